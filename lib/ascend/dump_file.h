@@ -1,0 +1,75 @@
+// Ascend dump files: what CANN writes for one run of one operator.
+//
+// All numbers little-endian. Three headers occur:
+//
+//   Binary (version 2, nearly every file since 2020)
+//     1. u64 H
+//     2. H bytes: protobuf DumpData (proto/dump_data.proto)
+//     3. the bytes of the tensors, back to back, unaligned: all inputs, all outputs, all buffers, all spaces, whatever the
+//        order of the fields. Each block is as long as its `size`, which may exceed what the shape needs (aligned
+//        allocation). Bytes after the last block are ignored.
+//     A hybrid occurs: the bytes inside the protobuf (`data`), nothing behind it.
+//   Classic (version 1): the whole file is one DumpData with the bytes in `data`.
+//   Nano (edge SoCs): u64 L, then L bytes of tag-length-value records beginning with the u32 0x5A5A5A5A, then the bytes.
+//     Element types are GE's numbers. The file ends exactly after the last tensor.
+//
+// Source: reference/ascend-dump-file.md sections 1 and 2 (msaccucmp, CANN 8.1 dump_data.proto), checked against the
+// conformance corpus. Nothing here is believed before it is compared with the size of the file: lengths cannot overflow,
+// and no allocation depends on a number in the file except through bytes that are really there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump::ascend {
+
+enum class Section : uint8_t { kInput, kOutput, kBuffer, kSpace };
+[[nodiscard]] std::string_view name_of(Section section);  // "input", "output", "l1buffer", "space"
+
+enum class HeaderKind : uint8_t { kBinary, kClassic, kNano };
+
+struct DumpTensor {
+  Section section = Section::kOutput;
+  int slot = 0;
+  int32_t dtype_number = 0;         // as the file has it, for messages
+  std::optional<DType> dtype;       // empty: a number nobody knows
+  int64_t format_number = 0;        // may be packed, see tensor/format.h
+  int64_t sub_format = 0;
+  std::optional<Shape> shape;           // on the device; -1 where the file says "unknown"; empty: the file has none
+  std::optional<Shape> original_shape;  // on the host; () is a scalar
+  std::optional<int32_t> original_format;  // outputs only, and often absent
+  uint64_t offset = 0;              // of the first byte in the file
+  uint64_t size = 0;                // bytes present for it, at least what `shape` needs if the tensor is whole
+  std::optional<Error> problem;     // why its bytes cannot be had (truncated, absurd size); the others are unharmed
+
+  [[nodiscard]] std::string label() const;  // "output:0"
+};
+
+struct Attribute {
+  std::string name, value;
+};
+
+struct DumpFile {
+  HeaderKind header = HeaderKind::kBinary;
+  std::string op_name;  // full scope name; empty when the writer left it out
+  uint64_t dump_time_us = 0;
+  std::vector<DumpTensor> tensors;  // inputs, outputs, buffers, spaces, each by slot
+  std::vector<Attribute> attributes;
+};
+
+// Reads the header only. Fails as a whole when the file is no dump file or its header cannot be trusted; a tensor whose
+// bytes are missing has a `problem` instead.
+Result<DumpFile> read_dump_file(const File& file);
+
+// True when `head` (the first bytes of a file of `file_size` bytes) could begin a dump file: decides about files whose
+// name says nothing, without reading more.
+[[nodiscard]] bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size);
+
+}  // namespace msdump::ascend

@@ -1,0 +1,42 @@
+// ByteReader: the only way bytes of a file become numbers. A bounds-checked cursor over borrowed bytes; all numbers are
+// little-endian (every format msdump reads is) and unaligned. Reading past the end is an error that names the absolute
+// offset in the file, never undefined behaviour.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/error.h"
+
+namespace msdump {
+
+// Little-endian loads from memory that is known to be long enough.
+[[nodiscard]] uint16_t load_u16(const std::byte* from);
+[[nodiscard]] uint32_t load_u32(const std::byte* from);
+[[nodiscard]] uint64_t load_u64(const std::byte* from);
+
+class ByteReader {
+ public:
+  // `base_offset` is where `bytes` begins in its file; it only serves messages.
+  explicit ByteReader(std::span<const std::byte> bytes, uint64_t base_offset = 0)
+      : bytes_(bytes), base_offset_(base_offset) {}
+
+  [[nodiscard]] uint64_t offset() const { return base_offset_ + position_; }
+  [[nodiscard]] size_t remaining() const { return bytes_.size() - position_; }
+
+  Result<uint32_t> u32();
+  Result<int32_t> i32();
+  Result<uint64_t> u64();
+  Result<std::span<const std::byte>> bytes(uint64_t count);
+  Status skip(uint64_t count);
+  // A reader over the next `count` bytes, which this one steps over.
+  Result<ByteReader> sub(uint64_t count);
+
+ private:
+  std::span<const std::byte> bytes_;
+  uint64_t base_offset_;
+  size_t position_ = 0;
+};
+
+}  // namespace msdump

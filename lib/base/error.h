@@ -1,0 +1,106 @@
+// Errors are values.
+//
+// Every function that can be made to fail by an input returns Result<T>. The codes are the stable words of the machine
+// output ("failures[].code"); scripts rely on them, so a code is never renamed. A message says what was expected and
+// what was found; path, tensor and offset say where; the hint says what the user can do about it.
+//
+// Asserts are for our own bugs only. Exceptions of third parties are turned into values where they are called.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+#include <tl/expected.hpp>
+
+namespace msdump {
+
+enum class ErrorCode : uint8_t {
+  kNotFound,
+  kPermission,
+  kTruncated,
+  kTrailingBytes,
+  kBadHeader,
+  kBadProtobuf,
+  kBadNpy,
+  kBadCsv,
+  kBadJson,
+  kBadIr,
+  kUnsupportedDtype,
+  kUnsupportedFormat,
+  kShapeMismatch,
+  kTooLarge,
+  kUnsafeName,
+  kWriteFailed,
+  kChangedWhileReading,
+  kNotADump,
+  kReadFailed,  // the system refused a read for a reason that is none of the above (an I/O error, a special file)
+  kUsage,       // the request itself cannot be carried out; never about the content of an input
+  kCancelled,   // SIGINT or SIGTERM; never reported as a failure of an input
+  kInternal,    // our own bug
+};
+
+// The word that machine output prints: "truncated", "bad_header", ...
+std::string_view code_word(ErrorCode code);
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;             // one line, no trailing full stop, no path
+  std::string path;                // the file, empty when the error is about none
+  std::string tensor;              // "output:0", empty when the error is about the whole file
+  std::optional<uint64_t> offset;  // byte offset in the file
+  std::string hint;
+
+  // The `with_` functions return the error itself so that a message reads in one expression.
+  Error&& with_path(std::string value) &&;
+  Error&& with_tensor(std::string value) &&;
+  Error&& with_offset(uint64_t value) &&;
+  Error&& with_hint(std::string value) &&;
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+using Status = Result<void>;
+
+template <class... Args>
+[[nodiscard]] Error make_error(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
+  Error error;
+  error.code = code;
+  error.message = fmt::format(text, std::forward<Args>(args)...);
+  return error;
+}
+
+// return fail(ErrorCode::kBadNpy, "version {} is not known", major);
+template <class... Args>
+[[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
+  return tl::unexpected<Error>(make_error(code, text, std::forward<Args>(args)...));
+}
+
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+// The error for a failed system call on a path: ENOENT is not_found, EACCES is permission, and so on; `what` is the
+// attempt in words ("open", "create the directory"). `fallback` is used for all other errno values.
+[[nodiscard]] Error system_error(int errno_value, std::string_view what, std::string path, ErrorCode fallback);
+
+}  // namespace msdump
+
+#define MSDUMP_CONCAT_INNER(a, b) a##b
+#define MSDUMP_CONCAT(a, b) MSDUMP_CONCAT_INNER(a, b)
+
+// MSDUMP_TRY(auto header, read_header(file)): the value, or return the error to the caller.
+#define MSDUMP_TRY(declaration, expression) MSDUMP_TRY_IMPL(MSDUMP_CONCAT(msdump_try_, __LINE__), declaration, expression)
+#define MSDUMP_TRY_IMPL(temporary, declaration, expression)     \
+  auto temporary = (expression);                                \
+  if (!temporary) return ::msdump::fail(std::move(temporary).error()); \
+  declaration = std::move(temporary).value()
+
+// MSDUMP_CHECK_OK(write_header(out)): return the error to the caller, if any.
+#define MSDUMP_CHECK_OK(expression)                                                                  \
+  do {                                                                                               \
+    auto msdump_status = (expression);                                                               \
+    if (!msdump_status) return ::msdump::fail(std::move(msdump_status).error());                     \
+  } while (false)

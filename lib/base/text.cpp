@@ -1,0 +1,241 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace msdump {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+uint8_t byte_at(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+struct CodeRange {
+  uint32_t first, last;
+};
+
+// Unicode 15 East Asian Wide and Fullwidth blocks, merged; unassigned code points between them count as wide too.
+constexpr std::array kWide = {
+    CodeRange{0x1100, 0x115F},   CodeRange{0x2E80, 0x303E},   CodeRange{0x3041, 0x33FF},   CodeRange{0x3400, 0x4DBF},
+    CodeRange{0x4E00, 0x9FFF},   CodeRange{0xA000, 0xA4CF},   CodeRange{0xA960, 0xA97F},   CodeRange{0xAC00, 0xD7A3},
+    CodeRange{0xF900, 0xFAFF},   CodeRange{0xFE30, 0xFE6F},   CodeRange{0xFF00, 0xFF60},   CodeRange{0xFFE0, 0xFFE6},
+    CodeRange{0x1F300, 0x1F64F}, CodeRange{0x1F900, 0x1F9FF}, CodeRange{0x20000, 0x3FFFD},
+};
+constexpr std::array kCombining = {
+    CodeRange{0x0300, 0x036F}, CodeRange{0x200B, 0x200F}, CodeRange{0x20D0, 0x20FF}, CodeRange{0xFE00, 0xFE0F},
+};
+
+template <size_t N>
+bool in_any(const std::array<CodeRange, N>& ranges, uint32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](CodeRange r) { return r.first <= code && code <= r.last; });
+}
+
+uint32_t decode_utf8(std::string_view text, size_t at, size_t length) {
+  if (length == 1) return byte_at(text, at);
+  uint32_t code = byte_at(text, at) & (0xFFU >> (length + 1));
+  for (size_t i = 1; i < length; ++i) code = (code << 6) | (byte_at(text, at + i) & 0x3FU);
+  return code;
+}
+
+}  // namespace
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  // Greedy matching with one point to come back to: the last `*` and what it has swallowed so far.
+  size_t p = 0, t = 0, star = std::string_view::npos, swallowed = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      swallowed = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++swallowed;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
+      row[j] = std::min({replace, last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates) {
+  const size_t limit = std::clamp<size_t>(word.size() / 3, 1, 3);
+  std::optional<std::string> best;
+  size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t gap = candidate.size() > word.size() ? candidate.size() - word.size() : word.size() - candidate.size();
+    if (gap >= best_distance) continue;
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+size_t utf8_sequence_length(std::string_view text, size_t at) {
+  const uint8_t lead = byte_at(text, at);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || length > text.size() - at) return 0;
+  // The second byte has a narrower range after some leads: no overlong forms, no surrogates, nothing above U+10FFFF.
+  uint8_t low = 0x80, high = 0xBF;
+  if (lead == 0xE0) low = 0xA0;
+  if (lead == 0xED) high = 0x9F;
+  if (lead == 0xF0) low = 0x90;
+  if (lead == 0xF4) high = 0x8F;
+  for (size_t i = 1; i < length; ++i, low = 0x80, high = 0xBF) {
+    const uint8_t byte = byte_at(text, at + i);
+    if (byte < low || byte > high) return 0;
+  }
+  return length;
+}
+
+bool is_utf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_sequence_length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string escape_for_terminal(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_sequence_length(text, at);
+    const uint32_t code = length == 0 ? byte_at(text, at) : decode_utf8(text, at, length);
+    const bool control = code < 0x20 || code == 0x7F || (code >= 0x80 && code < 0xA0);
+    // Bidirectional overrides can make one name look like another.
+    const bool bidi = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    if (code == '\n') {
+      safe += "\\n";
+    } else if (code == '\t') {
+      safe += "\\t";
+    } else if (code == '\r') {
+      safe += "\\r";
+    } else if (length == 0 || control || bidi) {
+      const size_t count = std::max<size_t>(length, 1);
+      for (size_t i = 0; i < count; ++i) safe += fmt::format("\\x{:02x}", byte_at(text, at + i));
+    } else {
+      safe.append(text.substr(at, length));
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  return safe;
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_sequence_length(text, at);
+    const uint32_t code = length == 0 ? 0 : decode_utf8(text, at, length);
+    if (in_any(kWide, code)) {
+      width += 2;
+    } else if (!in_any(kCombining, code)) {
+      width += 1;
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  return width;
+}
+
+std::string to_lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
+std::string to_upper(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), upper);
+  return result;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
+
+std::optional<uint64_t> parse_u64(std::string_view text) { return parse_number<uint64_t>(text); }
+std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
+
+bool natural_less(std::string_view a, std::string_view b) {
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return byte_at(a, i) < byte_at(b, j);
+      ++i;
+      ++j;
+      continue;
+    }
+    // Two runs of digits: without leading zeros the longer one is larger, equally long ones compare as text.
+    while (i < a.size() && a[i] == '0') ++i;
+    while (j < b.size() && b[j] == '0') ++j;
+    size_t a_end = i, b_end = j;
+    while (a_end < a.size() && is_digit(a[a_end])) ++a_end;
+    while (b_end < b.size() && is_digit(b[b_end])) ++b_end;
+    const std::string_view a_run = a.substr(i, a_end - i), b_run = b.substr(j, b_end - j);
+    if (a_run.size() != b_run.size()) return a_run.size() < b_run.size();
+    if (a_run != b_run) return a_run < b_run;
+    i = a_end;
+    j = b_end;
+  }
+  if (i < a.size() || j < b.size()) return j < b.size();
+  return a < b;  // differ in leading zeros only, or not at all
+}
+
+std::string human_bytes(uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+}  // namespace msdump

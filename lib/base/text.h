@@ -1,0 +1,51 @@
+// Text: globs, did-you-mean, escaping for terminals, UTF-8, numbers and small string work. No locale anywhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace msdump {
+
+// Glob over the whole text: `*` any run (also of '/'), `?` one byte, everything else itself. Linear space, worst case
+// |pattern| x |text|; no recursion. A pattern without `*` and `?` is plain equality.
+[[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text);
+
+// Optimal string alignment distance (insert, delete, replace, swap of neighbours), ASCII case folded.
+[[nodiscard]] size_t edit_distance(std::string_view a, std::string_view b);
+
+// The candidate nearest to `word` if it is near enough to be what was meant (distance at most 3 and at most a third of
+// the word, but at least 1); ties go to the first.
+[[nodiscard]] std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);
+
+// Makes a name that came from a file safe to print on a terminal: control characters, DEL and bytes that are not UTF-8
+// become \xNN (or \n, \t, \r); everything else, also wide characters, is left alone.
+[[nodiscard]] std::string escape_for_terminal(std::string_view text);
+
+// Length of the well-formed UTF-8 sequence that starts at `text[at]`, 0 if there is none (RFC 3629: no overlong forms,
+// no surrogates).
+[[nodiscard]] size_t utf8_sequence_length(std::string_view text, size_t at);
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+// Columns that `text` takes on a terminal: wide East Asian characters count 2, combining marks 0.
+[[nodiscard]] size_t display_width(std::string_view text);
+
+[[nodiscard]] std::string to_lower(std::string_view text);
+[[nodiscard]] std::string to_upper(std::string_view text);
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+[[nodiscard]] bool is_digits(std::string_view text);  // one digit or more, nothing else
+
+// The whole text as a decimal number; no sign for unsigned, no blanks, no overflow.
+[[nodiscard]] std::optional<uint64_t> parse_u64(std::string_view text);
+[[nodiscard]] std::optional<int64_t> parse_i64(std::string_view text);
+
+// Order of names as people expect it: runs of digits compare by value ("file2" before "file10"), then bytes.
+[[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
+
+// 1.5 KiB, 3.2 GiB; for people only.
+[[nodiscard]] std::string human_bytes(uint64_t bytes);
+
+}  // namespace msdump

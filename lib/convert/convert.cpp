@@ -1,0 +1,147 @@
+#include "convert/convert.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "convert/file_converter.h"
+#include "convert/output_tree.h"
+#include "dump/family.h"
+
+namespace msdump {
+namespace {
+
+// Which inputs a run deals with, each with the name its outputs are built on.
+struct Input {
+  const IndexedFile* file;
+  std::string base;
+};
+
+// Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
+// only names out of mapping.csv can clash inside one dump; there the hash stays.
+std::vector<Input> name_inputs(const DumpIndex& index, std::vector<const IndexedFile*> files) {
+  std::unordered_set<std::string> taken;
+  const auto key = [&](const IndexedFile& file, const std::string& name) {
+    return fmt::format("{}/{}/{}", file.root, index.folder_of(file), name);
+  };
+  for (const IndexedFile* file : files) {
+    if (file->real_name.empty()) taken.insert(key(*file, file->walked.name));
+  }
+  std::vector<Input> inputs;
+  for (const IndexedFile* file : files) {
+    const bool safe = !file->real_name.empty() && file->real_name.find('/') == std::string::npos &&
+                      file->real_name.find('\0') == std::string::npos;
+    const bool resolved = safe && taken.insert(key(*file, file->real_name)).second;
+    inputs.push_back({file, resolved ? file->real_name : file->walked.name});
+  }
+  return inputs;
+}
+
+// Several paths are mirrored into one OUT; the same place below two of them is a clash nobody can resolve but the user.
+Status check_clashes(const DumpIndex& index, const std::vector<Input>& inputs) {
+  if (index.paths().size() < 2) return {};
+  std::unordered_set<std::string> taken;
+  for (const Input& input : inputs) {
+    const std::string place = join_path(index.folder_of(*input.file), input.base);
+    if (taken.insert(place).second) continue;
+    return fail(make_error(ErrorCode::kUsage, "'{}' lies in more than one of the dumps; both would become the same file", place)
+                    .with_hint("convert them into different OUT directories"));
+  }
+  return {};
+}
+
+class Conversion {
+ public:
+  Conversion(const DumpIndex& index, const Selection& selection, const ConvertOptions& options, const ConvertContext& context)
+      : index_(index), options_(options), context_(context), tree_(options.out), files_{index, selection, options, context, tree_} {}
+
+  Result<ConvertSummary> run(const Selection& selection) {
+    std::vector<const IndexedFile*> chosen;
+    uint64_t bytes = 0;
+    for (const IndexedFile& file : index_.files()) {
+      if (file.family == nullptr) {
+        ++summary_.ignored;
+      } else if (selection.matches_file(file.identity)) {
+        chosen.push_back(&file);
+        bytes += file.walked.size;
+      }
+    }
+    const std::vector<Input> inputs = name_inputs(index_, std::move(chosen));
+    MSDUMP_CHECK_OK(check_clashes(index_, inputs));
+    if (!options_.dry_run) MSDUMP_CHECK_OK(tree_.create_root());
+    if (context_.progress != nullptr) context_.progress->start(inputs.size(), bytes);
+    for (const Error& problem : index_.problems()) report(problem);
+    context_.pool.ordered_for(
+        static_cast<int64_t>(inputs.size()),
+        [&](int64_t i) {
+          const Input& input = inputs[static_cast<size_t>(i)];
+          return files_.convert(*input.file, input.base);
+        },
+        [&](int64_t, FileOutcome&& outcome) { collect(std::move(outcome)); });
+    if (!options_.dry_run) {
+      for (const Error& error : tree_.write_mappings()) report(error);
+    }
+    summary_.interrupted = context_.cancel.cancelled();
+    return summary_;
+  }
+
+ private:
+  void report(const Error& error) {
+    context_.sink.failure(error);
+    ++summary_.failed;
+  }
+
+  // Called in the order of the inputs, one at a time.
+  void collect(FileOutcome&& outcome) {
+    if (outcome.interrupted) return;
+    if (outcome.not_a_dump) {
+      ++summary_.ignored;
+      return;
+    }
+    ++summary_.inputs;
+    for (const TensorWarning& warning : outcome.warnings) context_.sink.warning(outcome.path, warning.tensor, warning.text);
+    for (const Error& error : outcome.failures) report(error);
+    for (const ConvertRow& row : outcome.rows) {
+      ++summary_.tensors;
+      summary_.written += row.status == ConvertStatus::kWritten ? 1 : 0;
+      summary_.skipped += row.status == ConvertStatus::kSkipped ? 1 : 0;
+      summary_.kept += row.policy == PlanPolicy::kKept && row.status != ConvertStatus::kFailed ? 1 : 0;
+      context_.sink.row(row);
+    }
+    for (auto& [folder, mapped, original] : outcome.long_names) tree_.add_mapping(folder, std::move(mapped), std::move(original));
+    summary_.bytes_in += outcome.bytes_in;
+    summary_.bytes_out += outcome.bytes_out;
+  }
+
+  const DumpIndex& index_;
+  const ConvertOptions& options_;
+  const ConvertContext& context_;
+  OutputTree tree_;
+  FileConverter files_;
+  ConvertSummary summary_;
+};
+
+}  // namespace
+
+std::string_view name_of(ConvertStatus status) {
+  switch (status) {
+    case ConvertStatus::kWritten: return "written";
+    case ConvertStatus::kSkipped: return "skipped";
+    case ConvertStatus::kPlanned: return "planned";
+    case ConvertStatus::kFailed: return "failed";
+  }
+  return "failed";
+}
+
+Result<ConvertSummary> convert(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
+                               const ConvertContext& context) {
+  return Conversion(index, selection, options, context).run(selection);
+}
+
+}  // namespace msdump

@@ -1,0 +1,74 @@
+// convert: the tensors of a dump as arrays in the host format asked for, mirrored under OUT.
+//
+// One unit of work is one input file; its tensors are planned (format/plan.h) and written one by one, large ones in slabs
+// that all workers share. Whatever goes wrong with a tensor costs that tensor only. Rows, warnings and failures reach the
+// sink in the order of the catalogue, whatever finishes first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "convert/output_name.h"
+#include "dump/dump_index.h"
+#include "dump/selection.h"
+#include "format/plan.h"
+#include "io/cancel.h"
+#include "io/progress.h"
+#include "io/worker_pool.h"
+
+namespace msdump {
+
+struct ConvertOptions {
+  std::string out;                // created if missing
+  std::optional<Format> format;   // none: keep the device format
+  std::optional<Shape> shape;     // the original shape, where the file has none or a wrong one
+  OutputType type = OutputType::kNpy;
+  Naming naming = Naming::kMsaccucmp;
+  bool resume = false;            // leave outputs that are complete and newer than their input
+  bool dry_run = false;           // everything but the writing
+};
+
+enum class ConvertStatus : uint8_t { kWritten, kSkipped, kPlanned, kFailed };
+[[nodiscard]] std::string_view name_of(ConvertStatus status);
+
+struct ConvertRow {
+  std::string input;                  // relative to the dump
+  std::string tensor;                 // "output:0"
+  std::optional<std::string> output;  // relative to OUT; none when nothing is or would be written
+  std::optional<std::string> from_format, to_format, dtype, npy_dtype;
+  std::optional<Shape> shape;
+  std::optional<PlanPolicy> policy;
+  ConvertStatus status = ConvertStatus::kFailed;
+};
+
+struct ConvertSummary {
+  int64_t inputs = 0;    // files that hold tensors
+  int64_t tensors = 0;
+  int64_t written = 0, skipped = 0, kept = 0, failed = 0;
+  int64_t ignored = 0;   // files that hold none (csv, json, IR, ...)
+  uint64_t bytes_in = 0, bytes_out = 0;
+  bool interrupted = false;
+};
+
+class ConvertSink {
+ public:
+  virtual ~ConvertSink() = default;
+  virtual void row(const ConvertRow& row) = 0;
+  virtual void warning(const std::string& path, const std::string& tensor, const std::string& text) = 0;
+  virtual void failure(const Error& error) = 0;
+};
+
+struct ConvertContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+  ConvertSink& sink;
+  ProgressSink* progress = nullptr;
+};
+
+// An error only when nothing at all could be done: OUT cannot be created, or two inputs would have the same output.
+Result<ConvertSummary> convert(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
+                               const ConvertContext& context);
+
+}  // namespace msdump

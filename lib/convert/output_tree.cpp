@@ -1,0 +1,60 @@
+#include "convert/output_tree.h"
+
+#include <utility>
+
+#include "io/atomic_file.h"
+#include "io/dir_walk.h"
+
+namespace msdump {
+namespace {
+
+Status write_mapping(const std::string& path, const NameMapping& added) {
+  NameMapping all = added;
+  auto file = File::open(path);
+  if (file) {
+    // A damaged table is not ours to throw away.
+    MSDUMP_TRY(NameMapping earlier, read_mapping_csv(*file));
+    all.merge(earlier);
+  } else if (file.error().code != ErrorCode::kNotFound) {
+    return fail(std::move(file).error());
+  }
+  return write_file(path, format_mapping_csv(all));
+}
+
+}  // namespace
+
+Status OutputTree::create_root() {
+  MSDUMP_CHECK_OK(make_directories(root_));
+  // Created and removed again without a trace: says now what the first of many tensors would say later.
+  auto probe = AtomicFile::create(join_path(root_, "probe"));
+  if (!probe) return fail(std::move(probe).error().with_path(root_).with_hint("choose another --out"));
+  return {};
+}
+
+Status OutputTree::create_folder(const std::string& folder) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (made_.contains(folder)) return {};
+  }
+  MSDUMP_CHECK_OK(make_directories(path_of(folder)));
+  const std::lock_guard lock(mutex_);
+  made_.insert(folder);
+  return {};
+}
+
+std::string OutputTree::path_of(const std::string& relative) const { return join_path(root_, relative); }
+
+void OutputTree::add_mapping(const std::string& folder, std::string mapped, std::string original) {
+  mappings_[folder].insert_or_assign(std::move(mapped), std::move(original));
+}
+
+std::vector<Error> OutputTree::write_mappings() const {
+  std::vector<Error> errors;
+  for (const auto& [folder, mapping] : mappings_) {
+    Status status = write_mapping(join_path(path_of(folder), "mapping.csv"), mapping);
+    if (!status) errors.push_back(std::move(status).error());
+  }
+  return errors;
+}
+
+}  // namespace msdump

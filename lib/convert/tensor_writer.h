@@ -1,0 +1,41 @@
+// Writes one tensor: reads its bytes, unpacks, moves and widens the elements as the plan says, and writes the array.
+//
+// Small tensors are one read and one write. Large ones go through in windows (format/window.h) that the workers share, so
+// that memory is bounded by windows x workers, whatever the size of the tensor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "dump/stored_tensor.h"
+#include "format/plan.h"
+#include "io/atomic_file.h"
+#include "io/cancel.h"
+#include "io/file.h"
+#include "io/progress.h"
+#include "io/worker_pool.h"
+
+namespace msdump {
+
+struct TensorSource {
+  const File& file;
+  uint64_t offset;
+  const Plan& plan;
+};
+
+struct WriteContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+  ProgressSink* progress = nullptr;
+};
+
+// `header` stands in front of the elements (empty for raw output). Returns the size of the file. Nothing appears under
+// `path` unless all of it could be read, the input was not changed meanwhile, and all of it could be written.
+Result<uint64_t> write_tensor(const TensorSource& source, const std::string& header, const std::string& path,
+                              const WriteContext& context);
+
+// Bytes that `write_tensor` writes behind the header.
+[[nodiscard]] uint64_t output_bytes(const Plan& plan);
+
+}  // namespace msdump

@@ -1,0 +1,39 @@
+// A tensor as it lies in a file: what it is and where its bytes are. Nothing of the bytes has been read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/identity.h"
+#include "format/plan.h"
+#include "io/file.h"
+
+namespace msdump {
+
+enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kRawBin };
+
+struct StoredTensor {
+  Io io = Io::kOutput;
+  std::string slot;            // "0"
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  PlanRequest request;         // dtype, format, shapes; `target` is for the caller to set
+  bool big_endian = false;
+  bool fortran_order = false;
+  std::optional<Error> problem;  // why the bytes cannot be had
+
+  [[nodiscard]] std::string label() const { return std::string(name_of(io)) + ":" + slot; }
+  // An optional input that was not given: no shape and no bytes. Nothing to convert, nothing lost.
+  [[nodiscard]] bool absent() const { return !problem && bytes == 0 && !request.shape; }
+};
+
+struct OpenedFile {
+  File file;
+  ContainerKind container = ContainerKind::kDumpFile;
+  std::string op_name;  // full scope name, when the file carries it
+  std::vector<StoredTensor> tensors;
+};
+
+}  // namespace msdump

@@ -1,0 +1,222 @@
+#include "format/window.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/checked.h"
+#include "kernels/copy_strided.h"
+
+namespace msdump {
+namespace {
+
+// A digit of an axis: `count` positions `stride` apart in the tensor; `buffer_stride` is filled in by `lay_out`.
+struct Digit {
+  int64_t count;
+  int64_t stride;
+  int64_t* buffer_stride;
+};
+
+// Gives the digits their strides in a buffer and describes the runs that fill it. Digits with small strides merge into
+// the run as long as the elements between (at most `gap`) are taken along; the others loop over runs.
+Region lay_out(std::vector<Digit> digits, int64_t base, int64_t gap) {
+  std::erase_if(digits, [](const Digit& digit) {
+    *digit.buffer_stride = digit.stride;
+    return digit.count <= 1;
+  });
+  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
+  Region region;
+  region.base = base;
+  region.run = 1;
+  size_t next = 0;
+  for (; next < digits.size(); ++next) {
+    const Digit& digit = digits[next];
+    if (digit.stride > region.run + gap) break;
+    region.run = std::max(region.run, digit.stride * (digit.count - 1) + region.run);
+  }
+  int64_t size = region.run;
+  for (; next < digits.size(); ++next) {
+    *digits[next].buffer_stride = size;
+    size *= digits[next].count;
+    region.loops.insert(region.loops.begin(), RunLoop{digits[next].count, digits[next].stride});
+  }
+  return region;
+}
+
+struct DigitRange {
+  int64_t outer_begin, outer_count, inner_begin, inner_count;
+};
+
+DigitRange digits_of(const PlanAxis& axis, int64_t begin, int64_t end) {
+  const int64_t first = begin + axis.phase, last = end - 1 + axis.phase;
+  const int64_t outer = first / axis.block, outer_last = last / axis.block;
+  if (outer == outer_last) return {outer, 1, first % axis.block, last - first + 1};
+  return {outer, outer_last - outer + 1, 0, axis.block};
+}
+
+Window window_of(const PlanPart& part, const std::vector<std::pair<int64_t, int64_t>>& ranges, int64_t gap) {
+  Window window;
+  window.axes.resize(part.axes.size());
+  std::vector<Digit> src_digits, dst_digits;
+  int64_t src_base = part.src_base, dst_base = part.dst_base;
+  for (size_t i = 0; i < part.axes.size(); ++i) {
+    const PlanAxis& axis = part.axes[i];
+    WindowAxis& in_window = window.axes[i];
+    in_window.begin = ranges[i].first;
+    in_window.end = ranges[i].second;
+    const DigitRange range = digits_of(axis, in_window.begin, in_window.end);
+    in_window.outer_begin = range.outer_begin;
+    in_window.inner_begin = range.inner_begin;
+    src_base += range.outer_begin * axis.src_outer + range.inner_begin * axis.src_inner;
+    dst_base += in_window.begin * axis.dst_stride;
+    src_digits.push_back({range.outer_count, axis.src_outer, &in_window.buffer_outer});
+    src_digits.push_back({range.inner_count, axis.src_inner, &in_window.buffer_inner});
+    dst_digits.push_back({in_window.end - in_window.begin, axis.dst_stride, &in_window.buffer_dst});
+  }
+  window.src = lay_out(std::move(src_digits), src_base, gap);
+  // Nothing may be written between the elements, so the destination merges only what touches.
+  window.dst = lay_out(std::move(dst_digits), dst_base, 0);
+  return window;
+}
+
+// A piece of a window axis in which both digits move by constant strides: the part of a block at either end, or the whole
+// blocks between.
+struct Segment {
+  std::array<kernels::CopyDim, 2> dims;
+  size_t dim_count = 0;
+  int64_t src = 0, dst = 0;  // offsets in the buffers
+};
+
+std::vector<Segment> segments_of(const PlanAxis& axis, const WindowAxis& in_window) {
+  std::vector<Segment> segments;
+  int64_t at = in_window.begin;
+  while (at < in_window.end) {
+    const int64_t outer = (at + axis.phase) / axis.block, inner = (at + axis.phase) % axis.block;
+    const int64_t left = in_window.end - at;
+    Segment segment;
+    segment.src = (outer - in_window.outer_begin) * in_window.buffer_outer + (inner - in_window.inner_begin) * in_window.buffer_inner;
+    segment.dst = (at - in_window.begin) * in_window.buffer_dst;
+    const int64_t blocks = inner == 0 ? left / axis.block : 0;
+    const int64_t per_block = blocks > 0 ? axis.block : std::min(axis.block - inner, left);
+    segment.dims[segment.dim_count++] = {per_block, in_window.buffer_inner, in_window.buffer_dst};
+    if (blocks > 1) segment.dims[segment.dim_count++] = {blocks, in_window.buffer_outer, axis.block * in_window.buffer_dst};
+    at += std::max<int64_t>(blocks, 1) * per_block;
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector<kernels::CopyDim>& dims, int64_t src_offset,
+                  int64_t dst_offset, const std::byte* src, std::byte* dst, size_t element_size, size_t level) {
+  if (level == segments.size()) {
+    const auto width = static_cast<int64_t>(element_size);
+    kernels::copy_strided(dims, src + src_offset * width, dst + dst_offset * width, element_size);
+    return;
+  }
+  for (const Segment& segment : segments[level]) {
+    const size_t depth = dims.size();
+    dims.insert(dims.end(), segment.dims.begin(), segment.dims.begin() + static_cast<std::ptrdiff_t>(segment.dim_count));
+    run_segments(segments, dims, src_offset + segment.src, dst_offset + segment.dst, src, dst, element_size, level + 1);
+    dims.resize(depth);
+  }
+}
+
+// The smallest piece an axis is cut into.
+int64_t granule_of(const PlanAxis& axis) {
+  if (axis.block >= axis.extent && axis.phase == 0) return 1;
+  return axis.phase == 0 ? axis.block : axis.extent;
+}
+
+std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const Tiling& tiling, int64_t window_index) {
+  std::vector<std::pair<int64_t, int64_t>> ranges(part.axes.size());
+  for (size_t i = part.axes.size(); i-- > 0;) {
+    const int64_t extent = part.axes[i].extent, tiles = ceil_div(extent, tiling.tile[i]);
+    const int64_t begin = window_index % tiles * tiling.tile[i];
+    window_index /= tiles;
+    ranges[i] = {begin, std::min(begin + tiling.tile[i], extent)};
+  }
+  return ranges;
+}
+
+struct TilingCost {
+  int64_t elements;  // of the larger buffer of one window
+  double runs;       // separate runs per element moved; writes count twice, they cost more
+};
+
+TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
+  const Window window = window_of(part, ranges_of(part, tiling, 0), gap);
+  const int64_t moved = window.dst.elements();
+  const double runs = static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
+  return {std::max(window.src.elements(), moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
+}
+
+int64_t halved(const PlanAxis& axis, int64_t tile) {
+  const int64_t granule = granule_of(axis);
+  const int64_t half = ceil_div(ceil_div(tile, 2), granule) * granule;
+  return std::min(half, tile);
+}
+
+}  // namespace
+
+int64_t Region::run_count() const {
+  int64_t count = 1;
+  for (const RunLoop& loop : loops) count *= loop.count;
+  return count;
+}
+
+Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap) {
+  Tiling tiling;
+  for (const PlanAxis& axis : part.axes) tiling.tile.push_back(axis.extent);
+  while (cost_of(part, tiling, gap).elements > max_elements) {
+    // Halve the axis that makes the cheapest windows.
+    std::optional<size_t> best;
+    double best_runs = 0;
+    for (size_t i = 0; i < tiling.tile.size(); ++i) {
+      const int64_t before = tiling.tile[i], after = halved(part.axes[i], before);
+      if (after == before) continue;
+      tiling.tile[i] = after;
+      const double runs = cost_of(part, tiling, gap).runs;
+      tiling.tile[i] = before;
+      if (!best || runs < best_runs) {
+        best = i;
+        best_runs = runs;
+      }
+    }
+    if (!best) break;  // a single block larger than the buffer: it has to do
+    tiling.tile[*best] = halved(part.axes[*best], tiling.tile[*best]);
+  }
+  tiling.windows = 1;
+  for (size_t i = 0; i < part.axes.size(); ++i) tiling.windows *= ceil_div(part.axes[i].extent, std::max<int64_t>(tiling.tile[i], 1));
+  return tiling;
+}
+
+Window make_window(const PlanPart& part, const Tiling& tiling, int64_t window_index, int64_t gap) {
+  return window_of(part, ranges_of(part, tiling, window_index), gap);
+}
+
+void run_window(const PlanPart& part, const Window& window, const std::byte* src, std::byte* dst, size_t element_size) {
+  std::vector<std::vector<Segment>> segments;
+  for (size_t i = 0; i < part.axes.size(); ++i) segments.push_back(segments_of(part.axes[i], window.axes[i]));
+  std::vector<kernels::CopyDim> dims;
+  run_segments(segments, dims, 0, 0, src, dst, element_size, 0);
+}
+
+void run_part(const PlanPart& part, const std::byte* src, std::byte* dst, size_t element_size) {
+  Window window;
+  for (const PlanAxis& axis : part.axes) window.axes.push_back({0, axis.extent, 0, 0, axis.src_outer, axis.src_inner, axis.dst_stride});
+  const auto width = static_cast<int64_t>(element_size);
+  run_window(part, window, src + part.src_base * width, dst + part.dst_base * width, element_size);
+}
+
+int64_t source_index_of(const PlanPart& part, const std::vector<int64_t>& host_index) {
+  int64_t index = part.src_base;
+  for (size_t i = 0; i < part.axes.size(); ++i) {
+    const PlanAxis& axis = part.axes[i];
+    const int64_t shifted = host_index[i] + axis.phase;
+    index += shifted / axis.block * axis.src_outer + shifted % axis.block * axis.src_inner;
+  }
+  return index;
+}
+
+}  // namespace msdump

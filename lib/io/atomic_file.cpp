@@ -1,0 +1,102 @@
+#include "io/atomic_file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kTemporaryPrefix = ".msdump-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+std::string temporary_beside(const std::string& path) {
+  // Short and not derived from the target, whose name may already be as long as the file system allows.
+  static std::atomic<uint64_t> counter = 0;
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  return fmt::format("{}{}{}-{}{}", folder, kTemporaryPrefix, ::getpid(), counter.fetch_add(1), kTemporarySuffix);
+}
+
+Error write_error(int errno_value, std::string_view what, const std::string& path) {
+  Error error = system_error(errno_value, what, path, ErrorCode::kWriteFailed);
+  if (errno_value == ENOSPC || errno_value == EDQUOT) error.hint = "free some space, then run again with --resume";
+  return error;
+}
+
+}  // namespace
+
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string temporary = temporary_beside(path);
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) {
+      file.descriptor_ = Descriptor(descriptor);
+      file.temporary_ = std::move(temporary);
+      return file;
+    }
+    // The left-over of a killed process that had our number: take the next name.
+    if (errno != EEXIST) return fail(write_error(errno, "create a file beside", path));
+  }
+  return fail(make_error(ErrorCode::kWriteFailed, "cannot find a free temporary name").with_path(path));
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : descriptor_(std::move(other.descriptor_)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {
+  other.temporary_.clear();
+}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(write_error(errno, "write", path_));
+    offset += static_cast<uint64_t>(put);
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+Status AtomicFile::commit() {
+  const int close_error = descriptor_.close();
+  if (close_error != 0) return fail(write_error(close_error, "write", path_));
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    Error error = write_error(errno, "put the finished file in place", path_);
+    if (errno == EISDIR) error.hint = "a directory of that name is in the way";
+    return fail(std::move(error));
+  }
+  temporary_.clear();
+  return {};
+}
+
+Status write_file(const std::string& path, std::string_view content) {
+  MSDUMP_TRY(AtomicFile file, AtomicFile::create(path));
+  MSDUMP_CHECK_OK(file.write_at(0, std::as_bytes(std::span(content.data(), content.size()))));
+  return file.commit();
+}
+
+Status make_directories(const std::string& path) {
+  if (path.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && std::filesystem::is_directory(path, error)) return {};
+  const int value = error ? error.value() : ENOTDIR;
+  return fail(write_error(value, "create the directory", path));
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
+}
+
+}  // namespace msdump

@@ -1,0 +1,47 @@
+// AtomicFile: an output that appears under its name complete or not at all.
+//
+// The bytes go to a temporary file in the same directory, which `commit` renames over the target; an AtomicFile that is
+// destroyed without commit removes its temporary file. A process that is killed leaves at most a temporary file, whose
+// name (".msdump-PID-N.tmp") no reader takes for data. Thread-safe: write_at may be called from several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "io/file.h"
+
+namespace msdump {
+
+class AtomicFile {
+ public:
+  // The directory of `path` must exist.
+  static Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  Status write_at(uint64_t offset, std::span<const std::byte> bytes);
+  // Closes and renames. Without it nothing appears.
+  Status commit();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  AtomicFile() = default;
+  Descriptor descriptor_;
+  std::string path_, temporary_;
+};
+
+// Writes a whole small file atomically.
+Status write_file(const std::string& path, std::string_view content);
+
+// Creates `path` and what is missing above it (mode 0777 less umask). Not an error if it exists as a directory.
+Status make_directories(const std::string& path);
+
+// True for the names AtomicFile gives its temporary files: walkers skip them.
+[[nodiscard]] bool is_temporary_name(std::string_view name);
+
+}  // namespace msdump

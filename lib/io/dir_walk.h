@@ -1,0 +1,50 @@
+// Walks a directory tree and lists its files, in an order that does not depend on the file system: inside a directory by
+// name as people sort (file2 before file10), files before sub-directories.
+//
+// Symbolic links to files and directories are followed (MindSpore 1.3 makes them). A directory that contains itself is
+// noticed and reported; besides its real place a directory is entered through a link only once, so a tree of cross links
+// cannot make the walk explode. What cannot be read is a problem in the result, never the end of the walk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "io/cancel.h"
+
+namespace msdump {
+
+struct WalkedFile {
+  uint32_t dir = 0;        // index into WalkResult::dirs
+  bool regular = true;     // false: a FIFO, socket or device; never opened
+  std::string name;
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;
+};
+
+struct WalkResult {
+  std::string root;                // as given
+  std::vector<std::string> dirs;   // relative to root; "" is the root itself
+  std::vector<WalkedFile> files;
+  std::vector<Error> problems;     // unreadable directories, dangling links, loops
+
+  [[nodiscard]] std::string relative_path(const WalkedFile& file) const;
+  [[nodiscard]] std::string full_path(const WalkedFile& file) const;
+};
+
+struct WalkOptions {
+  std::vector<std::string> excluded;  // directories not entered wherever they turn up (an OUT inside the dump)
+  const CancelToken* cancel = nullptr;
+};
+
+// `root` must be a directory (or a link to one) that can be opened; everything below may fail and be reported.
+Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& options);
+
+// a + "/" + b with neither doubled nor missing slashes; either may be empty.
+[[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
+
+enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };
+[[nodiscard]] PathKind path_kind(const std::string& path);
+
+}  // namespace msdump

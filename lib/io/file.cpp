@@ -1,0 +1,117 @@
+#include "io/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace msdump {
+namespace {
+
+constexpr size_t kHeadBytes = size_t{64} << 10;
+
+int64_t mtime_of(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec; }
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "not a regular file";
+}
+
+// pread until `into` is full or the file ends; the number of bytes read or an error.
+Result<size_t> read_fully(int descriptor, uint64_t offset, std::span<std::byte> into, const std::string& path) {
+  size_t done = 0;
+  while (done < into.size()) {
+    // More than this at once is cut short by Linux anyway.
+    const size_t want = std::min<size_t>(into.size() - done, size_t{1} << 30);
+    const ssize_t got = ::pread(descriptor, into.data() + done, want, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(system_error(errno, "read", path, ErrorCode::kReadFailed).with_offset(offset + done));
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    value_ = std::exchange(other.value_, -1);
+  }
+  return *this;
+}
+
+Descriptor::~Descriptor() { close(); }
+
+int Descriptor::close() {
+  if (value_ < 0) return 0;
+  return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno;
+}
+
+Result<File> File::open(const std::string& path) {
+  File file;
+  file.path_ = path;
+  // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
+  file.descriptor_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.descriptor_.valid()) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
+  struct stat status {};
+  if (::fstat(file.descriptor_.get(), &status) != 0) {
+    return fail(system_error(errno, "stat", path, ErrorCode::kReadFailed));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(make_error(ErrorCode::kNotADump, "is {}, not a regular file", kind_of(status.st_mode)).with_path(path));
+  }
+  file.size_ = static_cast<uint64_t>(status.st_size);
+  file.mtime_ns_ = mtime_of(status);
+  file.head_size_ = static_cast<size_t>(std::min<uint64_t>(file.size_, kHeadBytes));
+  file.head_ = std::make_unique_for_overwrite<std::byte[]>(file.head_size_);
+  MSDUMP_TRY(const size_t got, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
+  if (got < file.head_size_) {
+    return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, got)
+                    .with_path(path));
+  }
+  return file;
+}
+
+Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
+  if (into.empty()) return {};
+  if (offset > size_ || into.size() > size_ - offset) {
+    return fail(make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", into.size(), offset < size_ ? size_ - offset : 0)
+                    .with_path(path_)
+                    .with_offset(offset));
+  }
+  if (offset + into.size() <= head_size_) {
+    std::memcpy(into.data(), head_.get() + offset, into.size());
+    return {};
+  }
+  MSDUMP_TRY(const size_t got, read_fully(descriptor_.get(), offset, into, path_));
+  if (got < into.size()) {
+    return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, offset + got)
+                    .with_path(path_)
+                    .with_offset(offset + got)
+                    .with_hint("the dump may still be running; convert it when it is finished"));
+  }
+  return {};
+}
+
+Status File::check_unchanged() const {
+  struct stat status {};
+  if (::fstat(descriptor_.get(), &status) != 0) return fail(system_error(errno, "stat", path_, ErrorCode::kReadFailed));
+  if (static_cast<uint64_t>(status.st_size) == size_ && mtime_of(status) == mtime_ns_) return {};
+  return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)", size_,
+                         status.st_size)
+                  .with_path(path_)
+                  .with_hint("the dump may still be running; convert it when it is finished"));
+}
+
+}  // namespace msdump

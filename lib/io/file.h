@@ -1,0 +1,62 @@
+// File: a regular file opened for reading, read by offset. Never mapped: a dump that shrinks while it is read must be an
+// error, not a SIGBUS, and mapped pages count as resident.
+//
+// A FIFO, socket, device or directory is refused without blocking. The size is taken once, at open; a read that comes
+// back short is `changed_while_reading`. The first bytes are kept, so that the header and the data of a small file cost
+// one system call. Thread-safe after opening.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+
+namespace msdump {
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  [[nodiscard]] int get() const { return value_; }
+  [[nodiscard]] bool valid() const { return value_ >= 0; }
+  int close();  // errno of the close, 0 on success
+
+ private:
+  int value_ = -1;
+};
+
+class File {
+ public:
+  static Result<File> open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] uint64_t size() const { return size_; }
+  [[nodiscard]] int64_t mtime_ns() const { return mtime_ns_; }
+
+  // Fills `into` from `offset`; all of it or an error.
+  Status read_at(uint64_t offset, std::span<std::byte> into) const;
+
+  // The first min(size, 64 KiB) bytes; valid as long as the File.
+  [[nodiscard]] std::span<const std::byte> head() const { return {head_.get(), head_size_}; }
+
+  // `changed_while_reading` if the file's size or time is no longer what it was at open.
+  [[nodiscard]] Status check_unchanged() const;
+
+ private:
+  File() = default;
+  Descriptor descriptor_;
+  std::string path_;
+  uint64_t size_ = 0;
+  int64_t mtime_ns_ = 0;
+  std::unique_ptr<std::byte[]> head_;
+  size_t head_size_ = 0;
+};
+
+}  // namespace msdump

@@ -1,0 +1,123 @@
+#include "npy/npy.h"
+
+#include <array>
+#include <cstring>
+
+#include "base/byte_reader.h"
+#include "npy/header_literal.h"
+
+namespace msdump::npy {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr uint32_t kMaxHeaderBytes = 1 << 20;
+
+struct Descr {
+  std::string_view kind_and_size;
+  DType dtype;
+  bool numpy;
+};
+
+constexpr std::array kDescrs = {
+    Descr{"b1", DType::kBool, true},       Descr{"i1", DType::kInt8, true},        Descr{"i2", DType::kInt16, true},
+    Descr{"i4", DType::kInt32, true},      Descr{"i8", DType::kInt64, true},       Descr{"u1", DType::kUint8, true},
+    Descr{"u2", DType::kUint16, true},     Descr{"u4", DType::kUint32, true},      Descr{"u8", DType::kUint64, true},
+    Descr{"f2", DType::kFloat16, true},    Descr{"f4", DType::kFloat32, true},     Descr{"f8", DType::kFloat64, true},
+    Descr{"c8", DType::kComplex64, true},  Descr{"c16", DType::kComplex128, true}, Descr{"E2", DType::kBfloat16, false},
+    Descr{"T2", DType::kBfloat16, false},  Descr{"h2", DType::kBfloat16, false},
+};
+
+Status set_dtype(const std::string& descr, Header& header) {
+  const char order = descr.empty() ? '\0' : descr[0];
+  const bool has_order = order == '<' || order == '>' || order == '=' || order == '|';
+  const std::string_view rest = std::string_view(descr).substr(has_order ? 1 : 0);
+  for (const Descr& known : kDescrs) {
+    if (known.kind_and_size != rest) continue;
+    header.dtype = known.dtype;
+    header.readable_by_numpy = known.numpy;
+    header.big_endian = order == '>' && info(known.dtype).bits > 8;
+    return {};
+  }
+  return fail(ErrorCode::kUnsupportedDtype, "npy dtype '{}' is not supported", descr);
+}
+
+Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
+  const auto head = file.head();
+  if (!has_magic(head)) return fail(ErrorCode::kBadNpy, "not an .npy file: it does not begin with \\x93NUMPY");
+  ByteReader reader(head.subspan(kMagic.size()), kMagic.size());
+  MSDUMP_TRY(const auto version, reader.bytes(2));
+  const int major = std::to_integer<int>(version[0]);
+  if (major < 1 || major > 3) return fail(ErrorCode::kBadNpy, "npy version {} is not known", major);
+  MSDUMP_TRY(const auto length_bytes, reader.bytes(major == 1 ? 2 : 4));
+  const uint32_t length = major == 1 ? load_u16(length_bytes.data()) : load_u32(length_bytes.data());
+  data_offset = reader.offset() + length;
+  if (data_offset > file.size()) {
+    return fail(make_error(ErrorCode::kTruncated, "header of {} bytes announced, {} present", length, file.size() - reader.offset())
+                    .with_offset(reader.offset()));
+  }
+  if (length > kMaxHeaderBytes) return fail(ErrorCode::kTooLarge, "an npy header of {} bytes", length);
+  std::string literal(length, '\0');
+  MSDUMP_CHECK_OK(file.read_at(reader.offset(), std::as_writable_bytes(std::span(literal.data(), literal.size()))));
+  return literal;
+}
+
+Result<Header> read(const File& file) {
+  Header header;
+  MSDUMP_TRY(const std::string literal, read_literal(file, header.data_offset));
+  MSDUMP_TRY(HeaderLiteral fields, parse_header_literal(literal));
+  MSDUMP_CHECK_OK(set_dtype(fields.descr, header));
+  header.fortran_order = fields.fortran_order;
+  header.shape = std::move(fields.shape);
+  const auto count = element_count(header.shape);
+  const auto bytes = count ? bytes_of(header.dtype, *count) : std::nullopt;
+  if (!bytes) return fail(ErrorCode::kBadNpy, "dimension product of {} overflows", describe(header.shape));
+  header.data_bytes = *bytes;
+  const uint64_t present = file.size() - header.data_offset;
+  if (*bytes > present) {
+    return fail(make_error(ErrorCode::kTruncated, "needs {} bytes of data, {} present", *bytes, present)
+                    .with_offset(header.data_offset)
+                    .with_hint("the file was cut off or is still being written"));
+  }
+  return header;
+}
+
+std::string_view descr_of(DType dtype) {
+  for (const Descr& known : kDescrs) {
+    if (known.dtype == dtype && known.numpy) return known.kind_and_size;
+  }
+  return "V1";  // unreachable for the dtypes the contract allows
+}
+
+}  // namespace
+
+Result<Header> read_header(const File& file) {
+  auto header = read(file);
+  if (!header) return fail(std::move(header).error().with_path(file.path()));
+  return header;
+}
+
+std::string make_header(DType dtype, const Shape& shape) {
+  std::string dims = join_dims(shape, ", ");
+  if (shape.size() == 1) dims += ',';
+  const char order = info(dtype).bits > 8 ? '<' : '|';
+  std::string literal =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, descr_of(dtype), dims);
+  // Blanks and a line feed up to a multiple of 64, so that the elements are aligned. A rank of at most kMaxRank keeps
+  // this far below the 65535 bytes of version 1.0.
+  constexpr size_t kPrefixBytes = 10, kAlignment = 64;
+  const size_t unpadded = kPrefixBytes + literal.size() + 1;
+  literal.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
+  literal += '\n';
+  std::string header(kMagic);
+  header += '\x01';
+  header += '\x00';
+  header += static_cast<char>(literal.size() & 0xFF);
+  header += static_cast<char>(literal.size() >> 8);
+  return header + literal;
+}
+
+bool has_magic(std::span<const std::byte> head) {
+  return head.size() >= kMagic.size() && std::memcmp(head.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+}  // namespace msdump::npy

@@ -1,0 +1,76 @@
+#include "tables/mapping_csv.h"
+
+#include <algorithm>
+#include <array>
+
+#include <openssl/evp.h>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+
+// 6ba7b810-9dad-11d1-80b4-00c04fd430c8, the DNS name space of RFC 4122.
+constexpr std::string_view kDnsNamespace{"\x6b\xa7\xb8\x10\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8", 16};
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+}  // namespace
+
+Result<NameMapping> read_mapping_csv(const File& file) {
+  if (file.size() > kMaxBytes) {
+    return fail(make_error(ErrorCode::kTooLarge, "a mapping.csv of {} bytes", file.size()).with_path(file.path()));
+  }
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  NameMapping mapping;
+  size_t line_number = 0;
+  for (std::string_view line : split(text, '\n')) {
+    ++line_number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const size_t comma = line.find(',');
+    if (comma == std::string_view::npos || comma == 0 || comma + 1 == line.size()) {
+      return fail(make_error(ErrorCode::kBadCsv, "line {}: expected 'mapped,original'", line_number).with_path(file.path()));
+    }
+    // MindSpore's retry after a collision writes a second line for the name; the file is the newer one.
+    mapping.insert_or_assign(std::string(line.substr(0, comma)), std::string(line.substr(comma + 1)));
+  }
+  return mapping;
+}
+
+std::string format_mapping_csv(const NameMapping& mapping) {
+  std::string text;
+  for (const auto& [mapped, original] : mapping) text += fmt::format("{},{}\n", mapped, original);
+  return text;
+}
+
+std::optional<std::string> resolve_name(const NameMapping& mapping, std::string_view name) {
+  if (const auto found = mapping.find(name); found != mapping.end()) return found->second;
+  const std::string_view stem = name.substr(0, name.rfind('.'));
+  if (const auto found = mapping.find(stem); found != mapping.end()) return found->second;
+  return std::nullopt;
+}
+
+bool looks_hashed(std::string_view name) {
+  if (name.ends_with(".npy")) name.remove_suffix(4);
+  return is_digits(name) || (name.size() == 32 && std::all_of(name.begin(), name.end(), is_hex));
+}
+
+std::string hash_name(std::string_view name) {
+  std::string input(kDnsNamespace);
+  input += name;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(input.data(), input.size(), digest.data(), &size, EVP_md5(), nullptr);
+  // The version (3) and variant (10) bits of a UUID.
+  digest[6] = static_cast<unsigned char>((digest[6] & 0x0F) | 0x30);
+  digest[8] = static_cast<unsigned char>((digest[8] & 0x3F) | 0x80);
+  std::string hex;
+  for (size_t i = 0; i < 16; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+}  // namespace msdump

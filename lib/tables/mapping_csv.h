@@ -1,0 +1,34 @@
+// mapping.csv: the real names of files whose names were too long.
+//
+// One line per file, no header: `mapped,original`. MindSpore (1.8+) maps to a random decimal number + ".npy", CANN to 32
+// hexadecimal or decimal digits, with or without a suffix; the file stands beside the files it names. msdump writes the
+// form CANN uses: the uuid3 of the name in the DNS name space, as hexadecimal digits.
+// Source: reference/dump-layouts-and-statistics.md 2.5, reference/ascend-dump-file.md 7.2.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "io/file.h"
+
+namespace msdump {
+
+// mapped -> original. Lines without a comma or with an empty side are bad_csv, naming the line.
+using NameMapping = std::map<std::string, std::string, std::less<>>;
+
+Result<NameMapping> read_mapping_csv(const File& file);
+[[nodiscard]] std::string format_mapping_csv(const NameMapping& mapping);  // sorted by mapped name
+
+// The original of `name`, trying it with and without its last suffix (the table may have either).
+[[nodiscard]] std::optional<std::string> resolve_name(const NameMapping& mapping, std::string_view name);
+
+// True for names that only a mapping.csv can explain: 32 hexadecimal digits, or digits only, with or without ".npy".
+[[nodiscard]] bool looks_hashed(std::string_view name);
+
+// 32 hexadecimal digits: MD5 (RFC 4122 version 3) of the DNS name space and the name.
+[[nodiscard]] std::string hash_name(std::string_view name);
+
+}  // namespace msdump

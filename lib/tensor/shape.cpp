@@ -1,0 +1,14 @@
+#include "tensor/shape.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace msdump {
+
+std::string join_dims(const Shape& shape, std::string_view separator) {
+  return fmt::format("{}", fmt::join(shape, separator));
+}
+
+std::string describe(const Shape& shape) { return shape.empty() ? "scalar" : join_dims(shape, "x"); }
+
+}  // namespace msdump
