@@ -111,7 +111,8 @@ class Conversion {
       ++summary_.tensors;
       summary_.written += row.status == ConvertStatus::kWritten ? 1 : 0;
       summary_.skipped += row.status == ConvertStatus::kSkipped ? 1 : 0;
-      summary_.kept += row.policy == PlanPolicy::kKept && row.status != ConvertStatus::kFailed ? 1 : 0;
+      const bool done = row.status == ConvertStatus::kWritten || row.status == ConvertStatus::kPlanned;
+      summary_.kept += row.policy == PlanPolicy::kKept && done ? 1 : 0;
       context_.sink.row(row);
     }
     for (auto& [folder, mapped, original] : outcome.long_names) tree_.add_mapping(folder, std::move(mapped), std::move(original));

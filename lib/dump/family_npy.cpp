@@ -24,9 +24,10 @@ class NpyFamily final : public Family {
   }
 
   Result<OpenedFile> open(File file, std::string_view file_name) const override {
-    // A dump file somebody gave the suffix .npy is still a dump file.
     if (!npy::has_magic(file.head()) && ascend_family().recognises(file.head(), file.size())) {
-      return ascend_family().open(std::move(file), file_name);
+      return fail(make_error(ErrorCode::kBadNpy, "this is an Ascend dump file, not an .npy file")
+                      .with_path(file.path())
+                      .with_hint("without the suffix .npy it is converted like any other"));
     }
     MSDUMP_TRY(const npy::Header header, npy::read_header(file));
     StoredTensor tensor;

@@ -18,9 +18,10 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 std::string temporary_beside(const std::string& path) {
   // Short and not derived from the target, whose name may already be as long as the file system allows.
   static std::atomic<uint64_t> counter = 0;
+  static const pid_t process = ::getpid();
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  return fmt::format("{}{}{}-{}{}", folder, kTemporaryPrefix, ::getpid(), counter.fetch_add(1), kTemporarySuffix);
+  return fmt::format("{}{}{}-{}{}", folder, kTemporaryPrefix, process, counter.fetch_add(1), kTemporarySuffix);
 }
 
 Error write_error(int errno_value, std::string_view what, const std::string& path) {

@@ -59,7 +59,7 @@ class Walker {
   Status visit(int parent, const std::string& name, const std::string& relative, const struct stat& status, bool through_link) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
     const Inode inode = inode_of(status);
-    if (excluded_.contains(inode)) return {};
+    if (!relative.empty() && excluded_.contains(inode)) return {};  // the root itself was asked for by name
     if (through_link && !enter_link(inode, relative)) return {};
     const int descriptor = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, DirCloser> dir(descriptor >= 0 ? ::fdopendir(descriptor) : nullptr);
