@@ -1,0 +1,36 @@
+// How msdump ends: the codes are part of the interface, scripts in CI rely on them.
+#pragma once
+
+#include "base/error.h"
+
+namespace msdump::cli {
+
+enum class ExitCode : int {
+  kOk = 0,            // done
+  kNo = 1,            // done, and the answer is "no"
+  kUsage = 2,         // usage error, missing path, nothing that could be an input, a refusal
+  kSomeFailed = 3,    // finished, but some or all inputs failed
+  kInternal = 70,     // our own bug
+  kInterrupted = 130, // SIGINT
+  kTerminated = 143,  // SIGTERM
+};
+
+// 3 beats 1 beats 0; everything above is worse than those, 2 is worse than 1.
+[[nodiscard]] constexpr ExitCode worse(ExitCode a, ExitCode b) {
+  return static_cast<int>(a) > static_cast<int>(b) ? a : b;
+}
+
+// For an error that ends a whole command (not one input of many).
+[[nodiscard]] constexpr ExitCode exit_code_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUsage:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kPermission:
+    case ErrorCode::kNotADump: return ExitCode::kUsage;
+    case ErrorCode::kInternal: return ExitCode::kInternal;
+    case ErrorCode::kCancelled: return ExitCode::kOk;  // the frame knows why and returns 130, 143 or 0
+    default: return ExitCode::kSomeFailed;
+  }
+}
+
+}  // namespace msdump::cli

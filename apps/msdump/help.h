@@ -1,0 +1,27 @@
+// Help texts, all made from the live tree of options, so that they cannot disagree with it.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace msdump::cli {
+
+class CommandTree;
+struct CommandInfo;
+
+// The first screen: at most 24 lines.
+[[nodiscard]] std::string overview(const CommandTree& tree);
+
+// Usage, one paragraph, examples, options by group, environment, exit codes; wrapped at `width`.
+[[nodiscard]] std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width);
+
+// "-d, --dump, --dump_file"
+[[nodiscard]] std::string option_names(const CLI::Option& option);
+// "DIR|FILE[,...]" or "npy|bin"; empty for a flag.
+[[nodiscard]] std::string option_value(const CLI::Option& option);
+
+}  // namespace msdump::cli

@@ -1,0 +1,31 @@
+// UsageError: the one exception of the command line: what was typed cannot be carried out (exit code 2). It may cross
+// CLI11, which is why it is no value.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace msdump::cli {
+
+class UsageError : public std::exception {
+ public:
+  explicit UsageError(std::string message, std::string hint = {})
+      : message_(std::move(message)), hint_(std::move(hint)) {}
+  [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
+  [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] const std::string& hint() const { return hint_; }
+
+ private:
+  std::string message_, hint_;
+};
+
+// "unknown WHAT 'WORD'", with "; did you mean 'X'?" when a candidate is near.
+[[nodiscard]] std::string unknown_word(std::string_view what, std::string_view word,
+                                       std::span<const std::string> candidates);
+
+// "npy, bin or msnpy"
+[[nodiscard]] std::string join_words(std::span<const std::string> words, std::string_view last = "or");
+
+}  // namespace msdump::cli

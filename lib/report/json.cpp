@@ -1,0 +1,82 @@
+#include "report/json_text.h"
+#include "report/row_sink.h"
+
+namespace msdump::report {
+namespace {
+
+class JsonSink : public RowSink {
+ public:
+  JsonSink(TextOutput& out, Report report) : out_(out), report_(std::move(report)) {}
+
+ private:
+  Status begin() override {
+    Object head;
+    head.add("schema", kSchema)
+        .add("command", report_.command)
+        .add("version", report_.version)
+        .add("dumps", list_of(report_.dumps));
+    buffer_.clear();
+    append_json(buffer_, head);
+    buffer_.back() = ',';  // the closing brace comes with the end of the document
+    buffer_ += "\"rows\":[";
+    return out_.write(buffer_);
+  }
+
+  Status add(const Row& row) override {
+    buffer_ = first_ ? "\n" : ",\n";
+    first_ = false;
+    append_json(buffer_, row);
+    return out_.write(buffer_);
+  }
+
+  Status end(const Closing& closing) override {
+    buffer_ = first_ ? "]" : "\n]";
+    append_key("summary", closing.summary);
+    append_key("failures", list_of(closing.failures));
+    for (const Member& member : closing.further.members()) append_key(member.key, member.value);
+    buffer_ += "}\n";
+    return out_.write(buffer_);
+  }
+
+  void append_key(std::string_view key, const Value& value) {
+    buffer_ += ",\n";
+    append_json_string(buffer_, key);
+    buffer_ += ':';
+    append_json(buffer_, value);
+  }
+
+  TextOutput& out_;
+  Report report_;
+  std::string buffer_;
+  bool first_ = true;
+};
+
+class JsonlSink : public RowSink {
+ public:
+  explicit JsonlSink(TextOutput& out) : out_(out) {}
+
+ private:
+  Status begin() override { return {}; }
+
+  Status add(const Row& row) override {
+    buffer_.clear();
+    append_json(buffer_, row);
+    buffer_ += '\n';
+    return out_.write(buffer_);
+  }
+
+  Status end(const Closing&) override { return {}; }
+
+  TextOutput& out_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report) {
+  return std::make_unique<JsonSink>(out, std::move(report));
+}
+
+std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out) { return std::make_unique<JsonlSink>(out); }
+
+}  // namespace msdump::report

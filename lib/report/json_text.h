@@ -1,0 +1,20 @@
+// Values as JSON text on one line, without blanks. Every control character (also DEL and U+0080 to
+// U+009F) is escaped, so that a document can be looked at on a terminal; other UTF-8 stands as it is; a byte that is not
+// UTF-8 is written as the lone surrogate \udcXX that Python's "surrogateescape" reads back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/value.h"
+
+namespace msdump::report {
+
+void append_json(std::string& into, const Value& value);
+void append_json(std::string& into, const Object& object);
+void append_json_string(std::string& into, std::string_view text);
+
+// The same six characters \udcXX for a byte that is not UTF-8, everything else as it is: text in CSV.
+[[nodiscard]] std::string surrogate_escaped(std::string_view text);
+
+}  // namespace msdump::report

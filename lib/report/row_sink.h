@@ -1,0 +1,110 @@
+// RowSink: where the rows of a report go, one after the other. Four forms behind one interface:
+//
+//   table   aligned columns for people; control characters escaped, wide characters counted as two columns
+//   csv     one header line, then the same rows as JSON: an object as dotted columns, a list as one cell of compact JSON.
+//           Quoting as RFC 4180; lines end in "\n" alone, as statistic.csv's do. null is an empty cell, "" an empty text.
+//   json    one document: {"schema":1,"command":..,"version":..,"dumps":[..],"rows":[..],"summary":{..},"failures":[..]}
+//           and further keys. Rows are streamed, so `summary` follows them; the order of keys is no contract.
+//   jsonl   only the rows, one object a line
+//
+// Memory does not grow with the number of rows: the table measures its columns over the first kTableLookahead rows and
+// goes on with those widths. Without rows a document is still valid: CSV has its header, a table prints nothing.
+// Not thread-safe. A write that fails is returned at once and ends the report.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "report/value.h"
+
+namespace msdump::report {
+
+constexpr int64_t kSchema = 1;
+constexpr size_t kTableLookahead = 4096;
+
+// What the writers write to; lib never touches stdout itself.
+class TextOutput {
+ public:
+  virtual ~TextOutput() = default;
+  virtual Status write(std::string_view text) = 0;
+};
+
+class StringOutput : public TextOutput {
+ public:
+  Status write(std::string_view text) override {
+    text_.append(text);
+    return {};
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+enum class Form : uint8_t { kTable, kCsv, kJson, kJsonl };
+
+struct Column {
+  std::string key;    // dotted path into the row: "source.line"
+  std::string title;  // head of the table's column; empty: not in the table
+  // What the table shows instead of the value itself; CSV never uses it.
+  std::function<std::string(const Row&)> text = {};
+};
+
+struct Report {
+  std::string command, version;
+  std::vector<std::string> dumps;
+  // CSV needs its columns before the first row and in an empty report. Empty: taken from the first row.
+  std::vector<Column> columns;
+};
+
+// What is known at the end.
+struct Closing {
+  Object summary;
+  std::vector<Object> failures;  // failure_object(error)
+  Object further;                // keys beside the common ones: "first_divergence"
+};
+
+struct SinkOptions {
+  size_t max_width = 0;         // table: cut lines to so many display columns; 0: never
+  bool for_terminal = false;    // CSV: escape control characters, which would drive the terminal
+};
+
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  Status row(const Row& row);
+  // Once, after the last row, also when there was none.
+  Status finish(const Closing& closing);
+
+ protected:
+  virtual Status begin() = 0;
+  virtual Status add(const Row& row) = 0;
+  virtual Status end(const Closing& closing) = 0;
+
+ private:
+  Status begin_once();
+  bool begun_ = false;
+};
+
+// `out` must outlive the sink.
+[[nodiscard]] std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report,
+                                                 const SinkOptions& options = {});
+
+// {"path","tensor","offset","code","message","hint"}; null where the error does not say.
+[[nodiscard]] Object failure_object(const Error& error);
+
+// One column for every cell of `row`, objects flattened: what a report without declared columns uses.
+[[nodiscard]] std::vector<Column> columns_of(const Row& row);
+
+// Makers of the single writers, for make_sink.
+[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report);
+[[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out);
+
+}  // namespace msdump::report

@@ -1,0 +1,107 @@
+// The row model of every report: a Value is what one cell or key holds, an Object keeps its keys in the order in which
+// they were added, a Row is an Object. Commands build rows; the writers (row_sink.h) decide how they look.
+//
+// A float is not widened to double: 0.1F is written "0.1", the shortest text that reads back as the same float. Text is
+// bytes and need not be UTF-8; the writers escape what is not.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace msdump::report {
+
+class Value;
+struct Member;
+using List = std::vector<Value>;
+
+class Object {
+ public:
+  // Written out in value.cpp: a Member is not complete yet, which clang 14 insists on where they would be implicit.
+  Object();
+  Object(const Object& other);
+  Object(Object&& other) noexcept;
+  Object& operator=(const Object& other);
+  Object& operator=(Object&& other) noexcept;
+  ~Object();
+
+  // Keys are not checked for doubles; `add` returns the object so that a row reads as one expression.
+  Object& add(std::string key, Value value);
+  [[nodiscard]] const Value* find(std::string_view key) const;  // null when absent
+  // "source.line" finds `line` in the object `source`; null when any step is absent or is no object.
+  [[nodiscard]] const Value* find_path(std::string_view dotted) const;
+  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+  [[nodiscard]] bool empty() const;
+
+ private:
+  std::vector<Member> members_;
+};
+
+using Row = Object;
+
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+class Value {
+ public:
+  using Storage =
+      std::variant<std::monostate, bool, int64_t, uint64_t, float, double, std::string, List, Object>;
+
+  Value() = default;  // null
+  // Implicit on purpose: row.add("bytes", 12).add("path", path) is what commands write all day.
+  Value(std::nullptr_t) {}
+  template <std::same_as<bool> T>
+  Value(T value) : storage_(value) {}
+  template <Integer T>
+  Value(T value) : storage_(widen(value)) {}
+  Value(float value) : storage_(value) {}
+  Value(double value) : storage_(value) {}
+  Value(std::string value) : storage_(std::move(value)) {}
+  Value(std::string_view value) : storage_(std::string(value)) {}
+  Value(const char* value) : storage_(std::string(value)) {}
+  Value(List value) : storage_(std::move(value)) {}
+  Value(Object value) : storage_(std::move(value)) {}
+  template <class T>
+  Value(const std::optional<T>& value) {
+    if (value.has_value()) storage_ = Value(*value).storage_;
+  }
+
+  [[nodiscard]] const Storage& storage() const { return storage_; }
+  [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(storage_); }
+  [[nodiscard]] bool is_number() const;
+
+ private:
+  template <Integer T>
+  static Storage widen(T value) {
+    if constexpr (std::signed_integral<T>) return Storage(static_cast<int64_t>(value));
+    else return Storage(static_cast<uint64_t>(value));
+  }
+
+  Storage storage_;
+};
+
+struct Member {
+  std::string key;
+  Value value;
+};
+
+// A list of whatever a Value can be made of: list_of(shape).
+template <class Range>
+[[nodiscard]] List list_of(const Range& range) {
+  List list;
+  for (const auto& item : range) list.emplace_back(item);
+  return list;
+}
+
+// Shortest text that reads back as the same number, always recognisable as a float ("1.0", "1e+30", "-0.0"); "nan",
+// "inf" and "-inf" for the rest. What JSON (there in quotes) and CSV print.
+[[nodiscard]] std::string number_text(double value);
+[[nodiscard]] std::string number_text(float value);
+
+}  // namespace msdump::report
