@@ -12,7 +12,7 @@ std::vector<report::Column> convert_columns() {
     const auto text = [&](std::string_view key) {
       const report::Value* value = row.find(key);
       const auto* word = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
-      return word == nullptr ? std::string("?") : *word;
+      return word == nullptr ? std::string("-") : *word;
     };
     return text("from_format") == text("to_format") ? text("from_format") : text("from_format") + " -> " + text("to_format");
   };

@@ -1,5 +1,6 @@
 #include "dump/dump_index.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -7,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "dump/family.h"
 #include "dump/layout.h"
 #include "tables/mapping_csv.h"
@@ -35,6 +37,23 @@ std::optional<NameMapping> load_mapping(const std::string& path, std::vector<Err
   return std::nullopt;
 }
 
+// What is known comes before what is not.
+int compare_known(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
+  if (a == b) return 0;
+  if (!a || !b) return a ? -1 : 1;
+  return *a < *b ? -1 : 1;
+}
+
+// The order of rows in every report: rank, graph, step, time stamp; what these leave open stays in the order of the walk.
+bool comes_before(const IndexedFile& a, const IndexedFile& b) {
+  if (const int order = compare_known(a.identity.rank, b.identity.rank)) return order < 0;
+  if (const int order = compare_known(a.identity.graph, b.identity.graph)) return order < 0;
+  if (const int order = compare_known(a.identity.step, b.identity.step)) return order < 0;
+  const std::string &x = a.identity.timestamp, &y = b.identity.timestamp;
+  if (x.empty() || y.empty()) return !x.empty() && y.empty();
+  return natural_less(x, y);
+}
+
 }  // namespace
 
 Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const IndexOptions& options) {
@@ -49,6 +68,7 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     index.is_file_.push_back(!S_ISDIR(status.st_mode));
     MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options) : index.add_file(root, path));
   }
+  std::stable_sort(index.files_.begin(), index.files_.end(), comes_before);
   return index;
 }
 

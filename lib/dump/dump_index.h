@@ -41,7 +41,8 @@ class DumpIndex {
   // `paths` are files and directories. A path that does not exist is an error; everything below it is only a problem.
   static Result<DumpIndex> build(const std::vector<std::string>& paths, const IndexOptions& options);
 
-  // In the order of paths, inside a path folder by folder and by name as people sort; a file named twice stands once.
+  // By rank, graph, step and time stamp, which is the order of rows in reports; else in the order of paths, folder by
+  // folder and by name as people sort. A path given twice counts once.
   [[nodiscard]] const std::vector<IndexedFile>& files() const { return files_; }
   // Unreadable folders, dangling links, a damaged mapping.csv.
   [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }

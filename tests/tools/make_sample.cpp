@@ -1,0 +1,174 @@
+// make_sample DIR: writes the sample dump of testdata/, a few operators of a small network as an Ascend run of MindSpore
+// would leave them. The host values are a ramp, so that a converted array shows at a glance whether it is right; padding
+// is filled with a value that no ramp has.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dump_data.pb.h"
+#include "format/plan.h"
+#include "format/window.h"
+#include "io/atomic_file.h"
+
+namespace {
+
+using msdump::DType;
+using msdump::Format;
+using msdump::Shape;
+
+constexpr float kPadding = -77;
+
+struct Tensor {
+  DType dtype;
+  Format format;
+  Shape device, host;
+};
+
+// The bytes of one value; exact for the small whole numbers used here.
+std::string encode(DType dtype, float value) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  std::string bytes(4, '\0');
+  if (dtype == DType::kFloat32) {
+    std::memcpy(bytes.data(), &bits, 4);
+    return bytes;
+  }
+  if (dtype == DType::kInt32) {
+    const auto whole = static_cast<int32_t>(value);
+    std::memcpy(bytes.data(), &whole, 4);
+    return bytes;
+  }
+  uint16_t half = static_cast<uint16_t>(bits >> 16);  // bfloat16: the upper half
+  if (dtype == DType::kFloat16 && value != 0) {
+    // sign | exponent rebased from 127 to 15 | the upper 10 of 23 mantissa bits
+    const uint32_t exponent = ((bits >> 23) & 0xFF) - 127 + 15;
+    half = static_cast<uint16_t>((bits >> 16 & 0x8000) | exponent << 10 | (bits >> 13 & 0x3FF));
+  }
+  bytes.resize(2);
+  std::memcpy(bytes.data(), &half, 2);
+  return bytes;
+}
+
+// Device bytes in which the host tensor is the ramp 0, 1, 2, ... (modulo 2048, exact in fp16).
+std::string device_bytes(const Tensor& tensor) {
+  msdump::PlanRequest request;
+  request.dtype = tensor.dtype;
+  request.format_number = static_cast<int64_t>(tensor.format);
+  request.shape = tensor.device;
+  request.original_shape = tensor.host;
+  request.target = Format::kNCHW;
+  int64_t count = 1;
+  for (const int64_t dim : tensor.device) count *= dim;
+  request.bytes = *msdump::bytes_of(tensor.dtype, count);
+  const msdump::Plan plan = msdump::make_plan(request).value();
+  std::vector<float> values(static_cast<size_t>(count), kPadding);
+  // Which device element each host element comes from: a conversion of the element numbers themselves.
+  std::vector<int32_t> numbers(static_cast<size_t>(count)), sources(static_cast<size_t>(plan.dst_elements));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
+  for (const msdump::PlanPart& part : plan.parts) {
+    msdump::run_part(part, std::as_bytes(std::span(numbers)).data(), std::as_writable_bytes(std::span(sources)).data(), 4);
+  }
+  for (size_t i = 0; i < sources.size(); ++i) values[static_cast<size_t>(sources[i])] = static_cast<float>(i % 2048);
+  std::string bytes;
+  for (const float value : values) bytes += encode(tensor.dtype, value);
+  return bytes;
+}
+
+template <class Message>
+std::string describe(Message& message, const Tensor& tensor) {
+  message.set_data_type(msdump::info(tensor.dtype).proto_number);
+  message.set_format(static_cast<int32_t>(tensor.format));
+  for (const int64_t dim : tensor.device) message.mutable_shape()->add_dim(static_cast<uint64_t>(dim));
+  message.mutable_original_shape();
+  for (const int64_t dim : tensor.host) message.mutable_original_shape()->add_dim(static_cast<uint64_t>(dim));
+  const std::string bytes = device_bytes(tensor);
+  message.set_size(bytes.size());
+  return bytes;
+}
+
+std::string with_length(const msdump::pb::DumpData& data, const std::string& payload) {
+  const std::string header = data.SerializeAsString();
+  const uint64_t length = header.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+  return file + header + payload;
+}
+
+std::string dump_file(const std::string& op_name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  msdump::pb::DumpData data;
+  data.set_version("2.0");
+  data.set_dump_time(1700000000000000);
+  data.set_op_name(op_name);
+  std::string payload;
+  for (const Tensor& tensor : inputs) payload += describe(*data.add_input(), tensor);
+  for (const Tensor& tensor : outputs) payload += describe(*data.add_output(), tensor);
+  return with_length(data, payload);
+}
+
+// An overflow record of the first generation: AI Core status 32 of task 3 in stream 7.
+std::string opdebug_file() {
+  std::string record(2048, '\0');
+  const auto put = [&](size_t at, uint64_t value) { std::memcpy(record.data() + at, &value, sizeof value); };
+  put(256, 514), put(264, 7), put(272, 3);
+  put(288, 0x1008005b0000), put(296, 0x100800297000);
+  put(1024, 0x1008005ae000), put(1032, 1), put(1040, 32);
+  msdump::pb::DumpData data;
+  data.set_version("2.0");
+  data.set_op_name("Node_OpDebug");
+  msdump::pb::OpOutput& output = *data.add_output();
+  output.set_data_type(4);
+  output.set_format(2);
+  output.mutable_shape()->add_dim(record.size());
+  output.set_size(record.size());
+  return with_length(data, record);
+}
+
+void write(const std::filesystem::path& path, const std::string& content) {
+  const msdump::Status status = msdump::write_file(path.string(), content);
+  if (!status) {
+    fmt::print(stderr, "make_sample: {}: {}\n", path.string(), status.error().message);
+    std::exit(1);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: make_sample DIR\n");
+    return 2;
+  }
+  const std::filesystem::path folder = std::filesystem::path(argv[1]) / "rank_0" / "Net" / "0" / "0";
+  std::filesystem::create_directories(folder);
+  const Tensor image{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 3, 6, 6}};
+  const Tensor weight{DType::kFloat16, Format::kFractalZ, {9, 1, 16, 16}, {8, 3, 3, 3}};
+  const Tensor feature{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 8, 6, 6}};
+  const Tensor bias{DType::kFloat32, Format::kND, {8}, {8}};
+  const Tensor matrix{DType::kFloat16, Format::kFractalNZ, {3, 1, 16, 16}, {4, 40}};
+  const Tensor logits{DType::kFloat32, Format::kFractalNZ, {1, 1, 16, 16}, {4, 10}};
+  const Tensor lstm{DType::kFloat16, Format::kFractalZnLstm, {3, 8, 16, 16}, {1, 1, 40, 80}};
+  const Tensor scalar{DType::kFloat32, Format::kND, {1}, {}};
+  const Tensor embedding{DType::kBfloat16, Format::kND, {4, 6}, {4, 6}};
+  const Tensor indices{DType::kInt32, Format::kND, {4}, {4}};
+  const std::string net = "Default/network-Net/", file_net = "Default_network-Net_";
+  write(folder / ("Conv2D." + file_net + "conv1-Conv2d_Conv2D-op12.3.7.1700000000001000"),
+        dump_file(net + "conv1-Conv2d/Conv2D-op12", {image, weight}, {feature}));
+  write(folder / ("BiasAdd." + file_net + "conv1-Conv2d_BiasAdd-op13.4.7.1700000000002000"),
+        dump_file(net + "conv1-Conv2d/BiasAdd-op13", {feature, bias}, {feature}));
+  write(folder / ("MatMul." + file_net + "fc1-Dense_MatMul-op20.5.7.1700000000003000"),
+        dump_file(net + "fc1-Dense/MatMul-op20", {matrix}, {logits}));
+  write(folder / ("DynamicRNN." + file_net + "lstm-LSTM_DynamicRNN-op22.6.7.1700000000004000"),
+        dump_file(net + "lstm-LSTM/DynamicRNN-op22", {lstm}, {}));
+  write(folder / ("ReduceMean." + file_net + "loss-MSELoss_ReduceMean-op30.7.7.1700000000005000"),
+        dump_file(net + "loss-MSELoss/ReduceMean-op30", {logits}, {scalar}));
+  // A name too long for the file system, as CANN hashes it.
+  const std::string hashed = "71502983415062987341509827364518";
+  write(folder / hashed, dump_file(net + "embedding-Embedding/Gather-op40", {embedding, indices}, {embedding}));
+  write(folder / "mapping.csv", hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7.1700000000006000\n");
+  write(folder / "Opdebug.Node_OpDebug.9.7.1700000000007000", opdebug_file());
+  return 0;
+}
