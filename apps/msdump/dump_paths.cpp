@@ -26,7 +26,7 @@ Result<std::string> read_stdin(const CancelToken& cancel) {
   for (;;) {
     MSDUMP_CHECK_OK(cancel.check());
     pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (poll(&input, 1, 200) == 0) continue;
+    if (poll(&input, 1, 200) <= 0) continue;  // nothing yet, or a signal: reading now would wait for ever
     const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(system_error(errno, "read the list", "standard input", ErrorCode::kReadFailed));

@@ -52,17 +52,6 @@ std::string variable_of(const CLI::Option& option) {
   return "";
 }
 
-std::string description_of(const CLI::Option& option) {
-  std::string text = option.get_description();
-  const std::string variable = variable_of(option);
-  std::vector<std::string> extras;
-  if (!option.get_default_str().empty()) extras.push_back("default: " + option.get_default_str());
-  const bool named_already = option.get_default_str().find(variable) != std::string::npos;
-  if (!variable.empty() && !named_already) extras.push_back("environment: " + variable);
-  if (!extras.empty()) text += fmt::format(" [{}]", fmt::join(extras, "; "));
-  return text;
-}
-
 std::string options_section(const CLI::App& app, size_t width) {
   std::string text;
   for (const std::string& group : app.get_groups()) {
@@ -74,7 +63,7 @@ std::string options_section(const CLI::App& app, size_t width) {
       const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
       const std::string value = option_value(*option);
       const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);
-      text += entry(name, description_of(*option), kColumn, width);
+      text += entry(name, option_description(*option), kColumn, width);
     }
   }
   return text;
@@ -90,16 +79,34 @@ std::string environment_section(const CLI::App& app, size_t width) {
 }
 
 std::string exit_section(const CommandInfo& info, size_t width) {
-  std::string text = "\nExit codes:\n" + entry("0", info.done.empty() ? "done" : info.done, 16, width);
-  if (!info.no.empty()) text += entry("1", info.no, 16, width);
-  text += entry("2", "usage error, a missing path, or nothing there that could be an input", 16, width);
-  if (!info.works) return text;
-  text += entry("3", "finished, but some or all inputs failed; each is named on stderr and in the report", 16, width);
-  text += entry("70", "internal error, please report", 16, width);
-  return text + entry("130, 143", "interrupted by SIGINT, SIGTERM; no partial file is left", 16, width);
+  std::string text = "\nExit codes:\n";
+  for (const ExitMeaning& one : exit_meanings(info)) text += entry(one.code, one.meaning, 16, width);
+  return text;
 }
 
 }  // namespace
+
+std::string option_description(const CLI::Option& option) {
+  std::string text = option.get_description();
+  const std::string variable = variable_of(option);
+  std::vector<std::string> extras;
+  if (!option.get_default_str().empty()) extras.push_back("default: " + option.get_default_str());
+  const bool named_already = option.get_default_str().find(variable) != std::string::npos;
+  if (!variable.empty() && !named_already) extras.push_back("environment: " + variable);
+  if (!extras.empty()) text += fmt::format(" [{}]", fmt::join(extras, "; "));
+  return text;
+}
+
+std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
+  std::vector<ExitMeaning> meanings = {{"0", info.done.empty() ? "done" : std::string(info.done)}};
+  if (!info.no.empty()) meanings.push_back({"1", std::string(info.no)});
+  meanings.push_back({"2", "usage error, a missing path, or nothing there that could be an input"});
+  if (!info.works) return meanings;
+  meanings.push_back({"3", "finished, but some or all inputs failed; each is named on stderr and in the report"});
+  meanings.push_back({"70", "internal error, please report"});
+  meanings.push_back({"130, 143", "interrupted by SIGINT, SIGTERM; no partial file is left"});
+  return meanings;
+}
 
 std::string option_names(const CLI::Option& option) {
   std::vector<std::string> names;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -18,6 +19,18 @@ struct CommandInfo;
 
 // Usage, one paragraph, examples, options by group, environment, exit codes; wrapped at `width`.
 [[nodiscard]] std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width);
+
+// The manual page in man's own language (troff), for man1/msdump.1.
+[[nodiscard]] std::string man_page(const CommandTree& tree);
+
+// What the option does, with its default and its environment variable.
+[[nodiscard]] std::string option_description(const CLI::Option& option);
+
+// What an exit code means for a command: {"0", "done"}, ...
+struct ExitMeaning {
+  std::string code, meaning;
+};
+[[nodiscard]] std::vector<ExitMeaning> exit_meanings(const CommandInfo& info);
 
 // "-d, --dump, --dump_file"
 [[nodiscard]] std::string option_names(const CLI::Option& option);

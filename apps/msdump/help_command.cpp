@@ -15,18 +15,26 @@ class Help : public Command {
     static const CommandInfo info{.name = "help",
                                   .order = 100,
                                   .summary = "this screen, or the help of one command",
-                                  .usage = "[COMMAND]",
+                                  .usage = "[COMMAND] [--man]",
                                   .description = "Prints the first screen, or what COMMAND --help prints.",
-                                  .examples = {{"msdump help convert", "the same as msdump convert --help"}},
+                                  .examples = {{"msdump help convert", "the same as msdump convert --help"},
+                                               {"msdump help --man | man -l -", "the manual page"}},
                                   .done = {},
                                   .no = {},
                                   .works = false};
     return info;
   }
 
-  void declare(CLI::App& app) override { app.add_option("COMMAND", command_, "The command")->group(""); }
+  void declare(CLI::App& app) override {
+    app.add_option("COMMAND", command_, "The command")->group("");
+    app.add_flag("--man", man_, "The manual page, for man -l -")->group(kGeneralGroup);
+  }
 
   ExitCode run(Session& session) override {
+    if (man_) {
+      (void)session.out.write(man_page(session.tree));
+      return ExitCode::kOk;
+    }
     if (command_.empty()) {
       (void)session.out.write(overview(session.tree));
       return ExitCode::kOk;
@@ -39,6 +47,7 @@ class Help : public Command {
 
  private:
   std::string command_;
+  bool man_ = false;
 };
 
 const Registration kRegistration{[] { return std::make_unique<Help>(); }};
