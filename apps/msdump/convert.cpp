@@ -181,7 +181,7 @@ class Convert : public Command {
         session.messages.warning("the selection matches nothing", "msdump convert --dry-run without selection shows what is there");
         return ExitCode::kNo;
       }
-      session.messages.error(fmt::format("nothing to convert: {} files, none of them a dump file", index.files().size()),
+      session.messages.error(fmt::format("nothing to convert: {} found, no dump file among them", counted(static_cast<int64_t>(index.files().size()), "file")),
                              "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
     }
@@ -192,13 +192,17 @@ class Convert : public Command {
     return ExitCode::kNo;
   }
 
+  static std::string counted(int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  }
+
   static std::string summary_text(const ConvertSummary& summary) {
-    std::string text = fmt::format("{} tensors of {} files", summary.tensors, summary.inputs);
+    std::string text = counted(summary.tensors, "tensor") + " of " + counted(summary.inputs, "file");
     if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
-    if (summary.skipped > 0) text += fmt::format(", {} left as they are", summary.skipped);
+    if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
     if (summary.kept > 0) text += fmt::format(", {} in device layout", summary.kept);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
-    if (summary.ignored > 0) text += fmt::format("; {} other files skipped", summary.ignored);
+    if (summary.ignored > 0) text += "; ignored " + counted(summary.ignored, "other file");
     return text;
   }
 

@@ -21,6 +21,7 @@ namespace {
 struct Input {
   const IndexedFile* file;
   std::string base;
+  std::string note;  // why it is not called as mapping.csv says
 };
 
 // Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
@@ -35,10 +36,15 @@ std::vector<Input> name_inputs(const DumpIndex& index, std::vector<const Indexed
   }
   std::vector<Input> inputs;
   for (const IndexedFile* file : files) {
-    const bool safe = !file->real_name.empty() && file->real_name.find('/') == std::string::npos &&
-                      file->real_name.find('\0') == std::string::npos;
-    const bool resolved = safe && taken.insert(key(*file, file->real_name)).second;
-    inputs.push_back({file, resolved ? file->real_name : file->walked.name});
+    inputs.push_back({file, file->walked.name, ""});
+    if (file->real_name.empty()) continue;
+    if (file->real_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
+      inputs.back().note = "the name that mapping.csv gives it is unsafe; its own is kept";
+    } else if (!taken.insert(key(*file, file->real_name)).second) {
+      inputs.back().note = "the name that mapping.csv gives it belongs to another file; its own is kept";
+    } else {
+      inputs.back().base = file->real_name;
+    }
   }
   return inputs;
 }
@@ -74,14 +80,18 @@ class Conversion {
     }
     const std::vector<Input> inputs = name_inputs(index_, std::move(chosen));
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
-    if (!options_.dry_run) MSDUMP_CHECK_OK(tree_.create_root());
+    // Files that only their content can judge may turn out to be none: they make no OUT.
+    const bool sure = std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return !input.file->by_content; });
+    if (!options_.dry_run && sure) MSDUMP_CHECK_OK(tree_.create_root());
     if (context_.progress != nullptr) context_.progress->start(inputs.size(), bytes);
     for (const Error& problem : index_.problems()) report(problem);
     context_.pool.ordered_for(
         static_cast<int64_t>(inputs.size()),
         [&](int64_t i) {
           const Input& input = inputs[static_cast<size_t>(i)];
-          return files_.convert(*input.file, input.base);
+          FileOutcome outcome = files_.convert(*input.file, input.base);
+          if (!input.note.empty()) outcome.warnings.push_back({"", input.note});
+          return outcome;
         },
         [&](int64_t, FileOutcome&& outcome) { collect(std::move(outcome)); });
     if (!options_.dry_run) {

@@ -137,7 +137,8 @@ std::array<int64_t, kMaxAxes> choose_tiles(const Box& box, size_t along_src) {
 
 class TileLoops {
  public:
-  TileLoops(const Box& box, const std::byte* src) : box_(box), along_src_(nearest_in_source(box)), tile_(choose_tiles(box, along_src_)) {
+  TileLoops(const Box& box, const std::byte* src)
+      : box_(box), along_src_(nearest_in_source(box)), tile_(choose_tiles(box, along_src_)) {
     block_.along_dst = box.axes[0];
     if (along_src_ < box.rank) block_.along_src = box.axes[along_src_];
     block_.width = box.width;

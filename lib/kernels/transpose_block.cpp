@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "kernels/copy_block.h"
@@ -68,16 +69,16 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const std::byte* from, int64_t row_stride
   }
 }
 
+// One round on all vectors of a tile. A pack and not a loop, so that the vectors stay in
+// registers at -O2.
 template <class D, size_t... kI>
 HWY_INLINE void interleave_round(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<kI...> /*half*/) {
   constexpr size_t kHalf = sizeof...(kI);
-  const hn::Vec<D> mixed[2 * kHalf] = {(kI % 2 == 0 ? hn::InterleaveLower(d, v[kI / 2], v[kI / 2 + kHalf])
-                                                    : hn::InterleaveUpper(d, v[kI / 2], v[kI / 2 + kHalf]))...,
-                                       ((kI + kHalf) % 2 == 0
-                                            ? hn::InterleaveLower(d, v[(kI + kHalf) / 2], v[(kI + kHalf) / 2 + kHalf])
-                                            : hn::InterleaveUpper(d, v[(kI + kHalf) / 2], v[(kI + kHalf) / 2 + kHalf]))...};
-  ((v[kI] = mixed[kI]), ...);
-  ((v[kI + kHalf] = mixed[kI + kHalf]), ...);
+  hn::Vec<D> mixed[2 * kHalf];
+  ((mixed[2 * kI] = hn::InterleaveLower(d, v[kI], v[kI + kHalf]),
+    mixed[2 * kI + 1] = hn::InterleaveUpper(d, v[kI], v[kI + kHalf])),
+   ...);
+  ((v[kI] = mixed[kI], v[kI + kHalf] = mixed[kI + kHalf]), ...);
 }
 
 // One register tile (one per 16-byte block). Columns from `columns` on are computed but not stored.
@@ -109,8 +110,8 @@ struct StagedRows {
       const std::byte* from = src + row * row_stride;
       std::byte* to = bytes + row * kRowBytes;
       int64_t at = 0;
-      for (; at + kLineBytes <= row_bytes; at += kLineBytes) __builtin_memcpy(to + at, from + at, size_t{kLineBytes});
-      if (at < row_bytes) __builtin_memcpy(to + at, from + at, static_cast<size_t>(row_bytes - at));
+      for (; at + kLineBytes <= row_bytes; at += kLineBytes) std::memcpy(to + at, from + at, size_t{kLineBytes});
+      if (at < row_bytes) std::memcpy(to + at, from + at, static_cast<size_t>(row_bytes - at));
     }
   }
 };
@@ -189,11 +190,11 @@ HWY_INLINE int64_t loadable_rows(const Block& block) {
 //     store 1:           b0 b1 b2 x
 //     store 2:                    c0 c1 c2 x          the last ones go through a buffer, to end where the block does
 template <class T, size_t... kI>
-HWY_INLINE void transpose_short(const Block& block, int64_t rows, std::index_sequence<kI...> tile) {
+HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> tile) {
   using D = hn::CappedTag<T, kTile<T>>;
   const D d;
   constexpr auto kColumns = static_cast<int64_t>(kTile<T>), kElement = static_cast<int64_t>(sizeof(T));
-  const int64_t columns = block.along_src.extent;
+  const int64_t rows = block.along_dst.extent, columns = block.along_src.extent;
   const int64_t row_stride = block.along_dst.src_stride, column_stride = block.along_src.dst_stride;
   const std::byte* const end = block.dst + columns * column_stride;
   for (int64_t group = 0; group < columns; group += kColumns) {
@@ -210,7 +211,7 @@ HWY_INLINE void transpose_short(const Block& block, int64_t rows, std::index_seq
     }
     (store(d, v[kI], buffer + static_cast<int64_t>(kI) * 16), ...);
     for (int64_t i = 0; i < kColumns; ++i) {
-      __builtin_memcpy(to + i * column_stride, buffer + i * 16, static_cast<size_t>(column_stride));
+      std::memcpy(to + i * column_stride, buffer + i * 16, static_cast<size_t>(column_stride));
     }
   }
 }
@@ -218,22 +219,21 @@ HWY_INLINE void transpose_short(const Block& block, int64_t rows, std::index_seq
 template <class T>
 HWY_INLINE void transpose(const Block& block) {
   constexpr auto kRows = static_cast<int64_t>(kTile<T>), kElement = static_cast<int64_t>(sizeof(T));
-  const int64_t rows = loadable_rows<T>(block);
-  int64_t done = 0;
-  if (rows >= kRows) {
-    transpose_with(hn::ScalableTag<T>(), block, rows);
-    done = rows;
-  } else if (block.along_dst.extent > 1 && block.along_dst.extent < kRows && block.along_src.extent >= kRows &&
-             block.along_src.dst_stride == block.along_dst.extent * kElement) {
-    transpose_short<T>(block, rows, std::make_index_sequence<kTile<T>>());
+  const int64_t rows = block.along_dst.extent;
+  const bool dense = block.along_src.dst_stride == rows * kElement;
+  if (rows < kRows && dense && block.along_src.extent >= kRows) {
+    transpose_short<T>(block, std::make_index_sequence<kTile<T>>());
     return;
   }
-  if (done == block.along_dst.extent) return;
-  Block rest = block;
-  rest.src += done * block.along_dst.src_stride;
-  rest.dst += done * block.along_dst.dst_stride;
-  rest.along_dst.extent -= done;
-  choose_piece_copy(sizeof(T))(rest);
+  Block rest = block;  // what vectors cannot do
+  const int64_t loadable = loadable_rows<T>(block);
+  if (loadable >= kRows) {
+    transpose_with(hn::ScalableTag<T>(), block, loadable);
+    rest.src += loadable * block.along_dst.src_stride;
+    rest.dst += loadable * block.along_dst.dst_stride;
+    rest.along_dst.extent -= loadable;
+  }
+  if (rest.along_dst.extent > 0) choose_piece_copy(sizeof(T))(rest);
 }
 
 void transpose_1(const Block& block) { transpose<uint8_t>(block); }

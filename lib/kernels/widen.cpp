@@ -19,13 +19,14 @@ void widen_codes(const std::byte* src, int64_t count, std::byte* dst) {
     for (unsigned code = 0; code < 256; ++code) table[code] = kFormula(static_cast<uint8_t>(code));
     return table;
   }();
-  // Eight codes are read at once, so that the loads of the table are what limits.
+  // Eight codes are read at once: the loads of the table and the stores are then all that is left.
   constexpr int64_t kStep = 8;
   int64_t at = 0;
   for (; at + kStep <= count; at += kStep) {
     uint64_t codes = 0;
     std::memcpy(&codes, src + at, sizeof codes);
-    for (size_t i = 0; i < kStep; ++i) std::memcpy(dst + (at * 4 + static_cast<int64_t>(i) * 4), &kTable[(codes >> (8 * i)) & 0xFF], sizeof(float));
+    std::byte* const to = dst + at * 4;
+    for (int64_t i = 0; i < kStep; ++i, codes >>= 8) std::memcpy(to + i * 4, &kTable[codes & 0xFF], sizeof(float));
   }
   for (; at < count; ++at) std::memcpy(dst + at * 4, &kTable[std::to_integer<size_t>(src[at])], sizeof(float));
 }

@@ -1,0 +1,51 @@
+# What every case finds defined.
+# shellcheck shell=bash
+
+# show COMMAND...: the command, all it prints (stderr too) and its exit code, on stdout. For cases that are a list of
+# commands, each with an outcome of its own.
+show() {
+  local status=0
+  printf '$ %s\n' "$*"
+  "$@" 2>&1 || status=$?
+  printf '[exit %d]\n' "$status"
+}
+
+# varint NUMBER: as protobuf writes it, in printf's escapes.
+varint() {
+  local n=$1
+  while ((n > 127)); do
+    printf '\\x%02x' $((n & 127 | 128))
+    ((n >>= 7))
+  done
+  printf '\\x%02x' "$n"
+}
+
+# escaped_length TEXT: bytes of a text of \xNN escapes.
+escaped_length() { echo $((${#1} / 4)); }
+
+# shape_field TAG DIM...: a Shape message as a field.
+shape_field() {
+  local tag=$1 dims='' dim
+  shift
+  for dim in "$@"; do dims+=$(varint "$dim"); done
+  dims="\\x0a$(varint "$(escaped_length "$dims")")$dims"
+  printf '%s%s%s' "$tag" "$(varint "$(escaped_length "$dims")")" "$dims"
+}
+
+# dump_file PATH FORMAT_NUMBER "DEVICE DIMS" "HOST DIMS" [BYTES]: a dump file with one fp16 output of zeros, as a sparse
+# file, so that a large one costs nothing. BYTES: how much of the data is there (default: all).
+dump_file() {
+  local path=$1 format=$2 size=2 dim output length
+  # shellcheck disable=SC2086  # lists on purpose
+  for dim in $3; do size=$((size * dim)); done
+  # shellcheck disable=SC2086
+  output="\\x08\\x02\\x10$(varint "$format")$(shape_field '\x1a' $3)\\x30$(varint "$size")$(shape_field '\x3a' $4)"
+  output="\\x1a$(varint "$(escaped_length "$output")")$output"
+  length=$(escaped_length "$output")
+  # shellcheck disable=SC2059  # escapes on purpose
+  printf "\\x$(printf %02x $((length & 255)))\\x$(printf %02x $((length >> 8)))\\0\\0\\0\\0\\0\\0$output" >"$path"
+  truncate -s $((8 + length + ${5:-size})) "$path"
+}
+
+# files DIR: what is there, one path a line.
+files() { (cd "$1" && find . -type f | LC_ALL=C sort); }
