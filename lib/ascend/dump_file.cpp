@@ -49,12 +49,14 @@ Error not_a_header(const File& file, uint64_t length) {
   return error;
 }
 
-// Gives the tensors of a binary or nano file their places behind the header, in the fixed order of the sections.
+// Gives the tensors that are not inside the header their places behind it, in the fixed order of the sections.
 void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64_t file_size) {
   uint64_t position = data_begin;
   bool lost = false;  // after a size that cannot be true nothing behind it can be placed
   for (DumpTensor& tensor : tensors) {
+    if (tensor.offset != 0) continue;  // inside the header
     tensor.offset = position;
+    if (tensor.size == 0) continue;  // nothing of it can be lost
     const auto end = checked_add(position, tensor.size);
     if (!lost && end && *end <= file_size) {
       position = *end;
@@ -80,8 +82,14 @@ Result<DumpFile> read_classic(const File& file, uint64_t length) {
   auto classic = read_protobuf_header(file, 0, file.size());
   const bool whole = classic && !classic->tensors.empty() &&
                      std::any_of(classic->tensors.begin(), classic->tensors.end(), [](const DumpTensor& t) { return t.size > 0; });
-  if (!whole) return fail(not_a_header(file, length));
+  if (!whole) {
+    // What is wrong with the file rather than with our guess.
+    const bool unreadable = !classic && classic.error().code != ErrorCode::kBadProtobuf;
+    if (unreadable && !is_text(file.head())) return classic;
+    return fail(not_a_header(file, length));
+  }
   classic->header = HeaderKind::kClassic;
+  place_tensors(classic->tensors, file.size(), file.size());
   return classic;
 }
 
@@ -90,15 +98,15 @@ Result<DumpFile> read_binary(const File& file, uint64_t length) {
     return fail(ErrorCode::kBadHeader, "empty header (length 0) followed by {} bytes", file.size() - kLengthBytes);
   }
   MSDUMP_TRY(DumpFile dump, read_protobuf_header(file, kLengthBytes, kLengthBytes + length));
-  const bool inline_data = std::any_of(dump.tensors.begin(), dump.tensors.end(), [](const DumpTensor& t) { return t.offset != 0; });
-  if (!inline_data) place_tensors(dump.tensors, kLengthBytes + length, file.size());
+  place_tensors(dump.tensors, kLengthBytes + length, file.size());
   return dump;
 }
 
 Result<DumpFile> read_nano(const File& file, uint64_t length) {
   MSDUMP_TRY(DumpFile dump, read_nano_header(file, length));
   place_tensors(dump.tensors, kLengthBytes + length, file.size());
-  if (dump.tensors.empty() || dump.tensors.back().problem) return dump;
+  const bool lost = std::any_of(dump.tensors.begin(), dump.tensors.end(), [](const DumpTensor& t) { return t.problem.has_value(); });
+  if (dump.tensors.empty() || lost) return dump;
   const uint64_t end = dump.tensors.back().offset + dump.tensors.back().size;
   if (end != file.size()) {
     return fail(make_error(ErrorCode::kTrailingBytes, "{} bytes behind the last tensor of a nano dump", file.size() - end)

@@ -30,6 +30,9 @@
 
 namespace msdump::ascend {
 
+// Far above any real header, and what bounds memory for a hostile one.
+inline constexpr size_t kMaxTensors = 1 << 16;
+
 enum class Section : uint8_t { kInput, kOutput, kBuffer, kSpace };
 [[nodiscard]] std::string_view name_of(Section section);  // "input", "output", "l1buffer", "space"
 

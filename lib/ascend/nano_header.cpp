@@ -14,8 +14,14 @@ enum Tag : uint32_t { kShapeTag = 0, kOriginalShapeTag = 1, kInputsTag = 4, kOut
 
 Result<Shape> read_dims(ByteReader reader) {
   Shape dims;
-  if (reader.remaining() / 8 > kMaxRank) return fail(ErrorCode::kBadHeader, "a shape of rank {}", reader.remaining() / 8);
-  while (reader.remaining() >= 8) {
+  const size_t rank = reader.remaining() / 8;
+  if (reader.remaining() % 8 != 0) {
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, no multiple of 8", reader.remaining()).with_offset(reader.offset()));
+  }
+  if (rank > kMaxRank) {
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of rank {}, more than {}", rank, kMaxRank).with_offset(reader.offset()));
+  }
+  while (reader.remaining() > 0) {
     MSDUMP_TRY(const uint64_t dim, reader.u64());
     dims.push_back(dim_from_file(dim));
   }
@@ -57,8 +63,13 @@ Result<DumpTensor> read_tensor(ByteReader& reader, Section section) {
 
 Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>& tensors) {
   MSDUMP_TRY(const uint32_t count, reader.u32());
+  const auto is_same = [&](const DumpTensor& tensor) { return tensor.section == section; };
+  if (std::any_of(tensors.begin(), tensors.end(), is_same)) {
+    return fail(make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
+  }
   // The count allocates nothing: each tensor must really be there.
   for (uint32_t slot = 0; slot < count; ++slot) {
+    if (tensors.size() >= kMaxTensors) return fail(ErrorCode::kTooLarge, "header has more tensors than any operator");
     MSDUMP_TRY(DumpTensor tensor, read_tensor(reader, section));
     tensor.slot = static_cast<int>(slot);
     tensors.push_back(std::move(tensor));

@@ -18,9 +18,10 @@ namespace {
 namespace io = google::protobuf::io;
 using Wire = google::protobuf::internal::WireFormatLite;
 
-// Far above any real header, and what bounds memory for a hostile one.
-constexpr size_t kMaxTensors = 1 << 16;
-constexpr size_t kMaxMessageBytes = size_t{16} << 20;
+// What is not tensor data: of all fields that are no tensors together, and of one tensor's entry (a few hundred bytes in
+// real files). As kMaxTensors, what bounds memory for a hostile header.
+constexpr int kMaxRestBytes = 16 << 20;
+constexpr int kMaxEntryBytes = 1 << 20;
 
 enum Field : int {
   kVersionField = 1,
@@ -97,10 +98,9 @@ class HeaderScanner {
         if (is_group(tag)) return fail(broken("a group, which DumpData never has"));
         if (tensor && Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) {
           MSDUMP_CHECK_OK(read_tensor(field));
-        } else if (!Wire::SkipField(&input_, tag, &rest_output)) {
-          return fail(broken("cut inside a field"));
+        } else {
+          MSDUMP_CHECK_OK(keep_field(tag, rest_output, kMaxRestBytes, "bytes in fields that are no tensors"));
         }
-        if (rest_output.ByteCount() > static_cast<int>(kMaxMessageBytes)) return fail(too_large("fields that are no tensors"));
       }
     }
     if (stream_.failure()) return fail(*stream_.failure());
@@ -156,12 +156,30 @@ class HeaderScanner {
         if (!input_.ReadVarintSizeAsInt(&length)) return fail(broken("a length that is too large"));
         inline_data = {position(), static_cast<uint64_t>(length)};
         if (!input_.Skip(length)) return fail(broken("tensor bytes cut off"));
-      } else if (!Wire::SkipField(&input_, tag, &output)) {
-        return fail(broken("cut inside a field"));
+      } else {
+        MSDUMP_CHECK_OK(keep_field(tag, output, kMaxEntryBytes, "bytes in one tensor's entry"));
       }
-      if (output.ByteCount() > static_cast<int>(kMaxMessageBytes)) return fail(too_large("bytes in one tensor's entry"));
     }
     if (!input_.ConsumedEntireMessage()) return fail(broken("a damaged field"));
+    return {};
+  }
+
+  // Copies a field to `output`, which is not to grow above `limit`; decided before a long field is read.
+  Status keep_field(uint32_t tag, io::CodedOutputStream& output, int limit, std::string_view what) {
+    if (Wire::GetTagWireType(tag) != Wire::WIRETYPE_LENGTH_DELIMITED) {
+      if (!Wire::SkipField(&input_, tag, &output)) return fail(broken("a damaged field"));
+    } else {
+      int length = 0;
+      if (!input_.ReadVarintSizeAsInt(&length)) return fail(broken("a length that is too large"));
+      if (position() + static_cast<uint64_t>(length) > begin_ + bytes_) return fail(broken("length past its end"));
+      if (length > limit - output.ByteCount()) return fail(too_large(what));
+      std::string bytes;
+      if (!input_.ReadString(&bytes, length)) return fail(broken("cut inside a field"));
+      output.WriteVarint32(tag);
+      output.WriteVarint32(static_cast<uint32_t>(length));
+      output.WriteString(bytes);
+    }
+    if (output.ByteCount() > limit) return fail(too_large(what));
     return {};
   }
 

@@ -119,7 +119,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path) {
   file.walked.name = slash == std::string::npos ? path : path.substr(slash + 1);
   file.walked.regular = S_ISREG(status.st_mode);
   file.walked.size = static_cast<uint64_t>(status.st_size);
-  file.walked.mtime_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  file.walked.mtime_ns = mtime_ns_of(status);
   const FolderIdentity folder = identify_folder(absolute(folder_path));
   file.identity.rank = folder.rank;
   file.identity.graph = folder.graph;

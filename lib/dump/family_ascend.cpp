@@ -1,5 +1,6 @@
 // Ascend dump files, and the overflow records that come in them.
 #include "ascend/dump_file.h"
+#include "ascend/ffts.h"
 #include "ascend/opdebug.h"
 #include "base/text.h"
 #include "dump/family.h"
@@ -54,7 +55,9 @@ class AscendFamily final : public Family {
   }
 
   Result<OpenedFile> open(File file, std::string_view file_name) const override {
-    MSDUMP_TRY(const ascend::DumpFile dump, ascend::read_dump_file(file));
+    MSDUMP_TRY(ascend::DumpFile dump, ascend::read_dump_file(file));
+    Status sliced = ascend::apply_thread_slices(dump, file_name);
+    if (!sliced) return fail(std::move(sliced).error().with_path(file.path()));
     OpenedFile opened{std::move(file), ContainerKind::kDumpFile, dump.op_name, {}};
     if (ascend::is_opdebug_name(file_name)) opened.container = ContainerKind::kOpdebug;
     for (const ascend::DumpTensor& tensor : dump.tensors) opened.tensors.push_back(stored_tensor(tensor));

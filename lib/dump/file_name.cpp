@@ -51,8 +51,10 @@ std::optional<DumpFileName> parse_op_fields(const Fields& fields) {
   const auto timestamp = find_timestamp(fields);
   if (!timestamp) return std::nullopt;
   // task [stream], and in front of both of them perhaps a dump number; at least type and name must be left.
+  // Parameters have none, and their names may end in a number of their own ("Parameter.layers.3.0.0.TIME").
+  const size_t most = fields[0] == "Parameter" ? 2 : 3;
   size_t numbers = 0;
-  while (numbers < 3 && *timestamp >= numbers + 3 && is_digits(fields[*timestamp - 1 - numbers])) ++numbers;
+  while (numbers < most && *timestamp >= numbers + 3 && is_digits(fields[*timestamp - 1 - numbers])) ++numbers;
   if (numbers == 0) return std::nullopt;
   DumpFileName name;
   name.timestamp = fields[*timestamp];

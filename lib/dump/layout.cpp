@@ -1,5 +1,6 @@
 #include "dump/layout.h"
 
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -28,6 +29,16 @@ void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& ide
       identity.step = step;
       return;
     }
+    if (parts[rank_at + 1] == "debug_files") {
+      identity.step = number_at(parts, rank_at + 2);
+      return;
+    }
+  }
+  if (rank_at + 2 < parts.size()) {
+    if (const auto step = number_behind(parts[rank_at + 2], "step_")) {
+      identity.step = step;
+      return;
+    }
   }
   identity.graph = number_at(parts, rank_at + 2);
   if (identity.graph) identity.step = number_at(parts, rank_at + 3);
@@ -41,6 +52,7 @@ void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& ide
   const size_t graph_at = time_at + (has_model ? 3 : 2);
   identity.graph = number_at(parts, graph_at);
   identity.step = number_at(parts, graph_at + 1);
+  if (identity.graph && !identity.step && !has_model) std::swap(identity.graph, identity.step);  // jit_level O0
   if (time_at > 0 && is_digits(parts[time_at - 1])) identity.step = number_at(parts, time_at - 1);
 }
 
@@ -64,9 +76,10 @@ FolderIdentity identify_folder(std::string_view folder) {
     if (const auto rank = number_behind(parts[i], "rank"); rank && i > 0) {
       if (const auto step = number_behind(parts[i - 1], "step")) return {rank, std::nullopt, step};
     }
+    // Below a rank_R stands a time of msprobe's, which says nothing.
     if (is_time(parts[i])) {
       identify_under_time(parts, i, identity);
-      return identity;
+      if (identity.rank) return identity;
     }
   }
   // The CPU of 1.2 has no device folder.

@@ -74,9 +74,10 @@ class Walker {
       if (S_ISDIR(child.status.st_mode)) continue;
       result_.files.push_back({index, S_ISREG(child.status.st_mode), std::move(child.name),
                                static_cast<uint64_t>(child.status.st_size),
-                               child.status.st_mtim.tv_sec * 1'000'000'000 + child.status.st_mtim.tv_nsec});
+                               mtime_ns_of(child.status)});
     }
-    if (ancestors_.size() >= kMaxDepth) {
+    const bool is_leaf = std::none_of(children.begin(), children.end(), [](const Child& c) { return S_ISDIR(c.status.st_mode); });
+    if (ancestors_.size() >= kMaxDepth && !is_leaf) {
       report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kMaxDepth)
                  .with_path(join_path(result_.root, relative)));
       return {};
@@ -101,6 +102,12 @@ class Walker {
     return through_links_.insert(inode).second;
   }
 
+  static bool is_link(DIR* dir, const struct dirent& entry) {
+    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
+    struct stat status {};  // a file system that does not say
+    return ::fstatat(::dirfd(dir), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+  }
+
   std::vector<Child> list(DIR* dir, const std::string& relative) {
     std::vector<Child> children;
     for (;;) {
@@ -114,7 +121,7 @@ class Walker {
         report(system_error(errno, "follow", join_path(result_.root, join_path(relative, name)), ErrorCode::kReadFailed));
         continue;
       }
-      children.push_back({std::string(name), status, entry->d_type == DT_LNK});
+      children.push_back({std::string(name), status, is_link(dir, *entry)});
     }
     if (errno != 0) {
       report(system_error(errno, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));

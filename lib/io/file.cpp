@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <fcntl.h>
@@ -13,8 +14,6 @@ namespace msdump {
 namespace {
 
 constexpr size_t kHeadBytes = size_t{64} << 10;
-
-int64_t mtime_of(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec; }
 
 std::string_view kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a directory";
@@ -41,6 +40,15 @@ Result<size_t> read_fully(int descriptor, uint64_t offset, std::span<std::byte> 
 
 }  // namespace
 
+int64_t mtime_ns_of(const struct stat& status) {
+  int64_t nanoseconds = 0;
+  const bool overflows = __builtin_mul_overflow(int64_t{status.st_mtim.tv_sec}, int64_t{1'000'000'000}, &nanoseconds) ||
+                         __builtin_add_overflow(nanoseconds, int64_t{status.st_mtim.tv_nsec}, &nanoseconds);
+  using Limits = std::numeric_limits<int64_t>;
+  if (overflows) return status.st_mtim.tv_sec < 0 ? Limits::min() : Limits::max();
+  return nanoseconds;
+}
+
 Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -63,6 +71,9 @@ Result<File> File::open(const std::string& path) {
   file.path_ = path;
   // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
   file.descriptor_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.descriptor_.valid() && errno == ENXIO) {
+    return fail(make_error(ErrorCode::kNotADump, "is a socket or a device, not a regular file").with_path(path));
+  }
   if (!file.descriptor_.valid()) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
   struct stat status {};
   if (::fstat(file.descriptor_.get(), &status) != 0) {
@@ -72,7 +83,7 @@ Result<File> File::open(const std::string& path) {
     return fail(make_error(ErrorCode::kNotADump, "is {}, not a regular file", kind_of(status.st_mode)).with_path(path));
   }
   file.size_ = static_cast<uint64_t>(status.st_size);
-  file.mtime_ns_ = mtime_of(status);
+  file.mtime_ns_ = mtime_ns_of(status);
   file.head_size_ = static_cast<size_t>(std::min<uint64_t>(file.size_, kHeadBytes));
   file.head_ = std::make_unique_for_overwrite<std::byte[]>(file.head_size_);
   MSDUMP_TRY(const size_t got, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
@@ -107,7 +118,7 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
 Status File::check_unchanged() const {
   struct stat status {};
   if (::fstat(descriptor_.get(), &status) != 0) return fail(system_error(errno, "stat", path_, ErrorCode::kReadFailed));
-  if (static_cast<uint64_t>(status.st_size) == size_ && mtime_of(status) == mtime_ns_) return {};
+  if (static_cast<uint64_t>(status.st_size) == size_ && mtime_ns_of(status) == mtime_ns_) return {};
   return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)", size_,
                          status.st_size)
                   .with_path(path_)

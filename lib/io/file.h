@@ -14,7 +14,12 @@
 
 #include "base/error.h"
 
+struct stat;
+
 namespace msdump {
+
+// Nanoseconds since the epoch; a time too far away to be told so is the nearest that can be.
+[[nodiscard]] int64_t mtime_ns_of(const struct ::stat& status);
 
 // A file descriptor that closes itself.
 class Descriptor {

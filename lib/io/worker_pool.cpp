@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
 namespace msdump {
 
@@ -15,8 +16,13 @@ struct WorkerPool::Loop {
   std::condition_variable finished;
 };
 
-WorkerPool::WorkerPool(unsigned jobs) : jobs_(std::max(jobs, 1U)) {
-  for (unsigned i = 1; i < jobs_; ++i) threads_.emplace_back([this] { serve(); });
+WorkerPool::WorkerPool(unsigned jobs) {
+  try {
+    for (unsigned i = 1; i < jobs; ++i) threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are do.
+  }
+  jobs_ = static_cast<unsigned>(threads_.size()) + 1;
 }
 
 WorkerPool::~WorkerPool() {

@@ -21,7 +21,7 @@ namespace msdump {
 
 class WorkerPool {
  public:
-  explicit WorkerPool(unsigned jobs);  // 1 or more, the caller included
+  explicit WorkerPool(unsigned jobs);  // the caller included; fewer when the system gives no more threads
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -77,7 +77,7 @@ class WorkerPool {
   void serve();
   static void run_index(Loop& loop, std::unique_lock<std::mutex>& lock);
 
-  unsigned jobs_;
+  unsigned jobs_ = 1;
   std::mutex mutex_;
   std::condition_variable work_or_stop_;
   std::list<Loop*> loops_;  // those with indices left, innermost last

@@ -69,16 +69,19 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const std::byte* from, int64_t row_stride
   }
 }
 
-// One round on all vectors of a tile. A pack and not a loop, so that the vectors stay in
-// registers at -O2.
-template <class D, size_t... kI>
-HWY_INLINE void interleave_round(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<kI...> /*half*/) {
-  constexpr size_t kHalf = sizeof...(kI);
-  hn::Vec<D> mixed[2 * kHalf];
-  ((mixed[2 * kI] = hn::InterleaveLower(d, v[kI], v[kI + kHalf]),
-    mixed[2 * kI + 1] = hn::InterleaveUpper(d, v[kI], v[kI + kHalf])),
-   ...);
-  ((v[kI] = mixed[kI], v[kI + kHalf] = mixed[kI + kHalf]), ...);
+// All rounds on the K vectors of a tile. A pack and a recursion instead of loops, so that the vectors stay in registers
+// at -O2.
+template <size_t kLeft, class D, size_t... kI>
+HWY_INLINE void interleave(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<kI...> half) {
+  if constexpr (kLeft > 1) {
+    constexpr size_t kHalf = sizeof...(kI);
+    hn::Vec<D> mixed[2 * kHalf];
+    ((mixed[2 * kI] = hn::InterleaveLower(d, v[kI], v[kI + kHalf]),
+      mixed[2 * kI + 1] = hn::InterleaveUpper(d, v[kI], v[kI + kHalf])),
+     ...);
+    ((v[kI] = mixed[kI], v[kI + kHalf] = mixed[kI + kHalf]), ...);
+    interleave<kLeft / 2>(d, v, half);
+  }
 }
 
 // One register tile (one per 16-byte block). Columns from `columns` on are computed but not stored.
@@ -86,9 +89,8 @@ template <class D, size_t... kI>
 HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride, int64_t columns,
                                std::index_sequence<kI...> /*tile*/) {
   constexpr size_t kRows = sizeof...(kI);
-  const std::make_index_sequence<kRows / 2> half;
   hn::Vec<D> v[kRows] = {load_blocks(d, src + static_cast<int64_t>(kI) * row_stride, row_stride)...};
-  for (size_t round = 1; round < kRows; round *= 2) interleave_round(d, v, half);
+  interleave<kRows>(d, v, std::make_index_sequence<kRows / 2>());
   if (HWY_LIKELY(columns >= static_cast<int64_t>(kRows))) {
     (store(d, v[kI], dst + static_cast<int64_t>(kI) * column_stride), ...);
     return;
@@ -190,7 +192,7 @@ HWY_INLINE int64_t loadable_rows(const Block& block) {
 //     store 1:           b0 b1 b2 x
 //     store 2:                    c0 c1 c2 x          the last ones go through a buffer, to end where the block does
 template <class T, size_t... kI>
-HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> tile) {
+HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> /*tile*/) {
   using D = hn::CappedTag<T, kTile<T>>;
   const D d;
   constexpr auto kColumns = static_cast<int64_t>(kTile<T>), kElement = static_cast<int64_t>(sizeof(T));
@@ -200,17 +202,16 @@ HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> t
   for (int64_t group = 0; group < columns; group += kColumns) {
     const int64_t column = std::min(group, columns - kColumns);
     const std::byte* src = block.src + column * kElement;
-    const std::make_index_sequence<kTile<T> / 2> half;
     hn::Vec<D> v[] = {(static_cast<int64_t>(kI) < rows ? load(d, src + static_cast<int64_t>(kI) * row_stride) : hn::Zero(d))...};
-    for (size_t round = 1; round < tile.size(); round *= 2) interleave_round(d, v, half);
-    alignas(16) std::byte buffer[16 * tile.size()];
+    interleave<kTile<T>>(d, v, std::make_index_sequence<kTile<T> / 2>());
+    alignas(16) std::byte buffer[16 * kTile<T>];
     std::byte* to = block.dst + column * column_stride;
-    if (end - to >= (kColumns - 1) * column_stride + 16) {
-      (store(d, v[kI], to + static_cast<int64_t>(kI) * column_stride), ...);
-      continue;
-    }
-    (store(d, v[kI], buffer + static_cast<int64_t>(kI) * 16), ...);
-    for (int64_t i = 0; i < kColumns; ++i) {
+    // How many of the stores end inside the block.
+    const int64_t inside = (end - to - 16) / column_stride + 1;
+    ((static_cast<int64_t>(kI) < inside ? store(d, v[kI], to + static_cast<int64_t>(kI) * column_stride)
+                                        : store(d, v[kI], buffer + static_cast<int64_t>(kI) * 16)),
+     ...);
+    for (int64_t i = inside; i < kColumns; ++i) {
       std::memcpy(to + i * column_stride, buffer + i * 16, static_cast<size_t>(column_stride));
     }
   }

@@ -50,8 +50,8 @@ class CsvSink : public RowSink {
 
   // Every cell ends in a comma; finish_line turns the last one into the end of the line.
   void append_cell(std::string_view text) {
-    const bool quoted = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos || text.front() == ' ' ||
-                        text.back() == ' ';
+    const bool quoted = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos ||
+                        text.front() == ' ' || text.back() == ' ';
     if (!quoted) {
       line_.append(text);
     } else {

@@ -70,8 +70,8 @@ struct Closing {
 };
 
 struct SinkOptions {
-  size_t max_width = 0;         // table: cut lines to so many display columns; 0: never
-  bool for_terminal = false;    // CSV: escape control characters, which would drive the terminal
+  size_t max_width = 0;       // table: cut lines to so many display columns; 0: never
+  bool for_terminal = false;  // CSV: escape control characters, which would drive the terminal
 };
 
 class RowSink {

@@ -50,11 +50,11 @@ concept Integer = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T,
 
 class Value {
  public:
-  using Storage =
-      std::variant<std::monostate, bool, int64_t, uint64_t, float, double, std::string, List, Object>;
+  using Storage = std::variant<std::monostate, bool, int64_t, uint64_t, float, double, std::string, List, Object>;
 
   Value() = default;  // null
   // Implicit on purpose: row.add("bytes", 12).add("path", path) is what commands write all day.
+  // NOLINTBEGIN(google-explicit-constructor)
   Value(std::nullptr_t) {}
   template <std::same_as<bool> T>
   Value(T value) : storage_(value) {}
@@ -71,6 +71,7 @@ class Value {
   Value(const std::optional<T>& value) {
     if (value.has_value()) storage_ = Value(*value).storage_;
   }
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(storage_); }
@@ -79,8 +80,10 @@ class Value {
  private:
   template <Integer T>
   static Storage widen(T value) {
-    if constexpr (std::signed_integral<T>) return Storage(static_cast<int64_t>(value));
-    else return Storage(static_cast<uint64_t>(value));
+    if constexpr (std::signed_integral<T>)
+      return Storage(static_cast<int64_t>(value));
+    else
+      return Storage(static_cast<uint64_t>(value));
   }
 
   Storage storage_;

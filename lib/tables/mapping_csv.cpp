@@ -10,7 +10,7 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxBytes = uint64_t{64} << 20;  // of 200,000 files
 
 // 6ba7b810-9dad-11d1-80b4-00c04fd430c8, the DNS name space of RFC 4122.
 constexpr std::string_view kDnsNamespace{"\x6b\xa7\xb8\x10\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8", 16};
@@ -27,7 +27,9 @@ Result<NameMapping> read_mapping_csv(const File& file) {
   MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
   NameMapping mapping;
   size_t line_number = 0;
-  for (std::string_view line : split(text, '\n')) {
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
     ++line_number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;

@@ -1,0 +1,72 @@
+#include "ascend/ffts.h"
+
+#include <optional>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "io/json.h"
+
+namespace msdump::ascend {
+namespace {
+
+std::optional<size_t> thread_of(std::string_view file_name) {
+  const std::vector<std::string_view> fields = split(file_name, '.');
+  if (fields.size() < 2) return std::nullopt;
+  const auto thread = parse_u64(fields[fields.size() - 2]);
+  return thread ? std::optional<size_t>(*thread) : std::nullopt;
+}
+
+Result<Shape> slice_shape(const JsonValue& slice) {
+  Shape shape;
+  for (const JsonValue& dim : slice.items) {
+    const JsonValue* lower = dim.find("lower");
+    const JsonValue* higher = dim.find("higher");
+    const auto begin = lower != nullptr ? lower->as_int() : std::nullopt;
+    const auto end = higher != nullptr ? higher->as_int() : std::nullopt;
+    if (!begin || !end || *begin < 0 || *end < *begin || shape.size() == kMaxRank) {
+      return fail(ErrorCode::kBadHeader, "an FFTS+ slice without a sound lower and higher");
+    }
+    shape.push_back(*end - *begin);
+  }
+  return shape;
+}
+
+Status apply(const JsonValue& attribute, std::string_view key, Section section, size_t thread, DumpFile& dump) {
+  const JsonValue* threads = attribute.find(key);
+  if (threads == nullptr || threads->items.empty()) return {};
+  if (thread >= threads->items.size()) {
+    return fail(ErrorCode::kBadHeader, "{} has {} threads, the file is that of thread {}", key, threads->items.size(), thread);
+  }
+  const std::vector<JsonValue>& slices = threads->items[thread].items;
+  for (DumpTensor& tensor : dump.tensors) {
+    if (tensor.section != section) continue;
+    const auto slot = static_cast<size_t>(tensor.slot);
+    if (slot >= slices.size()) {
+      return fail(ErrorCode::kBadHeader, "{} has {} tensors, the file has more", key, slices.size());
+    }
+    MSDUMP_TRY(Shape shape, slice_shape(slices[slot]));
+    if (tensor.shape == shape) continue;
+    tensor.shape = std::move(shape);
+    tensor.original_shape.reset();
+  }
+  return {};
+}
+
+}  // namespace
+
+Status apply_thread_slices(DumpFile& dump, std::string_view file_name) {
+  for (const Attribute& attribute : dump.attributes) {
+    if (!attribute.value.starts_with('{') || attribute.value.find("threadMode") == std::string::npos) continue;
+    MSDUMP_TRY(const JsonValue json, parse_json(attribute.value));
+    const JsonValue* mode = json.find("threadMode");
+    if (mode == nullptr || !mode->is(JsonKind::kBool) || !mode->boolean) return {};
+    const auto thread = thread_of(file_name);
+    if (!thread) return fail(ErrorCode::kBadHeader, "a sliced FFTS+ dump whose name does not say its thread");
+    MSDUMP_CHECK_OK(apply(json, "input_tensor_slice", Section::kInput, *thread, dump));
+    return apply(json, "output_tensor_slice", Section::kOutput, *thread, dump);
+  }
+  return {};
+}
+
+}  // namespace msdump::ascend

@@ -1,0 +1,143 @@
+#include "io/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMaxDepth = 100;
+
+// Builds the tree. Positions: a token begins at the first byte behind the last token that is no blank and no separator.
+class TreeBuilder {
+ public:
+  TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream) : text_(text), stream_(stream) {}
+
+  bool Null() { return put(JsonKind::kNull, {}, false); }
+  bool Bool(bool value) { return put(JsonKind::kBool, {}, value); }
+  bool RawNumber(const char* from, rapidjson::SizeType length, bool) { return put(JsonKind::kNumber, {from, length}, false); }
+  bool String(const char* from, rapidjson::SizeType length, bool) { return put(JsonKind::kString, {from, length}, false); }
+  // With numbers kept as text the reader calls none of these.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+  bool StartObject() { return open(JsonKind::kObject); }
+  bool StartArray() { return open(JsonKind::kArray); }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+  bool Key(const char* from, rapidjson::SizeType length, bool) {
+    JsonMember member;
+    member.key.assign(from, length);
+    member.key_offset = token_begin();
+    open_.back().members.push_back(std::move(member));
+    return true;
+  }
+
+  [[nodiscard]] bool too_deep() const { return too_deep_; }
+  JsonValue take() { return std::move(root_); }
+
+ private:
+  size_t token_begin() {
+    size_t at = last_end_;
+    while (at < text_.size() && std::string_view(" \t\r\n,:").find(text_[at]) != std::string_view::npos) ++at;
+    last_end_ = stream_.Tell();
+    return at;
+  }
+
+  bool put(JsonKind kind, std::string_view text, bool boolean) {
+    JsonValue value;
+    value.kind = kind;
+    value.offset = token_begin();
+    value.text = text;
+    value.boolean = boolean;
+    return attach(std::move(value));
+  }
+
+  bool open(JsonKind kind) {
+    JsonValue value;
+    value.kind = kind;
+    value.offset = token_begin();
+    open_.push_back(std::move(value));
+    too_deep_ = open_.size() > kMaxDepth;
+    return !too_deep_;
+  }
+
+  bool close() {
+    last_end_ = stream_.Tell();
+    JsonValue value = std::move(open_.back());
+    open_.pop_back();
+    return attach(std::move(value));
+  }
+
+  bool attach(JsonValue&& value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().is(JsonKind::kObject)) {
+      open_.back().members.back().value = std::move(value);
+    } else {
+      open_.back().items.push_back(std::move(value));
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  const rapidjson::MemoryStream& stream_;
+  std::vector<JsonValue> open_;  // the objects and arrays not closed yet
+  JsonValue root_;
+  size_t last_end_ = 0;
+  bool too_deep_ = false;
+};
+
+}  // namespace
+
+const JsonValue* JsonValue::find(std::string_view key) const {
+  const auto found = std::find_if(members.rbegin(), members.rend(), [&](const JsonMember& member) { return member.key == key; });
+  return found == members.rend() ? nullptr : &found->value;
+}
+
+std::optional<int64_t> JsonValue::as_int() const { return is(JsonKind::kNumber) ? parse_i64(text) : std::nullopt; }
+
+std::optional<double> JsonValue::as_double() const {
+  if (!is(JsonKind::kNumber)) return std::nullopt;
+  // from_chars reads "nan" and "inf" in any case, but not Python's "Infinity" without its sign rules; spell them out.
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity" || text == "Inf") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity" || text == "-Inf") return -std::numeric_limits<double>::infinity();
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<JsonValue> parse_json(std::string_view text) {
+  constexpr unsigned kFlags =
+      rapidjson::kParseNanAndInfFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  TreeBuilder builder(text, stream);
+  rapidjson::Reader reader;
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (result) return builder.take();
+  const TextPosition at = position_in(text, result.Offset());
+  const std::string what = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
+                                              : std::string(rapidjson::GetParseError_En(result.Code()));
+  return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, what).with_offset(result.Offset()));
+}
+
+TextPosition position_in(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return {static_cast<size_t>(lines) + 1, before.size() - line_begin + 1};
+}
+
+}  // namespace msdump

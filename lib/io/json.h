@@ -1,0 +1,51 @@
+// JSON as dumps and their configurations hold it: a small tree in which every value knows where it stands, so that a
+// message can say line and column. Numbers keep their text (2.0 is not 2, and 2^63 is exact); bare NaN, Infinity and
+// -Infinity are taken, because msprobe writes them; keys that come twice are both kept. RapidJSON does the reading.
+//
+// Limits against hostile input: nesting at most 100 deep. Memory grows with the text by a constant factor.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace msdump {
+
+enum class JsonKind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
+
+struct JsonMember;
+
+struct JsonValue {
+  JsonKind kind = JsonKind::kNull;
+  bool boolean = false;
+  size_t offset = 0;                // of its first byte in the text
+  std::string text;                 // of a string, unescaped; of a number, as written
+  std::vector<JsonValue> items;     // of an array
+  std::vector<JsonMember> members;  // of an object, in the order of the text
+
+  // The value of the last member of that name; null when there is none or this is no object.
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;
+  [[nodiscard]] std::optional<int64_t> as_int() const;    // a whole number that fits
+  [[nodiscard]] std::optional<double> as_double() const;  // any number, NaN and Infinity too
+  [[nodiscard]] bool is(JsonKind wanted) const { return kind == wanted; }
+};
+
+struct JsonMember {
+  std::string key;
+  size_t key_offset = 0;
+  JsonValue value;
+};
+
+// bad_json with the offset when the text is not exactly one JSON value.
+Result<JsonValue> parse_json(std::string_view text);
+
+struct TextPosition {
+  size_t line = 1, column = 1;  // column in bytes
+};
+[[nodiscard]] TextPosition position_in(std::string_view text, size_t offset);
+
+}  // namespace msdump
