@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "ascend/nano_header.h"
 #include "ascend/protobuf_header.h"
@@ -52,21 +53,21 @@ Error not_a_header(const File& file, uint64_t length) {
 // Gives the tensors that are not inside the header their places behind it, in the fixed order of the sections.
 void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64_t file_size) {
   uint64_t position = data_begin;
-  bool lost = false;  // after a size that cannot be true nothing behind it can be placed
   for (DumpTensor& tensor : tensors) {
     if (tensor.offset != 0) continue;  // inside the header
     tensor.offset = position;
     if (tensor.size == 0) continue;  // nothing of it can be lost
     const auto end = checked_add(position, tensor.size);
-    if (!lost && end && *end <= file_size) {
+    if (end && *end <= file_size) {
       position = *end;
       continue;
     }
-    const uint64_t present = lost || position > file_size ? 0 : file_size - position;
+    const uint64_t present = position < file_size ? file_size - position : 0;
     tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
                          .with_offset(position)
                          .with_hint("the file was cut off, or its header is damaged");
-    lost = true;
+    // Nothing behind it can be there either; behind a size that cannot be true there is not even a place.
+    position = end.value_or(std::numeric_limits<uint64_t>::max());
   }
 }
 
