@@ -1,7 +1,7 @@
 #include "argv.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "io/dir_walk.h"

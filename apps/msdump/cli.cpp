@@ -1,11 +1,12 @@
 #include "cli.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "argv.h"
 #include "help.h"
@@ -24,9 +25,15 @@ constexpr size_t kNarrowestHelp = 60, kWidestHelp = 100;
 class Run {
  public:
   Run(const std::vector<std::string>& arguments, const Streams& streams)
-      : arguments_(arguments), facts_(look_at_terminal(streams.out, streams.err)), out_(streams.out, facts_.out_tty),
-        console_(streams.err), messages_(console_), progress_(console_) {
-    out_.before_write([this] { if (facts_.out_tty) console_.status(""); });
+      : arguments_(arguments),
+        facts_(look_at_terminal(streams.out, streams.err)),
+        out_(streams.out, facts_.out_tty),
+        console_(streams.err),
+        messages_(console_),
+        progress_(console_) {
+    out_.before_write([this] {
+      if (facts_.out_tty) console_.status("");
+    });
     out_.when_reader_gone([] { process_cancel_token().cancel(); });
     configure_messages({});
   }
@@ -82,7 +89,12 @@ class Run {
     progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
     const Log log(console_, general.verbosity);
     Session session{info, tree_, general, facts_, out_, messages_, progress_, process_cancel_token()};
-    return entry.command->run(session);
+    log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
+    const Progress::Clock::time_point started = Progress::Clock::now();
+    const ExitCode code = entry.command->run(session);
+    const std::chrono::duration<double> taken = Progress::Clock::now() - started;
+    log_step(fmt::format("finished in {:.3f} s", taken.count()));
+    return code;
   }
 
   static void parse(const CommandTree::Entry& entry, const OptionNames& names, std::vector<std::string> arguments) {
@@ -117,7 +129,8 @@ class Run {
     for (const std::string& argument : arguments_) line += " " + argument;
     messages_.error(fmt::format("internal error: {}", what),
                     fmt::format("this is a bug in msdump; please report it with this line and these two: version {}, "
-                                "command line: {}", version_number(), line));
+                                "command line: {}",
+                                version_number(), line));
   }
 
   ExitCode finish(ExitCode code) {
@@ -151,8 +164,14 @@ CommandTree::CommandTree() {
     entry.app->set_help_flag();  // both are recognised before CLI11 parses; declared for help and completion
     entry.command->declare(*entry.app);
     if (entry.info().works) add_general_options(*entry.app, *entry.general);
-    entry.app->add_flag_callback("-h,--help", [] {}, "This text")->group(kGeneralGroup);
-    entry.app->add_flag_callback("-V,--version", [] {}, "Version, compiler and CPU, for bug reports")->group(kGeneralGroup);
+    entry.app
+        ->add_flag_callback(
+            "-h,--help", [] {}, "This text")
+        ->group(kGeneralGroup);
+    entry.app
+        ->add_flag_callback(
+            "-V,--version", [] {}, "Version, compiler and CPU, for bug reports")
+        ->group(kGeneralGroup);
     entries_.push_back(std::move(entry));
   }
 }

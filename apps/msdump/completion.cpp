@@ -1,8 +1,8 @@
 // msdump completion bash|zsh|fish: a completion script made from the live tree of commands and options.
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli.h"
 #include "help.h"
@@ -22,7 +22,8 @@ std::string quoted(std::string text) {
 
 std::string words_of(const CommandTree& tree) {
   std::string words;
-  for (const CommandTree::Entry& entry : tree.entries()) words += (words.empty() ? "" : " ") + std::string(entry.info().name);
+  for (const CommandTree::Entry& entry : tree.entries())
+    words += (words.empty() ? "" : " ") + std::string(entry.info().name);
   return words;
 }
 
@@ -54,13 +55,13 @@ std::string bash_case(const CommandTree::Entry& entry) {
 
 // Without words bash falls back to file names (-o default).
 std::string bash_script(const CommandTree& tree) {
-  std::string text = "# bash completion of msdump; made by: msdump completion bash\n"
-                     "_msdump() {\n"
-                     "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-                     "  case ${COMP_WORDS[1]} in\n";
+  std::string text =
+      "# bash completion of msdump; made by: msdump completion bash\n"
+      "_msdump() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  case ${COMP_WORDS[1]} in\n";
   for (const CommandTree::Entry& entry : tree.entries()) text += bash_case(entry);
-  return text + "  esac\n" +
-         fmt::format("  ((COMP_CWORD == 1)) && words='{} --help --version'\n", words_of(tree)) +
+  return text + "  esac\n" + fmt::format("  ((COMP_CWORD == 1)) && words='{} --help --version'\n", words_of(tree)) +
          fmt::format("  ((COMP_CWORD == 2)) && [[ $previous == help ]] && words='{}'\n", words_of(tree)) +
          "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
          "}\n"
@@ -93,7 +94,8 @@ std::string zsh_script(const CommandTree& tree) {
     }
     cases += "      '*:file:_files'\n    ;;\n";
   }
-  return "#compdef msdump\n# zsh completion of msdump; made by: msdump completion zsh\n_msdump() {\n  local -a commands=(\n" +
+  return "#compdef msdump\n# zsh completion of msdump; made by: msdump completion zsh\n_msdump() {\n  local -a "
+         "commands=(\n" +
          commands + "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n" +
          "  local command=$words[2]\n  words=(\"${(@)words[2,-1]}\")\n  ((CURRENT--))\n  case $command in\n" + cases +
          "  esac\n}\n_msdump \"$@\"\n";
@@ -146,7 +148,8 @@ class Completion : public Command {
     const std::vector<std::string> shells = {"bash", "zsh", "fish"};
     if (shell_.empty()) throw UsageError("name a shell: " + join_words(shells));
     const std::vector<std::string>::const_iterator found = std::find(shells.begin(), shells.end(), shell_);
-    if (found == shells.end()) throw UsageError(unknown_word("shell", shell_, shells), "there are " + join_words(shells, "and"));
+    if (found == shells.end())
+      throw UsageError(unknown_word("shell", shell_, shells), "there are " + join_words(shells, "and"));
     switch (static_cast<Shell>(found - shells.begin())) {
       case Shell::kBash: (void)session.out.write(bash_script(session.tree)); break;
       case Shell::kZsh: (void)session.out.write(zsh_script(session.tree)); break;

@@ -224,8 +224,8 @@ class Convert : public Command {
         request_.form, {},
         {{"dtype", "dtype"}, {"cann_name", "cann name"}, {"number", "number"}, {"bits", "bits"}, {"npy_dtype", "in npy"}});
     for (const DTypeInfo& one : all_dtypes()) {
-      const std::optional<int> number = one.proto_number < 0 ? std::nullopt : std::optional(one.proto_number);
-      const std::optional<int> bits = one.bits == 0 ? std::nullopt : std::optional(one.bits);
+      const report::Value number = one.proto_number < 0 ? report::Value() : report::Value(one.proto_number);
+      const report::Value bits = one.bits == 0 ? report::Value() : report::Value(one.bits);
       report::Row row;
       row.add("dtype", one.name).add("cann_name", one.cann_name).add("number", number).add("bits", bits);
       row.add("npy_dtype", is_raw(one.dtype) ? "uint8 (raw bytes)" : name_of(one.npy_dtype));

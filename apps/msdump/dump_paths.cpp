@@ -33,8 +33,8 @@ Result<std::string> read_stdin(const CancelToken& cancel) {
     if (count == 0) return text;
     text.append(block, 0, static_cast<size_t>(count));
     if (text.size() > kMostListBytes) {
-      return fail(make_error(ErrorCode::kUsage, "the list on standard input is longer than {}",
-                             human_bytes(kMostListBytes)));
+      return fail(
+          make_error(ErrorCode::kUsage, "the list on standard input is longer than {}", human_bytes(kMostListBytes)));
     }
   }
 }
@@ -67,9 +67,8 @@ Status append_existing(std::vector<std::string>& paths, const std::string& path)
   if (path_kind(path) == PathKind::kMissing) {
     std::string trimmed = path;
     while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-    return fail(make_error(ErrorCode::kNotFound, "no such file or directory")
-                    .with_path(path)
-                    .with_hint(nearest_name(trimmed)));
+    return fail(
+        make_error(ErrorCode::kNotFound, "no such file or directory").with_path(path).with_hint(nearest_name(trimmed)));
   }
   paths.push_back(path);
   return {};

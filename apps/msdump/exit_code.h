@@ -6,13 +6,13 @@
 namespace msdump::cli {
 
 enum class ExitCode : int {
-  kOk = 0,            // done
-  kNo = 1,            // done, and the answer is "no"
-  kUsage = 2,         // usage error, missing path, nothing that could be an input, a refusal
-  kSomeFailed = 3,    // finished, but some or all inputs failed
-  kInternal = 70,     // our own bug
-  kInterrupted = 130, // SIGINT
-  kTerminated = 143,  // SIGTERM
+  kOk = 0,             // done
+  kNo = 1,             // done, and the answer is "no"
+  kUsage = 2,          // usage error, missing path, nothing that could be an input, a refusal
+  kSomeFailed = 3,     // finished, but some or all inputs failed
+  kInternal = 70,      // our own bug
+  kInterrupted = 130,  // SIGINT
+  kTerminated = 143,   // SIGTERM
 };
 
 // 3 beats 1 beats 0; everything above is worse than those, 2 is worse than 1.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli.h"
@@ -72,7 +72,8 @@ std::string options_section(const CLI::App& app, size_t width) {
 std::string environment_section(const CLI::App& app, size_t width) {
   std::string text = "\nEnvironment:\n";
   for (const EnvironmentVariable& variable : environment_variables()) {
-    const bool concerns = variable.option.empty() || app.get_option_no_throw("--" + std::string(variable.option)) != nullptr;
+    const bool concerns =
+        variable.option.empty() || app.get_option_no_throw("--" + std::string(variable.option)) != nullptr;
     if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
   }
   return text;
@@ -122,8 +123,9 @@ std::string option_value(const CLI::Option& option) {
 }
 
 std::string overview(const CommandTree& tree) {
-  std::string text = "msdump: everything after a MindSpore / Ascend tensor dump has been written\n\n"
-                     "Usage: msdump COMMAND [OPTIONS]\n\nCommands:\n";
+  std::string text =
+      "msdump: everything after a MindSpore / Ascend tensor dump has been written\n\n"
+      "Usage: msdump COMMAND [OPTIONS]\n\nCommands:\n";
   for (const CommandTree::Entry& one : tree.entries()) {
     text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
   }

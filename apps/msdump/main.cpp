@@ -15,7 +15,8 @@ namespace {
 
 // An exception nobody caught, on whatever thread: 70 like every other bug, not the 134 of abort.
 [[noreturn]] void on_terminate() {
-  const std::string_view text = "msdump: error: internal error: terminated\n  hint: this is a bug in msdump; please report it\n";
+  const std::string_view text =
+      "msdump: error: internal error: terminated\n  hint: this is a bug in msdump; please report it\n";
   (void)!::write(STDERR_FILENO, text.data(), text.size());
   _exit(static_cast<int>(msdump::cli::ExitCode::kInternal));
 }

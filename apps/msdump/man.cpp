@@ -1,6 +1,6 @@
 // The manual page, made from the same tree of options as --help.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli.h"
 #include "help.h"
@@ -52,7 +52,8 @@ std::string command_section(const CommandTree::Entry& entry) {
   text += options_of(*entry.app);
   if (!info.examples.empty()) text += ".PP\n.I Examples\n";
   for (const Example& example : info.examples) {
-    text += fmt::format(".PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.RS 8\n{}\n.RE\n", escaped(example.line), escaped(example.meaning));
+    text +=
+        fmt::format(".PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.RS 8\n{}\n.RE\n", escaped(example.line), escaped(example.meaning));
   }
   text += ".PP\n.I Exit status\n";
   for (const ExitMeaning& one : exit_meanings(info)) text += tagged(one.code, one.meaning);
@@ -65,10 +66,11 @@ std::string man_page(const CommandTree& tree) {
   std::string text = fmt::format(".TH MSDUMP 1 \"\" \"msdump {}\" \"User Commands\"\n", version_number());
   text += ".SH NAME\nmsdump \\- everything after a MindSpore / Ascend tensor dump has been written\n";
   text += ".SH SYNOPSIS\n.B msdump\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
-  text += ".SH DESCRIPTION\nReads what a dump left behind, without Python, CANN or a framework. Results go to standard "
-          "output, everything else to standard error. One file that cannot be read never ends a run: it is named, the "
-          "others go on, and the exit status is 3.\n.PP\nLong options are also taken with a single dash, as msaccucmp "
-          "writes them: \\fB\\-out\\fR \\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
+  text +=
+      ".SH DESCRIPTION\nReads what a dump left behind, without Python, CANN or a framework. Results go to standard "
+      "output, everything else to standard error. One file that cannot be read never ends a run: it is named, the "
+      "others go on, and the exit status is 3.\n.PP\nLong options are also taken with a single dash, as msaccucmp "
+      "writes them: \\fB\\-out\\fR \\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
   text += ".SH COMMANDS\n";
   for (const CommandTree::Entry& entry : tree.entries()) text += command_section(entry);
   text += ".SH ENVIRONMENT\n";

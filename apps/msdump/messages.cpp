@@ -92,8 +92,8 @@ void Messages::finish() {
   const std::lock_guard lock(mutex_);
   for (const std::string& key : folded_) {
     const Cause& cause = causes_.at(key);
-    console_.line(fmt::format("{} (and {} more like this; -v names them all)", cause.example,
-                              cause.seen - kShownPerCause));
+    console_.line(
+        fmt::format("{} (and {} more like this; -v names them all)", cause.example, cause.seen - kShownPerCause));
   }
   folded_.clear();
   causes_.clear();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cpus.h"
@@ -46,17 +46,22 @@ void add_general_options(CLI::App& app, GeneralOptions& options) {
   app.add_flag("-q,--quiet", options.quiet, "Only results and errors")->group(kGeneralGroup);
   app.add_flag("-v,--verbose", options.verbosity, "Say more on stderr; twice: every file")->group(kGeneralGroup);
   add_choice(app, "--color", options.color, when_words(), {"choice", "Colour on stderr"})
-      ->default_str("auto")->group(kGeneralGroup);
+      ->default_str("auto")
+      ->group(kGeneralGroup);
   add_choice(app, "--progress", options.progress, when_words(), {"choice", "Progress line on stderr"})
-      ->default_str("auto")->group(kGeneralGroup);
+      ->default_str("auto")
+      ->group(kGeneralGroup);
 }
 
 void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& aliases, DumpPositional positional) {
   const bool also = positional == DumpPositional::kYes;
-  add_repeatable(app, "-d,--dump" + aliases, options.options, "DIR|FILE[,FILE...]",
-                 fmt::format("The dump: its root or any level below, or files{}. '-' reads a list from stdin, one a line "
-                             "or NUL-separated", also ? "; also without -d" : ""))
-      ->default_str("$MSDUMP_DUMP, else the current directory")->group(kInputGroup);
+  add_repeatable(
+      app, "-d,--dump" + aliases, options.options, "DIR|FILE[,FILE...]",
+      fmt::format("The dump: its root or any level below, or files{}. '-' reads a list from stdin, one a line "
+                  "or NUL-separated",
+                  also ? "; also without -d" : ""))
+      ->default_str("$MSDUMP_DUMP, else the current directory")
+      ->group(kInputGroup);
   if (!also) return;
   add_positionals(app, "DUMP", options.positionals, "The same without -d");
 }
@@ -102,7 +107,8 @@ void add_report_options(CLI::App& app, report::Form& form) {
 
 void add_jobs_option(CLI::App& app, uint32_t& jobs) {
   add_number(app, "-j,--jobs", jobs, 1, kMostJobs, "Threads; results do not depend on it")
-      ->default_str("the CPUs this process may use")->group(kGeneralGroup);
+      ->default_str("the CPUs this process may use")
+      ->group(kGeneralGroup);
 }
 
 Result<unsigned> jobs_of(uint32_t jobs) {
@@ -128,7 +134,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, uint32_t& targe
 }
 
 CLI::Option* add_choice_text(CLI::App& app, const std::string& names, std::vector<std::string> words,
-                             const ChoiceText& text, std::function<void(size_t)> chosen) {
+                             const ChoiceText& text, const std::function<void(size_t)>& chosen) {
   const std::string listed = fmt::format("{}", fmt::join(words, "|"));
   const auto take = [words, text, chosen](const std::string& typed) {
     const std::string lower = to_lower(typed);

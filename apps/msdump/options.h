@@ -77,7 +77,7 @@ struct ChoiceText {
   std::string hint = {};  // for an unknown word; empty: the accepted words
 };
 CLI::Option* add_choice_text(CLI::App& app, const std::string& names, std::vector<std::string> words,
-                             const ChoiceText& text, std::function<void(size_t)> chosen);
+                             const ChoiceText& text, const std::function<void(size_t)>& chosen);
 
 template <class Enum>
 CLI::Option* add_choice(CLI::App& app, const std::string& names, Enum& target,

@@ -1,7 +1,7 @@
 // Text of --version: what a bug report needs.
-#include <CLI/Version.hpp>
 #include <fmt/format.h>
 #include <spdlog/version.h>
+#include <CLI/Version.hpp>
 
 #include "base/text.h"
 #include "cli.h"

@@ -231,7 +231,7 @@ std::string human_bytes(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {  // what would be printed as 1024.0
     value /= 1024;
     ++unit;
   }

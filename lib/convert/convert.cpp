@@ -109,6 +109,8 @@ class Conversion {
 
   // Called in the order of the inputs, one at a time.
   void collect(FileOutcome&& outcome) {
+    // Also of an interrupted file: what it wrote so far stays, under these names.
+    for (auto& [folder, mapped, original] : outcome.long_names) tree_.add_mapping(folder, std::move(mapped), std::move(original));
     if (outcome.interrupted) return;
     if (outcome.not_a_dump) {
       ++summary_.ignored;
@@ -125,7 +127,6 @@ class Conversion {
       summary_.kept += row.policy == PlanPolicy::kKept && done ? 1 : 0;
       context_.sink.row(row);
     }
-    for (auto& [folder, mapped, original] : outcome.long_names) tree_.add_mapping(folder, std::move(mapped), std::move(original));
     summary_.bytes_in += outcome.bytes_in;
     summary_.bytes_out += outcome.bytes_out;
   }

@@ -129,18 +129,26 @@ Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::
   return false;
 }
 
+// A line of mapping.csv for an output that is there.
+void FileConverter::remember_long_name(Unit& unit, const OutputName& name) {
+  if (name.original) unit.outcome.long_names.push_back({unit.folder, name.name, *name.original});
+}
+
 Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& plan, const OutputName& name, ConvertRow& row) {
   row.output = join_path(unit.folder, name.name);
   const std::string path = tree_.path_of(*row.output);
   const bool raw = is_byte_section(tensor.io) ||
                    (options_.type == OutputType::kBin && options_.naming == Naming::kMsaccucmp && unit.opened.container != ContainerKind::kNpy);
   const std::string header = raw ? "" : npy::make_header(plan.npy_dtype, plan.shape);
-  if (name.original) unit.outcome.long_names.push_back({unit.folder, name.name, *name.original});
   MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, header.size() + output_bytes(plan), row));
-  if (finished) return {};
+  if (finished) {
+    remember_long_name(unit, name);
+    return {};
+  }
   MSDUMP_CHECK_OK(tree_.create_folder(unit.folder));
   const WriteContext context{context_.pool, context_.cancel, context_.progress};
   MSDUMP_TRY(const uint64_t written, write_tensor({unit.opened.file, tensor.offset, plan}, header, path, context));
+  remember_long_name(unit, name);
   row.status = ConvertStatus::kWritten;
   unit.outcome.bytes_in += tensor.bytes;
   unit.outcome.bytes_out += written;
@@ -157,11 +165,14 @@ Status FileConverter::write_opdebug(Unit& unit, const StoredTensor& tensor, Conv
   row.output = join_path(unit.folder, name.name);
   row.policy = PlanPolicy::kConverted;
   const std::string path = tree_.path_of(*row.output);
-  if (name.original) unit.outcome.long_names.push_back({unit.folder, name.name, *name.original});
   MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, text.size(), row));
-  if (finished) return {};
+  if (finished) {
+    remember_long_name(unit, name);
+    return {};
+  }
   MSDUMP_CHECK_OK(tree_.create_folder(unit.folder));
   MSDUMP_CHECK_OK(write_file(path, text));
+  remember_long_name(unit, name);
   row.status = ConvertStatus::kWritten;
   unit.outcome.bytes_in += tensor.bytes;
   unit.outcome.bytes_out += text.size();

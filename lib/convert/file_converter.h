@@ -48,6 +48,7 @@ class FileConverter {
   Status write_opdebug(Unit& unit, const StoredTensor& tensor, ConvertRow& row);
   // An .npy that needs nothing done to it is left where it is.
   bool leave_alone(Unit& unit, const StoredTensor& tensor, const Plan& plan, ConvertRow& row);
+  static void remember_long_name(Unit& unit, const OutputName& name);
   Result<bool> finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes, ConvertRow& row) const;
 
   const DumpIndex& index_;

@@ -16,12 +16,13 @@ namespace {
 constexpr size_t kTooLong = 255;
 
 OutputName shorten(std::string name) {
-  // A full operator name comes from inside the file: it may hold anything.
   std::replace(name.begin(), name.end(), '/', '_');
   std::replace(name.begin(), name.end(), '\0', '_');
   if (name.size() < kTooLong) return {std::move(name), std::nullopt};
-  const std::string suffix = name.substr(name.rfind('.'));
-  return {hash_name(name) + suffix, std::move(name)};
+  const std::string mapped = hash_name(name) + name.substr(name.rfind('.'));
+  // A line of mapping.csv holds no line break.
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, '_');
+  return {mapped, std::move(name)};
 }
 
 // Host layouts of rank 4 are called by their axes, everything without axes ND, device layouts by their own name.
@@ -33,7 +34,9 @@ std::string_view written_format(const Plan& plan) {
 std::string with_short_op_name(const std::string& input_name, const std::string& op_name) {
   const std::vector<std::string_view> fields = split(input_name, '.');
   if (fields.size() != 5 || op_name.empty()) return input_name;
-  const std::string last = op_name.substr(op_name.rfind('/') + 1);
+  // It comes from inside the file: it may hold anything.
+  std::string last = op_name.substr(op_name.rfind('/') + 1);
+  std::replace_if(last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');
   return fmt::format("{}.{}.{}.{}.{}", fields[0], last, fields[2], fields[3], fields[4]);
 }
 
@@ -81,7 +84,7 @@ OutputName npy_output_name(const std::string& input_name, const Plan& plan) {
   std::vector<std::string_view> fields = split(input_name, '.');
   const std::string format(written_format(plan));
   // ...format.npy or ...format.dtype.npy
-  const size_t format_at = fields.size() - (parsed->dtype ? 3 : 2);
+  const size_t format_at = fields.size() - (fields[fields.size() - 2] == parsed->format_text ? 2 : 3);
   fields[format_at] = format;
   return shorten(fmt::format("{}", fmt::join(fields, ".")));
 }

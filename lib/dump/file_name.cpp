@@ -74,7 +74,7 @@ std::optional<DumpFileName> parse_dump_file_name(std::string_view name) {
   const auto parsed = parse_op_fields(fields);
   if (parsed || fields.size() < 2) return parsed;
   // Any suffix may follow (".bin").
-  if (is_known_other_suffix(suffix_of(name))) return std::nullopt;
+  if (is_digits(fields.back()) || is_known_other_suffix(suffix_of(name))) return std::nullopt;
   fields.pop_back();
   return parse_op_fields(fields);
 }

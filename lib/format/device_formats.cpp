@@ -59,7 +59,8 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   if (!host) {
     // The commonest damage deserves its own words.
     const Shape& original = *tensor.original_shape;
-    const bool only_c = original.size() == s.size() - 1 && original[0] == n && original[original.size() - 2] == h && original.back() == w;
+    const bool only_c = original.size() == s.size() - 1 && original[0] == n && (!with_depth || original[2] == d) &&
+                        original[original.size() - 2] == h && original.back() == w;
     if (only_c) return fail(ErrorCode::kShapeMismatch, "original C {} does not fit C1*C0 = {}", original[1], c1 * c0);
     return fail(std::move(host).error());
   }
@@ -109,7 +110,7 @@ struct GroupLayout {
 
 GroupLayout group_layout(int64_t groups, const HostDims& dims, int64_t c0, int64_t n0) {
   const int64_t cout = dims.n / groups;
-  const int64_t by_input = std::lcm(dims.c, c0) / dims.c, by_output = std::lcm(cout, n0) / cout;
+  const int64_t by_input = c0 / std::gcd(dims.c, c0), by_output = n0 / std::gcd(cout, n0);  // lcm(a, b) / a
   const int64_t per_block = std::min(std::lcm(by_input, by_output), groups);
   return {groups, cout, per_block, ceil_div(per_block * dims.c, c0) * c0, ceil_div(per_block * cout, n0) * n0};
 }
@@ -127,9 +128,10 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     return reading;
   }
   // Bounds that keep every product below in range; larger weights cannot be in a file anyway.
+  constexpr int64_t kMostElements = int64_t{1} << 62;
   const auto elements = element_count(*tensor.original_shape);
   const auto device_elements = element_count(s);
-  if (n0 <= 0 || !elements || !device_elements || *elements > *device_elements || c0 > (1 << 16) || n0 > (1 << 16)) {
+  if (n0 <= 0 || !elements || !device_elements || *elements > *device_elements || *device_elements > kMostElements || c0 > (1 << 16) || n0 > (1 << 16)) {
     return fail(does_not_fit(tensor));
   }
   if (*elements == 0) {
@@ -147,8 +149,9 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     return rows && *rows == s[0] && layout.n_padded == s[1] * n0;
   };
   auto host = host_by_original(tensor, false, fits);
-  if (!host && !divides) {
-    return fail(ErrorCode::kShapeMismatch, "{} groups do not divide N = {}", groups, tensor.original_shape->front());
+  const int64_t n = tensor.original_shape->front();
+  if (!host && !divides && n % groups != 0) {
+    return fail(ErrorCode::kShapeMismatch, "{} groups do not divide N = {}", groups, n);
   }
   MSDUMP_TRY(const auto fitting, std::move(host));
   reading.host = *fitting;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/checked.h"
 #include "format/device_formats.h"
@@ -76,6 +77,8 @@ Result<Plan> plan_raw(const PlanRequest& request) {
   const auto packed = unpack_format(request.format_number, request.sub_format);
   if (!packed) return fail(ErrorCode::kUnsupportedFormat, "unknown format {}", request.format_number);
   plan.from = plan.to = packed->format;
+  constexpr auto kMostBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (request.bytes > kMostBytes) return fail(ErrorCode::kTooLarge, "a tensor of {} bytes", request.bytes);
   if (is_raw(*request.dtype)) {
     plan.dtype = plan.npy_dtype = info(*request.dtype).npy_dtype;
     const auto count = static_cast<int64_t>(request.bytes);
@@ -97,12 +100,26 @@ Result<Plan> plan_raw(const PlanRequest& request) {
   return plan;
 }
 
+bool differs_by_ones_only(Shape a, Shape b) {
+  std::erase(a, 1);
+  std::erase(b, 1);
+  return a == b;
+}
+
+// The shape of a tensor whose elements keep their order. The original shape of a tensor with a layout may be in the order
+// of another one (NCHW of an NHWC tensor), so there it counts only as the same tensor of another rank.
+Shape shape_as_is(const PlanRequest& request, const Checked& checked) {
+  const auto original = usable_original_shape(request);
+  if (!original || element_count(*original) != checked.elements) return checked.shape;
+  const std::string_view axes = host_axes(checked.format);
+  const bool has_layout = !axes.empty() && axes.size() == checked.shape.size();
+  const bool same_tensor = original->size() != checked.shape.size() && differs_by_ones_only(*original, checked.shape);
+  return has_layout && !same_tensor ? checked.shape : *original;
+}
+
 // A tensor without a layout, or in a plain order nobody asked to change.
 void plan_as_is(const PlanRequest& request, const Checked& checked, Plan& plan) {
-  Shape shape = checked.shape;
-  const auto original = usable_original_shape(request);
-  if (original && element_count(*original) == checked.elements) shape = *original;
-  set_identity(plan, std::move(shape), checked.elements);
+  set_identity(plan, shape_as_is(request, checked), checked.elements);
   plan.to = plan.from;
 }
 
@@ -147,6 +164,11 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
   const int64_t h = host[host.size() - 2], w = host.back();
   const Shape lead(host.begin(), host.end() - 2), device_lead(s.begin(), s.end() - 4);
   if (lead != device_lead || ceil_div(h, h0) != h1 || ceil_div(w, c0) != w1) {
+    // The empty shape of a writer that did not know it.
+    if (original->empty()) {
+      keep_device_layout(checked, plan, "the original shape is not in the file; give it with -s");
+      return {};
+    }
     return fail(ErrorCode::kShapeMismatch, "original shape {} does not fit FRACTAL_NZ {}", describe(*original), describe(s));
   }
   plan.shape = *original;
@@ -187,7 +209,7 @@ Status plan_device(const PlanRequest& request, const Checked& checked, Format ta
   const bool with_depth = checked.format == Format::kNDC1HWC0 || checked.format == Format::kFractalZ3D;
   const auto order = target_for_rank(target, with_depth);
   if (!order) {
-    keep_device_layout(checked, plan, fmt::format("{} has no 5-dimensional form", name_of(target)));
+    keep_device_layout(checked, plan, fmt::format("{} has no {}-dimensional form", name_of(target), with_depth ? 5 : 4));
     return {};
   }
   // A bias or a matrix keeps its own shape: its axes are in NC(D)HW order whatever was asked for.

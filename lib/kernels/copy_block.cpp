@@ -39,7 +39,8 @@ void copy_pieces(const Block& block) {
   for (int64_t i = 0; i < outer.extent; ++i) {
     const std::byte* src = block.src + i * outer.src_stride;
     std::byte* dst = block.dst + i * outer.dst_stride;
-    for (int64_t k = 0; k < inner.extent; ++k) Move::move(src + k * inner.src_stride, dst + k * inner.dst_stride, width);
+    for (int64_t k = 0; k < inner.extent; ++k)
+      Move::move(src + k * inner.src_stride, dst + k * inner.dst_stride, width);
   }
 }
 

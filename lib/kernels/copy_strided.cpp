@@ -161,6 +161,7 @@ class TileLoops {
   [[nodiscard]] int64_t elements_past_line(const std::byte* dst) const {
     const auto past = static_cast<int64_t>(std::bit_cast<uintptr_t>(dst) % kLineBytes);
     const int64_t piece = box_.piece();
+    if (tile_[0] == box_.axes[0].extent) return 0;  // there is no next one
     if (box_.axes[0].dst_stride != piece || past % piece != 0 || tile_[0] * piece % kLineBytes != 0) return 0;
     return past / piece;
   }
@@ -214,7 +215,8 @@ void copy_reference(std::span<const CopyDim> dims, const std::byte* src, std::by
   const CopyDim& dim = dims.front();
   const auto element = static_cast<int64_t>(element_size);
   for (int64_t i = 0; i < dim.extent; ++i) {
-    copy_reference(dims.subspan(1), src + i * dim.src_stride * element, dst + i * dim.dst_stride * element, element_size);
+    copy_reference(dims.subspan(1), src + i * dim.src_stride * element, dst + i * dim.dst_stride * element,
+                   element_size);
   }
 }
 

@@ -92,14 +92,10 @@ constexpr float hifloat8(uint8_t code) {
 }
 
 // OCP microscaling 4-bit: S EE M, bias 1: 0, 0.5, 1, 1.5, 2, 3, 4, 6. The upper half of the byte is not looked at.
-constexpr float float4_e2m1(uint8_t code) {
-  return with_sign((code & 0x8) != 0, small_float(code & 0x7U, 1, 1));
-}
+constexpr float float4_e2m1(uint8_t code) { return with_sign((code & 0x8) != 0, small_float(code & 0x7U, 1, 1)); }
 
 // Ascend's other 4-bit type: S E MM, bias 1: 0 to 1.75 in steps of 0.25.
-constexpr float float4_e1m2(uint8_t code) {
-  return with_sign((code & 0x8) != 0, small_float(code & 0x7U, 2, 1));
-}
+constexpr float float4_e1m2(uint8_t code) { return with_sign((code & 0x8) != 0, small_float(code & 0x7U, 2, 1)); }
 
 // IEEE binary16: S EEEEE MMMMMMMMMM, bias 15. A NaN keeps its payload and stays signalling, as numpy has it (F16C would
 // make it quiet), hence the bits are returned and not the float.

@@ -5,6 +5,7 @@
 //   2. #define HWY_TARGET_INCLUDE "kernels/<the file itself>" and include hwy/foreach_target.h, then hwy/highway.h;
 //   3. the kernel between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE, in namespace HWY_NAMESPACE, left out for
 //      HWY_SCALAR and HWY_EMU128 (MSDUMP_HAS_VECTORS is 0 there): the portable code is ours, not Highway's emulation;
+//      helpers in an unnamed namespace, since all kernels share the namespaces N_AVX2, N_NEON, ...;
 //   4. under HWY_ONCE: HWY_EXPORT, and a caller that asks portable_forced() before HWY_DYNAMIC_DISPATCH.
 #pragma once
 

@@ -32,6 +32,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
 #if MSDUMP_HAS_VECTORS
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
@@ -52,7 +53,7 @@ HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
 }
 
 template <class D>
-HWY_INLINE void store(D d, hn::Vec<D> value, std::byte* to) {
+HWY_INLINE void store(D /*d*/, hn::Vec<D> value, std::byte* to) {
   const hn::Repartition<uint8_t, D> bytes;
   hn::StoreU(hn::BitCast(bytes, value), bytes, reinterpret_cast<uint8_t*>(to));
 }
@@ -86,8 +87,8 @@ HWY_INLINE void interleave(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<
 
 // One register tile (one per 16-byte block). Columns from `columns` on are computed but not stored.
 template <class D, size_t... kI>
-HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride, int64_t columns,
-                               std::index_sequence<kI...> /*tile*/) {
+HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
+                               int64_t columns, std::index_sequence<kI...> /*tile*/) {
   constexpr size_t kRows = sizeof...(kI);
   hn::Vec<D> v[kRows] = {load_blocks(d, src + static_cast<int64_t>(kI) * row_stride, row_stride)...};
   interleave<kRows>(d, v, std::make_index_sequence<kRows / 2>());
@@ -95,15 +96,16 @@ HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, st
     (store(d, v[kI], dst + static_cast<int64_t>(kI) * column_stride), ...);
     return;
   }
-  ((static_cast<int64_t>(kI) < columns ? store(d, v[kI], dst + static_cast<int64_t>(kI) * column_stride) : void()), ...);
+  ((static_cast<int64_t>(kI) < columns ? store(d, v[kI], dst + static_cast<int64_t>(kI) * column_stride) : void()),
+   ...);
 }
 
 // Source rows that lie far apart, copied together: with strides of a large power of two all of them share a few cache
 // sets, and a line would be evicted and fetched again for each of the column groups it holds.
 struct StagedRows {
-  static constexpr int64_t kFarApart = 256;    // bytes from row to row that make it worth while
-  static constexpr int64_t kRowBytes = 256;    // of a staged row
-  static constexpr int64_t kMinBytes = 64;     // with fewer columns, a line does not hold many groups
+  static constexpr int64_t kFarApart = 256;  // bytes from row to row that make it worth while
+  static constexpr int64_t kRowBytes = 256;  // of a staged row
+  static constexpr int64_t kMinBytes = 64;   // with fewer columns, a line does not hold many groups
 
   alignas(64) std::byte bytes[kLineBytes * kRowBytes];  // at most kLineBytes rows of a byte per destination line
 
@@ -122,16 +124,17 @@ struct StagedRows {
 // end at the end. Rows vary fastest: a line of the destination is finished before the next columns are begun, because with
 // destination strides of a large power of two all lines being written share one set, with 8 or 12 places in it.
 template <class D>
-HWY_INLINE void transpose_strip(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride, int64_t rows,
-                                int64_t columns) {
+HWY_INLINE void transpose_strip(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
+                                int64_t rows, int64_t columns) {
   using T = hn::TFromD<D>;
   constexpr auto kColumns = static_cast<int64_t>(kTile<T>), kElement = static_cast<int64_t>(sizeof(T));
   for (int64_t group = 0; group < columns; group += kColumns) {
     const int64_t column = std::max<int64_t>(std::min(group, columns - kColumns), 0);
     for (int64_t at = 0; at < rows; at += kLanesOf<D>) {
       const int64_t row = std::min(at, rows - kLanesOf<D>);
-      transpose_tile(d, src + row * row_stride + column * kElement, row_stride, dst + row * kElement + column * column_stride,
-                     column_stride, columns, std::make_index_sequence<kTile<T>>());
+      transpose_tile(d, src + row * row_stride + column * kElement, row_stride,
+                     dst + row * kElement + column * column_stride, column_stride, columns,
+                     std::make_index_sequence<kTile<T>>());
     }
   }
 }
@@ -202,7 +205,8 @@ HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> /
   for (int64_t group = 0; group < columns; group += kColumns) {
     const int64_t column = std::min(group, columns - kColumns);
     const std::byte* src = block.src + column * kElement;
-    hn::Vec<D> v[] = {(static_cast<int64_t>(kI) < rows ? load(d, src + static_cast<int64_t>(kI) * row_stride) : hn::Zero(d))...};
+    hn::Vec<D> v[] = {
+        (static_cast<int64_t>(kI) < rows ? load(d, src + static_cast<int64_t>(kI) * row_stride) : hn::Zero(d))...};
     interleave<kTile<T>>(d, v, std::make_index_sequence<kTile<T> / 2>());
     alignas(16) std::byte buffer[16 * kTile<T>];
     std::byte* to = block.dst + column * column_stride;
@@ -236,6 +240,8 @@ HWY_INLINE void transpose(const Block& block) {
   }
   if (rest.along_dst.extent > 0) choose_piece_copy(sizeof(T))(rest);
 }
+
+}  // namespace
 
 void transpose_1(const Block& block) { transpose<uint8_t>(block); }
 void transpose_2(const Block& block) { transpose<uint16_t>(block); }

@@ -14,7 +14,8 @@ namespace msdump::kernels {
 void unpack(DType from, const std::byte* src, int64_t first, int64_t count, std::byte* dst);
 
 // Whole-byte elements (or codes that `unpack` made) become info(from).npy_dtype: bfloat16, fp8 (all), HiFloat8 and float4
-// codes -> float32; complex32 -> complex64. `from` must be one for which `needs_widening` holds.
+// codes -> float32; complex32 -> complex64. NaN payloads of the 16-bit types survive and stay signalling, as numpy has
+// them; codes that mean NaN become the quiet one. `from` must be one for which `needs_widening` holds.
 void widen(DType from, const std::byte* src, int64_t count, std::byte* dst);
 
 [[nodiscard]] bool needs_unpacking(DType dtype);  // fewer than 8 bits

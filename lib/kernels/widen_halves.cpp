@@ -12,6 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
 #if MSDUMP_HAS_VECTORS
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using WordTag = hn::ScalableTag<uint32_t>;
@@ -56,6 +57,8 @@ HWY_INLINE int64_t widen_halves(const std::byte* src, int64_t count, std::byte* 
   }
   return at;
 }
+
+}  // namespace
 
 int64_t widen_bfloat16_vectors(const std::byte* src, int64_t count, std::byte* dst) {
   return widen_halves<Bfloat16Words>(src, count, dst);

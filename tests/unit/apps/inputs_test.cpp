@@ -1,0 +1,167 @@
+// What -d, its relatives and -j come to.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "cpus.h"
+#include "options.h"
+#include "support/catch.h"
+
+namespace msdump::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+class Scratch {
+ public:
+  Scratch() : before_(fs::current_path()) {
+    std::string pattern = (fs::temp_directory_path() / "msdump-inputs-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) FAIL("no scratch directory");
+    dir_ = pattern;
+    fs::current_path(dir_);
+    unsetenv("MSDUMP_DUMP");
+    unsetenv("MSDUMP_JOBS");
+  }
+  ~Scratch() {
+    fs::current_path(before_);
+    fs::remove_all(dir_);
+  }
+  static void file(const std::string& name, const std::string& text = "") {
+    if (const fs::path parent = fs::path(name).parent_path(); !parent.empty()) fs::create_directories(parent);
+    std::ofstream(name) << text;
+  }
+
+ private:
+  fs::path before_, dir_;
+};
+
+Result<Words> resolve(const Words& options, const Words& positionals = {}) {
+  const CancelToken cancel;
+  return resolve_dumps({options, positionals}, cancel);
+}
+
+TEST_CASE("dump: a path that exists wins over splitting at commas") {
+  const Scratch scratch;
+  for (const char* name : {"a", "b", "a,b"}) Scratch::file(name);
+  CHECK(resolve({"a,b"}).value() == Words{"a,b"});
+  CHECK(resolve({"b,a"}).value() == Words{"b", "a"});
+  CHECK(resolve({"a"}, {"b"}).value() == Words{"a", "b"});
+}
+
+TEST_CASE("dump: nothing typed is $MSDUMP_DUMP, else the current directory") {
+  const Scratch scratch;
+  Scratch::file("a");
+  CHECK(resolve({}).value() == Words{"."});
+  setenv("MSDUMP_DUMP", "a", 1);
+  CHECK(resolve({}).value() == Words{"a"});
+  setenv("MSDUMP_DUMP", "nowhere", 1);
+  CHECK(resolve({}).error().message == "no such file or directory ($MSDUMP_DUMP)");
+  setenv("MSDUMP_DUMP", "", 1);
+  CHECK(resolve({}).value() == Words{"."});
+}
+
+TEST_CASE("dump: a missing path is named, with what stands beside it") {
+  const Scratch scratch;
+  Scratch::file("run/rank_0/x");
+  const Result<Words> result = resolve({"run/rnak_0/"});
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == ErrorCode::kNotFound);
+  CHECK(result.error().path == "run/rnak_0/");
+  CHECK(result.error().hint == "did you mean 'run/rank_0'?");
+  CHECK(resolve({"nothing,near"}).error().hint.empty());
+  CHECK(resolve({""}).error().code == ErrorCode::kUsage);
+  CHECK(resolve({"run,"}).error().code == ErrorCode::kUsage);
+}
+
+// Puts `text` on descriptor 0 while it lives.
+class Stdin {
+ public:
+  explicit Stdin(const std::string& text) : saved_(dup(0)) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    REQUIRE(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    dup2(ends[0], 0);
+    close(ends[0]);
+  }
+  ~Stdin() {
+    dup2(saved_, 0);
+    close(saved_);
+  }
+
+ private:
+  int saved_;
+};
+
+TEST_CASE("dump: '-' is a list from stdin, by lines or by NUL") {
+  const Scratch scratch;
+  {
+    const Stdin input("a b\n\nc,d\n");
+    CHECK(resolve({"-"}).value() == Words{"a b", "c,d"});
+  }
+  {
+    const Stdin input(std::string("a\nb\0c\0", 6));
+    CHECK(resolve({}, {"-"}).value() == Words{"a\nb", "c"});
+  }
+  {
+    const Stdin input("");
+    CHECK(resolve({"-"}).error().message == "the list on standard input is empty");
+  }
+  const Stdin input("a\n");
+  CHECK(resolve({"-", "-"}).error().code == ErrorCode::kUsage);
+}
+
+TEST_CASE("dump: waiting for stdin ends with an interruption") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const int saved = dup(0);
+  dup2(ends[0], 0);
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK(resolve_dumps({{"-"}, {}}, cancel).error().code == ErrorCode::kCancelled);
+  dup2(saved, 0);
+  for (const int fd : {saved, ends[0], ends[1]}) close(fd);
+}
+
+TEST_CASE("jobs: the option, then $MSDUMP_JOBS, then the machine") {
+  const Scratch scratch;
+  CHECK(jobs_of(5).value() == 5);
+  CHECK(jobs_of(0).value() == usable_cpus());
+  setenv("MSDUMP_JOBS", "3", 1);
+  CHECK(jobs_of(0).value() == 3);
+  CHECK(jobs_of(5).value() == 5);
+  setenv("MSDUMP_JOBS", "many", 1);
+  CHECK(jobs_of(0).error().code == ErrorCode::kUsage);
+  unsetenv("MSDUMP_JOBS");
+}
+
+TEST_CASE("cgroup quotas: the smallest on the way up, rounded up") {
+  const Scratch scratch;
+  const std::string root = fs::current_path().string();
+  CHECK(cgroup_cpus(root, "0::/a/b\n") == std::nullopt);
+  Scratch::file("a/b/cpu.max", "max 100000\n");
+  CHECK(cgroup_cpus(root, "0::/a/b\n") == std::nullopt);
+  Scratch::file("a/cpu.max", "250000 100000\n");
+  CHECK(cgroup_cpus(root, "0::/a/b\n") == 3);
+  Scratch::file("a/b/cpu.max", "50000 100000\n");
+  CHECK(cgroup_cpus(root, "0::/a/b\n") == 1);
+  CHECK(cgroup_cpus(root, "0::/../x\n") == std::nullopt);
+  Scratch::file("cpu.max", "400000 100000\n");
+  CHECK(cgroup_cpus(root, "0::/\n") == 4);
+}
+
+TEST_CASE("cgroup quotas of version 1") {
+  const Scratch scratch;
+  const std::string root = fs::current_path().string();
+  Scratch::file("cpu,cpuacct/a/cpu.cfs_quota_us", "200000\n");
+  Scratch::file("cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  CHECK(cgroup_cpus(root, "5:memory:/a\n4:cpu,cpuacct:/a\n") == 2);
+  Scratch::file("cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n");
+  CHECK(cgroup_cpus(root, "4:cpu,cpuacct:/a\n") == std::nullopt);
+}
+
+}  // namespace
+}  // namespace msdump::cli

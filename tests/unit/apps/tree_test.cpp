@@ -1,0 +1,108 @@
+// What holds for every option of every command, asked of the live tree.
+#include <algorithm>
+#include <set>
+
+#include <CLI/CLI.hpp>
+
+#include "argv.h"
+#include "base/text.h"
+#include "help.h"
+#include "run_program.h"
+#include "support/catch.h"
+
+namespace msdump::cli {
+namespace {
+
+TEST_CASE("every option has a long name and says what it does") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const CLI::Option* option : entry.app->get_options()) {
+      INFO(entry.info().name << " " << option->get_name());
+      CHECK_FALSE(option->get_description().empty());
+      if (option->nonpositional()) CHECK_FALSE(option->get_lnames().empty());
+    }
+  }
+}
+
+TEST_CASE("no letter that is a flag can be read as the start of a long name typed with one dash") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    const OptionNames names(*entry.app);
+    for (const CLI::Option* option : entry.app->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        INFO(entry.info().name << " --" << name);
+        // A bundle is a run of flags, of which the last may take a value.
+        const bool bundle =
+            std::all_of(name.begin(), name.end() - 1,
+                        [&](char letter) { return names.has_letter(letter) && !names.letter_takes_value(letter); }) &&
+            names.has_letter(name.back());
+        CHECK_FALSE(bundle);
+      }
+    }
+  }
+}
+
+TEST_CASE("-o is nobody's letter") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) CHECK_FALSE(OptionNames(*entry.app).has_letter('o'));
+}
+
+TEST_CASE("the same option means the same in every command") {
+  const CommandTree tree;
+  std::map<std::string, std::string> meaning;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const CLI::Option* option : entry.app->get_options()) {
+      for (const std::string& letter : option->get_snames()) {
+        const std::string name = option->get_lnames().front();
+        INFO(entry.info().name << " -" << letter);
+        CHECK(meaning.emplace(letter, name).first->second == name);
+      }
+    }
+  }
+}
+
+TEST_CASE("every option stands in its command's help, and lines fit") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    const std::string help = command_help(entry.info(), *entry.app, 80);
+    for (const CLI::Option* option : entry.app->get_options()) {
+      INFO(entry.info().name << " " << option->get_name());
+      if (option->nonpositional() && !option->get_group().empty())
+        CHECK(help.find(option_names(*option)) != std::string::npos);
+    }
+    if (!entry.info().examples.empty()) CHECK(help.find("\nExamples:\n") < help.find("\nGeneral:\n"));
+    for (const std::string_view line : split(help, '\n')) {
+      INFO(line);
+      CHECK(display_width(line) <= 100);
+    }
+  }
+}
+
+TEST_CASE("the first screen fits a terminal and names every command") {
+  const CommandTree tree;
+  const std::string screen = overview(tree);
+  CHECK(std::count(screen.begin(), screen.end(), '\n') <= 24);
+  for (const CommandTree::Entry& entry : tree.entries()) CHECK(screen.find(entry.info().name) != std::string::npos);
+  for (const std::string_view line : split(screen, '\n')) CHECK(display_width(line) <= 80);
+}
+
+TEST_CASE("every example of every command is understood by its command") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const Example& example : entry.info().examples) {
+      INFO(example.line);
+      CHECK(example.line.find(std::string("msdump ") + std::string(entry.info().name)) != std::string_view::npos);
+      const OptionNames names(*entry.app);
+      for (const std::string_view word : split(example.line.substr(example.line.find("msdump ")), ' ')) {
+        if (word == "|" || word == ">") break;  // the rest is the shell's
+        if (word.size() < 2 || word[0] != '-') continue;
+        const std::string name(word.substr(word.starts_with("--") ? 2 : 1));
+        INFO(word);
+        CHECK((names.has_long(name) || (name.size() == 1 && names.has_letter(name[0]))));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace msdump::cli

@@ -1,0 +1,121 @@
+// checked.h, byte_reader.h, int_ranges.h
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/checked.h"
+#include "base/int_ranges.h"
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kMax64 = std::numeric_limits<int64_t>::max();
+
+std::optional<int64_t> product(std::vector<int64_t> dims) { return checked_product(dims); }
+
+TEST_CASE("checked arithmetic gives no value on overflow") {
+  CHECK(checked_add<uint64_t>(1, 2) == 3U);
+  CHECK_FALSE(checked_add(~uint64_t{0}, uint64_t{1}));
+  CHECK_FALSE(checked_add(kMax64, int64_t{1}));
+  CHECK(checked_mul<uint64_t>(1U << 31, 1U << 31) == uint64_t{1} << 62);
+  CHECK_FALSE(checked_mul(uint64_t{1} << 32, uint64_t{1} << 32));
+}
+
+TEST_CASE("the element count of a shape") {
+  CHECK(product({}) == 1);
+  CHECK(product({2, 3, 4}) == 24);
+  CHECK(product({kMax64}) == kMax64);
+  CHECK_FALSE(product({kMax64, 2}));
+  CHECK_FALSE(product({int64_t{1} << 32, int64_t{1} << 32, 6}));
+  CHECK_FALSE(product({-1, 3}));
+}
+
+TEST_CASE("a dimension of zero makes a shape empty whatever the others would overflow to") {
+  CHECK(product({kMax64, kMax64, 0}) == 0);
+  CHECK(product({0, kMax64, kMax64}) == 0);
+  CHECK_FALSE(product({0, -1}));
+}
+
+TEST_CASE("ceil_div does not overflow") {
+  CHECK(ceil_div(0, 16) == 0);
+  CHECK(ceil_div(1, 16) == 1);
+  CHECK(ceil_div(16, 16) == 1);
+  CHECK(ceil_div(kMax64, 2) == (int64_t{1} << 62));
+}
+
+std::array<std::byte, 12> counting_bytes() {
+  std::array<std::byte, 12> bytes{};
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i + 1);
+  return bytes;
+}
+
+TEST_CASE("a byte reader reads little-endian and unaligned numbers") {
+  const auto bytes = counting_bytes();
+  ByteReader reader(bytes);
+  REQUIRE(reader.skip(1));
+  CHECK(reader.u32() == 0x05040302U);
+  CHECK(reader.i32() == 0x09080706);
+  CHECK(reader.offset() == 9);
+  CHECK(reader.remaining() == 3);
+}
+
+TEST_CASE("reading past the end names the offset in the file and moves nothing") {
+  const auto bytes = counting_bytes();
+  ByteReader reader(bytes, 1000);
+  REQUIRE(reader.u64());
+  const auto past = reader.u64();
+  REQUIRE_FALSE(past);
+  CHECK(past.error().code == ErrorCode::kTruncated);
+  CHECK(past.error().message == "8 bytes needed, 4 present");
+  CHECK(past.error().offset == 1008U);
+  CHECK(reader.u32() == 0x0C0B0A09U);
+  CHECK(reader.remaining() == 0);
+  CHECK_FALSE(reader.u32());
+}
+
+TEST_CASE("an enormous count does not wrap around the end") {
+  const auto bytes = counting_bytes();
+  ByteReader reader(bytes, 8);
+  REQUIRE(reader.skip(4));
+  CHECK_FALSE(reader.bytes(~uint64_t{0}));
+  CHECK_FALSE(reader.skip(~uint64_t{0} - 3));
+  CHECK_FALSE(reader.sub(9));
+  CHECK(reader.offset() == 12);
+}
+
+TEST_CASE("a reader over a part ends where the part ends and knows where it is") {
+  const auto bytes = counting_bytes();
+  ByteReader reader(bytes, 100);
+  REQUIRE(reader.skip(2));
+  auto part = reader.sub(4);
+  REQUIRE(part);
+  CHECK(part->offset() == 102);
+  CHECK(reader.offset() == 106);
+  CHECK(part->u32() == 0x06050403U);
+  CHECK(part->u32().error().offset == 106U);
+}
+
+TEST_CASE("iteration ranges as MindSpore writes them") {
+  const auto ranges = IntRanges::parse("0|5-8,100-120");
+  REQUIRE(ranges);
+  CHECK_FALSE(ranges->empty());
+  for (const int64_t inside : {0, 5, 8, 100, 120}) CHECK(ranges->contains(inside));
+  for (const int64_t outside : {-1, 1, 4, 9, 99, 121}) CHECK_FALSE(ranges->contains(outside));
+}
+
+TEST_CASE("a range that cannot be understood names the item") {
+  for (const char* item : {"", "a", "-1", "5-", "-", "8-5", "1-2-3", " 1", "1--2", "9223372036854775808"}) {
+    CAPTURE(item);
+    const auto ranges = IntRanges::parse(std::string("1|") + item);
+    REQUIRE_FALSE(ranges);
+    CHECK(ranges.error().code == ErrorCode::kUsage);
+    CHECK(ranges.error().message == fmt::format("'{}' is not a number or a range such as 5-8", item));
+    CHECK(ranges.error().hint == "write 0|5-8|100-120 or 0,5-8");
+  }
+}
+
+}  // namespace
+}  // namespace msdump

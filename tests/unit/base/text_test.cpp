@@ -1,0 +1,141 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+TEST_CASE("a glob without wildcards is equality") {
+  CHECK(glob_match("Conv2D", "Conv2D"));
+  CHECK_FALSE(glob_match("Conv2D", "Conv2D-op1"));
+  CHECK_FALSE(glob_match("Conv2D", "conv2d"));
+  CHECK(glob_match("", ""));
+  CHECK_FALSE(glob_match("", "a"));
+  CHECK(glob_match("a[b]\\c", "a[b]\\c"));
+}
+
+TEST_CASE("a glob's star also matches slashes and nothing at all") {
+  CHECK(glob_match("Default/*-op1", "Default/network/conv-Conv2d/Conv2D-op1"));
+  CHECK(glob_match("*", ""));
+  CHECK(glob_match("a*", "a"));
+  CHECK(glob_match("**a**", "a"));
+  CHECK(glob_match("*ab*ab", "abab"));
+  CHECK_FALSE(glob_match("*ab*ab", "aab"));
+  CHECK(glob_match("a?c", "abc"));
+  CHECK_FALSE(glob_match("a?c", "ac"));
+  CHECK_FALSE(glob_match("?", ""));
+}
+
+TEST_CASE("a glob of many stars does not blow up") {
+  std::string pattern;
+  for (int i = 0; i < 2000; ++i) pattern += "*a";
+  CHECK_FALSE(glob_match(pattern + "b", std::string(4000, 'a')));
+}
+
+TEST_CASE("edit distance counts a swap of neighbours once and folds case") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("convert", "CONVERT") == 0);
+  CHECK(edit_distance("covnert", "convert") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("ca", "abc") == 3);  // optimal string alignment, not Damerau-Levenshtein
+}
+
+TEST_CASE("the closest match is near enough or none and the first of equals") {
+  const std::vector<std::string> words = {"convert", "stats", "info", "state"};
+  CHECK(closest_match("covert", words) == "convert");
+  CHECK(closest_match("stat", words) == "stats");
+  CHECK(closest_match("inof", words) == "info");
+  CHECK_FALSE(closest_match("diff", words));
+  CHECK_FALSE(closest_match("", words));
+}
+
+TEST_CASE("escaping leaves ordinary and wide text alone") {
+  CHECK(escape_for_terminal("Default/网络-op1 ü \\") == "Default/网络-op1 ü \\");
+}
+
+TEST_CASE("escaping disarms control characters and bytes that are not UTF-8") {
+  CHECK(escape_for_terminal("a\nb\tc\rd") == "a\\nb\\tc\\rd");
+  CHECK(escape_for_terminal("\x1b[31mred") == "\\x1b[31mred");
+  CHECK(escape_for_terminal(std::string("\0\x7f", 2)) == "\\x00\\x7f");
+  CHECK(escape_for_terminal("\xff\xc3") == "\\xff\\xc3");
+  CHECK(escape_for_terminal("\xc2\x9b") == "\\xc2\\x9b");          // the 8-bit CSI
+  CHECK(escape_for_terminal("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right-to-left override
+}
+
+TEST_CASE("UTF-8 as RFC 3629 has it") {
+  CHECK(is_utf8(""));
+  CHECK(is_utf8("\xf4\x8f\xbf\xbf"));        // U+10FFFF
+  CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));  // above it
+  CHECK_FALSE(is_utf8("\xed\xa0\x80"));      // a surrogate
+  CHECK_FALSE(is_utf8("\xc0\xaf"));          // overlong
+  CHECK_FALSE(is_utf8("\xe0\x80\xaf"));
+  CHECK_FALSE(is_utf8("\xf0\x80\x80\xaf"));
+  CHECK_FALSE(is_utf8("\xe4\xb8"));  // cut
+  CHECK_FALSE(is_utf8("\x80"));
+  CHECK(utf8_sequence_length("a\xe4\xb8\xad", 1) == 3);
+}
+
+TEST_CASE("display width counts wide characters twice and combining marks not at all") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("网络") == 4);
+  CHECK(display_width("e\xcc\x81") == 1);
+  CHECK(display_width("\xff") == 1);
+}
+
+TEST_CASE("numbers are the whole text or nothing") {
+  CHECK(parse_u64("18446744073709551615") == 18446744073709551615U);
+  CHECK_FALSE(parse_u64("18446744073709551616"));
+  CHECK(parse_i64("-9223372036854775808") == INT64_MIN);
+  for (const char* text : {"", " 1", "1 ", "+1", "0x1", "1.0", "-"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_u64(text));
+    CHECK_FALSE(parse_i64(text));
+  }
+  CHECK_FALSE(parse_u64("-1"));
+  CHECK(is_digits("007"));
+  CHECK_FALSE(is_digits(""));
+  CHECK_FALSE(is_digits("1a"));
+}
+
+TEST_CASE("split keeps empty parts") {
+  CHECK(split("a..b.", '.') == std::vector<std::string_view>{"a", "", "b", ""});
+  CHECK(split("", '.') == std::vector<std::string_view>{""});
+}
+
+TEST_CASE("natural order is what people expect") {
+  std::vector<std::string> names = {"file10", "file2", "File1", "file02", "file", "file2a", "a1b10", "a1b9", "file1"};
+  std::sort(names.begin(), names.end(), natural_less);
+  CHECK(names == std::vector<std::string>{"File1", "a1b9", "a1b10", "file", "file1", "file02", "file2", "file2a", "file10"});
+}
+
+TEST_CASE("natural order is a strict weak order") {
+  const std::vector<std::string> names = {"",   "0",  "00",  "a",   "a0",  "a00", "a0b",  "a00b", "a1",
+                                          "a01", "a1a", "a01a", "ab", "a-1", "a:",  "a1b2", "\xff", "99999999999999999999999"};
+  for (const auto& a : names) {
+    CHECK_FALSE(natural_less(a, a));
+    for (const auto& b : names) {
+      CAPTURE(a, b);
+      if (a != b) CHECK(natural_less(a, b) != natural_less(b, a));
+      for (const auto& c : names) {
+        if (natural_less(a, b) && natural_less(b, c)) CHECK(natural_less(a, c));
+      }
+    }
+  }
+}
+
+TEST_CASE("bytes for people") {
+  CHECK(human_bytes(0) == "0 B");
+  CHECK(human_bytes(1023) == "1023 B");
+  CHECK(human_bytes(1024) == "1.0 KiB");
+  CHECK(human_bytes(1536) == "1.5 KiB");
+  CHECK(human_bytes((uint64_t{1} << 20) - 1) == "1.0 MiB");
+  CHECK(human_bytes(uint64_t{5} << 30) == "5.0 GiB");
+}
+
+}  // namespace
+}  // namespace msdump

@@ -1,0 +1,262 @@
+#include "dump/dump_index.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "dump/family.h"
+#include "support/catch.h"
+#include "support/dump_builder.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ScratchDir;
+using Names = std::vector<std::string>;
+
+constexpr const char* kAdd = "Add.Default_Add-op1.1.2.1700000000000000";
+constexpr const char* kHash = "71502983415062987341509827364518";
+
+DumpIndex index_of(const std::vector<std::string>& paths, const IndexOptions& options = {}) {
+  auto index = DumpIndex::build(paths, options);
+  REQUIRE(index);
+  return std::move(*index);
+}
+
+std::string good_dump() { return build_faulty_dump(test::DumpFault::kNone); }
+
+const IndexedFile& file_of(const DumpIndex& index, const std::string& name) {
+  for (const IndexedFile& file : index.files()) {
+    if (file.walked.name == name) return file;
+  }
+  FAIL("no file " << name);
+  return index.files().front();
+}
+
+Names relative_paths(const DumpIndex& index) {
+  Names names;
+  for (const IndexedFile& file : index.files()) names.push_back(index.relative_path_of(file));
+  return names;
+}
+
+TEST_CASE("the identity of a tensor comes from its folder and its name") {
+  const ScratchDir scratch;
+  scratch.write(std::string("rank_3/Net/1/20/") + kAdd, good_dump());
+  const DumpIndex index = index_of({scratch.path().string()});
+  REQUIRE(index.files().size() == 1);
+  const IndexedFile& file = index.files()[0];
+  CHECK(file.identity.rank == 3);
+  CHECK(file.identity.graph == 1);
+  CHECK(file.identity.step == 20);
+  CHECK(file.identity.op_type == "Add");
+  CHECK(file.identity.op_name == "Default_Add-op1");
+  CHECK(file.identity.task_id == 1);
+  CHECK(file.identity.stream_id == 2);
+  CHECK(file.identity.timestamp == "1700000000000000");
+  CHECK(file.family == &ascend_family());
+  CHECK_FALSE(file.by_content);
+  CHECK(index.folder_of(file) == "rank_3/Net/1/20");
+  CHECK(index.path_of(file) == scratch.file(std::string("rank_3/Net/1/20/") + kAdd));
+}
+
+TEST_CASE("an index may start at any level of a tree or at a file") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write(std::string("rank_3/Net/1/20/") + kAdd, good_dump());
+  for (const char* level : {"rank_3", "rank_3/Net/1", "rank_3/Net/1/20", "rank_3/Net/1/../1/20/"}) {
+    const DumpIndex index = index_of({scratch.file(level)});
+    CHECK(index.files().at(0).identity.rank == 3);
+    CHECK(index.files().at(0).identity.step == 20);
+  }
+  const DumpIndex single = index_of({path});
+  CHECK(single.files().at(0).identity.step == 20);
+  CHECK(single.path_of(single.files()[0]) == path);
+  CHECK(single.relative_path_of(single.files()[0]) == kAdd);
+  CHECK(single.folder_of(single.files()[0]).empty());
+}
+
+TEST_CASE("rows come by rank and graph and step and time whatever the folders are called") {
+  const ScratchDir scratch;
+  for (const char* name : {"rank_10/Net/0/0/A.x.1.2.1700000000000002", "rank_2/Net/0/10/A.x.1.2.1700000000000001",
+                           "rank_2/Net/0/9/A.x.1.2.1700000000000009", "rank_2/Net/0/9/Z.x.1.2.1700000000000003",
+                           "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy", "other"}) {
+    scratch.write(name, "");
+  }
+  CHECK(relative_paths(index_of({scratch.path().string()})) ==
+        Names{"rank_2/Net/0/9/Z.x.1.2.1700000000000003", "rank_2/Net/0/9/A.x.1.2.1700000000000009",
+              "rank_2/Net/0/10/A.x.1.2.1700000000000001",
+              "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy",
+              "rank_10/Net/0/0/A.x.1.2.1700000000000002", "other"});
+}
+
+TEST_CASE("a path given twice counts once") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write(std::string("a/") + kAdd, good_dump());
+  CHECK(index_of({path, path, scratch.file("a/../a/") + kAdd}).files().size() == 1);
+  CHECK(index_of({scratch.file("a"), scratch.file("a/")}).paths().size() == 1);
+}
+
+TEST_CASE("a path that does not exist is an error of the whole") {
+  const ScratchDir scratch;
+  const auto index = DumpIndex::build({scratch.path().string(), scratch.file("none")}, {});
+  REQUIRE_FALSE(index);
+  CHECK(index.error().code == ErrorCode::kNotFound);
+  CHECK(index.error().path == scratch.file("none"));
+}
+
+TEST_CASE("files are given to the family of their name") {
+  const ScratchDir scratch;
+  for (const char* name : {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv", "notes", "a.bin"}) {
+    scratch.write(name, "");
+  }
+  const DumpIndex index = index_of({scratch.path().string()});
+  CHECK(file_of(index, kAdd).family == &ascend_family());
+  CHECK(file_of(index, "x.npy").family == &npy_family());
+  CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").family == &raw_bin_family());
+  CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").identity.op_type == "Add");
+  CHECK(file_of(index, "statistic.csv").family == nullptr);
+  CHECK(file_of(index, "notes").by_content);
+  CHECK(file_of(index, "a.bin").by_content);
+}
+
+TEST_CASE("a name on disk that is a hash is resolved by the mapping.csv beside it") {
+  const ScratchDir scratch;
+  scratch.write(std::string("a/") + kHash, good_dump());
+  scratch.write("a/1804289383.npy", test::build_npy({}));
+  scratch.write("a/mapping.csv", std::string(kHash) + "," + kAdd +
+                                     "\n1804289383.npy,Mul.m.1.2.1700000000000001.input.1.NCHW.npy\n");
+  scratch.write(std::string("b/") + kHash, good_dump());  // no table here
+  const DumpIndex index = index_of({scratch.path().string()});
+  const IndexedFile& add = file_of(index, kHash);
+  CHECK(index.folder_of(add) == "a");
+  CHECK(add.name() == kAdd);
+  CHECK(add.walked.name == kHash);
+  CHECK(add.identity.op_name == "Default_Add-op1");
+  CHECK_FALSE(add.by_content);
+  const IndexedFile& mul = file_of(index, "1804289383.npy");
+  CHECK(mul.identity.op_type == "Mul");
+  const auto opened = index.open_tensors(mul);
+  REQUIRE(opened);
+  CHECK(opened->tensors.at(0).label() == "input:1");
+  CHECK(opened->tensors[0].request.format_number == 0);
+  // A single file finds its table too, one without a table is judged by its content.
+  CHECK(index_of({scratch.file(std::string("a/") + kHash)}).files().at(0).name() == kAdd);
+  const DumpIndex alone = index_of({scratch.file(std::string("b/") + kHash)});
+  CHECK(alone.files().at(0).by_content);
+  CHECK(alone.open_tensors(alone.files()[0]));
+}
+
+TEST_CASE("a damaged mapping.csv is a problem and costs the real names only") {
+  const ScratchDir scratch;
+  scratch.write(kHash, good_dump());
+  scratch.write("mapping.csv", "what is this\n");
+  const DumpIndex index = index_of({scratch.path().string()});
+  REQUIRE(index.problems().size() == 1);
+  CHECK(index.problems()[0].code == ErrorCode::kBadCsv);
+  const IndexedFile& file = file_of(index, kHash);
+  CHECK(file.name() == kHash);
+  CHECK(index.open_tensors(file));
+}
+
+TEST_CASE("content decides about names that say nothing") {
+  const ScratchDir scratch;
+  scratch.write("dump", good_dump());
+  scratch.write("text", "just some text that is no dump");
+  const DumpIndex index = index_of({scratch.path().string()});
+  const auto dump = index.open_tensors(file_of(index, "dump"));
+  REQUIRE(dump);
+  CHECK(dump->tensors.size() == 2);
+  const auto text = index.open_tensors(file_of(index, "text"));
+  REQUIRE_FALSE(text);
+  CHECK(text.error().code == ErrorCode::kNotADump);
+  CHECK(text.error().message.empty());
+}
+
+TEST_CASE("content that does not fit the name is a failure") {
+  const ScratchDir scratch;
+  scratch.write(kAdd, "just some text that is no dump");
+  scratch.write("real.npy", good_dump());
+  scratch.write("Mul.m.1.2.1700000000000000", test::build_npy({}));
+  const DumpIndex index = index_of({scratch.path().string()});
+  const auto message_of = [&](const char* name) {
+    const auto opened = index.open_tensors(file_of(index, name));
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().path == scratch.file(name));
+    return opened.error().message;
+  };
+  CHECK(message_of(kAdd) == "not a dump file: the header length is text");
+  CHECK(message_of("real.npy") == "this is an Ascend dump file, not an .npy file");
+  CHECK(message_of("Mul.m.1.2.1700000000000000") == "this is an .npy file, not a dump");
+}
+
+TEST_CASE("tensors carry what the plan needs") {
+  const ScratchDir scratch;
+  test::DumpSpec spec;
+  spec.tensors = {test::output_of(DType::kFloat16, Format::kNC1HWC0, {1, 1, 2, 2, 16}, {{1, 3, 2, 2}}),
+                  test::raw_of(test::TensorSpec::kBuffer, 5)};
+  spec.tensors[0].original_format = 1;
+  scratch.write(kAdd, build_dump(spec));
+  const DumpIndex index = index_of({scratch.path().string()});
+  const auto opened = index.open_tensors(index.files().at(0));
+  REQUIRE(opened);
+  CHECK(opened->op_name == spec.op_name);
+  CHECK(opened->container == ContainerKind::kDumpFile);
+  REQUIRE(opened->tensors.size() == 2);
+  const StoredTensor& output = opened->tensors[0];
+  CHECK(output.request.dtype == DType::kFloat16);
+  CHECK(output.request.format_number == 3);
+  CHECK(output.request.shape == Shape{1, 1, 2, 2, 16});
+  CHECK(output.request.original_shape == Shape{1, 3, 2, 2});
+  CHECK(output.request.original_format == Format::kNHWC);
+  CHECK(output.bytes == 128);
+  CHECK(opened->tensors[1].label() == "l1buffer:0");
+  CHECK_FALSE(opened->tensors[1].absent());
+}
+
+TEST_CASE("raw bin files take everything from their name") {
+  const ScratchDir scratch;
+  scratch.write("Default--Add-op1_input_1_shape_2_3_Float16_NCHW.bin", std::string(12, 'x'));
+  scratch.write("Loss_output_0_shape_0_Float32_DefaultFormat.bin", "1234");
+  scratch.write("Empty_output_0_shape_0_Float32_DefaultFormat.bin", "");
+  const DumpIndex index = index_of({scratch.path().string()});
+  const auto add = index.open_tensors(file_of(index, "Default--Add-op1_input_1_shape_2_3_Float16_NCHW.bin"));
+  REQUIRE(add);
+  CHECK(add->op_name == "Default/Add-op1");
+  CHECK(add->tensors.at(0).label() == "input:1");
+  CHECK(add->tensors[0].request.shape == Shape{2, 3});
+  CHECK(add->tensors[0].bytes == 12);
+  const auto loss = index.open_tensors(file_of(index, "Loss_output_0_shape_0_Float32_DefaultFormat.bin"));
+  CHECK(loss->tensors.at(0).request.shape == Shape{});
+  const auto empty = index.open_tensors(file_of(index, "Empty_output_0_shape_0_Float32_DefaultFormat.bin"));
+  CHECK(empty->tensors.at(0).request.shape == Shape{0});
+}
+
+TEST_CASE("special files by a dump file's name fail and others are not looked at") {
+  const ScratchDir scratch;
+  REQUIRE(::mkfifo(scratch.file(kAdd).c_str(), 0600) == 0);
+  REQUIRE(::mkfifo(scratch.file("pipe").c_str(), 0600) == 0);
+  const DumpIndex index = index_of({scratch.path().string()});
+  CHECK(file_of(index, "pipe").family == nullptr);
+  const auto opened = index.open_tensors(file_of(index, kAdd));
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().message == "is a FIFO, not a regular file");
+}
+
+TEST_CASE("excluded folders are left out and a cancelled index stops") {
+  const ScratchDir scratch;
+  scratch.write(std::string("in/") + kAdd, "");
+  scratch.write(std::string("out/") + kAdd, "");
+  CHECK(relative_paths(index_of({scratch.path().string()}, {{scratch.file("out")}, nullptr})) ==
+        Names{std::string("in/") + kAdd});
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK(DumpIndex::build({scratch.path().string()}, {{}, &cancel}).error().code == ErrorCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace msdump

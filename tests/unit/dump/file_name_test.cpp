@@ -1,0 +1,164 @@
+#include "dump/file_name.h"
+
+#include <string>
+
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+// "type|name|task|stream|time", "-" for a number that is not there.
+std::string text_of(const DumpFileName& name) {
+  const auto number = [](const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; };
+  return name.op_type + "|" + name.op_name + "|" + number(name.task_id) + "|" + number(name.stream_id) + "|" + name.timestamp;
+}
+
+std::string dump(std::string_view name) {
+  const auto parsed = parse_dump_file_name(name);
+  return parsed ? text_of(*parsed) : "none";
+}
+
+std::string npy(std::string_view name) {
+  const auto parsed = parse_npy_file_name(name);
+  if (!parsed) return "none";
+  return text_of(parsed->op) + "|" + std::string(name_of(parsed->io)) + "|" + parsed->slot + "|" + parsed->format_text + "|" +
+         (parsed->dtype ? std::string(name_of(*parsed->dtype)) : "-");
+}
+
+TEST_CASE("dump file names of every writer") {
+  CHECK(dump("Conv2D.Default_net_conv1-Conv2d_Conv2D-op12.3.7.1700000000001000") ==
+        "Conv2D|Default_net_conv1-Conv2d_Conv2D-op12|3|7|1700000000001000");
+  CHECK(dump("Add.x.3.1673383728093446") == "Add|x|3|-|1673383728093446");
+  CHECK(dump("Add.x.0.3.1673383728093446.4.1.0.0") == "Add|x|0|3|1673383728093446");
+  CHECK(dump("Add.x.0.3.1673383728093446.4.1.0") == "Add|x|0|3|1673383728093446");
+  CHECK(dump("Add.x.5.0.3.1673383728093446") == "Add|x|0|3|1673383728093446");  // with a dump number
+  CHECK(dump("Add.x.5.0.3.1673383728093446.FFTSPLUS.1.0.0") == "Add|x|0|3|1673383728093446");
+  CHECK(dump("Add_lxslice0.x.0.3.1673383728093446") == "Add_lxslice0|x|0|3|1673383728093446");
+  CHECK(dump("Opdebug.Node_OpDebug.9.7.1700000000007000") == "Opdebug|Node_OpDebug|9|7|1700000000007000");
+  CHECK(dump("Add.x.65535.65535.1700000000007000") == "Add|x|65535|65535|1700000000007000");
+}
+
+TEST_CASE("a dump file may have a suffix") {
+  CHECK(dump("Add.x.0.3.1673383728093446.bin") == "Add|x|0|3|1673383728093446");
+  CHECK(dump("Add.x.3.1673383728093446.BIN") == "Add|x|3|-|1673383728093446");
+  CHECK(dump("Add.x.0.3.1673383728093446.4.1.0.0.bin") == "Add|x|0|3|1673383728093446");
+  CHECK(dump("Add.x.0.3.1673383728093446.json") == "none");
+  CHECK(dump("Add.x.0.3.1673383728093446.csv") == "none");
+}
+
+TEST_CASE("operator names with dots or without a letter are read from the right") {
+  CHECK(dump("Add..0.0.1673383728093446") == "Add||0|0|1673383728093446");
+  CHECK(dump("Parameter.conv1.weight.0.0.1673383728093446") == "Parameter|conv1.weight|0|0|1673383728093446");
+  CHECK(dump("Parameter.layers.3.0.0.1673383728093446") == "Parameter|layers.3|0|0|1673383728093446");
+  CHECK(dump("Add.a.b.c.1.2.1673383728093446") == "Add|a.b.c|1|2|1673383728093446");
+}
+
+TEST_CASE("short clocks are read in names of the usual form only") {
+  CHECK(dump("Add.x.1.2.3") == "Add|x|1|2|3");
+  CHECK(dump("Add.x.1.2") == "none");
+  CHECK(dump("Add.x.1.2.3.4") == "none");
+}
+
+TEST_CASE("a time stamp may be very long and a task too large for a number is none") {
+  const std::string clock(255, '9');
+  CHECK(dump("Add.x.1.2." + clock) == "Add|x|1|2|" + clock);
+  CHECK(dump("Add.x.99999999999999999999.2.1673383728093446") == "Add|x|-|2|1673383728093446");
+}
+
+TEST_CASE("names that are no dump files") {
+  for (const char* name : {"", ".", "...", "mapping.csv", "statistic.csv", "Add", "Add.x", "1673383728093446", "README.md",
+                           "71502983415062987341509827364518", "conv1.0.1673383728093446.pb", "a.b.c.d.e",
+                           "Add.x.y.z.1673383728093446", "x.1673383728093446", "ms_output_trace_code_graph_0.ir"}) {
+    CAPTURE(name);
+    CHECK(dump(name) == "none");
+  }
+}
+
+TEST_CASE("npy names of MindSpore") {
+  CHECK(npy("Conv2D.Conv2D-op12.0.0.1612345678901234.output.0.DefaultFormat.npy") ==
+        "Conv2D|Conv2D-op12|0|0|1612345678901234|output|0|DefaultFormat|-");
+  CHECK(npy("Conv2D.Default_net_Conv2D-op1.3.7.1612345678901234.input.1.NC1HWC0.float16.npy") ==
+        "Conv2D|Default_net_Conv2D-op1|3|7|1612345678901234|input|1|NC1HWC0|float16");
+  CHECK(npy("Add.x.0.0.1612345678901234.output.10.DefaultFormat.Float32.npy") ==
+        "Add|x|0|0|1612345678901234|output|10|DefaultFormat|float32");
+  CHECK(npy("Add..0.0.1612345678901234.output.0.DefaultFormat.npy") == "Add||0|0|1612345678901234|output|0|DefaultFormat|-");
+  CHECK(npy("Parameter.conv1.weight.0.0.1612345678901234.output.0.DefaultFormat.npy") ==
+        "Parameter|conv1.weight|0|0|1612345678901234|output|0|DefaultFormat|-");
+  CHECK(npy("Add.x.1.2.1612345678901234.output.0.ND.BF16.npy") == "Add|x|1|2|1612345678901234|output|0|ND|bfloat16");
+}
+
+TEST_CASE("npy names made of other dump file names") {
+  CHECK(npy("Add.x.5.1.2.1612345678901234.output.0.NCHW.npy") == "Add|x|1|2|1612345678901234|output|0|NCHW|-");
+  CHECK(npy("Add.x.1.2.1612345678901234.4.1.0.0.output.0.NCHW.npy") == "Add|x|1|2|1612345678901234|output|0|NCHW|-");
+  CHECK(npy("Add.x.1612345678.output.0.NCHW.npy") == "none");
+}
+
+TEST_CASE("formats and dtypes in npy names that nobody knows are none") {
+  const auto parsed = parse_npy_file_name("Add.x.1.2.1612345678901234.output.0.Mystery.word.npy");
+  REQUIRE(parsed);
+  CHECK(parsed->format_text == "Mystery");
+  CHECK_FALSE(parsed->format);
+  CHECK_FALSE(parsed->dtype);
+}
+
+TEST_CASE("npy names that say nothing") {
+  for (const char* name : {"", ".npy", "a.npy", "Add.x.1.2.1612345678901234.output.0.npy", "output.0.NCHW.npy", "....output.0.NCHW.npy",
+                           "Add.x.1.2.1612345678901234.both.0.NCHW.npy", "Add.x.1.2.1612345678901234.output.one.NCHW.npy",
+                           "Add.x.1.2.1612345678901234.output.0.NCHW.bin"}) {
+    CAPTURE(name);
+    CHECK(npy(name) == "none");
+  }
+}
+
+TEST_CASE("raw bin names of MindSpore 1.0 to 1.2") {
+  const auto conv = parse_raw_bin_file_name("Default--network-Net--conv1-Conv2d--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin");
+  REQUIRE(conv);
+  CHECK(conv->op_name == "Default/network-Net/conv1-Conv2d/Conv2D-op12");
+  CHECK(conv->io == Io::kInput);
+  CHECK(conv->slot == "1");
+  CHECK(conv->shape == Shape{8, 3, 3, 3});
+  CHECK(conv->dtype == DType::kFloat32);
+  CHECK(conv->format == Format::kFractalZ);
+  const auto old = parse_raw_bin_file_name("fc1.weight_output_0_shape_10_kNumberTypeFloat16_DefaultFormat.bin");
+  REQUIRE(old);
+  CHECK(old->op_name == "fc1.weight");
+  CHECK(old->dtype == DType::kFloat16);
+  CHECK(old->format == Format::kND);
+}
+
+TEST_CASE("a raw bin name of shape 0 is a scalar and an empty dimension stays") {
+  CHECK(parse_raw_bin_file_name("Loss-op1_output_0_shape_0_Float32_DefaultFormat.bin")->shape == Shape{});
+  CHECK(parse_raw_bin_file_name("Loss-op1_output_0_shape_0_4_Float32_DefaultFormat.bin")->shape == Shape{0, 4});
+}
+
+TEST_CASE("raw bin names with the marks in the operator's own name") {
+  const auto parsed = parse_raw_bin_file_name("my_shape_input_2--Op_output_3_input_0_shape_2_Int32_FRACTAL_NZ.bin");
+  REQUIRE(parsed);
+  CHECK(parsed->op_name == "my_shape_input_2/Op_output_3");
+  CHECK(parsed->io == Io::kInput);
+  CHECK(parsed->slot == "0");
+  CHECK(parsed->format == Format::kFractalNZ);
+}
+
+TEST_CASE("names that are no raw bin") {
+  for (const char* name :
+       {"", ".bin", "_shape_.bin", "a_output_0_shape_.bin", "a_output_0_shape_2.bin", "a_output_0_shape_Float32_ND.bin",
+        "a_output_x_shape_2_Float32_ND.bin", "a_both_0_shape_2_Float32_ND.bin", "output_0_shape_2_Float32_ND.bin",
+        "a_output_0_shape_2_Float33_ND.bin", "a_output_0_shape_99999999999999999999_Float32_ND.bin",
+        "a_output_0_shape_2_Float32_ND.npy", "Add.x.1.2.1700000000000000.bin"}) {
+    CAPTURE(name);
+    CHECK_FALSE(parse_raw_bin_file_name(name));
+  }
+}
+
+TEST_CASE("suffixes") {
+  CHECK(suffix_of("a.b.NPY") == "npy");
+  CHECK(suffix_of("a.").empty());
+  CHECK(suffix_of("a").empty());
+  CHECK(is_known_other_suffix("json"));
+  CHECK_FALSE(is_known_other_suffix("bin"));
+  CHECK_FALSE(is_known_other_suffix(""));
+}
+
+}  // namespace
+}  // namespace msdump

@@ -1,0 +1,157 @@
+#include "dump/layout.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dump/selection.h"
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+// "rank graph step", "-" for what the folder does not say.
+std::string identity(std::string_view folder) {
+  const FolderIdentity found = identify_folder(folder);
+  const auto number = [](const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; };
+  return number(found.rank) + " " + number(found.graph) + " " + number(found.step);
+}
+
+TEST_CASE("folders of MindSpore 1.3 and later") {
+  CHECK(identity("/data/dump/rank_3/Net/1/20") == "3 1 20");
+  CHECK(identity("/data/dump/rank_0/Net/1/constants") == "0 1 -");
+  CHECK(identity("/data/dump/rank_0/_/2/0") == "0 2 0");
+  CHECK(identity("/data/dump/rank_0/exception_data/0/0") == "0 0 0");
+  CHECK(identity("/data/dump/rank_0/Net/1") == "0 1 -");
+  CHECK(identity("/data/dump/rank_0/Net") == "0 - -");
+  CHECK(identity("/data/dump/rank_0") == "0 - -");
+  CHECK(identity("/data/dump/rank_0/graphs") == "0 - -");
+}
+
+TEST_CASE("folders of overflow records have a step and no graph") {
+  CHECK(identity("/data/rank_0/debug_files/5") == "0 - 5");
+  CHECK(identity("/data/rank_0/debug_files") == "0 - -");
+}
+
+TEST_CASE("folders of MindSpore 1.0 to 1.2") {
+  CHECK(identity("/data/net/device_4/iteration_7") == "4 - 7");
+  CHECK(identity("/data/device_4/net_graph_2/2/9") == "4 2 9");
+  CHECK(identity("/data/net/iteration_7") == "- - 7");
+}
+
+TEST_CASE("folders of GE and ACL dumps") {
+  CHECK(identity("/data/20240102030405/2/model_name/1/3") == "2 1 3");
+  CHECK(identity("/data/20240102030405/2/1/3") == "2 1 3");
+  CHECK(identity("/data/5/20240102030405/2/model_name/1/0") == "2 1 5");
+  CHECK(identity("/data/5/20240102030405/2/1/0") == "2 1 5");
+  CHECK(identity("/data/5/20240102030405/2/0") == "2 - 5");  // jit_level O0: S/TIME/R/S'
+  CHECK(identity("/data/5/20240102030405/2") == "2 - 5");
+}
+
+TEST_CASE("folders of msprobe") {
+  CHECK(identity("/out/step3/rank1/dump_tensor_data") == "1 - 3");
+  CHECK(identity("/out/rank_1/20240102030405/step_3") == "1 - 3");
+  CHECK(identity("/out/step3/proc12/dump_tensor_data") == "- - -");
+}
+
+TEST_CASE("the nearest folder that says something wins") {
+  CHECK(identity("/data/rank_9/backup/rank_3/Net/1/20") == "3 1 20");
+  CHECK(identity("/data/step1/rank1/rank_3/Net/1/20") == "3 1 20");
+}
+
+TEST_CASE("folders that say nothing") {
+  CHECK(identity("") == "- - -");
+  CHECK(identity("/") == "- - -");
+  CHECK(identity("/home/user/dump") == "- - -");
+  CHECK(identity("/data/rank_/x") == "- - -");
+  CHECK(identity("/data/rank_a/x") == "- - -");
+  CHECK(identity("/data/rank_99999999999999999999/Net/1/2") == "- - -");
+  CHECK(identity("/data/20240102030405") == "- - -");
+  CHECK(identity("//./data//rank_1/./Net/2//3/") == "1 2 3");
+}
+
+Identity add_of(int64_t rank) {
+  Identity add;
+  add.rank = rank;
+  add.graph = 0;
+  add.op_type = "Add";
+  add.op_name = "Default_net_Add-op1";
+  return add;
+}
+
+TEST_CASE("an empty selection selects everything") {
+  const Selection all;
+  CHECK(all.everything());
+  CHECK(all.matches_file({}));
+  CHECK(all.matches_tensor(Io::kSpace, "7"));
+  const auto compiled = Selection::compile({});
+  REQUIRE(compiled);
+  CHECK(compiled->everything());
+}
+
+// Options with one or two of them set.
+SelectionOptions with(std::string SelectionOptions::*option, std::string value, SelectionOptions options = {}) {
+  options.*option = std::move(value);
+  return options;
+}
+SelectionOptions with(std::vector<std::string> SelectionOptions::*option, std::vector<std::string> value) {
+  SelectionOptions options;
+  options.*option = std::move(value);
+  return options;
+}
+const auto kRank = &SelectionOptions::rank, kGraph = &SelectionOptions::graph, kStep = &SelectionOptions::step;
+const auto kRegex = &SelectionOptions::regex, kIo = &SelectionOptions::io, kSlot = &SelectionOptions::slot;
+const auto kOp = &SelectionOptions::op, kOpType = &SelectionOptions::op_type;
+
+bool selects(const SelectionOptions& options, const Identity& identity) {
+  const auto selection = Selection::compile(options);
+  REQUIRE(selection);
+  CHECK_FALSE(selection->everything());
+  return selection->matches_file(identity);
+}
+
+TEST_CASE("files are selected by rank and graph and step") {
+  CHECK(selects(with(kRank, "0|2-3"), add_of(2)));
+  CHECK_FALSE(selects(with(kRank, "0|2-3"), add_of(1)));
+  CHECK(selects(with(kGraph, "0", with(kRank, "0")), add_of(0)));
+  CHECK_FALSE(selects(with(kGraph, "1", with(kRank, "0")), add_of(0)));
+  // What the file does not say matches only when it is not asked for.
+  CHECK_FALSE(selects(with(kStep, "0"), add_of(0)));
+  CHECK_FALSE(selects(with(kRank, "0"), {}));
+}
+
+TEST_CASE("files are selected by globs and a regular expression") {
+  CHECK(selects(with(kOp, {"*Mul*", "Default_*-op1"}), add_of(0)));
+  CHECK_FALSE(selects(with(kOp, {"net"}), add_of(0)));
+  CHECK(selects(with(kOpType, {"Add"}), add_of(0)));
+  CHECK_FALSE(selects(with(kOpType, {"add"}), add_of(0)));
+  CHECK(selects(with(kRegex, "net_.*-op[0-9]+$"), add_of(0)));
+  CHECK_FALSE(selects(with(kRegex, "^net"), add_of(0)));
+  CHECK_FALSE(selects(with(kRegex, "^net", with(kOp, {"*"})), add_of(0)));
+}
+
+TEST_CASE("tensors are selected by io and slot") {
+  const auto selection = Selection::compile(with(kSlot, "1", with(kIo, "input")));
+  REQUIRE(selection);
+  CHECK(selection->matches_tensor(Io::kInput, "1"));
+  CHECK_FALSE(selection->matches_tensor(Io::kInput, "0"));
+  CHECK_FALSE(selection->matches_tensor(Io::kOutput, "1"));
+  CHECK_FALSE(selection->matches_tensor(Io::kSpace, "1"));
+}
+
+TEST_CASE("options that cannot be understood name the option") {
+  const auto message_of = [](const SelectionOptions& options) {
+    const auto selection = Selection::compile(options);
+    REQUIRE_FALSE(selection);
+    CHECK(selection.error().code == ErrorCode::kUsage);
+    return selection.error().message;
+  };
+  CHECK(message_of(with(kRank, "x")) == "--rank: 'x' is not a number or a range such as 5-8");
+  CHECK(message_of(with(kGraph, "1|")) == "--graph: '' is not a number or a range such as 5-8");
+  CHECK(message_of(with(kStep, "3-1")) == "--step: '3-1' is not a number or a range such as 5-8");
+  CHECK(message_of(with(kRegex, "(")).starts_with("--regex: "));
+  CHECK(message_of(with(kIo, "both")) == "--io: 'both' is neither input nor output");
+}
+
+}  // namespace
+}  // namespace msdump

@@ -1,0 +1,192 @@
+#include "io/file.h"
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "as_nobody.h"
+#include "support/catch.h"
+#include "support/dump_builder.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ScratchDir;
+
+constexpr size_t kHead = size_t{64} << 10;
+
+std::string read_text(const File& file, uint64_t offset, size_t count) {
+  std::string text(count, '\0');
+  const Status read = file.read_at(offset, std::as_writable_bytes(std::span(text.data(), text.size())));
+  REQUIRE(read);
+  return text;
+}
+
+Status try_read(const File& file, uint64_t offset, size_t count) {
+  std::vector<std::byte> bytes(count);
+  return file.read_at(offset, bytes);
+}
+
+TEST_CASE("a file is read at any offset inside and across the head that is kept") {
+  const ScratchDir scratch;
+  const std::string content = test::pattern_bytes(3 * kHead + 7, 1);
+  const auto file = File::open(scratch.write("f", content));
+  REQUIRE(file);
+  CHECK(file->size() == content.size());
+  CHECK(file->head().size() == kHead);
+  for (const size_t offset : {size_t{0}, size_t{1}, kHead - 5, kHead, 2 * kHead + 3, content.size() - 10}) {
+    CAPTURE(offset);
+    CHECK(read_text(*file, offset, 10) == content.substr(offset, 10));
+  }
+  CHECK(read_text(*file, 0, content.size()) == content);
+  CHECK(file->check_unchanged());
+}
+
+TEST_CASE("reading past the end of a file says how much there is") {
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("f", "0123456789"));
+  REQUIRE(file);
+  const Status past = try_read(*file, 4, 7);
+  REQUIRE_FALSE(past);
+  CHECK(past.error().code == ErrorCode::kTruncated);
+  CHECK(past.error().message == "7 bytes needed, 6 present");
+  CHECK(past.error().offset == 4U);
+  CHECK(past.error().path == file->path());
+  CHECK(try_read(*file, 10, 0));
+  CHECK(try_read(*file, 11, 1).error().message == "1 bytes needed, 0 present");
+  CHECK(try_read(*file, ~uint64_t{0}, 8).error().code == ErrorCode::kTruncated);
+}
+
+TEST_CASE("an empty file opens and holds nothing") {
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("f", ""));
+  REQUIRE(file);
+  CHECK(file->size() == 0);
+  CHECK(file->head().empty());
+  CHECK_FALSE(try_read(*file, 0, 1));
+}
+
+TEST_CASE("a file that shrinks while it is read is an error with both sizes") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("f", test::pattern_bytes(2 * kHead, 1));
+  const auto file = File::open(path);
+  REQUIRE(file);
+  fs::resize_file(path, kHead + 100);
+  const Status read = try_read(*file, kHead, 200);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == ErrorCode::kChangedWhileReading);
+  CHECK(read.error().message == "shrank from 131072 to 65636 bytes while being read");
+  CHECK(read.error().offset == kHead + 100);
+  CHECK_FALSE(read.error().hint.empty());
+  const Status unchanged = file->check_unchanged();
+  REQUIRE_FALSE(unchanged);
+  CHECK(unchanged.error().code == ErrorCode::kChangedWhileReading);
+}
+
+TEST_CASE("a file that grows keeps its size and check_unchanged tells") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("f", "0123456789");
+  const auto file = File::open(path);
+  REQUIRE(file);
+  fs::resize_file(path, 20);
+  CHECK(file->size() == 10);
+  CHECK_FALSE(try_read(*file, 5, 10));
+  const Status unchanged = file->check_unchanged();
+  REQUIRE_FALSE(unchanged);
+  CHECK(unchanged.error().message == "was written to while being read (10 bytes before, 20 now)");
+}
+
+TEST_CASE("a file written to in place is noticed by its time") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("f", "0123456789");
+  const auto file = File::open(path);
+  REQUIRE(file);
+  const struct timespec times[2] = {{0, UTIME_OMIT}, {1234567890, 1}};
+  REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+  CHECK_FALSE(file->check_unchanged());
+}
+
+TEST_CASE("a file of an absurd time opens") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("f", "0123456789");
+  const struct timespec times[2] = {{0, UTIME_OMIT}, {int64_t{1} << 36, 0}};  // the year 4147
+  REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+  const auto file = File::open(path);
+  REQUIRE(file);
+  CHECK(file->mtime_ns() > 0);  // file systems keep what they can of it
+  struct stat status {};
+  status.st_mtim.tv_sec = int64_t{1} << 36;
+  CHECK(mtime_ns_of(status) == std::numeric_limits<int64_t>::max());
+  status.st_mtim.tv_sec = -(int64_t{1} << 36);
+  CHECK(mtime_ns_of(status) == std::numeric_limits<int64_t>::min());
+  status.st_mtim = {2, 5};
+  CHECK(mtime_ns_of(status) == 2'000'000'005);
+}
+
+TEST_CASE("what is no regular file is refused without waiting") {
+  const ScratchDir scratch;
+  const std::string fifo = scratch.file("fifo"), socket_path = scratch.file("s");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const Descriptor server(::socket(AF_UNIX, SOCK_STREAM, 0));
+  struct sockaddr_un address {};
+  address.sun_family = AF_UNIX;
+  REQUIRE(socket_path.size() < sizeof address.sun_path);
+  socket_path.copy(address.sun_path, socket_path.size());
+  REQUIRE(::bind(server.get(), reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0);
+  const auto message_of = [](const std::string& path) {
+    const auto file = File::open(path);
+    REQUIRE_FALSE(file);
+    CHECK(file.error().code == ErrorCode::kNotADump);
+    CHECK(file.error().path == path);
+    return file.error().message;
+  };
+  CHECK(message_of(fifo) == "is a FIFO, not a regular file");
+  CHECK(message_of(scratch.path().string()) == "is a directory, not a regular file");
+  CHECK(message_of("/dev/null") == "is a device, not a regular file");
+  CHECK(message_of(socket_path) == "is a socket or a device, not a regular file");
+}
+
+TEST_CASE("a file that cannot be opened says why") {
+  const ScratchDir scratch;
+  CHECK(File::open(scratch.file("none")).error().code == ErrorCode::kNotFound);
+  CHECK(File::open(scratch.write("f", "x") + "/below").error().code == ErrorCode::kNotFound);
+  fs::create_symlink("loop", scratch.file("loop"));
+  CHECK(File::open(scratch.file("loop")).error().code == ErrorCode::kNotFound);
+  fs::create_symlink("nowhere", scratch.file("dangling"));
+  CHECK(File::open(scratch.file("dangling")).error().message == "cannot open: No such file or directory");
+}
+
+TEST_CASE("a file one may not read is a permission error") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("f", "x");
+  fs::permissions(scratch.path(), fs::perms{0755});
+  fs::permissions(path, fs::perms::none);
+  const AsNobody nobody;
+  if (!nobody.works()) return;
+  const auto file = File::open(path);
+  REQUIRE_FALSE(file);
+  CHECK(file.error().code == ErrorCode::kPermission);
+  CHECK(file.error().message == "cannot open: Permission denied");
+}
+
+TEST_CASE("a file deleted while open is still read") {
+  const ScratchDir scratch;
+  const std::string content = test::pattern_bytes(2 * kHead, 4);
+  const std::string path = scratch.write("f", content);
+  const auto file = File::open(path);
+  REQUIRE(file);
+  fs::remove(path);
+  CHECK(read_text(*file, kHead, 100) == content.substr(kHead, 100));
+}
+
+}  // namespace
+}  // namespace msdump

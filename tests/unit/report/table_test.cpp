@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "report/row_sink.h"
+#include "support/catch.h"
+
+namespace msdump::report {
+namespace {
+
+std::string table(const std::vector<Row>& rows, std::vector<Column> columns = {}, size_t max_width = 0) {
+  StringOutput out;
+  SinkOptions options;
+  options.max_width = max_width;
+  const std::unique_ptr<RowSink> sink = make_sink(Form::kTable, out, {"ls", "1", {}, std::move(columns)}, options);
+  for (const Row& row : rows) REQUIRE(sink->row(row));
+  REQUIRE(sink->finish({}));
+  return out.text();
+}
+
+Row row_of(Value name, Value count) {
+  Row row;
+  row.add("name", std::move(name)).add("count", std::move(count));
+  return row;
+}
+
+TEST_CASE("table: text to the left, numbers to the right, no blanks at the end") {
+  CHECK(table({row_of("Conv2D", 12), row_of("Add", 3), row_of("x", nullptr)}) ==
+        "name    count\n"
+        "Conv2D     12\n"
+        "Add         3\n"
+        "x           -\n");
+  CHECK(table({row_of(1, "long text"), row_of(20, "x")}) == "name  count\n   1  long text\n  20  x\n");
+}
+
+TEST_CASE("table: wide characters take two columns") {
+  CHECK(table({row_of("算子", 1), row_of("abcdef", 22)}) == "name    count\n算子        1\nabcdef     22\n");
+}
+
+TEST_CASE("table: control characters of names never reach the terminal") {
+  CHECK(table({row_of("a\x1b[31m\nb", "x")}) == "name          count\na\\x1b[31m\\nb  x\n");
+}
+
+TEST_CASE("table: untitled columns are left out, a column may say its own text") {
+  const std::vector<Column> columns = {
+      {"name", "op"}, {"count", ""}, {"", "both", [](const Row& row) {
+                                        return fmt::format("{}!", std::get<std::string>(row.find("name")->storage()));
+                                      }}};
+  CHECK(table({row_of("Add", 1)}, columns) == "op   both\nAdd  Add!\n");
+}
+
+TEST_CASE("table: lines are cut to the terminal, by columns and not by bytes") {
+  CHECK(table({row_of("abcdefgh", "ijkl")}, {}, 10) == "name     …\nabcdefgh …\n");
+  CHECK(table({row_of("算子算子算子", 1)}, {}, 6) == "name …\n算子…\n");
+}
+
+TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", "name"}}).empty()); }
+
+TEST_CASE("table: numbers are rounded for eyes") {
+  CHECK(table({row_of("x", 0.1234567891)}) == "name     count\nx     0.123457\n");
+}
+
+TEST_CASE("table: after the look-ahead rows are printed as they come") {
+  StringOutput out;
+  const std::unique_ptr<RowSink> sink = make_sink(Form::kTable, out, {"ls", "1", {}, {}});
+  for (size_t i = 1; i < kTableLookahead; ++i) REQUIRE(sink->row(row_of("a", 1)));
+  CHECK(out.text().empty());
+  REQUIRE(sink->row(row_of("a", 1)));
+  const size_t printed = out.text().size();
+  CHECK(printed > 0);
+  REQUIRE(sink->row(row_of("a name longer than the column", 123456)));
+  CHECK(out.text().substr(printed) == "a name longer than the column  123456\n");
+}
+
+}  // namespace
+}  // namespace msdump::report
