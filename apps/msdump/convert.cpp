@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "convert_report.h"
@@ -45,14 +45,16 @@ const CommandInfo& convert_info() {
       .order = 10,
       .summary = "Ascend dump files to .npy, in the host format asked for",
       .usage = "-d DUMP -out OUT [-f FORMAT] [-t npy|bin|msnpy] [-s SHAPE] [OPTIONS]",
-      .description = "Writes every tensor of the dump files below DUMP as an array under OUT, which mirrors the tree. Without "
-                     "-f tensors stay as they are on the device; with it they are laid out in that host format. A file "
-                     "that cannot be converted is named and the others go on.",
-      .examples =
-          {{"msdump convert -d dump -out npy -f NCHW", "the whole tree in NCHW, e.g. for numpy.load"},
-           {"msdump convert -d dump/rank_0 -out npy --op 'Conv2D*' --step 0-9", "some operators of the first ten steps"},
-           {"find dump -name 'MatMul*' | msdump convert -d - -out npy", "the files another program lists"},
-           {"msdump convert -d dump -out npy -f NCHW --dry-run --csv", "what would be written, as a table for scripts"}},
+      .description =
+          "Writes every tensor of the dump files below DUMP as an array under OUT, which mirrors the tree. Without "
+          "-f tensors stay as they are on the device; with it they are laid out in that host format. A file "
+          "that cannot be converted is named and the others go on.",
+      .examples = {{"msdump convert -d dump -out npy -f NCHW", "the whole tree in NCHW, e.g. for numpy.load"},
+                   {"msdump convert -d dump/rank_0 -out npy --op 'Conv2D*' --step 0-9",
+                    "some operators of the first ten steps"},
+                   {"find dump -name 'MatMul*' | msdump convert -d - -out npy", "the files another program lists"},
+                   {"msdump convert -d dump -out npy -f NCHW --dry-run --csv",
+                    "what would be written, as a table for scripts"}},
       .done = "done",
       .no = "done, but the selection matched nothing"};
   return info;
@@ -83,7 +85,8 @@ class Convert : public Command {
     add_output_option(app, request_.out, "Where the arrays go; required");
     app.add_flag("--resume", request_.options.resume, "Skip outputs that are complete and newer than their input")
         ->group(kOutputGroup);
-    app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")->group(kOutputGroup);
+    app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
+        ->group(kOutputGroup);
     add_report_options(app, request_.form);
     app.add_flag("--list-formats", request_.list_formats, "Print the tensor formats there are and what becomes of each")
         ->group(kOutputGroup);
@@ -130,35 +133,42 @@ class Convert : public Command {
         host_formats.emplace_back(one.name, one.format);
       } else {
         other_formats.push_back({to_lower(one.name), fmt::format("{} is no host format to convert to", one.name),
-                                  "msdump convert --list-formats says which formats -f takes"});
+                                 "msdump convert --list-formats says which formats -f takes"});
       }
     }
-    const ChoiceText format{"tensor format", "Host format of the arrays; tensors without a layout are written as they are",
+    const ChoiceText format{"tensor format",
+                            "Host format of the arrays; tensors without a layout are written as they are",
                             other_formats, "msdump convert --list-formats says which formats -f takes"};
     add_choice(app, "-f,--format", request_.options.format, host_formats, format)
-        ->default_str("the device format")->group(kConversionGroup);
+        ->default_str("the device format")
+        ->group(kConversionGroup);
 
-    const std::vector<RefusedWord> no_torch = {
-        {"pt", "'-t pt' is not written: it needs torch", "write npy; torch.from_numpy(numpy.load(FILE)) makes a tensor"}};
+    const std::vector<RefusedWord> no_torch = {{"pt", "'-t pt' is not written: it needs torch",
+                                                "write npy; torch.from_numpy(numpy.load(FILE)) makes a tensor"}};
     add_choice<OutputType>(app, "-t,--type", request_.options.type,
                            {{"npy", OutputType::kNpy}, {"bin", OutputType::kBin}, {"msnpy", OutputType::kMsnpy}},
                            {"output type", "Container of the arrays", no_torch})
-        ->default_str("npy")->group(kConversionGroup);
+        ->default_str("npy")
+        ->group(kConversionGroup);
     const auto take_shape = [this](const std::string& typed) { request_.options.shape = parse_shape(typed); };
     app.add_option_function<std::string>("-s,--shape", take_shape,
                                          "Original shape, for tensors whose file does not say it: 1,3,224,224")
-        ->type_name("N,N,...")->group(kConversionGroup);
+        ->type_name("N,N,...")
+        ->group(kConversionGroup);
     add_choice<Naming>(app, "--naming", request_.options.naming,
                        {{"msaccucmp", Naming::kMsaccucmp}, {"mindspore", Naming::kMindspore}},
                        {"naming", "Whose file names the arrays get"})
-        ->default_str("msaccucmp")->group(kConversionGroup);
+        ->default_str("msaccucmp")
+        ->group(kConversionGroup);
   }
 
-  ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection, unsigned jobs) {
+  ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection,
+                         unsigned jobs) {
     const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.cancel});
     if (!index) return session.end_with(index.error());
     // People who convert want the files; the rows are for scripts, for plans and for those who ask.
-    const bool rows = request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
+    const bool rows =
+        request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
     ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
                          request_.out);
     WorkerPool pool(jobs);
@@ -172,16 +182,19 @@ class Convert : public Command {
   }
 
   // What the numbers mean for whoever waits for the exit code.
-  static ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection, const ConvertSummary& summary) {
+  static ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
+                           const ConvertSummary& summary) {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
     if (summary.inputs == 0 && summary.failed == 0) {
       const bool any = std::any_of(index.files().begin(), index.files().end(),
                                    [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
       if (any && !selection.everything()) {
-        session.messages.warning("the selection matches nothing", "msdump convert --dry-run without selection shows what is there");
+        session.messages.warning("the selection matches nothing",
+                                 "msdump convert --dry-run without selection shows what is there");
         return ExitCode::kNo;
       }
-      session.messages.error(fmt::format("nothing to convert: {} found, no dump file among them", counted(static_cast<int64_t>(index.files().size()), "file")),
+      session.messages.error(fmt::format("nothing to convert: {} found, no dump file among them",
+                                         counted(static_cast<int64_t>(index.files().size()), "file")),
                              "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
     }
@@ -220,9 +233,12 @@ class Convert : public Command {
   }
 
   ExitCode list_dtypes(Session& session) const {
-    const std::unique_ptr<report::RowSink> sink = session.open_report(
-        request_.form, {},
-        {{"dtype", "dtype"}, {"cann_name", "cann name"}, {"number", "number"}, {"bits", "bits"}, {"npy_dtype", "in npy"}});
+    const std::unique_ptr<report::RowSink> sink = session.open_report(request_.form, {},
+                                                                      {{"dtype", "dtype"},
+                                                                       {"cann_name", "cann name"},
+                                                                       {"number", "number"},
+                                                                       {"bits", "bits"},
+                                                                       {"npy_dtype", "in npy"}});
     for (const DTypeInfo& one : all_dtypes()) {
       const report::Value number = one.proto_number < 0 ? report::Value() : report::Value(one.proto_number);
       const report::Value bits = one.bits == 0 ? report::Value() : report::Value(one.bits);

@@ -14,10 +14,13 @@ std::vector<report::Column> convert_columns() {
       const auto* word = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
       return word == nullptr ? std::string("-") : *word;
     };
-    return text("from_format") == text("to_format") ? text("from_format") : text("from_format") + " -> " + text("to_format");
+    return text("from_format") == text("to_format") ? text("from_format")
+                                                    : text("from_format") + " -> " + text("to_format");
   };
-  return {{"input", "input"}, {"tensor", "tensor"}, {"from_format", "format", formats}, {"to_format", ""}, {"dtype", "dtype"},
-          {"npy_dtype", ""}, {"shape", "shape"}, {"policy", ""}, {"status", "status"}, {"output", "output"}};
+  return {{"input", "input"},  {"tensor", "tensor"}, {"from_format", "format", formats},
+          {"to_format", ""},   {"dtype", "dtype"},   {"npy_dtype", ""},
+          {"shape", "shape"},  {"policy", ""},       {"status", "status"},
+          {"output", "output"}};
 }
 
 report::Row convert_row(const ConvertRow& row) {
@@ -39,7 +42,8 @@ report::Object convert_summary(const ConvertSummary& summary) {
   return object;
 }
 
-ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps, std::string out)
+ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps,
+                             std::string out)
     : session_(session), sink_(std::move(sink)), roots_(std::move(dumps)) {
   std::erase_if(roots_, [](const std::string& root) { return path_kind(root) != PathKind::kDirectory; });
   roots_.push_back(std::move(out));

@@ -18,7 +18,8 @@ namespace msdump::cli {
 class ConvertReport : public ConvertSink {
  public:
   // `sink` may be null: messages only.
-  ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps, std::string out);
+  ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps,
+                std::string out);
 
   void row(const ConvertRow& row) override;
   void warning(const std::string& path, const std::string& tensor, const std::string& text) override;

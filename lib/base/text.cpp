@@ -159,6 +159,11 @@ std::string escape_for_terminal(std::string_view text) {
   return safe;
 }
 
+std::string excerpt(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  return text.size() <= kLongest ? escape_for_terminal(text) : escape_for_terminal(text.substr(0, kLongest)) + "...";
+}
+
 size_t display_width(std::string_view text) {
   size_t width = 0;
   for (size_t at = 0; at < text.size();) {

@@ -25,6 +25,9 @@ namespace msdump {
 // become \xNN (or \n, \t, \r); everything else, also wide characters, is left alone.
 [[nodiscard]] std::string escape_for_terminal(std::string_view text);
 
+// A text from a file as a message may quote it: escaped, and its first 60 bytes at most.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
 // Length of the well-formed UTF-8 sequence that starts at `text[at]`, 0 if there is none (RFC 3629: no overlong forms,
 // no surrogates).
 [[nodiscard]] size_t utf8_sequence_length(std::string_view text, size_t at);

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
+
 namespace msdump::npy {
 namespace {
 
@@ -25,7 +27,7 @@ class LiteralParser {
       } else if (key == "shape" && !shape) {
         MSDUMP_TRY(shape, tuple());
       } else {
-        return fail(bad(fmt::format("unexpected key '{}'", key)));
+        return fail(bad(fmt::format("unexpected key '{}'", excerpt(key))));
       }
       if (accept(',')) continue;
       MSDUMP_CHECK_OK(expect('}'));

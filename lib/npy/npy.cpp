@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/byte_reader.h"
+#include "base/text.h"
 #include "npy/header_literal.h"
 
 namespace msdump::npy {
@@ -38,7 +39,7 @@ Status set_dtype(const std::string& descr, Header& header) {
     header.big_endian = order == '>' && info(known.dtype).bits > 8;
     return {};
   }
-  return fail(ErrorCode::kUnsupportedDtype, "npy dtype '{}' is not supported", descr);
+  return fail(ErrorCode::kUnsupportedDtype, "npy dtype '{}' is not supported", excerpt(descr));
 }
 
 Result<std::string> read_literal(const File& file, uint64_t& data_offset) {

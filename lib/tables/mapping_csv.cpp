@@ -31,7 +31,7 @@ Result<NameMapping> read_mapping_csv(const File& file) {
     end = std::min(text.find('\n', begin), text.size());
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     ++line_number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    while (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     const size_t comma = line.find(',');
     if (comma == std::string_view::npos || comma == 0 || comma + 1 == line.size()) {

@@ -122,13 +122,14 @@ void write_dump(const fs::path& path, const std::vector<TensorSpec>& inputs, con
 }
 
 std::string dump_name(const char* type, int number) {
-  return fmt::format("{}.Default_network-Net_layer{}-Cell_{}-op{}.{}.7.17000000{:08}", type, number, type, number, number, number);
+  return fmt::format("{}.Default_network-Net_layer{}-Cell_{}-op{}.{}.7.17000000{:08}", type, number, type, number,
+                     number, number);
 }
 
 struct Job {
   std::string name;
-  fs::path source;      // converted
-  fs::path cp_source;   // copied
+  fs::path source;     // converted
+  fs::path cp_source;  // copied
 };
 
 void measure(const Job& job, const Options& options, const fs::path& scratch) {
@@ -138,7 +139,8 @@ void measure(const Job& job, const Options& options, const fs::path& scratch) {
   for (int i = 0; i <= options.runs; ++i) {
     fs::remove_all(converted);
     fs::remove_all(copied);
-    const RunResult convert = run({options.msdump, "convert", "-q", "-d", job.source, "--out", converted, "-f", "NCHW"});
+    const RunResult convert =
+        run({options.msdump, "convert", "-q", "-d", job.source, "--out", converted, "-f", "NCHW"});
     fs::remove_all(converted);
     const RunResult copy = run({"cp", "-r", job.cp_source, copied});
     if (i == 0) continue;  // warm-up
@@ -150,8 +152,8 @@ void measure(const Job& job, const Options& options, const fs::path& scratch) {
   fs::remove_all(converted);
   fs::remove_all(copied);
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  fmt::print("{:8} msdump {:7.3f} s   cp {:7.3f} s   ratio {:.2f} ({:.2f} to {:.2f})   peak resident {:.1f} MiB\n", job.name, median(ours),
-             median(theirs), median(ratios), *low, *high, static_cast<double>(rss) / 1024);
+  fmt::print("{:8} msdump {:7.3f} s   cp {:7.3f} s   ratio {:.2f} ({:.2f} to {:.2f})   peak resident {:.1f} MiB\n",
+             job.name, median(ours), median(theirs), median(ratios), *low, *high, static_cast<double>(rss) / 1024);
   std::fflush(stdout);
 }
 
@@ -213,7 +215,8 @@ int main(int argc, char** argv) {
   std::string name = (fs::temp_directory_path() / "msdump-bench.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) return 1;
   const fs::path scratch = name;
-  fmt::print("whole processes, {} runs after one warm-up, in turn; medians, and the range of the ratios\n", options.runs);
+  fmt::print("whole processes, {} runs after one warm-up, in turn; medians, and the range of the ratios\n",
+             options.runs);
   conv(options, scratch);
   small(options, scratch);
   large(options, scratch);

@@ -36,8 +36,8 @@ struct RunOptions {
 };
 
 // Indexes `paths` as the command does and converts them.
-[[nodiscard]] ConvertRun run_convert(const std::vector<std::filesystem::path>& paths, const ConvertOptions& options,
-                                     const RunOptions& run = {});
+ConvertRun run_convert(const std::vector<std::filesystem::path>& paths, const ConvertOptions& options,
+                       const RunOptions& run = {});
 
 // The files below a folder: path relative to it -> content.
 [[nodiscard]] std::map<std::string, std::string> files_below(const std::filesystem::path& folder);

@@ -58,9 +58,9 @@ struct DumpSpec {
   DumpKind kind = DumpKind::kBinary;
   std::string op_name = "Default/network-Net/Add-op1";
   uint64_t time_us = 1700000000000000;
-  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<std::pair<std::string, std::string>> attributes = {};
   std::vector<TensorSpec> tensors;  // any order; slots count within a part, data are always inputs, outputs, ...
-  std::string trailer;              // bytes behind everything
+  std::string trailer = {};              // bytes behind everything
 };
 
 // The whole file. kNano writes inputs and outputs only.

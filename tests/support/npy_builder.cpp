@@ -16,7 +16,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::array<std::string_view, static_cast<size_t>(kLast_)> kNames = {
     "none", "magic only", "bad magic", "version zero", "version four", "header past end", "header length bomb",
     "header too long", "not a dict", "quote not closed", "escape in key", "key missing", "key twice", "key unknown",
-    "text behind", "shape is a number", "shape is a list", "dim negative", "dim float", "dim too long",
+    "key with line feed", "text behind", "shape is a number", "shape is a list", "dim negative", "dim float", "dim too long",
     "rank above limit", "dim product overflows", "byte count wraps", "descr structured", "descr object",
     "descr string", "descr unicode", "descr long double", "descr empty", "data cut", "data missing"};
 
@@ -82,6 +82,7 @@ std::string build_faulty_npy(NpyFault fault) {
     case kKeyMissing: return with_literal("{'descr': '<f4', 'shape': (2, 3), }");
     case kKeyTwice: return with_literal("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'shape': (1,), }");
     case kKeyUnknown: return with_literal("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'extra': 1, }");
+    case kKeyWithLineFeed: return with_literal("{'a\n\x1b[31m" + std::string(100, 'b') + "': 1, }");
     case kTextBehind: return with_literal(NpySpec{}.literal + " import os");
     case kShapeIsNumber: return with_shape("(6)");
     case kShapeIsList: return with_shape("[2, 3]");

@@ -34,6 +34,7 @@ enum class NpyFault {
   kKeyMissing,
   kKeyTwice,
   kKeyUnknown,
+  kKeyWithLineFeed,
   kTextBehind,
   kShapeIsNumber,      // (6)
   kShapeIsList,

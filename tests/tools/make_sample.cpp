@@ -71,7 +71,8 @@ std::string device_bytes(const Tensor& tensor) {
   std::vector<int32_t> numbers(static_cast<size_t>(count)), sources(static_cast<size_t>(plan.dst_elements));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
   for (const msdump::PlanPart& part : plan.parts) {
-    msdump::run_part(part, std::as_bytes(std::span(numbers)).data(), std::as_writable_bytes(std::span(sources)).data(), 4);
+    msdump::run_part(part, std::as_bytes(std::span(numbers)).data(), std::as_writable_bytes(std::span(sources)).data(),
+                     4);
   }
   for (size_t i = 0; i < sources.size(); ++i) values[static_cast<size_t>(sources[i])] = static_cast<float>(i % 2048);
   std::string bytes;
@@ -98,7 +99,8 @@ std::string with_length(const msdump::pb::DumpData& data, const std::string& pay
   return file + header + payload;
 }
 
-std::string dump_file(const std::string& op_name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+std::string dump_file(const std::string& op_name, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& outputs) {
   msdump::pb::DumpData data;
   data.set_version("2.0");
   data.set_dump_time(1700000000000000);
@@ -168,7 +170,8 @@ int main(int argc, char** argv) {
   // A name too long for the file system, as CANN hashes it.
   const std::string hashed = "71502983415062987341509827364518";
   write(folder / hashed, dump_file(net + "embedding-Embedding/Gather-op40", {embedding, indices}, {embedding}));
-  write(folder / "mapping.csv", hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7.1700000000006000\n");
+  write(folder / "mapping.csv",
+        hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7.1700000000006000\n");
   write(folder / "Opdebug.Node_OpDebug.9.7.1700000000007000", opdebug_file());
   return 0;
 }

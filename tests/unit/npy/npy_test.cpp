@@ -140,6 +140,8 @@ TEST_CASE("faults of the header name the column") {
   CHECK(error_of(NpyFault::kKeyMissing).message.ends_with("descr, fortran_order or shape is missing"));
   CHECK(error_of(NpyFault::kKeyTwice).message.ends_with("unexpected key 'shape'"));
   CHECK(error_of(NpyFault::kKeyUnknown).message.ends_with("unexpected key 'extra'"));
+  CHECK(error_of(NpyFault::kKeyWithLineFeed).message ==
+        "npy header, column 110: unexpected key 'a\\n\\x1b[31m" + std::string(53, 'b') + "...'");
   CHECK(error_of(NpyFault::kTextBehind).message.ends_with("text behind the closing brace"));
   CHECK(error_of(NpyFault::kShapeIsNumber).message.ends_with("expected ',' after the only dimension"));
   CHECK(error_of(NpyFault::kShapeIsList).message.ends_with("expected '('"));

@@ -1,0 +1,211 @@
+// The kinds of input besides tensors of dump files: overflow records, .npy files, raw .bin files.
+#include "ascend/opdebug.h"
+#include "kernels/widen.h"
+#include "support/catch.h"
+#include "support/convert_run.h"
+#include "support/dump_builder.h"
+#include "support/format_oracle.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+
+using namespace msdump;
+using namespace msdump::test;
+
+namespace {
+
+ConvertRun convert_dump(const ScratchDir& scratch, std::optional<Shape> shape = {}, std::optional<Format> format = Format::kNCHW) {
+  ConvertOptions options;
+  options.out = scratch.file("out");
+  options.format = format;
+  options.shape = std::move(shape);
+  return run_convert({scratch.file("dump")}, options);
+}
+
+std::string old_opdebug_record() {
+  std::string bytes;
+  for (uint64_t i = 0; i < 256; ++i) put_u64(bytes, i < 100 ? 1000 + i : 0);
+  return bytes;
+}
+
+std::string new_opdebug_record() {
+  std::string bytes;
+  for (const uint32_t word : {0x5A5A5A5AU, 2U, 1U, 0U, 0U, 88U}) put_u32(bytes, word);
+  for (uint64_t i = 0; i < 11; ++i) put_u64(bytes, 70 + i);
+  bytes.resize(2048, '\0');
+  return bytes;
+}
+
+// Elements in the order of `sources`, widened from bfloat16.
+std::string widened(const std::string& halves, const std::vector<int64_t>& sources) {
+  std::string floats;
+  for (const int64_t source : sources) {
+    floats += std::string(2, '\0');
+    floats += halves.substr(static_cast<size_t>(source) * 2, 2);
+  }
+  return floats;
+}
+
+std::vector<int64_t> in_order(int64_t count) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < count; ++i) all.push_back(i);
+  return all;
+}
+
+const std::string kNpyFront = "Conv2D.c1.3.7.1700000000000000.output.0.";
+
+}  // namespace
+
+TEST_CASE("overflow records of both generations become json, with a format asked for or without") {
+  for (const std::string& record : {old_opdebug_record(), new_opdebug_record()}) {
+    for (const auto& format : {std::optional(Format::kNCHW), std::optional<Format>()}) {
+      const ScratchDir scratch;
+      TensorSpec tensor = output_of(DType::kUint8, Format::kND, {2048});
+      tensor.data = record;
+      scratch.write("dump/Opdebug.Node_OpDebug.1.2.1700000000000000", build_dump({.tensors = {tensor}}));
+      const ConvertRun run = convert_dump(scratch, {}, format);
+      CHECK(run.failures.empty());
+      const std::string output = "Opdebug.Node_OpDebug.1.2.1700000000000000.output.0.json";
+      REQUIRE(scratch.exists("out/" + output));
+      const auto expected = ascend::read_opdebug(std::as_bytes(std::span(record.data(), record.size()))).value();
+      CHECK(scratch.read("out/" + output) == ascend::opdebug_json(expected));
+      CHECK(run.rows.at(0).output == output);
+      CHECK(run.rows.at(0).status == ConvertStatus::kWritten);
+      CHECK(run.summary.bytes_in == 2048);
+    }
+  }
+}
+
+TEST_CASE("an overflow record that is none is a failure of its tensor") {
+  const ScratchDir scratch;
+  scratch.write("dump/Opdebug.Node_OpDebug.1.2.1700000000000000",
+                build_dump({.tensors = {output_of(DType::kUint8, Format::kND, {3})}}));
+  const ConvertRun run = convert_dump(scratch);
+  REQUIRE(run.failures.size() == 1);
+  CHECK(run.failures[0].tensor == "output:0");
+  CHECK(files_below(scratch.file("out")).empty());
+}
+
+TEST_CASE("MindSpore's bfloat16 in .npy files is widened to float32 under the same name") {
+  for (const std::string descr : {"<E2", "<T2", "<h2"}) {
+    for (const auto& format : {std::optional(Format::kNCHW), std::optional<Format>()}) {
+      INFO(descr);
+      const ScratchDir scratch;
+      const std::string data = pattern_bytes(2 * 15, 4), name = kNpyFront + "DefaultFormat.bfloat16.npy";
+      scratch.write("dump/" + name, build_npy({.literal = npy_literal(descr, "(3, 5)"), .data = data}));
+      const ConvertRun run = convert_dump(scratch, {}, format);
+      CHECK(run.failures.empty());
+      REQUIRE(scratch.exists("out/" + name));
+      const NpyText npy = parse_npy(scratch.read("out/" + name));
+      CHECK(npy.descr() == "<f4");
+      CHECK(npy.shape() == std::vector<int64_t>{3, 5});
+      CHECK((npy.body == widened(data, in_order(15))));
+    }
+  }
+}
+
+TEST_CASE("an .npy file that numpy can read is left alone") {
+  const ScratchDir scratch;
+  scratch.write("dump/" + kNpyFront + "NCHW.float32.npy", build_npy({}));
+  scratch.write("dump/anything.npy", build_npy({}));
+  const ConvertRun run = convert_dump(scratch);
+  CHECK(run.failures.empty());
+  CHECK(run.warnings.empty());
+  CHECK(files_below(scratch.file("out")).empty());
+  REQUIRE(run.rows.size() == 2);
+  for (const ConvertRow& row : run.rows) {
+    CHECK(row.status == ConvertStatus::kSkipped);
+    CHECK_FALSE(row.output);
+  }
+}
+
+TEST_CASE("an .npy file in device format is converted when its original shape is given") {
+  const DeviceLayout layout{Format::kNC1HWC0, {2, 20, 1, 3, 4}, 16, 0};
+  const std::string data = pattern_bytes(2 * 2 * 2 * 3 * 4 * 16, 9);
+  const auto sources = sources_of(layout, "NCHW");
+  for (const bool bfloat16 : {false, true}) {
+    const ScratchDir scratch;
+    scratch.write("dump/" + kNpyFront + "NC1HWC0.npy",
+                  build_npy({.literal = npy_literal(bfloat16 ? "<E2" : "<f2", "(2, 2, 3, 4, 16)"), .data = data}));
+    const ConvertRun run = convert_dump(scratch, Shape{2, 20, 3, 4});
+    CHECK(run.failures.empty());
+    REQUIRE(scratch.exists("out/" + kNpyFront + "NCHW.npy"));
+    const NpyText npy = parse_npy(scratch.read("out/" + kNpyFront + "NCHW.npy"));
+    CHECK(npy.shape() == std::vector<int64_t>{2, 20, 3, 4});
+    std::string moved;
+    for (const int64_t source : sources) moved += data.substr(static_cast<size_t>(source) * 2, 2);
+    CHECK(npy.descr() == (bfloat16 ? "<f4" : "<f2"));
+    CHECK((npy.body == (bfloat16 ? widened(data, sources) : moved)));
+  }
+}
+
+TEST_CASE("an .npy file in a format that cannot be undone without the original shape is kept with a warning") {
+  const ScratchDir scratch;
+  scratch.write("dump/" + kNpyFront + "FRACTAL_NZ.npy",
+                build_npy({.literal = npy_literal("<f2", "(1, 1, 16, 16)"), .data = pattern_bytes(512, 1)}));
+  const ConvertRun run = convert_dump(scratch);
+  CHECK(run.failures.empty());
+  CHECK(files_below(scratch.file("out")).empty());
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].text.find("original shape") != std::string::npos);
+  CHECK(run.rows.at(0).policy == PlanPolicy::kKept);
+}
+
+TEST_CASE("Fortran-ordered and big-endian arrays are left as they are, with a warning only if they were to change") {
+  struct Case {
+    std::string name, literal;
+    size_t warnings;
+  };
+  for (const auto& [name, literal, warnings] :
+       {Case{"NHWC.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 1}, Case{"NHWC.npy", npy_literal(">f4", "(1, 2, 2, 3)"), 1},
+        Case{"NCHW.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 0}}) {
+    const ScratchDir scratch;
+    scratch.write("dump/" + kNpyFront + name, build_npy({.literal = literal, .data = pattern_bytes(48, 1)}));
+    const ConvertRun run = convert_dump(scratch);
+    CHECK(run.warnings.size() == warnings);
+    CHECK(run.failures.empty());
+    CHECK(files_below(scratch.file("out")).empty());
+  }
+}
+
+TEST_CASE("raw bin files of MindSpore 1.0 to 1.2 become arrays of the shape in their name") {
+  const ScratchDir scratch;
+  const std::string front = "Default--network--conv1--Conv2D-op12_output_0_shape_";
+  scratch.write("dump/" + front + "2_3_Float32_DefaultFormat.bin", pattern_bytes(24, 1));
+  scratch.write("dump/" + front + "0_Int32_DefaultFormat.bin", pattern_bytes(4, 2));
+  scratch.write("dump/" + front + "3_5_BFloat16_DefaultFormat.bin", pattern_bytes(30, 3));
+  const ConvertRun run = convert_dump(scratch);
+  CHECK(run.failures.empty());
+  const auto files = files_below(scratch.file("out"));
+  REQUIRE(files.size() == 3);
+  const NpyText matrix = parse_npy(files.at(front + "2_3_Float32_DefaultFormat.bin.output.0.2x3.npy"));
+  CHECK(matrix.shape() == std::vector<int64_t>{2, 3});
+  CHECK((matrix.body == pattern_bytes(24, 1)));
+  const NpyText scalar = parse_npy(files.at(front + "0_Int32_DefaultFormat.bin.output.0.scalar.npy"));
+  CHECK(scalar.shape().empty());
+  CHECK((scalar.body == pattern_bytes(4, 2)));
+  const NpyText wide = parse_npy(files.at(front + "3_5_BFloat16_DefaultFormat.bin.output.0.3x5.npy"));
+  CHECK((wide.body == widened(pattern_bytes(30, 3), in_order(15))));
+}
+
+TEST_CASE("a raw bin file shorter than its name says is a failure") {
+  const ScratchDir scratch;
+  scratch.write("dump/Default--Add-op1_output_0_shape_2_3_Float32_DefaultFormat.bin", "too short");
+  const ConvertRun run = convert_dump(scratch);
+  REQUIRE(run.failures.size() == 1);
+  CHECK(run.failures[0].message.find("24") != std::string::npos);
+  CHECK(files_below(scratch.file("out")).empty());
+}
+
+TEST_CASE("buffers and spaces are written as bytes in every mode") {
+  const std::string name = "Conv2D.c1.3.7.1700000000000000";
+  for (const auto& format : {std::optional(Format::kNCHW), std::optional<Format>()}) {
+    const ScratchDir scratch;
+    scratch.write("dump/" + name, build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2}), raw_of(TensorSpec::kBuffer, 11, 3),
+                                                          raw_of(TensorSpec::kSpace, 13, 4)}}));
+    const ConvertRun run = convert_dump(scratch, {}, format);
+    CHECK(run.failures.empty());
+    CHECK(run.warnings.empty());
+    CHECK((scratch.read("out/" + name + ".l1buffer.0.bin") == pattern_bytes(11, 3)));
+    CHECK((scratch.read("out/" + name + ".space.0.bin") == pattern_bytes(13, 4)));
+  }
+}
