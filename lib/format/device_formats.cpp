@@ -128,10 +128,12 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     return reading;
   }
   // Bounds that keep every product below in range; larger weights cannot be in a file anyway.
-  constexpr int64_t kMostElements = int64_t{1} << 62;
+  // The blocks bound how many groups can share one, and with it the number of parts; real ones are 16 and at most 64.
+  constexpr int64_t kMostElements = int64_t{1} << 62, kLargestBlock = 256;
   const auto elements = element_count(*tensor.original_shape);
   const auto device_elements = element_count(s);
-  if (n0 <= 0 || !elements || !device_elements || *elements > *device_elements || *device_elements > kMostElements || c0 > (1 << 16) || n0 > (1 << 16)) {
+  const bool sound = n0 > 0 && elements && device_elements && *elements <= *device_elements;
+  if (!sound || *device_elements > kMostElements || c0 > kLargestBlock || n0 > kLargestBlock) {
     return fail(does_not_fit(tensor));
   }
   if (*elements == 0) {

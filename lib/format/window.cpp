@@ -134,7 +134,7 @@ std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const T
     const int64_t extent = part.axes[i].extent, tiles = ceil_div(extent, tiling.tile[i]);
     const int64_t begin = window_index % tiles * tiling.tile[i];
     window_index /= tiles;
-    ranges[i] = {begin, std::min(begin + tiling.tile[i], extent)};
+    ranges[i] = {begin, begin + std::min(tiling.tile[i], extent - begin)};
   }
   return ranges;
 }

@@ -24,10 +24,10 @@ using Files = std::map<std::string, std::string>;
 
 // What a damaged file must be answered with: the code, and words; besides these, every number of the manifest's message.
 struct Answer {
-  std::string_view good_message;            // a part of the manifest's
-  std::string_view code;                    // or two, separated by a blank
-  std::array<std::string_view, 2> words;    // must stand in our message
-  std::string_view aside = "";              // not a fact but advice: its numbers do not count
+  std::string_view good_message;          // a part of the manifest's
+  std::string_view code;                  // or two, separated by a blank
+  std::array<std::string_view, 2> words;  // must stand in our message
+  std::string_view aside = "";            // not a fact but advice: its numbers do not count
 };
 
 constexpr std::array kAnswers = {
@@ -109,7 +109,8 @@ std::string expected_policy(const std::string& policy) {
 }
 
 // What is wrong with one converted tensor; empty when nothing is.
-std::string judge_tensor(const ExpectedTensor& expected, const fs::path& corpus, const ConvertRun& run, const Files& files) {
+std::string judge_tensor(const ExpectedTensor& expected, const fs::path& corpus, const ConvertRun& run,
+                         const Files& files) {
   const ConvertRow* row = run.row_of(expected.file, expected.tensor);
   if (row == nullptr) return "no row; ";
   std::string problems;
@@ -129,7 +130,8 @@ std::string judge_tensor(const ExpectedTensor& expected, const fs::path& corpus,
   if (sha256_of(got.body) != expected.sha256) problems += "the elements differ by their hash; ";
   // The stored scalars are vectors of one element; the manifest says what they are.
   const bool same_shape = stored.shape() == expected.shape || expected.shape.empty();
-  if (!same_shape || got.descr() != stored.descr() || got.body != stored.body) problems += "differs from the stored .npy; ";
+  if (!same_shape || got.descr() != stored.descr() || got.body != stored.body)
+    problems += "differs from the stored .npy; ";
   return problems;
 }
 
@@ -183,7 +185,8 @@ TEST_CASE("every tensor of the Ascend corpus converts to what the manifest says"
     const std::string wrong = judge_tensor(expected, *corpus, converted.run, converted.files);
     if (!wrong.empty()) problems.push_back(fmt::format("{} {}: {}", expected.file, expected.tensor, wrong));
   }
-  std::cout << manifest.tensors.size() - problems.size() << " of " << manifest.tensors.size() << " tensors" << std::endl;
+  std::cout << manifest.tensors.size() - problems.size() << " of " << manifest.tensors.size() << " tensors"
+            << std::endl;
   report(problems);
 }
 
@@ -200,12 +203,14 @@ TEST_CASE("every damaged file of the Ascend corpus is one failure that says what
   for (const BadFile& bad : manifest.bad) {
     const auto [first, last] = failures.equal_range(bad.file);
     const auto count = std::distance(first, last);
-    const std::string wrong = count == 1 ? judge_failure(bad, *first->second) : fmt::format("{}: {} failures", bad.file, count);
+    const std::string wrong =
+        count == 1 ? judge_failure(bad, *first->second) : fmt::format("{}: {} failures", bad.file, count);
     if (!wrong.empty()) problems.push_back(wrong);
     failures.erase(bad.file);
   }
   std::cout << manifest.bad.size() - problems.size() << " of " << manifest.bad.size() << " damaged files" << std::endl;
-  for (const auto& [file, error] : failures) problems.push_back(fmt::format("unexpected failure: {}: {}", file, error->message));
+  for (const auto& [file, error] : failures)
+    problems.push_back(fmt::format("unexpected failure: {}: {}", file, error->message));
   report(problems);
 }
 

@@ -10,12 +10,12 @@
 namespace msdump::test {
 
 struct ExpectedTensor {
-  std::string file, tensor;           // "nz/MatMul....", "output:0"
-  std::string policy;                 // "nchw", "passthrough", "raw"
-  std::string name, stored;           // of the .npy: as it should be called, and where the right one lies
-  std::string dtype;                  // numpy's word
+  std::string file, tensor;  // "nz/MatMul....", "output:0"
+  std::string policy;        // "nchw", "passthrough", "raw"
+  std::string name, stored;  // of the .npy: as it should be called, and where the right one lies
+  std::string dtype;         // numpy's word
   std::vector<int64_t> shape;
-  std::string sha256;                 // of the elements in C order
+  std::string sha256;  // of the elements in C order
 
   // Where convert puts it, relative to OUT. Names that are too long are stored under their hash.
   [[nodiscard]] std::string output() const;

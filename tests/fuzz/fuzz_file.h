@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io/file.h"
@@ -22,7 +22,7 @@ inline void require(bool holds, const char* promise) {
 
 class FuzzFile {
  public:
-  FuzzFile(const uint8_t* data, size_t size) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+  FuzzFile(const uint8_t* data, size_t size) : descriptor_(static_cast<int>(::syscall(SYS_memfd_create, "fuzz", 0U))) {
     require(descriptor_.valid(), "a file in memory can be made");
     for (size_t done = 0; done < size;) {
       const ssize_t put = ::write(descriptor_.get(), data + done, size - done);

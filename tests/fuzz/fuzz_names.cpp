@@ -29,8 +29,8 @@ std::string print(const DumpFileName& name) {
   const std::string_view last_field = std::string_view(name.op_name).substr(name.op_name.rfind('.') + 1);
   if (!name.task_id || !name.stream_id || name.timestamp.size() < 10) return {};
   if (is_digits(last_field) && name.op_type != "Parameter") return {};  // would be taken for a dump number
-  return name.op_type + "." + name.op_name + "." + std::to_string(*name.task_id) + "." + std::to_string(*name.stream_id) + "." +
-         name.timestamp;
+  return name.op_type + "." + name.op_name + "." + std::to_string(*name.task_id) + "." +
+         std::to_string(*name.stream_id) + "." + name.timestamp;
 }
 
 void check_dump_name(std::string_view text) {
@@ -84,7 +84,8 @@ void check_mapping(const uint8_t* data, size_t size) {
   const fuzz::FuzzFile copy(reinterpret_cast<const uint8_t*>(printed.data()), printed.size());
   const auto again = read_mapping_csv(copy.open());
   require(again && *again == *mapping, "a mapping.csv printed is read back");
-  for (const auto& [mapped, original] : *mapping) require(resolve_name(*mapping, mapped) == original, "a name is found");
+  for (const auto& [mapped, original] : *mapping)
+    require(resolve_name(*mapping, mapped) == original, "a name is found");
 }
 
 void check_ranges(std::string_view text) {
@@ -120,7 +121,8 @@ void check_text(std::string_view a, std::string_view b) {
   const std::string escaped = escape_for_terminal(a);
   require(is_utf8(escaped), "escaped text is UTF-8");
   require(escape_for_terminal(escaped) == escaped, "escaped text needs no escaping");
-  require(std::none_of(escaped.begin(), escaped.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }),
+  require(std::none_of(escaped.begin(), escaped.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }),
           "escaped text has no control characters");
   require(display_width(escaped) <= 2 * escaped.size(), "width is bounded");
   require(!(natural_less(a, b) && natural_less(b, a)) && !natural_less(a, a), "natural order is an order");

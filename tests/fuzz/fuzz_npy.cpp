@@ -16,7 +16,8 @@ void check_file(const uint8_t* data, size_t size) {
   const File file = input.open();
   const auto header = npy::read_header(file);
   if (!header) return fuzz::require_good_error(header.error());
-  require(header->data_offset <= size && header->data_bytes <= size - header->data_offset, "the elements end inside the file");
+  require(header->data_offset <= size && header->data_bytes <= size - header->data_offset,
+          "the elements end inside the file");
   require(header->shape.size() <= kMaxRank, "the rank is limited");
   const auto count = element_count(header->shape);
   require(count && bytes_of(header->dtype, *count) == header->data_bytes, "shape and dtype give the size");
@@ -28,8 +29,9 @@ void check_file(const uint8_t* data, size_t size) {
   again.append(reinterpret_cast<const char*>(data) + header->data_offset, static_cast<size_t>(header->data_bytes));
   const fuzz::FuzzFile copy(reinterpret_cast<const uint8_t*>(again.data()), again.size());
   const auto read_back = npy::read_header(copy.open());
-  require(read_back && read_back->shape == header->shape && read_back->dtype == header->dtype && !read_back->big_endian &&
-              read_back->data_offset == written.size() && read_back->data_bytes == header->data_bytes,
+  require(read_back && read_back->shape == header->shape && read_back->dtype == header->dtype &&
+              !read_back->big_endian && read_back->data_offset == written.size() &&
+              read_back->data_bytes == header->data_bytes,
           "a header of ours is read back");
 }
 

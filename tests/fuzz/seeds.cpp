@@ -25,9 +25,11 @@ void dump_files(const fs::path& folder) {
   DumpSpec spec;
   spec.tensors = {output_of(DType::kFloat32, Format::kND, {2, 3}, {{2, 3}}),
                   input_of(DType::kFloat16, Format::kNC1HWC0, {1, 1, 2, 2, 16}, {{1, 3, 2, 2}}),
-                  input_of(DType::kInt4, Format::kND, {5}), raw_of(TensorSpec::kBuffer, 9), raw_of(TensorSpec::kSpace, 7)};
-  for (const auto& [kind, name] : {std::pair(DumpKind::kBinary, "good binary"), std::pair(DumpKind::kClassic, "good classic"),
-                                   std::pair(DumpKind::kHybrid, "good hybrid"), std::pair(DumpKind::kNano, "good nano")}) {
+                  input_of(DType::kInt4, Format::kND, {5}), raw_of(TensorSpec::kBuffer, 9),
+                  raw_of(TensorSpec::kSpace, 7)};
+  for (const auto& [kind, name] :
+       {std::pair(DumpKind::kBinary, "good binary"), std::pair(DumpKind::kClassic, "good classic"),
+        std::pair(DumpKind::kHybrid, "good hybrid"), std::pair(DumpKind::kNano, "good nano")}) {
     spec.kind = kind;
     write_seed(folder, name, build_dump(spec));
   }
@@ -57,13 +59,15 @@ void names(const fs::path& folder) {
   fs::create_directories(folder);
   int number = 0;
   for (const char* text :
-       {"Conv2D.Default_net_Conv2D-op12.3.7.1700000000001000", "Add.x.3.1673383728093446", "Add..0.0.1673383728093446.bin",
-        "Add.x.5.0.3.1673383728093446.FFTSPLUS.1.0.0", "Add.x.0.3.1673383728093446.4.1.0.0", "Add.x.1.2.3",
+       {"Conv2D.Default_net_Conv2D-op12.3.7.1700000000001000", "Add.x.3.1673383728093446",
+        "Add..0.0.1673383728093446.bin", "Add.x.5.0.3.1673383728093446.FFTSPLUS.1.0.0",
+        "Add.x.0.3.1673383728093446.4.1.0.0", "Add.x.1.2.3",
         "Conv2D.Conv2D-op1.3.7.1612345678901234.input.1.NC1HWC0.float16.npy",
         "Parameter.layers.3.0.0.1612345678901234.output.0.DefaultFormat.npy",
-        "Default--net--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin", "w_output_0_shape_0_kNumberTypeInt32_FRACTAL_NZ.bin",
-        "0|5-8,100-120", "*conv?-Conv2d*\nDefault/net/conv1-Conv2d/Conv2D", "covnert\nconvert", "file10\nfile2",
-        "/data/rank_0/Net/1/20", "/data/5/20240102030405/2/model/1/0", "/out/step3/rank1/dump_tensor_data",
+        "Default--net--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin",
+        "w_output_0_shape_0_kNumberTypeInt32_FRACTAL_NZ.bin", "0|5-8,100-120",
+        "*conv?-Conv2d*\nDefault/net/conv1-Conv2d/Conv2D", "covnert\nconvert", "file10\nfile2", "/data/rank_0/Net/1/20",
+        "/data/5/20240102030405/2/model/1/0", "/out/step3/rank1/dump_tensor_data",
         "71502983415062987341509827364518,Add.x.1.2.1700000000000000\n1804289383.npy,Mul.y.0.0.17\r\n",
         "\x1b[31m\xe7\xbd\x91\xe2\x80\xae\xff\n\t"}) {
     write_seed(folder, "seed" + std::to_string(++number), text);

@@ -54,7 +54,8 @@ std::string ConvertRun::transcript() const {
                         row.shape ? describe(*row.shape) : "none", row.policy ? name_of(*row.policy) : "none",
                         name_of(row.status));
   }
-  for (const Warning& warning : warnings) text += fmt::format("warning {} {} {}\n", warning.path, warning.tensor, warning.text);
+  for (const Warning& warning : warnings)
+    text += fmt::format("warning {} {} {}\n", warning.path, warning.tensor, warning.text);
   for (const Error& failure : failures) {
     text += fmt::format("failure {} {} {} {} {}\n", code_word(failure.code), failure.path, failure.tensor,
                         failure.offset.value_or(0), failure.message);
@@ -128,8 +129,8 @@ NpyText parse_npy(const std::string& file) {
 
 std::string numpy_word(const std::string& descr) {
   static const std::map<std::string, std::string> kWords = {
-      {"|b1", "bool"},    {"|i1", "int8"},    {"|u1", "uint8"},   {"<i2", "int16"},     {"<u2", "uint16"},
-      {"<i4", "int32"},   {"<u4", "uint32"},  {"<i8", "int64"},   {"<u8", "uint64"},    {"<f2", "float16"},
+      {"|b1", "bool"},    {"|i1", "int8"},    {"|u1", "uint8"},     {"<i2", "int16"},      {"<u2", "uint16"},
+      {"<i4", "int32"},   {"<u4", "uint32"},  {"<i8", "int64"},     {"<u8", "uint64"},     {"<f2", "float16"},
       {"<f4", "float32"}, {"<f8", "float64"}, {"<c8", "complex64"}, {"<c16", "complex128"}};
   const auto found = kWords.find(descr);
   return found == kWords.end() ? "unknown descr " + descr : found->second;

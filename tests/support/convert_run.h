@@ -47,11 +47,11 @@ ConvertRun run_convert(const std::vector<std::filesystem::path>& paths, const Co
 struct NpyText {
   std::string header, body;
 
-  [[nodiscard]] std::string descr() const;            // "<f2"
+  [[nodiscard]] std::string descr() const;  // "<f2"
   [[nodiscard]] std::vector<int64_t> shape() const;
   [[nodiscard]] bool fortran_order() const;
 };
-[[nodiscard]] NpyText parse_npy(const std::string& file);  // the checks of Catch2 fail when it is none
+[[nodiscard]] NpyText parse_npy(const std::string& file);        // the checks of Catch2 fail when it is none
 [[nodiscard]] std::string numpy_word(const std::string& descr);  // "<f2" -> "float16"
 
 }  // namespace msdump::test

@@ -36,7 +36,8 @@ void describe_raw(Message& message, const TensorSpec& tensor, bool with_data) {
 
 std::string all_data(const DumpSpec& spec) {
   std::string data;
-  for (const TensorSpec::Part part : {TensorSpec::kInput, TensorSpec::kOutput, TensorSpec::kBuffer, TensorSpec::kSpace}) {
+  for (const TensorSpec::Part part :
+       {TensorSpec::kInput, TensorSpec::kOutput, TensorSpec::kBuffer, TensorSpec::kSpace}) {
     for (const TensorSpec& tensor : spec.tensors) {
       if (tensor.part == part) data += tensor.data;
     }
@@ -44,7 +45,8 @@ std::string all_data(const DumpSpec& spec) {
   return data;
 }
 
-TensorSpec tensor_of(TensorSpec::Part part, DType dtype, Format format, Dims device, std::optional<Dims> host, uint64_t seed) {
+TensorSpec tensor_of(TensorSpec::Part part, DType dtype, Format format, Dims device, std::optional<Dims> host,
+                     uint64_t seed) {
   TensorSpec tensor;
   tensor.part = part;
   tensor.dtype = info(dtype).proto_number;

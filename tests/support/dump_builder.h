@@ -31,19 +31,21 @@ using Dims = std::vector<uint64_t>;  // as in the file: -1 is 2^64-1
 struct TensorSpec {
   enum Part { kInput, kOutput, kBuffer, kSpace };
   Part part = kOutput;
-  int32_t dtype = 1;                  // protobuf's number; nano files get GE's for it
+  int32_t dtype = 1;  // protobuf's number; nano files get GE's for it
   int32_t format = 2;
-  std::optional<Dims> shape;          // on the device; absent: no such field
+  std::optional<Dims> shape;  // on the device; absent: no such field
   std::optional<Dims> original_shape;
   std::string data;
-  std::optional<uint64_t> size;       // what the header claims; default: the size of `data`
+  std::optional<uint64_t> size;  // what the header claims; default: the size of `data`
   int32_t sub_format = 0;
-  int32_t original_format = 0;        // of outputs only
+  int32_t original_format = 0;  // of outputs only
 };
 
 // A tensor whose data fill its device shape exactly, with seeded content. `host` empty: no original shape.
-[[nodiscard]] TensorSpec input_of(DType dtype, Format format, Dims device, std::optional<Dims> host = {}, uint64_t seed = 1);
-[[nodiscard]] TensorSpec output_of(DType dtype, Format format, Dims device, std::optional<Dims> host = {}, uint64_t seed = 2);
+[[nodiscard]] TensorSpec input_of(DType dtype, Format format, Dims device, std::optional<Dims> host = {},
+                                  uint64_t seed = 1);
+[[nodiscard]] TensorSpec output_of(DType dtype, Format format, Dims device, std::optional<Dims> host = {},
+                                   uint64_t seed = 2);
 // l1buffer or space.
 [[nodiscard]] TensorSpec raw_of(TensorSpec::Part part, size_t bytes, uint64_t seed = 3);
 
@@ -60,7 +62,7 @@ struct DumpSpec {
   uint64_t time_us = 1700000000000000;
   std::vector<std::pair<std::string, std::string>> attributes = {};
   std::vector<TensorSpec> tensors;  // any order; slots count within a part, data are always inputs, outputs, ...
-  std::string trailer = {};              // bytes behind everything
+  std::string trailer = {};         // bytes behind everything
 };
 
 // The whole file. kNano writes inputs and outputs only.
@@ -77,65 +79,65 @@ enum class DumpFault {
   kNone,
   // The file as a whole
   kEmptyFile,
-  kFourBytes,            // shorter than the length in front
-  kLengthPastEnd,        // the length is one more than what follows
-  kLengthAllOnes,        // 2^64-1
+  kFourBytes,      // shorter than the length in front
+  kLengthPastEnd,  // the length is one more than what follows
+  kLengthAllOnes,  // 2^64-1
   kLengthZero,
-  kLengthOneShort,       // the header is cut by one byte, which becomes data
+  kLengthOneShort,  // the header is cut by one byte, which becomes data
   kLengthBigEndian,
   kText,
   kAllZero,
-  kNpyInside,            // an .npy file under a dump file's name
-  kTrailingBytes,        // 7 bytes behind the last tensor; CANN does that, no fault
+  kNpyInside,      // an .npy file under a dump file's name
+  kTrailingBytes,  // 7 bytes behind the last tensor; CANN does that, no fault
   // The data
-  kDataCut,              // 5 bytes are missing at the end
-  kDataMissing,          // nothing behind the header
-  kSizeLessThanShape,    // size is half of what shape and dtype need
-  kSizeMoreThanShape,    // size is 32 bytes more; CANN pads, no fault
-  kSizeZero,             // a shape, and no data
-  kSizeWraps,            // two sizes whose sum is 24 modulo 2^64
+  kDataCut,            // 5 bytes are missing at the end
+  kDataMissing,        // nothing behind the header
+  kSizeLessThanShape,  // size is half of what shape and dtype need
+  kSizeMoreThanShape,  // size is 32 bytes more; CANN pads, no fault
+  kSizeZero,           // a shape, and no data
+  kSizeWraps,          // two sizes whose sum is 24 modulo 2^64
   kSizeAllOnes,
   // Shapes
-  kDimProductOverflows,  // 2^40 x 2^40
-  kDimProductWraps,      // 2^32 x 2^32 x 6: 0 modulo 2^64
-  kDimProductWrapsSmall, // product times item size is 24 modulo 2^64
-  kDimNegative,          // -1
-  kDimZero,              // an empty tensor, no fault
-  kRankAboveLimit,       // 100 dims of 1
-  kNoShape,              // a size and no shape
+  kDimProductOverflows,   // 2^40 x 2^40
+  kDimProductWraps,       // 2^32 x 2^32 x 6: 0 modulo 2^64
+  kDimProductWrapsSmall,  // product times item size is 24 modulo 2^64
+  kDimNegative,           // -1
+  kDimZero,               // an empty tensor, no fault
+  kRankAboveLimit,        // 100 dims of 1
+  kNoShape,               // a size and no shape
   // Numbers nobody knows
-  kDtypeUnknown,         // 99
-  kDtypeNegative,        // -1
-  kFormatUnknown,        // 200
+  kDtypeUnknown,   // 99
+  kDtypeNegative,  // -1
+  kFormatUnknown,  // 200
   kFormatNegative,
   // Protobuf
-  kGroupField,           // wire type 3
-  kBadWireType,          // wire type 7
+  kGroupField,   // wire type 3
+  kBadWireType,  // wire type 7
   kFieldNumberZero,
-  kVarintTooLong,        // 11 bytes
-  kNestedLengthBomb,     // a tensor entry that claims 2^31-1 bytes
-  kInnerLengthBomb,      // a shape inside a tensor entry that claims more than the entry
-  kUnknownFields,        // of wire types 0, 1, 2, 5; no fault
-  kUnpackedDims,         // dims one by one; no fault
-  kLongUnknownField,     // 17 MiB that are no tensor
-  kLongTensorEntry,      // 17 MiB inside one tensor's entry that are not its data
-  kManyEmptyTensors,     // 20000 outputs without anything
-  kTooManyTensors,       // 70000
-  kNameNotUtf8,          // op_name; no fault
-  kInlineDataCut,        // classic; the data of the last tensor end with the file
-  kInlineAndSize,        // classic; `size` says 7, the data inside are 24 bytes; the data win, no fault
-  kClassicDataMissing,   // classic; the output has a size and no data
-  kHybridDataMissing,    // the input's data inside, the output has a size and nothing anywhere
+  kVarintTooLong,       // 11 bytes
+  kNestedLengthBomb,    // a tensor entry that claims 2^31-1 bytes
+  kInnerLengthBomb,     // a shape inside a tensor entry that claims more than the entry
+  kUnknownFields,       // of wire types 0, 1, 2, 5; no fault
+  kUnpackedDims,        // dims one by one; no fault
+  kLongUnknownField,    // 17 MiB that are no tensor
+  kLongTensorEntry,     // 17 MiB inside one tensor's entry that are not its data
+  kManyEmptyTensors,    // 20000 outputs without anything
+  kTooManyTensors,      // 70000
+  kNameNotUtf8,         // op_name; no fault
+  kInlineDataCut,       // classic; the data of the last tensor end with the file
+  kInlineAndSize,       // classic; `size` says 7, the data inside are 24 bytes; the data win, no fault
+  kClassicDataMissing,  // classic; the output has a size and no data
+  kHybridDataMissing,   // the input's data inside, the output has a size and nothing anywhere
   // Nano
   kNanoTrailingBytes,
   kNanoDataCut,
-  kNanoCountBomb,        // 2^32-1 inputs
-  kNanoListPastEnd,      // tlv_list_len past the head
-  kNanoDimsPastEnd,      // a TLNV past its list
-  kNanoDimsOddLength,    // 12 bytes of u64
-  kNanoTagUnknown,       // a record of tag 9 between the others; skipped, no fault
-  kNanoHeadCut,          // the file ends inside the head
-  kNanoHeadTooShort,     // the length in front is 5: no room for magic and version
+  kNanoCountBomb,      // 2^32-1 inputs
+  kNanoListPastEnd,    // tlv_list_len past the head
+  kNanoDimsPastEnd,    // a TLNV past its list
+  kNanoDimsOddLength,  // 12 bytes of u64
+  kNanoTagUnknown,     // a record of tag 9 between the others; skipped, no fault
+  kNanoHeadCut,        // the file ends inside the head
+  kNanoHeadTooShort,   // the length in front is 5: no room for magic and version
   kLast_,
 };
 

@@ -182,8 +182,8 @@ std::string entry_of_one_dim_at_a_time() {
     put_varint(shape, dim);
   }
   std::string entry;
-  put_tag(entry, 1, 0), put_varint(entry, 1);                      // float32
-  put_tag(entry, 2, 0), put_varint(entry, 2);                      // ND
+  put_tag(entry, 1, 0), put_varint(entry, 1);  // float32
+  put_tag(entry, 2, 0), put_varint(entry, 2);  // ND
   put_tag(entry, 3, 2), put_varint(entry, shape.size()), entry += shape;
   put_tag(entry, 6, 0), put_varint(entry, 24);
   return entry;

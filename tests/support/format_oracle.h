@@ -150,7 +150,8 @@ inline Shape nz_matrix(Shape host) {
 inline Shape nz_device_shape(const Shape& host, int64_t c0) {
   const Shape m = nz_matrix(host);
   Shape shape(m.begin(), m.end() - 2);
-  for (const int64_t dim : {blocks_of(m.back(), c0), blocks_of(m[m.size() - 2], 16), int64_t{16}, c0}) shape.push_back(dim);
+  for (const int64_t dim : {blocks_of(m.back(), c0), blocks_of(m[m.size() - 2], 16), int64_t{16}, c0})
+    shape.push_back(dim);
   return shape;
 }
 inline std::vector<int64_t> nz_sources(const Shape& host, int64_t c0) {

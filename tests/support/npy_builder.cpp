@@ -13,12 +13,38 @@ using enum NpyFault;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-constexpr std::array<std::string_view, static_cast<size_t>(kLast_)> kNames = {
-    "none", "magic only", "bad magic", "version zero", "version four", "header past end", "header length bomb",
-    "header too long", "not a dict", "quote not closed", "escape in key", "key missing", "key twice", "key unknown",
-    "key with line feed", "text behind", "shape is a number", "shape is a list", "dim negative", "dim float", "dim too long",
-    "rank above limit", "dim product overflows", "byte count wraps", "descr structured", "descr object",
-    "descr string", "descr unicode", "descr long double", "descr empty", "data cut", "data missing"};
+constexpr std::array<std::string_view, static_cast<size_t>(kLast_)> kNames = {"none",
+                                                                              "magic only",
+                                                                              "bad magic",
+                                                                              "version zero",
+                                                                              "version four",
+                                                                              "header past end",
+                                                                              "header length bomb",
+                                                                              "header too long",
+                                                                              "not a dict",
+                                                                              "quote not closed",
+                                                                              "escape in key",
+                                                                              "key missing",
+                                                                              "key twice",
+                                                                              "key unknown",
+                                                                              "key with line feed",
+                                                                              "text behind",
+                                                                              "shape is a number",
+                                                                              "shape is a list",
+                                                                              "dim negative",
+                                                                              "dim float",
+                                                                              "dim too long",
+                                                                              "rank above limit",
+                                                                              "dim product overflows",
+                                                                              "byte count wraps",
+                                                                              "descr structured",
+                                                                              "descr object",
+                                                                              "descr string",
+                                                                              "descr unicode",
+                                                                              "descr long double",
+                                                                              "descr empty",
+                                                                              "data cut",
+                                                                              "data missing"};
 
 std::string with_literal(std::string literal) { return build_npy({.literal = std::move(literal)}); }
 std::string with_shape(std::string_view shape) { return with_literal(npy_literal("<f4", shape)); }
@@ -32,8 +58,12 @@ std::string container_fault(NpyFault fault) {
     case kVersionZero: file[6] = 0; return file;
     case kVersionFour: file[6] = 4; return file;
     case kHeaderPastEnd: file[9] = 1; return file;  // 256 bytes more
-    case kHeaderLengthBomb: file = build_npy({.major = 2}); file.replace(8, 4, 4, '\xff'); return file;
-    case kHeaderTooLong: return build_npy({.major = 2, .literal = NpySpec{}.literal + std::string(size_t{2} << 20, ' ')});
+    case kHeaderLengthBomb:
+      file = build_npy({.major = 2});
+      file.replace(8, 4, 4, '\xff');
+      return file;
+    case kHeaderTooLong:
+      return build_npy({.major = 2, .literal = NpySpec{}.literal + std::string(size_t{2} << 20, ' ')});
     case kDataCut: file.pop_back(); return file;
     case kDataMissing: return build_npy({.data = {}});
     default: return {};
@@ -96,7 +126,8 @@ std::string build_faulty_npy(NpyFault fault) {
     }
     case kDimProductOverflows: return with_shape("(1099511627776, 1099511627776)");
     case kByteCountWraps: return with_shape("(2, 2305843009213693955)");
-    case kDescrStructured: return with_literal("{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (3,), }");
+    case kDescrStructured:
+      return with_literal("{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (3,), }");
     case kDescrObject: return with_descr("|O");
     case kDescrString: return with_descr("|S4");
     case kDescrUnicode: return with_descr("<U1");

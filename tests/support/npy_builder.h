@@ -26,8 +26,8 @@ enum class NpyFault {
   kVersionZero,
   kVersionFour,
   kHeaderPastEnd,
-  kHeaderLengthBomb,   // version 2, 2^32-1
-  kHeaderTooLong,      // 2 MiB of blanks, really there
+  kHeaderLengthBomb,  // version 2, 2^32-1
+  kHeaderTooLong,     // 2 MiB of blanks, really there
   kNotADict,
   kQuoteNotClosed,
   kEscapeInKey,
@@ -36,14 +36,14 @@ enum class NpyFault {
   kKeyUnknown,
   kKeyWithLineFeed,
   kTextBehind,
-  kShapeIsNumber,      // (6)
+  kShapeIsNumber,  // (6)
   kShapeIsList,
   kDimNegative,
   kDimFloat,
-  kDimTooLong,         // 2^64
+  kDimTooLong,  // 2^64
   kRankAboveLimit,
   kDimProductOverflows,
-  kByteCountWraps,     // times 4 is 24 modulo 2^64
+  kByteCountWraps,  // times 4 is 24 modulo 2^64
   kDescrStructured,
   kDescrObject,
   kDescrString,

@@ -97,7 +97,7 @@ TEST_CASE("help and version are seen among options only") {
   CHECK(f.prepare({"--version"}).version);
 }
 
-TEST_CASE("-o is refused in every spelling that could mean it") {
+TEST_CASE("the letter -o is refused in every spelling that could mean it") {
   for (const Words& words : {Words{"-o", "x"}, Words{"-o"}, Words{"-o=1"}, Words{"-o0"}}) {
     Fixture f;
     CHECK_THROWS_AS(f.widen(words), UsageError);

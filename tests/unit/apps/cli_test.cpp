@@ -114,7 +114,7 @@ TEST_CASE("3 beats 1 beats 0") {
   CHECK(worse(ExitCode::kSomeFailed, ExitCode::kNo) == ExitCode::kSomeFailed);
 }
 
-TEST_CASE("-q keeps errors, drops warnings, notes and the summary") {
+TEST_CASE("quiet (-q) keeps errors, drops warnings, notes and the summary") {
   const auto body = [](Session& session) {
     session.messages.error("e");
     session.messages.warning("w");
@@ -127,7 +127,7 @@ TEST_CASE("-q keeps errors, drops warnings, notes and the summary") {
   CHECK(misbehave(body, {"-q", "--color", "always"}).err == "msdump: \x1b[1;31merror:\x1b[0m e\n");
 }
 
-TEST_CASE("-v says what runs and how long it took, without it nothing") {
+TEST_CASE("verbose (-v) says what runs and how long it took, without it nothing") {
   const auto nothing = [](Session&) { return ExitCode::kOk; };
   CHECK(misbehave(nothing).err.empty());
   const std::string text = misbehave(nothing, {"-v"}).err;
@@ -157,7 +157,7 @@ TEST_CASE("results to a full disk are exit 3, results to a reader that has gone 
   CHECK(quiet.text().empty());
 }
 
-TEST_CASE("--version says what a bug report needs") {
+TEST_CASE("the version (--version) says what a bug report needs") {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--version"}, {"-V"}, {"convert", "--version"}, {"convert", "-V"}}) {
     const Outcome outcome = run_program(arguments);

@@ -42,7 +42,7 @@ TEST_CASE("no letter that is a flag can be read as the start of a long name type
   }
 }
 
-TEST_CASE("-o is nobody's letter") {
+TEST_CASE("the letter -o is nobody's letter") {
   const CommandTree tree;
   for (const CommandTree::Entry& entry : tree.entries()) CHECK_FALSE(OptionNames(*entry.app).has_letter('o'));
 }

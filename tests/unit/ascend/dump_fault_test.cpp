@@ -97,12 +97,14 @@ TEST_CASE("length past end") {
 TEST_CASE("length all ones") {
   const Error error = error_of(DumpFault::kLengthAllOnes);
   CHECK(error.code == ErrorCode::kBadHeader);
-  CHECK(error.message == fmt::format("not a dump file: header length 18446744073709551615 is past the end of the file ({} bytes)",
-                                     header_size() + 56));
+  CHECK(error.message ==
+        fmt::format("not a dump file: header length 18446744073709551615 is past the end of the file ({} bytes)",
+                    header_size() + 56));
 }
 
 TEST_CASE("length zero and all zero") {
-  CHECK(error_of(DumpFault::kLengthZero).message == fmt::format("empty header (length 0) followed by {} bytes", header_size() + 48));
+  CHECK(error_of(DumpFault::kLengthZero).message ==
+        fmt::format("empty header (length 0) followed by {} bytes", header_size() + 48));
   const Error error = error_of(DumpFault::kAllZero);
   CHECK(error.code == ErrorCode::kBadHeader);
   CHECK(error.message == "empty header (length 0) followed by 4088 bytes");
@@ -193,7 +195,8 @@ TEST_CASE("headers beyond any real operator are too large") {
     return error.message;
   };
   CHECK(message_of(DumpFault::kTooManyTensors) == "header has more tensors than any operator");
-  CHECK(message_of(DumpFault::kLongUnknownField) == "header has more bytes in fields that are no tensors than any operator");
+  CHECK(message_of(DumpFault::kLongUnknownField) ==
+        "header has more bytes in fields that are no tensors than any operator");
   CHECK(message_of(DumpFault::kLongTensorEntry) == "header has more bytes in one tensor's entry than any operator");
 }
 
@@ -249,7 +252,8 @@ TEST_CASE("nano faults") {
 
 TEST_CASE("a file cut at any byte is an error or has truncated tensors and never more than it holds") {
   const ScratchDir scratch;
-  for (const auto kind : {test::DumpKind::kBinary, test::DumpKind::kClassic, test::DumpKind::kHybrid, test::DumpKind::kNano}) {
+  for (const auto kind :
+       {test::DumpKind::kBinary, test::DumpKind::kClassic, test::DumpKind::kHybrid, test::DumpKind::kNano}) {
     test::DumpSpec spec;
     spec.kind = kind;
     spec.tensors = {input_of(DType::kFloat16, Format::kND, {4, 3}), output_of(DType::kFloat32, Format::kND, {2, 3})};

@@ -12,9 +12,9 @@ namespace msdump::ascend {
 namespace {
 
 using test::DumpKind;
+using test::DumpSpec;
 using test::input_of;
 using test::output_of;
-using test::DumpSpec;
 using test::raw_of;
 using test::ScratchDir;
 using test::TensorSpec;
@@ -181,7 +181,8 @@ TEST_CASE("large data inside the header are located and not read") {
   const ScratchDir scratch;
   DumpSpec spec;
   spec.kind = DumpKind::kClassic;
-  spec.tensors = {input_of(DType::kUint8, Format::kND, {3 << 20}, {}, 1), input_of(DType::kUint8, Format::kND, {200}, {}, 2)};
+  spec.tensors = {input_of(DType::kUint8, Format::kND, {3 << 20}, {}, 1),
+                  input_of(DType::kUint8, Format::kND, {200}, {}, 2)};
   const Opened opened = open(scratch, build_dump(spec));
   CHECK(opened.bytes_of(opened.dump.tensors[0]) == spec.tensors[0].data);
   CHECK(opened.bytes_of(opened.dump.tensors[1]) == spec.tensors[1].data);

@@ -11,7 +11,9 @@ namespace {
 using test::put_u32;
 using test::put_u64;
 
-Result<OpdebugRecord> read(const std::string& bytes) { return read_opdebug(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
+Result<OpdebugRecord> read(const std::string& bytes) {
+  return read_opdebug(std::as_bytes(std::span(bytes.data(), bytes.size())));
+}
 
 // Every u64 of the 2048 bytes holds its own number.
 std::string old_record() {
@@ -22,7 +24,8 @@ std::string old_record() {
 
 std::string new_record(uint32_t version, uint32_t type, size_t words) {
   std::string bytes;
-  for (const uint32_t head : {0x5A5A5A5AU, version, 1U, type, 0U, static_cast<uint32_t>(words * 8)}) put_u32(bytes, head);
+  for (const uint32_t head : {0x5A5A5A5AU, version, 1U, type, 0U, static_cast<uint32_t>(words * 8)})
+    put_u32(bytes, head);
   for (uint64_t word = 0; word < words; ++word) put_u64(bytes, 100 + word);
   return bytes;
 }

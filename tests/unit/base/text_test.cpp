@@ -63,7 +63,7 @@ TEST_CASE("escaping disarms control characters and bytes that are not UTF-8") {
   CHECK(escape_for_terminal("\x1b[31mred") == "\\x1b[31mred");
   CHECK(escape_for_terminal(std::string("\0\x7f", 2)) == "\\x00\\x7f");
   CHECK(escape_for_terminal("\xff\xc3") == "\\xff\\xc3");
-  CHECK(escape_for_terminal("\xc2\x9b") == "\\xc2\\x9b");          // the 8-bit CSI
+  CHECK(escape_for_terminal("\xc2\x9b") == "\\xc2\\x9b");           // the 8-bit CSI
   CHECK(escape_for_terminal("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right-to-left override
 }
 
@@ -110,12 +110,14 @@ TEST_CASE("split keeps empty parts") {
 TEST_CASE("natural order is what people expect") {
   std::vector<std::string> names = {"file10", "file2", "File1", "file02", "file", "file2a", "a1b10", "a1b9", "file1"};
   std::sort(names.begin(), names.end(), natural_less);
-  CHECK(names == std::vector<std::string>{"File1", "a1b9", "a1b10", "file", "file1", "file02", "file2", "file2a", "file10"});
+  CHECK(names ==
+        std::vector<std::string>{"File1", "a1b9", "a1b10", "file", "file1", "file02", "file2", "file2a", "file10"});
 }
 
 TEST_CASE("natural order is a strict weak order") {
-  const std::vector<std::string> names = {"",   "0",  "00",  "a",   "a0",  "a00", "a0b",  "a00b", "a1",
-                                          "a01", "a1a", "a01a", "ab", "a-1", "a:",  "a1b2", "\xff", "99999999999999999999999"};
+  const std::vector<std::string> names = {"",    "0",    "00", "a",    "a0",   "a00",
+                                          "a0b", "a00b", "a1", "a01",  "a1a",  "a01a",
+                                          "ab",  "a-1",  "a:", "a1b2", "\xff", "99999999999999999999999"};
   for (const auto& a : names) {
     CHECK_FALSE(natural_less(a, a));
     for (const auto& b : names) {

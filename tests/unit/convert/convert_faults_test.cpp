@@ -122,7 +122,8 @@ TEST_CASE("a file that vanishes between listing and opening is a failure") {
 TEST_CASE("an interrupted run stops soon, says so, and leaves whole files only") {
   for (const unsigned jobs : {1U, 3U}) {
     const ScratchDir scratch;
-    const std::string large = build_dump({.tensors = {output_of(DType::kFloat16, Format::kNC1HWC0, {8, 8, 40, 40, 16}, Dims{8, 120, 40, 40})}});
+    const std::string large = build_dump(
+        {.tensors = {output_of(DType::kFloat16, Format::kNC1HWC0, {8, 8, 40, 40, 16}, Dims{8, 120, 40, 40})}});
     for (int i = 0; i < 12; ++i) scratch.write("dump/Add.a" + std::to_string(i) + ".1.2.1700000000000000", large);
     const ConvertRun whole = run_convert({scratch.file("dump")}, options_for(scratch));
     const auto complete = files_below(scratch.file("out"));
@@ -130,7 +131,8 @@ TEST_CASE("an interrupted run stops soon, says so, and leaves whole files only")
     std::filesystem::remove_all(scratch.file("out"));
     CancelToken token;
     CancelAfter progress(token, 9);
-    const ConvertRun run = run_convert({scratch.file("dump")}, options_for(scratch), {.jobs = jobs, .cancel = &token, .progress = &progress});
+    const ConvertRun run = run_convert({scratch.file("dump")}, options_for(scratch),
+                                       {.jobs = jobs, .cancel = &token, .progress = &progress});
     CHECK(run.summary.interrupted);
     CHECK(run.failures.empty());
     const auto files = files_below(scratch.file("out"));

@@ -13,7 +13,8 @@ using namespace msdump::test;
 
 namespace {
 
-ConvertRun convert_dump(const ScratchDir& scratch, std::optional<Shape> shape = {}, std::optional<Format> format = Format::kNCHW) {
+ConvertRun convert_dump(const ScratchDir& scratch, std::optional<Shape> shape = {},
+                        std::optional<Format> format = Format::kNCHW) {
   ConvertOptions options;
   options.out = scratch.file("out");
   options.format = format;
@@ -155,9 +156,9 @@ TEST_CASE("Fortran-ordered and big-endian arrays are left as they are, with a wa
     std::string name, literal;
     size_t warnings;
   };
-  for (const auto& [name, literal, warnings] :
-       {Case{"NHWC.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 1}, Case{"NHWC.npy", npy_literal(">f4", "(1, 2, 2, 3)"), 1},
-        Case{"NCHW.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 0}}) {
+  for (const auto& [name, literal, warnings] : {Case{"NHWC.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 1},
+                                                Case{"NHWC.npy", npy_literal(">f4", "(1, 2, 2, 3)"), 1},
+                                                Case{"NCHW.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 0}}) {
     const ScratchDir scratch;
     scratch.write("dump/" + kNpyFront + name, build_npy({.literal = literal, .data = pattern_bytes(48, 1)}));
     const ConvertRun run = convert_dump(scratch);
@@ -200,8 +201,9 @@ TEST_CASE("buffers and spaces are written as bytes in every mode") {
   const std::string name = "Conv2D.c1.3.7.1700000000000000";
   for (const auto& format : {std::optional(Format::kNCHW), std::optional<Format>()}) {
     const ScratchDir scratch;
-    scratch.write("dump/" + name, build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2}), raw_of(TensorSpec::kBuffer, 11, 3),
-                                                          raw_of(TensorSpec::kSpace, 13, 4)}}));
+    scratch.write("dump/" + name,
+                  build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2}),
+                                          raw_of(TensorSpec::kBuffer, 11, 3), raw_of(TensorSpec::kSpace, 13, 4)}}));
     const ConvertRun run = convert_dump(scratch, {}, format);
     CHECK(run.failures.empty());
     CHECK(run.warnings.empty());

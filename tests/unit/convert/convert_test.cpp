@@ -45,15 +45,17 @@ void set_age(const fs::path& path, std::chrono::seconds age) {
 
 TEST_CASE("the tree of the dump is mirrored under OUT, and files that hold no tensors are counted") {
   const ScratchDir scratch;
-  for (const std::string folder : {"dump/rank_0/Net/0/1/", "dump/rank_1/Net/0/1/", "dump/"}) scratch.write(folder + kName, sample_dump());
+  for (const std::string folder : {"dump/rank_0/Net/0/1/", "dump/rank_1/Net/0/1/", "dump/"})
+    scratch.write(folder + kName, sample_dump());
   scratch.write("dump/rank_0/Net/0/1/statistic.csv", "Op Type,Op Name\n");
   scratch.write("dump/graph.ir", "text");
   scratch.write("dump/notes", "neither a dump nor anything else we know");
   const ConvertRun run = run_convert({scratch.file("dump")}, options_for(scratch.file("out")));
   REQUIRE_FALSE(run.error);
   CHECK(names_below(scratch.file("out")) ==
-        std::vector<std::string>{kInputName, kOutputName, "rank_0/Net/0/1/" + kInputName, "rank_0/Net/0/1/" + kOutputName,
-                                 "rank_1/Net/0/1/" + kInputName, "rank_1/Net/0/1/" + kOutputName});
+        std::vector<std::string>{kInputName, kOutputName, "rank_0/Net/0/1/" + kInputName,
+                                 "rank_0/Net/0/1/" + kOutputName, "rank_1/Net/0/1/" + kInputName,
+                                 "rank_1/Net/0/1/" + kOutputName});
   CHECK(run.failures.empty());
   CHECK(run.summary.inputs == 3);
   CHECK(run.summary.tensors == 6);
@@ -77,7 +79,9 @@ TEST_CASE("a single file converts into OUT itself") {
 
 TEST_CASE("rows say what became of each tensor") {
   const ScratchDir scratch;
-  scratch.write("dump/" + kName, build_dump({.tensors = {output_of(DType::kBfloat16, Format::kFractalZnLstm, {3, 8, 16, 16}, Dims{40, 80})}}));
+  scratch.write(
+      "dump/" + kName,
+      build_dump({.tensors = {output_of(DType::kBfloat16, Format::kFractalZnLstm, {3, 8, 16, 16}, Dims{40, 80})}}));
   const ConvertRun run = run_convert({scratch.file("dump")}, options_for(scratch.file("out")));
   const ConvertRow* row = run.row_of(kName, "output:0");
   REQUIRE(row != nullptr);
@@ -107,7 +111,8 @@ TEST_CASE("resume leaves outputs that are complete and newer, and rewrites those
 
   fs::resize_file(scratch.file("out/" + kInputName), 10);
   set_age(scratch.file("out/" + kOutputName), std::chrono::seconds(200));
-  scratch.write("out/" + kOther + ".output.0.2x3.npy", std::string(complete.at(kOther + ".output.0.2x3.npy").size(), 'x'));
+  scratch.write("out/" + kOther + ".output.0.2x3.npy",
+                std::string(complete.at(kOther + ".output.0.2x3.npy").size(), 'x'));
   const ConvertRun second = run_convert({scratch.file("dump")}, options);
   CHECK(second.summary.written == 2);
   CHECK(second.summary.skipped == 2);
@@ -179,7 +184,8 @@ TEST_CASE("different places in several dumps go into one OUT, and a dump named t
   const ScratchDir scratch;
   scratch.write("a/rank_0/" + kName, sample_dump());
   scratch.write("b/rank_1/" + kName, sample_dump());
-  const ConvertRun run = run_convert({scratch.file("a"), scratch.file("b"), scratch.file("a")}, options_for(scratch.file("out")));
+  const ConvertRun run =
+      run_convert({scratch.file("a"), scratch.file("b"), scratch.file("a")}, options_for(scratch.file("out")));
   REQUIRE_FALSE(run.error);
   CHECK(run.summary.written == 4);
   CHECK(names_below(scratch.file("out")).size() == 4);

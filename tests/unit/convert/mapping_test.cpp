@@ -13,7 +13,9 @@ namespace {
 const std::string kHashed = "12345678901234567890123456789012";
 const std::string kReal = "Conv2D.Default_network-conv1-op1.3.7.1700000000000000";
 
-std::string small_dump() { return build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2, 3}, Dims{2, 3})}}); }
+std::string small_dump() {
+  return build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2, 3}, Dims{2, 3})}});
+}
 
 ConvertRun convert_into(const ScratchDir& scratch, bool dry_run = false) {
   ConvertOptions options;
@@ -33,7 +35,8 @@ std::string name_for_output_of(size_t length) {
 
 TEST_CASE("a long output is stored under its hash, and mapping.csv in its folder has the name") {
   const ScratchDir scratch;
-  const std::string just_right = name_for_output_of(254), too_long = name_for_output_of(255), far_too_long = name_for_output_of(271);
+  const std::string just_right = name_for_output_of(254), too_long = name_for_output_of(255),
+                    far_too_long = name_for_output_of(271);
   for (const std::string& name : {just_right, too_long, far_too_long}) scratch.write("dump/sub/" + name, small_dump());
   const ConvertRun run = convert_into(scratch);
   CHECK(run.failures.empty());
@@ -133,7 +136,8 @@ TEST_CASE("two hashes of one real name give two outputs") {
 }
 
 TEST_CASE("a real name out of mapping.csv never leaves OUT") {
-  for (const std::string real : {"../../escaped.1.2.1700000000000000", "/tmp/escaped.a.1.2.1700000000000000", "..", "."}) {
+  for (const std::string real :
+       {"../../escaped.1.2.1700000000000000", "/tmp/escaped.a.1.2.1700000000000000", "..", "."}) {
     INFO(real);
     const ScratchDir scratch;
     scratch.write("dump/" + kHashed, small_dump());

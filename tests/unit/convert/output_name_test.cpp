@@ -45,7 +45,8 @@ std::string name_with(const NameRequest& request, const Plan& plan, const Stored
 }
 
 bool is_one_component(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
 }
 
 }  // namespace
@@ -73,14 +74,16 @@ TEST_CASE("a bin is called by dimensions, numpy's dtype and format, or by its fl
 TEST_CASE("msnpy takes the last part of the operator's name and the format") {
   const std::string op = "Default/network-Net/conv1-Conv2d/Conv2D-op12";
   const std::string rest = ".3.7.1700000000000000.output.0.";
-  CHECK(name_with(request_of(OutputType::kMsnpy, true, op), converted({1})) == "Conv2D.Conv2D-op12" + rest + "NCHW.npy");
+  CHECK(name_with(request_of(OutputType::kMsnpy, true, op), converted({1})) ==
+        "Conv2D.Conv2D-op12" + rest + "NCHW.npy");
   CHECK(name_with(request_of(OutputType::kMsnpy, true, op), kept({1})) == "Conv2D.Conv2D-op12" + rest + "NC1HWC0.npy");
   CHECK(name_with(request_of(OutputType::kMsnpy, false, op), kept({1})) == "Conv2D.Conv2D-op12" + rest + "NC1HWC0.npy");
   CHECK(name_with(request_of(OutputType::kMsnpy, true, ""), converted({1})) == kBase + ".output.0.NCHW.npy");
 }
 
 TEST_CASE("msnpy leaves names alone that do not have five fields") {
-  for (const std::string& base : std::vector<std::string>{"plain", "Conv2D.a.1.2", "Conv2D.a.1.2.3.4", kBase + ".bin"}) {
+  for (const std::string& base :
+       std::vector<std::string>{"plain", "Conv2D.a.1.2", "Conv2D.a.1.2.3.4", kBase + ".bin"}) {
     NameRequest request = request_of(OutputType::kMsnpy, true, "Default/x");
     request.input_name = base;
     CHECK(name_with(request, converted({1})) == base + ".output.0.NCHW.npy");
@@ -104,7 +107,8 @@ TEST_CASE("buffers and spaces are bytes in every mode") {
       CHECK(name_with(request, kept({7}), tensor_of(Io::kSpace, "2")) == kBase + ".space.2.bin");
     }
   }
-  CHECK(opdebug_output_name("Opdebug.Node_OpDebug.1.2.3", tensor_of()).name == "Opdebug.Node_OpDebug.1.2.3.output.0.json");
+  CHECK(opdebug_output_name("Opdebug.Node_OpDebug.1.2.3", tensor_of()).name ==
+        "Opdebug.Node_OpDebug.1.2.3.output.0.json");
 }
 
 TEST_CASE("names of 255 bytes and more are hashed, with their suffix and the name they stand for") {
@@ -138,9 +142,10 @@ TEST_CASE("lengths are counted in bytes, which is what the file system does") {
 }
 
 TEST_CASE("no operator name from inside a file can choose a folder or break a line") {
-  for (const std::string& op : {std::string("../../etc/passwd"), std::string(".."), std::string("/"), std::string("a/.."),
-                               std::string("a\0b", 3), std::string("a\nb,c"), std::string("\x1b[31mred\x7f"), std::string("a\r\n"),
-                               std::string("\0", 1), std::string(1000, '/'), std::string("..\0/..", 6)}) {
+  for (const std::string& op :
+       {std::string("../../etc/passwd"), std::string(".."), std::string("/"), std::string("a/.."),
+        std::string("a\0b", 3), std::string("a\nb,c"), std::string("\x1b[31mred\x7f"), std::string("a\r\n"),
+        std::string("\0", 1), std::string(1000, '/'), std::string("..\0/..", 6)}) {
     const OutputName name = output_name(request_of(OutputType::kMsnpy, true, op), tensor_of(), converted({1}));
     INFO(name.name);
     CHECK(is_one_component(name.name));

@@ -24,7 +24,8 @@ struct Sample {
   std::vector<int64_t> sources;  // of the elements in the order of the output
 };
 
-Sample sample_of(Format format, const Shape& device, const Shape& original, Format target, DType dtype, std::vector<int64_t> sources) {
+Sample sample_of(Format format, const Shape& device, const Shape& original, Format target, DType dtype,
+                 std::vector<int64_t> sources) {
   PlanRequest request;
   request.dtype = dtype;
   request.format_number = static_cast<int64_t>(format);
@@ -38,7 +39,8 @@ Sample sample_of(Format format, const Shape& device, const Shape& original, Form
 Sample device_sample(const Coordinates& extent, int64_t c0, Format target, DType dtype) {
   const DeviceLayout layout{Format::kNC1HWC0, extent, c0, 0};
   const std::string_view axes = name_of(target);
-  return sample_of(layout.format, *device_shape(layout), host_shape(extent, "NCHW"), target, dtype, sources_of(layout, axes));
+  return sample_of(layout.format, *device_shape(layout), host_shape(extent, "NCHW"), target, dtype,
+                   sources_of(layout, axes));
 }
 
 Sample permuted_sample(const Coordinates& extent, DType dtype) {
@@ -64,7 +66,9 @@ void append_element(std::string& to, DType dtype, const std::string& data, int64
   const auto byte = [&](int64_t at) { return static_cast<uint8_t>(data[static_cast<size_t>(at)]); };
   const auto half = [&](int64_t at) { return static_cast<uint16_t>(byte(2 * at) | byte(2 * at + 1) << 8); };
   const auto bits = [&](int width) { return byte(index * width / 8) >> (index * width % 8) & ((1 << width) - 1); };
-  const auto signed_bits = [&](int width) { return static_cast<char>(bits(width) < 1 << (width - 1) ? bits(width) : bits(width) - (1 << width)); };
+  const auto signed_bits = [&](int width) {
+    return static_cast<char>(bits(width) < 1 << (width - 1) ? bits(width) : bits(width) - (1 << width));
+  };
   switch (dtype) {
     case DType::kInt4: to += signed_bits(4); return;
     case DType::kInt2: to += signed_bits(2); return;
@@ -81,7 +85,9 @@ void append_element(std::string& to, DType dtype, const std::string& data, int64
       append_float(to, kernels::decode_float16(half(2 * index)));
       append_float(to, kernels::decode_float16(half(2 * index + 1)));
       return;
-    default: to.append(data, static_cast<size_t>(index) * static_cast<size_t>(info(dtype).bits / 8), static_cast<size_t>(info(dtype).bits / 8));
+    default:
+      to.append(data, static_cast<size_t>(index) * static_cast<size_t>(info(dtype).bits / 8),
+                static_cast<size_t>(info(dtype).bits / 8));
   }
 }
 
@@ -99,11 +105,13 @@ void check_written(const Sample& sample, bool large) {
   const std::string expected = "a header" + expected_body(sample, data);
   CHECK((std::max(expected.size(), data.size()) > (1U << 20)) == large);
   for (const unsigned jobs : {1U, 3U}) {
-    INFO(name_of(plan.dtype) << " " << name_of(plan.from) << " to " << name_of(plan.to) << " " << describe(plan.shape) << ", " << jobs << " jobs");
+    INFO(name_of(plan.dtype) << " " << name_of(plan.from) << " to " << name_of(plan.to) << " " << describe(plan.shape)
+                             << ", " << jobs << " jobs");
     WorkerPool pool(jobs);
     const CancelToken never;
     const auto file = File::open(input).value();
-    const auto written = write_tensor({file, kOffset, plan}, "a header", scratch.file("output"), {pool, never, nullptr});
+    const auto written =
+        write_tensor({file, kOffset, plan}, "a header", scratch.file("output"), {pool, never, nullptr});
     REQUIRE(written);
     CHECK(*written == expected.size());
     CHECK(output_bytes(plan) + 8 == expected.size());
@@ -112,10 +120,11 @@ void check_written(const Sample& sample, bool large) {
   }
 }
 
-const std::vector<DType> kDtypes = {
-    DType::kInt8,       DType::kBool,         DType::kFloat16,    DType::kInt32,      DType::kFloat64,  DType::kComplex128,
-    DType::kInt4,       DType::kUint1,        DType::kInt2,       DType::kUint2,      DType::kBfloat16, DType::kComplex32,
-    DType::kHifloat8,   DType::kFloat8E5m2,   DType::kFloat8E4m3fn, DType::kFloat8E8m0, DType::kFloat4E2m1, DType::kFloat4E1m2};
+const std::vector<DType> kDtypes = {DType::kInt8,       DType::kBool,       DType::kFloat16,      DType::kInt32,
+                                    DType::kFloat64,    DType::kComplex128, DType::kInt4,         DType::kUint1,
+                                    DType::kInt2,       DType::kUint2,      DType::kBfloat16,     DType::kComplex32,
+                                    DType::kHifloat8,   DType::kFloat8E5m2, DType::kFloat8E4m3fn, DType::kFloat8E8m0,
+                                    DType::kFloat4E2m1, DType::kFloat4E1m2};
 
 // Extents that make about `bytes` of output, all odd.
 Coordinates extents_for(DType dtype, int64_t bytes) {
@@ -161,7 +170,8 @@ TEST_CASE("an empty tensor is its header") {
   const std::string input = scratch.write("input", "bytes");
   WorkerPool pool(1);
   const CancelToken never;
-  const Sample sample = sample_of(Format::kNC1HWC0, {0, 2, 3, 3, 16}, {0, 20, 3, 3}, Format::kNCHW, DType::kFloat16, {});
+  const Sample sample =
+      sample_of(Format::kNC1HWC0, {0, 2, 3, 3, 16}, {0, 20, 3, 3}, Format::kNCHW, DType::kFloat16, {});
   const auto file = File::open(input).value();
   REQUIRE(write_tensor({file, 0, sample.plan}, "header", scratch.file("output"), {pool, never, nullptr}));
   CHECK(scratch.read("output") == "header");
@@ -179,8 +189,11 @@ TEST_CASE("an input that changes while it is read fails and leaves nothing behin
       WorkerPool pool(2);
       const CancelToken never;
       const auto file = File::open(input).value();
-      scratch.write("input", change == "grows" ? data + "x" : change == "shrinks" ? data.substr(0, data.size() / 2) : data);
-      const auto written = write_tensor({file, 0, sample.plan}, "header", scratch.file("output"), {pool, never, nullptr});
+      scratch.write("input", change == "grows"     ? data + "x"
+                             : change == "shrinks" ? data.substr(0, data.size() / 2)
+                                                   : data);
+      const auto written =
+          write_tensor({file, 0, sample.plan}, "header", scratch.file("output"), {pool, never, nullptr});
       REQUIRE_FALSE(written);
       CHECK(written.error().code == ErrorCode::kChangedWhileReading);
       CHECK(files_below(scratch.path()).size() == 1);
@@ -221,7 +234,8 @@ TEST_CASE("a directory in the place of the output is an error that leaves nothin
   WorkerPool pool(1);
   const CancelToken never;
   const auto file = File::open(input).value();
-  const auto written = write_tensor({file, 0, identity_sample(8, DType::kInt8).plan}, "", scratch.file("output"), {pool, never, nullptr});
+  const auto written = write_tensor({file, 0, identity_sample(8, DType::kInt8).plan}, "", scratch.file("output"),
+                                    {pool, never, nullptr});
   REQUIRE_FALSE(written);
   CHECK(written.error().code == ErrorCode::kWriteFailed);
   CHECK(files_below(scratch.path()).size() == 2);

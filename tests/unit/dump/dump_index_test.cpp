@@ -82,9 +82,10 @@ TEST_CASE("an index may start at any level of a tree or at a file") {
 
 TEST_CASE("rows come by rank and graph and step and time whatever the folders are called") {
   const ScratchDir scratch;
-  for (const char* name : {"rank_10/Net/0/0/A.x.1.2.1700000000000002", "rank_2/Net/0/10/A.x.1.2.1700000000000001",
-                           "rank_2/Net/0/9/A.x.1.2.1700000000000009", "rank_2/Net/0/9/Z.x.1.2.1700000000000003",
-                           "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy", "other"}) {
+  for (const char* name :
+       {"rank_10/Net/0/0/A.x.1.2.1700000000000002", "rank_2/Net/0/10/A.x.1.2.1700000000000001",
+        "rank_2/Net/0/9/A.x.1.2.1700000000000009", "rank_2/Net/0/9/Z.x.1.2.1700000000000003",
+        "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy", "other"}) {
     scratch.write(name, "");
   }
   CHECK(relative_paths(index_of({scratch.path().string()})) ==
@@ -111,7 +112,8 @@ TEST_CASE("a path that does not exist is an error of the whole") {
 
 TEST_CASE("files are given to the family of their name") {
   const ScratchDir scratch;
-  for (const char* name : {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv", "notes", "a.bin"}) {
+  for (const char* name :
+       {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv", "notes", "a.bin"}) {
     scratch.write(name, "");
   }
   const DumpIndex index = index_of({scratch.path().string()});
@@ -128,8 +130,8 @@ TEST_CASE("a name on disk that is a hash is resolved by the mapping.csv beside i
   const ScratchDir scratch;
   scratch.write(std::string("a/") + kHash, good_dump());
   scratch.write("a/1804289383.npy", test::build_npy({}));
-  scratch.write("a/mapping.csv", std::string(kHash) + "," + kAdd +
-                                     "\n1804289383.npy,Mul.m.1.2.1700000000000001.input.1.NCHW.npy\n");
+  scratch.write("a/mapping.csv",
+                std::string(kHash) + "," + kAdd + "\n1804289383.npy,Mul.m.1.2.1700000000000001.input.1.NCHW.npy\n");
   scratch.write(std::string("b/") + kHash, good_dump());  // no table here
   const DumpIndex index = index_of({scratch.path().string()});
   const IndexedFile& add = file_of(index, kHash);

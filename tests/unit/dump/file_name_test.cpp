@@ -10,7 +10,8 @@ namespace {
 // "type|name|task|stream|time", "-" for a number that is not there.
 std::string text_of(const DumpFileName& name) {
   const auto number = [](const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; };
-  return name.op_type + "|" + name.op_name + "|" + number(name.task_id) + "|" + number(name.stream_id) + "|" + name.timestamp;
+  return name.op_type + "|" + name.op_name + "|" + number(name.task_id) + "|" + number(name.stream_id) + "|" +
+         name.timestamp;
 }
 
 std::string dump(std::string_view name) {
@@ -21,8 +22,8 @@ std::string dump(std::string_view name) {
 std::string npy(std::string_view name) {
   const auto parsed = parse_npy_file_name(name);
   if (!parsed) return "none";
-  return text_of(parsed->op) + "|" + std::string(name_of(parsed->io)) + "|" + parsed->slot + "|" + parsed->format_text + "|" +
-         (parsed->dtype ? std::string(name_of(*parsed->dtype)) : "-");
+  return text_of(parsed->op) + "|" + std::string(name_of(parsed->io)) + "|" + parsed->slot + "|" + parsed->format_text +
+         "|" + (parsed->dtype ? std::string(name_of(*parsed->dtype)) : "-");
 }
 
 TEST_CASE("dump file names of every writer") {
@@ -66,8 +67,8 @@ TEST_CASE("a time stamp may be very long and a task too large for a number is no
 }
 
 TEST_CASE("names that are no dump files") {
-  for (const char* name : {"", ".", "...", "mapping.csv", "statistic.csv", "Add", "Add.x", "1673383728093446", "README.md",
-                           "71502983415062987341509827364518", "conv1.0.1673383728093446.pb", "a.b.c.d.e",
+  for (const char* name : {"", ".", "...", "mapping.csv", "statistic.csv", "Add", "Add.x", "1673383728093446",
+                           "README.md", "71502983415062987341509827364518", "conv1.0.1673383728093446.pb", "a.b.c.d.e",
                            "Add.x.y.z.1673383728093446", "x.1673383728093446", "ms_output_trace_code_graph_0.ir"}) {
     CAPTURE(name);
     CHECK(dump(name) == "none");
@@ -81,7 +82,8 @@ TEST_CASE("npy names of MindSpore") {
         "Conv2D|Default_net_Conv2D-op1|3|7|1612345678901234|input|1|NC1HWC0|float16");
   CHECK(npy("Add.x.0.0.1612345678901234.output.10.DefaultFormat.Float32.npy") ==
         "Add|x|0|0|1612345678901234|output|10|DefaultFormat|float32");
-  CHECK(npy("Add..0.0.1612345678901234.output.0.DefaultFormat.npy") == "Add||0|0|1612345678901234|output|0|DefaultFormat|-");
+  CHECK(npy("Add..0.0.1612345678901234.output.0.DefaultFormat.npy") ==
+        "Add||0|0|1612345678901234|output|0|DefaultFormat|-");
   CHECK(npy("Parameter.conv1.weight.0.0.1612345678901234.output.0.DefaultFormat.npy") ==
         "Parameter|conv1.weight|0|0|1612345678901234|output|0|DefaultFormat|-");
   CHECK(npy("Add.x.1.2.1612345678901234.output.0.ND.BF16.npy") == "Add|x|1|2|1612345678901234|output|0|ND|bfloat16");
@@ -102,16 +104,18 @@ TEST_CASE("formats and dtypes in npy names that nobody knows are none") {
 }
 
 TEST_CASE("npy names that say nothing") {
-  for (const char* name : {"", ".npy", "a.npy", "Add.x.1.2.1612345678901234.output.0.npy", "output.0.NCHW.npy", "....output.0.NCHW.npy",
-                           "Add.x.1.2.1612345678901234.both.0.NCHW.npy", "Add.x.1.2.1612345678901234.output.one.NCHW.npy",
-                           "Add.x.1.2.1612345678901234.output.0.NCHW.bin"}) {
+  for (const char* name :
+       {"", ".npy", "a.npy", "Add.x.1.2.1612345678901234.output.0.npy", "output.0.NCHW.npy", "....output.0.NCHW.npy",
+        "Add.x.1.2.1612345678901234.both.0.NCHW.npy", "Add.x.1.2.1612345678901234.output.one.NCHW.npy",
+        "Add.x.1.2.1612345678901234.output.0.NCHW.bin"}) {
     CAPTURE(name);
     CHECK(npy(name) == "none");
   }
 }
 
 TEST_CASE("raw bin names of MindSpore 1.0 to 1.2") {
-  const auto conv = parse_raw_bin_file_name("Default--network-Net--conv1-Conv2d--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin");
+  const auto conv = parse_raw_bin_file_name(
+      "Default--network-Net--conv1-Conv2d--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin");
   REQUIRE(conv);
   CHECK(conv->op_name == "Default/network-Net/conv1-Conv2d/Conv2D-op12");
   CHECK(conv->io == Io::kInput);

@@ -9,9 +9,9 @@ using namespace msdump::test;
 
 namespace {
 
-const std::vector<Format> kDeviceFormats = {Format::kNC1HWC0,     Format::kNC1HWC0C04, Format::kFractalZ,
-                                            Format::kFractalZG,   Format::kFractalZC04, Format::kNDC1HWC0,
-                                            Format::kFractalZ3D,  Format::kC1HWNCoC0};
+const std::vector<Format> kDeviceFormats = {Format::kNC1HWC0,    Format::kNC1HWC0C04,  Format::kFractalZ,
+                                            Format::kFractalZG,  Format::kFractalZC04, Format::kNDC1HWC0,
+                                            Format::kFractalZ3D, Format::kC1HWNCoC0};
 const std::vector<Format> kTargets = {Format::kNCHW,  Format::kNHWC,  Format::kHWCN,  Format::kCHWN, Format::kNCDHW,
                                       Format::kNDHWC, Format::kDHWCN, Format::kDHWNC, Format::kND};
 
@@ -59,7 +59,8 @@ std::optional<DeviceLayout> first_reading(DeviceLayout layout, const Shape& orig
 }
 
 std::string describe_layout(const DeviceLayout& l, const Shape& original) {
-  return fmt::format("{} {} groups {} from {}", name_of(l.format), describe(device_shape(l).value()), l.groups, describe(original));
+  return fmt::format("{} {} groups {} from {}", name_of(l.format), describe(device_shape(l).value()), l.groups,
+                     describe(original));
 }
 
 void check_layout(const DeviceLayout& layout, std::string_view original_axes, Format target) {
@@ -106,7 +107,8 @@ TEST_CASE("FRACTAL_Z with groups follows the formula of the reference, element b
     layout.extent.h = dice.from_to(1, 3);
     layout.extent.w = dice.from_to(1, 3);
     layout.c0 = dice.one_of<int64_t>({8, 16, 32});
-    check_layout(layout, "NCHW", dice.one_of<Format>({Format::kNCHW, Format::kNHWC, Format::kHWCN, Format::kCHWN, Format::kND}));
+    check_layout(layout, "NCHW",
+                 dice.one_of<Format>({Format::kNCHW, Format::kNHWC, Format::kHWCN, Format::kCHWN, Format::kND}));
   }
 }
 
@@ -137,7 +139,8 @@ TEST_CASE("sub-formats of 0 and 1 both mean that FRACTAL_Z has no groups") {
   }
 }
 
-TEST_CASE("a target for tensors of the other number of dimensions is kept in device layout with a note that counts right") {
+TEST_CASE(
+    "a target for tensors of the other number of dimensions is kept in device layout with a note that counts right") {
   const DeviceLayout flat{Format::kNC1HWC0, {2, 3, 1, 4, 5}, 16, 0};
   const Plan four = plan_of(request_for(flat, Shape{2, 3, 4, 5}, Format::kDHWNC));
   CHECK(four.policy == PlanPolicy::kKept);

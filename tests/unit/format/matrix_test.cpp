@@ -28,7 +28,8 @@ TEST_CASE("FRACTAL_NZ of any rank and C0 follows the formula of the reference, w
     for (int64_t rank = dice.from_to(0, 3); rank > 0; --rank) host.push_back(dice.from_to(1, 3));
     host.push_back(dice.from_to(1, 40));
     if (dice.from_to(0, 4) != 0) host.push_back(dice.from_to(1, 80));
-    const Format target = dice.one_of<Format>({Format::kNCHW, Format::kND, Format::kNHWC, Format::kNCDHW, Format::kHWCN});
+    const Format target =
+        dice.one_of<Format>({Format::kNCHW, Format::kND, Format::kNHWC, Format::kNCDHW, Format::kHWCN});
     check_nz(dice.one_of(kNzFormats), host, dice.one_of<int64_t>({2, 4, 8, 16, 32, 64}), target);
   }
 }
@@ -39,7 +40,8 @@ TEST_CASE("a vector in FRACTAL_NZ is a matrix of one row, a scalar one of one el
 }
 
 TEST_CASE("FRACTAL_NZ without an original shape is kept, with a note that says what is missing") {
-  for (const auto& original : {std::optional<Shape>(), std::optional<Shape>({kUnknownDim, 33}), std::optional<Shape>(Shape{})}) {
+  for (const auto& original :
+       {std::optional<Shape>(), std::optional<Shape>({kUnknownDim, 33}), std::optional<Shape>(Shape{})}) {
     const Plan plan = plan_of(request_for(Format::kFractalNZ, {3, 2, 16, 16}, original));
     CHECK(plan.policy == PlanPolicy::kKept);
     CHECK(plan.shape == Shape{3, 2, 16, 16});
@@ -53,7 +55,8 @@ TEST_CASE("FRACTAL_NZ without an original shape is kept, with a note that says w
 }
 
 TEST_CASE("an original shape that a FRACTAL_NZ tensor cannot hold is refused with both shapes") {
-  for (const Shape& original : {Shape{17, 49}, Shape{33, 33}, Shape{16, 33}, Shape{2, 17, 33}, Shape{17, 32}, Shape{49}}) {
+  for (const Shape& original :
+       {Shape{17, 49}, Shape{33, 33}, Shape{16, 33}, Shape{2, 17, 33}, Shape{17, 32}, Shape{49}}) {
     INFO(describe(original));
     const Error error = refusal_of(request_for(Format::kFractalNZ, {3, 2, 16, 16}, original));
     CHECK(error.code == ErrorCode::kShapeMismatch);

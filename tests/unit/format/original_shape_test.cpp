@@ -14,7 +14,7 @@ struct LowRank {
 
 // (C), (N,C) where H and W are 1, else (C,H), and (C,H,W); () is a scalar.
 const std::vector<LowRank> kLowRanks = {
-    {{}, {1, 1, 1, 1, 1}},  {{10}, {1, 10, 1, 1, 1}},   {{40}, {1, 40, 1, 1, 1}},     {{4, 10}, {4, 10, 1, 1, 1}},
+    {{}, {1, 1, 1, 1, 1}},       {{10}, {1, 10, 1, 1, 1}},     {{40}, {1, 40, 1, 1, 1}},  {{4, 10}, {4, 10, 1, 1, 1}},
     {{20, 7}, {1, 20, 1, 7, 1}}, {{5, 3, 2}, {1, 5, 1, 3, 2}}, {{1, 1}, {1, 1, 1, 1, 1}},
 };
 
@@ -26,8 +26,8 @@ DeviceLayout layout_of(Format format, const Coordinates& extent) {
 
 TEST_CASE("an original shape of a lower rank is read as MindSpore pads it, and written with its own rank") {
   for (const LowRank& low : kLowRanks) {
-    for (const Format format : {Format::kNC1HWC0, Format::kNC1HWC0C04, Format::kFractalZ, Format::kC1HWNCoC0, Format::kNDC1HWC0,
-                                Format::kFractalZ3D}) {
+    for (const Format format : {Format::kNC1HWC0, Format::kNC1HWC0C04, Format::kFractalZ, Format::kC1HWNCoC0,
+                                Format::kNDC1HWC0, Format::kFractalZ3D}) {
       for (const Format target : {Format::kNCHW, Format::kNHWC, Format::kND}) {
         INFO(name_of(format) << " from " << describe(low.original) << " to " << name_of(target));
         const DeviceLayout layout = layout_of(format, low.extent);
@@ -45,7 +45,8 @@ TEST_CASE("the original format of an output decides between readings that both f
   // 2 x 3 x 3 x 3 is a tensor of 3 channels either way, with other elements.
   const DeviceLayout nchw{Format::kNC1HWC0, {2, 3, 1, 3, 3}, 16, 0};
   PlanRequest request = request_for(nchw, Shape{2, 3, 3, 3});
-  for (const auto& original_format : {std::optional<Format>(), std::optional(Format::kNCHW), std::optional(Format::kND)}) {
+  for (const auto& original_format :
+       {std::optional<Format>(), std::optional(Format::kNCHW), std::optional(Format::kND)}) {
     request.original_format = original_format;
     check_plan(plan_of(request), sources_of(nchw, "NCHW"));
   }
@@ -105,11 +106,12 @@ TEST_CASE("empty tensors in device formats get their host shape in the order ask
     Format format;
     Coordinates extent;
   };
-  for (const auto& [format, extent] : {Empty{Format::kNC1HWC0, {0, 20, 1, 3, 3}}, Empty{Format::kNC1HWC0, {1, 20, 1, 0, 3}},
-                                       Empty{Format::kNC1HWC0, {2, 0, 1, 3, 3}}, Empty{Format::kFractalZ, {16, 0, 1, 3, 3}},
-                                       Empty{Format::kFractalZ, {0, 5, 1, 3, 3}}, Empty{Format::kC1HWNCoC0, {0, 20, 1, 2, 2}},
-                                       Empty{Format::kNDC1HWC0, {1, 20, 0, 3, 3}}, Empty{Format::kFractalZ3D, {3, 5, 0, 3, 3}},
-                                       Empty{Format::kFractalZC04, {5, 3, 1, 0, 3}}}) {
+  for (const auto& [format, extent] :
+       {Empty{Format::kNC1HWC0, {0, 20, 1, 3, 3}}, Empty{Format::kNC1HWC0, {1, 20, 1, 0, 3}},
+        Empty{Format::kNC1HWC0, {2, 0, 1, 3, 3}}, Empty{Format::kFractalZ, {16, 0, 1, 3, 3}},
+        Empty{Format::kFractalZ, {0, 5, 1, 3, 3}}, Empty{Format::kC1HWNCoC0, {0, 20, 1, 2, 2}},
+        Empty{Format::kNDC1HWC0, {1, 20, 0, 3, 3}}, Empty{Format::kFractalZ3D, {3, 5, 0, 3, 3}},
+        Empty{Format::kFractalZC04, {5, 3, 1, 0, 3}}}) {
     const DeviceLayout layout = layout_of(format, extent);
     const bool deep = has_depth(format);
     INFO(name_of(format) << " " << describe(*device_shape(layout)));

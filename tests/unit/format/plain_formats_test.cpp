@@ -95,10 +95,11 @@ TEST_CASE("tensors without a layout are written as they are, in the same pass") 
     Format format;
     Shape shape;
   };
-  for (const auto& [format, shape] : {Case{Format::kND, {3, 4}}, Case{Format::kND, {}}, Case{Format::kND, {2, 3, 4, 5}},
-                                      Case{Format::kNCHW, {7}}, Case{Format::kNHWC, {6, 5}}, Case{Format::kNCL, {2, 3, 4}},
-                                      Case{Format::kNC, {4, 5}}, Case{Format::kNCDHW, {2, 3, 4, 5}}, Case{Format::kReserved, {3}},
-                                      Case{Format::kNCHW, {1, 2, 1, 2, 1, 2, 1, 2}}}) {
+  for (const auto& [format, shape] :
+       {Case{Format::kND, {3, 4}}, Case{Format::kND, {}}, Case{Format::kND, {2, 3, 4, 5}}, Case{Format::kNCHW, {7}},
+        Case{Format::kNHWC, {6, 5}}, Case{Format::kNCL, {2, 3, 4}}, Case{Format::kNC, {4, 5}},
+        Case{Format::kNCDHW, {2, 3, 4, 5}}, Case{Format::kReserved, {3}},
+        Case{Format::kNCHW, {1, 2, 1, 2, 1, 2, 1, 2}}}) {
     for (const Format target : {Format::kNCHW, Format::kNHWC, Format::kNDHWC, Format::kND}) {
       INFO(name_of(format) << " " << describe(shape) << " to " << name_of(target));
       const Plan plan = plan_of(request_for(format, shape, std::nullopt, target));

@@ -46,7 +46,8 @@ void run_one_window(const PlanPart& part, const Window& window, const Bytes& src
   for_each_run(window.src, [&](int64_t first) {
     const size_t from = static_cast<size_t>(first) * size;
     if (first < 0 || from + run_bytes(window.src) > src.size()) FAIL("reads past the source at " << first);
-    std::copy_n(src.begin() + static_cast<std::ptrdiff_t>(from), run_bytes(window.src), in.begin() + static_cast<std::ptrdiff_t>(at));
+    std::copy_n(src.begin() + static_cast<std::ptrdiff_t>(from), run_bytes(window.src),
+                in.begin() + static_cast<std::ptrdiff_t>(at));
     at += run_bytes(window.src);
     return true;
   });
@@ -56,7 +57,8 @@ void run_one_window(const PlanPart& part, const Window& window, const Bytes& src
   for_each_run(window.dst, [&](int64_t first) {
     const size_t to = static_cast<size_t>(first) * size;
     if (first < 0 || to + run_bytes(window.dst) > dst.size()) FAIL("writes past the result at " << first);
-    std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(at), run_bytes(window.dst), dst.begin() + static_cast<std::ptrdiff_t>(to));
+    std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(at), run_bytes(window.dst),
+                dst.begin() + static_cast<std::ptrdiff_t>(to));
     at += run_bytes(window.dst);
     return true;
   });

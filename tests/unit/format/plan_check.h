@@ -30,7 +30,9 @@ void check_plan(const Plan& plan, const std::vector<int64_t>& sources);
 class Dice {
  public:
   explicit Dice(uint64_t seed) : engine_(seed) {}
-  [[nodiscard]] int64_t from_to(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
+  [[nodiscard]] int64_t from_to(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
   template <class T>
   [[nodiscard]] T one_of(const std::vector<T>& choices) {
     return choices[static_cast<size_t>(from_to(0, static_cast<int64_t>(choices.size()) - 1))];

@@ -58,19 +58,38 @@ TEST_CASE("a block of no elements is refused") {
 
 TEST_CASE("an original shape that does not fit is refused with both shapes") {
   for (const auto& [format, shape, original, code, words] : {
-           Refused{Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape{1, 40, 3, 3}, kMismatch, {"original C 40 does not fit C1*C0 = 32"}},
-           Refused{Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape{1, 16, 3, 3}, kMismatch, {"original C 16 does not fit C1*C0 = 32"}},
+           Refused{Format::kNC1HWC0,
+                   {1, 2, 3, 3, 16},
+                   Shape{1, 40, 3, 3},
+                   kMismatch,
+                   {"original C 40 does not fit C1*C0 = 32"}},
+           Refused{Format::kNC1HWC0,
+                   {1, 2, 3, 3, 16},
+                   Shape{1, 16, 3, 3},
+                   kMismatch,
+                   {"original C 16 does not fit C1*C0 = 32"}},
            Refused{Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape{1, 20, 3, 4}, kMismatch, {"1x20x3x4", "1x2x3x3x16"}},
            Refused{Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape(9, 1), kMismatch, {"rank 9", "does not fit"}},
            Refused{Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape{20, 9}, kMismatch, {"20x9", "rank 2"}},
-           Refused{Format::kNDC1HWC0, {1, 2, 1, 3, 3, 16}, Shape{1, 17, 2, 3, 3}, kMismatch, {"original C 17", "C1*C0 = 16"}},
-           Refused{Format::kNDC1HWC0, {1, 2, 1, 3, 3, 16}, Shape{1, 16, 3, 3, 3}, kMismatch, {"1x16x3x3x3", "1x2x1x3x3x16"}},
-           Refused{Format::kFractalZ, {12, 1, 16, 16}, Shape{16, 3, 3, 3}, kMismatch, {"16x3x3x3", "FRACTAL_Z 12x1x16x16"}},
-           Refused{Format::kFractalZ, {9, 1, 16, 16}, Shape{17, 3, 3, 3}, kMismatch, {"17x3x3x3", "FRACTAL_Z 9x1x16x16"}},
+           Refused{Format::kNDC1HWC0,
+                   {1, 2, 1, 3, 3, 16},
+                   Shape{1, 17, 2, 3, 3},
+                   kMismatch,
+                   {"original C 17", "C1*C0 = 16"}},
+           Refused{Format::kNDC1HWC0,
+                   {1, 2, 1, 3, 3, 16},
+                   Shape{1, 16, 3, 3, 3},
+                   kMismatch,
+                   {"1x16x3x3x3", "1x2x1x3x3x16"}},
+           Refused{
+               Format::kFractalZ, {12, 1, 16, 16}, Shape{16, 3, 3, 3}, kMismatch, {"16x3x3x3", "FRACTAL_Z 12x1x16x16"}},
+           Refused{
+               Format::kFractalZ, {9, 1, 16, 16}, Shape{17, 3, 3, 3}, kMismatch, {"17x3x3x3", "FRACTAL_Z 9x1x16x16"}},
            Refused{Format::kFractalZ, {9, 1, 0, 16}, Shape{16, 3, 3, 3}, kMismatch, {"16x3x3x3", "9x1x0x16"}},
            Refused{Format::kFractalZ3D, {18, 1, 16, 16}, Shape{16, 3, 3, 3, 3}, kMismatch, {"FRACTAL_Z_3D 18x1x16x16"}},
            Refused{Format::kFractalZC04, {3, 1, 16, 16}, Shape{16, 5, 3, 3}, kMismatch, {"16x5x3x3", "FRACTAL_Z_C04"}},
-           Refused{Format::kC1HWNCoC0, {1, 3, 3, 1, 16, 16}, Shape{1, 17, 3, 3}, kMismatch, {"1x17x3x3", "1x3x3x1x16x16"}},
+           Refused{
+               Format::kC1HWNCoC0, {1, 3, 3, 1, 16, 16}, Shape{1, 17, 3, 3}, kMismatch, {"1x17x3x3", "1x3x3x1x16x16"}},
            Refused{Format::kC1HWNCoC0, {1, 3, 3, 1, 8, 16}, Shape{1, 16, 3, 3}, kMismatch, {"8", "16"}},
        }) {
     check_refused(request_for(format, shape, original), code, words);
@@ -101,7 +120,8 @@ TEST_CASE("bytes that do not suffice for the shape are refused with both numbers
 }
 
 TEST_CASE("sub-byte types need their last byte whole") {
-  for (const auto& [dtype, bytes] : {std::pair{DType::kInt4, 8U}, std::pair{DType::kInt2, 4U}, std::pair{DType::kUint1, 2U}}) {
+  for (const auto& [dtype, bytes] :
+       {std::pair{DType::kInt4, 8U}, std::pair{DType::kInt2, 4U}, std::pair{DType::kUint1, 2U}}) {
     PlanRequest request = request_for(Format::kND, {3, 5}, std::nullopt, Format::kNCHW, dtype);
     CHECK(request.bytes == bytes);
     CHECK(make_plan(request));
@@ -111,8 +131,8 @@ TEST_CASE("sub-byte types need their last byte whole") {
 }
 
 TEST_CASE("dimension products that overflow are too large, whatever they wrap to") {
-  for (const Shape& shape : {Shape{int64_t{1} << 40, int64_t{1} << 40}, Shape{int64_t{1} << 32, int64_t{1} << 32, 6}, Shape{kHuge, 2},
-                             Shape{kHuge}, Shape{(int64_t{1} << 62) + 3, 4}}) {
+  for (const Shape& shape : {Shape{int64_t{1} << 40, int64_t{1} << 40}, Shape{int64_t{1} << 32, int64_t{1} << 32, 6},
+                             Shape{kHuge, 2}, Shape{kHuge}, Shape{(int64_t{1} << 62) + 3, 4}}) {
     for (const Format format : {Format::kND, Format::kNC1HWC0, Format::kFractalNZ}) {
       INFO(describe(shape) << " " << name_of(format));
       PlanRequest request = request_for(format, shape, std::nullopt, Format::kNCHW, DType::kFloat64);
@@ -134,12 +154,13 @@ TEST_CASE("an empty shape with other dimensions that overflow is too large, not 
 
 TEST_CASE("empty tensors whose other dimensions are as large as can be are planned or refused without overflow") {
   const int64_t large = int64_t{1} << 58;
-  const std::vector<Shape> shapes = {{0, large, 1, 1, 16},    {large, 0, 1, 1, 16}, {0, 1, large, 16},  {large, 0, 16},
-                                     {0, 1, large, 1, 1, 16}, {large, 1, 0, 16},    {1, large, 0, 16},  {large, 0, 16, 1},
-                                     {0, 1, 1, large, 16, 1}, {0, kHuge},           {0, large, 16, 1, 1}};
-  const std::vector<std::optional<Shape>> originals = {std::nullopt,         Shape{0, kHuge, 1, 1},  Shape{large, 0, 4, 4},
-                                                       Shape{0, 0, 0, 0},    Shape{kHuge, 0, 1, 1},  Shape{1, 1, large, 0},
-                                                       Shape{0, 1, 1, 1, kHuge}, Shape{kHuge, 0}, Shape{0}};
+  const std::vector<Shape> shapes = {{0, large, 1, 1, 16}, {large, 0, 1, 1, 16},    {0, 1, large, 16},
+                                     {large, 0, 16},       {0, 1, large, 1, 1, 16}, {large, 1, 0, 16},
+                                     {1, large, 0, 16},    {large, 0, 16, 1},       {0, 1, 1, large, 16, 1},
+                                     {0, kHuge},           {0, large, 16, 1, 1}};
+  const std::vector<std::optional<Shape>> originals = {
+      std::nullopt,          Shape{0, kHuge, 1, 1},    Shape{large, 0, 4, 4}, Shape{0, 0, 0, 0}, Shape{kHuge, 0, 1, 1},
+      Shape{1, 1, large, 0}, Shape{0, 1, 1, 1, kHuge}, Shape{kHuge, 0},       Shape{0}};
   for (const FormatInfo& format : all_formats()) {
     for (const Shape& shape : shapes) {
       for (const auto& original : originals) {
@@ -160,7 +181,8 @@ TEST_CASE("empty tensors whose other dimensions are as large as can be are plann
 TEST_CASE("ranks are limited on both sides") {
   CHECK(make_plan(request_for(Format::kND, Shape(kMaxRank, 1), std::nullopt)));
   check_refused(request_for(Format::kND, Shape(kMaxRank + 1, 1), std::nullopt), kMismatch, {"rank 65", "64"});
-  check_refused(request_for(Format::kNC1HWC0, {1, 1, 1, 1, 16}, Shape(1000, 1)), kMismatch, {"original shape", "rank 1000"});
+  check_refused(request_for(Format::kNC1HWC0, {1, 1, 1, 1, 16}, Shape(1000, 1)), kMismatch,
+                {"original shape", "rank 1000"});
 }
 
 TEST_CASE("an unknown dimension of the device shape is refused") {
@@ -169,7 +191,8 @@ TEST_CASE("an unknown dimension of the device shape is refused") {
 
 TEST_CASE("unknown data types and formats are refused by their number") {
   PlanRequest request = request_for(Format::kND, {3, 4}, std::nullopt);
-  for (const int64_t number : {int64_t{99}, int64_t{-1}, int64_t{1} << 28, kHuge, std::numeric_limits<int64_t>::min()}) {
+  for (const int64_t number :
+       {int64_t{99}, int64_t{-1}, int64_t{1} << 28, kHuge, std::numeric_limits<int64_t>::min()}) {
     request.format_number = number;
     check_refused(request, ErrorCode::kUnsupportedFormat, {"unknown format " + std::to_string(number)});
   }

@@ -21,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using test::ScratchDir;
 
-std::span<const std::byte> bytes_of_text(const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes_of_text(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;

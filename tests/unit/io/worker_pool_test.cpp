@@ -56,9 +56,7 @@ TEST_CASE("loops nest in loops") {
   WorkerPool pool(4);
   std::atomic<int64_t> sum = 0;
   pool.parallel_for(8, [&](int64_t i) {
-    pool.parallel_for(8, [&](int64_t j) {
-      pool.parallel_for(8, [&](int64_t k) { sum += i * 64 + j * 8 + k; });
-    });
+    pool.parallel_for(8, [&](int64_t j) { pool.parallel_for(8, [&](int64_t k) { sum += i * 64 + j * 8 + k; }); });
   });
   CHECK(sum == 511 * 512 / 2);
 }

@@ -85,10 +85,11 @@ TEST_CASE("every numpy dtype and byte order") {
     DType dtype;
     bool big_endian;
   };
-  for (const Case& c : {Case{"|b1", DType::kBool, false}, Case{"|i1", DType::kInt8, false}, Case{">i2", DType::kInt16, true},
-                        Case{"<u8", DType::kUint64, false}, Case{"<f2", DType::kFloat16, false}, Case{">f8", DType::kFloat64, true},
-                        Case{"<c8", DType::kComplex64, false}, Case{"<c16", DType::kComplex128, false},
-                        Case{">u1", DType::kUint8, false}, Case{"i4", DType::kInt32, false}}) {
+  for (const Case& c :
+       {Case{"|b1", DType::kBool, false}, Case{"|i1", DType::kInt8, false}, Case{">i2", DType::kInt16, true},
+        Case{"<u8", DType::kUint64, false}, Case{"<f2", DType::kFloat16, false}, Case{">f8", DType::kFloat64, true},
+        Case{"<c8", DType::kComplex64, false}, Case{"<c16", DType::kComplex128, false},
+        Case{">u1", DType::kUint8, false}, Case{"i4", DType::kInt32, false}}) {
     CAPTURE(c.descr);
     const Header header = header_of({.literal = npy_literal(c.descr, "(1,)")});
     CHECK(header.dtype == c.dtype);
@@ -141,7 +142,7 @@ TEST_CASE("faults of the header name the column") {
   CHECK(error_of(NpyFault::kKeyTwice).message.ends_with("unexpected key 'shape'"));
   CHECK(error_of(NpyFault::kKeyUnknown).message.ends_with("unexpected key 'extra'"));
   CHECK(error_of(NpyFault::kKeyWithLineFeed).message ==
-        "npy header, column 110: unexpected key 'a\\n\\x1b[31m" + std::string(53, 'b') + "...'");
+        "npy header, column 112: unexpected key 'a\\n\\x1b[31m" + std::string(53, 'b') + "...'");
   CHECK(error_of(NpyFault::kTextBehind).message.ends_with("text behind the closing brace"));
   CHECK(error_of(NpyFault::kShapeIsNumber).message.ends_with("expected ',' after the only dimension"));
   CHECK(error_of(NpyFault::kShapeIsList).message.ends_with("expected '('"));
@@ -151,7 +152,8 @@ TEST_CASE("faults of the header name the column") {
 }
 
 TEST_CASE("sizes are checked before they are believed") {
-  CHECK(error_of(NpyFault::kDimProductOverflows).message == "dimension product of 1099511627776x1099511627776 overflows");
+  CHECK(error_of(NpyFault::kDimProductOverflows).message ==
+        "dimension product of 1099511627776x1099511627776 overflows");
   CHECK(error_of(NpyFault::kByteCountWraps).code == ErrorCode::kBadNpy);
   const Error cut = error_of(NpyFault::kDataCut);
   CHECK(cut.code == ErrorCode::kTruncated);
@@ -177,7 +179,8 @@ TEST_CASE("a header of ours is read back and aligned") {
       CAPTURE(entry.name, describe(shape));
       const std::string header = make_header(entry.dtype, shape);
       CHECK(header.size() % 64 == 0);
-      const auto read_back = read(header + std::string(static_cast<size_t>(*bytes_of(entry.dtype, *element_count(shape))), '\0'));
+      const auto read_back =
+          read(header + std::string(static_cast<size_t>(*bytes_of(entry.dtype, *element_count(shape))), '\0'));
       REQUIRE(read_back);
       CHECK(read_back->dtype == entry.dtype);
       CHECK(read_back->shape == shape);
@@ -187,9 +190,14 @@ TEST_CASE("a header of ours is read back and aligned") {
 }
 
 TEST_CASE("a header of ours is what Python writes") {
-  CHECK(make_header(DType::kFloat32, {2, 3}).substr(10).starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } "));
-  CHECK(make_header(DType::kInt8, {7}).substr(10).starts_with("{'descr': '|i1', 'fortran_order': False, 'shape': (7,), } "));
-  CHECK(make_header(DType::kBool, {}).substr(10).starts_with("{'descr': '|b1', 'fortran_order': False, 'shape': (), } "));
+  CHECK(make_header(DType::kFloat32, {2, 3})
+            .substr(10)
+            .starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } "));
+  CHECK(make_header(DType::kInt8, {7})
+            .substr(10)
+            .starts_with("{'descr': '|i1', 'fortran_order': False, 'shape': (7,), } "));
+  CHECK(
+      make_header(DType::kBool, {}).substr(10).starts_with("{'descr': '|b1', 'fortran_order': False, 'shape': (), } "));
   CHECK(make_header(DType::kFloat32, {2, 3}).ends_with(" \n"));
 }
 
