@@ -19,7 +19,9 @@ bool starts_with(std::span<const std::byte> head, std::string_view magic) {
   return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0;
 }
 
-bool is_nano(std::span<const std::byte> head) { return head.size() > 12 && load_u32(head.data() + kLengthBytes) == kNanoMagic; }
+bool is_nano(std::span<const std::byte> head) {
+  return head.size() > 12 && load_u32(head.data() + kLengthBytes) == kNanoMagic;
+}
 
 bool is_text(std::span<const std::byte> head) {
   const size_t count = std::min<size_t>(head.size(), kLengthBytes);
@@ -44,9 +46,11 @@ Error not_a_header(const File& file, uint64_t length) {
     return make_error(ErrorCode::kTruncated, "truncated: header of {} bytes announced, {} present", length, present)
         .with_hint("the dump was cut off (disk full, killed run) or is still being written");
   }
-  Error error = make_error(ErrorCode::kBadHeader, "not a dump file: header length {} is past the end of the file ({} bytes)",
-                           length, file.size());
-  if (__builtin_bswap64(length) <= present) error.hint = "the length reads as big-endian; msdump reads little-endian dumps";
+  Error error =
+      make_error(ErrorCode::kBadHeader, "not a dump file: header length {} is past the end of the file ({} bytes)",
+                 length, file.size());
+  if (__builtin_bswap64(length) <= present)
+    error.hint = "the length reads as big-endian; msdump reads little-endian dumps";
   return error;
 }
 
@@ -81,8 +85,9 @@ Status check_substance(const DumpFile& dump) {
 
 Result<DumpFile> read_classic(const File& file, uint64_t length) {
   auto classic = read_protobuf_header(file, 0, file.size());
-  const bool whole = classic && !classic->tensors.empty() &&
-                     std::any_of(classic->tensors.begin(), classic->tensors.end(), [](const DumpTensor& t) { return t.size > 0; });
+  const bool whole =
+      classic && !classic->tensors.empty() &&
+      std::any_of(classic->tensors.begin(), classic->tensors.end(), [](const DumpTensor& t) { return t.size > 0; });
   if (!whole) {
     // What is wrong with the file rather than with our guess.
     const bool unreadable = !classic && classic.error().code != ErrorCode::kBadProtobuf;
@@ -106,12 +111,14 @@ Result<DumpFile> read_binary(const File& file, uint64_t length) {
 Result<DumpFile> read_nano(const File& file, uint64_t length) {
   MSDUMP_TRY(DumpFile dump, read_nano_header(file, length));
   place_tensors(dump.tensors, kLengthBytes + length, file.size());
-  const bool lost = std::any_of(dump.tensors.begin(), dump.tensors.end(), [](const DumpTensor& t) { return t.problem.has_value(); });
+  const bool lost =
+      std::any_of(dump.tensors.begin(), dump.tensors.end(), [](const DumpTensor& t) { return t.problem.has_value(); });
   if (dump.tensors.empty() || lost) return dump;
   const uint64_t end = dump.tensors.back().offset + dump.tensors.back().size;
   if (end != file.size()) {
-    return fail(make_error(ErrorCode::kTrailingBytes, "{} bytes behind the last tensor of a nano dump", file.size() - end)
-                    .with_offset(end));
+    return fail(
+        make_error(ErrorCode::kTrailingBytes, "{} bytes behind the last tensor of a nano dump", file.size() - end)
+            .with_offset(end));
   }
   return dump;
 }

@@ -41,16 +41,16 @@ enum class HeaderKind : uint8_t { kBinary, kClassic, kNano };
 struct DumpTensor {
   Section section = Section::kOutput;
   int slot = 0;
-  int32_t dtype_number = 0;         // as the file has it, for messages
-  std::optional<DType> dtype;       // empty: a number nobody knows
-  int64_t format_number = 0;        // may be packed, see tensor/format.h
+  int32_t dtype_number = 0;    // as the file has it, for messages
+  std::optional<DType> dtype;  // empty: a number nobody knows
+  int64_t format_number = 0;   // may be packed, see tensor/format.h
   int64_t sub_format = 0;
-  std::optional<Shape> shape;           // on the device; -1 where the file says "unknown"; empty: the file has none
-  std::optional<Shape> original_shape;  // on the host; () is a scalar
+  std::optional<Shape> shape;              // on the device; -1 where the file says "unknown"; empty: the file has none
+  std::optional<Shape> original_shape;     // on the host; () is a scalar
   std::optional<int32_t> original_format;  // outputs only, and often absent
-  uint64_t offset = 0;              // of the first byte in the file
-  uint64_t size = 0;                // bytes present for it, at least what `shape` needs if the tensor is whole
-  std::optional<Error> problem;     // why its bytes cannot be had (truncated, absurd size); the others are unharmed
+  uint64_t offset = 0;                     // of the first byte in the file
+  uint64_t size = 0;                       // bytes present for it, at least what `shape` needs if the tensor is whole
+  std::optional<Error> problem;  // why its bytes cannot be had (truncated, absurd size); the others are unharmed
 
   [[nodiscard]] std::string label() const;  // "output:0"
 };

@@ -36,7 +36,8 @@ Status apply(const JsonValue& attribute, std::string_view key, Section section, 
   const JsonValue* threads = attribute.find(key);
   if (threads == nullptr || threads->items.empty()) return {};
   if (thread >= threads->items.size()) {
-    return fail(ErrorCode::kBadHeader, "{} has {} threads, the file is that of thread {}", key, threads->items.size(), thread);
+    return fail(ErrorCode::kBadHeader, "{} has {} threads, the file is that of thread {}", key, threads->items.size(),
+                thread);
   }
   const std::vector<JsonValue>& slices = threads->items[thread].items;
   for (DumpTensor& tensor : dump.tensors) {

@@ -16,10 +16,12 @@ Result<Shape> read_dims(ByteReader reader) {
   Shape dims;
   const size_t rank = reader.remaining() / 8;
   if (reader.remaining() % 8 != 0) {
-    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, no multiple of 8", reader.remaining()).with_offset(reader.offset()));
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, no multiple of 8", reader.remaining())
+                    .with_offset(reader.offset()));
   }
   if (rank > kMaxRank) {
-    return fail(make_error(ErrorCode::kBadHeader, "a shape of rank {}, more than {}", rank, kMaxRank).with_offset(reader.offset()));
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of rank {}, more than {}", rank, kMaxRank)
+                    .with_offset(reader.offset()));
   }
   while (reader.remaining() > 0) {
     MSDUMP_TRY(const uint64_t dim, reader.u64());
@@ -65,7 +67,8 @@ Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>&
   MSDUMP_TRY(const uint32_t count, reader.u32());
   const auto is_same = [&](const DumpTensor& tensor) { return tensor.section == section; };
   if (std::any_of(tensors.begin(), tensors.end(), is_same)) {
-    return fail(make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
+    return fail(
+        make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
   }
   // The count allocates nothing: each tensor must really be there.
   for (uint32_t slot = 0; slot < count; ++slot) {
@@ -81,7 +84,8 @@ Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>&
 
 Result<DumpFile> read_nano_header(const File& file, uint64_t length) {
   if (length > file.size() - kHeaderBegin) {
-    return fail(ErrorCode::kTruncated, "truncated: header of {} bytes announced, {} present", length, file.size() - kHeaderBegin);
+    return fail(ErrorCode::kTruncated, "truncated: header of {} bytes announced, {} present", length,
+                file.size() - kHeaderBegin);
   }
   if (length > kMaxHeaderBytes) return fail(ErrorCode::kTooLarge, "a nano header of {} bytes", length);
   std::vector<std::byte> bytes(static_cast<size_t>(length));

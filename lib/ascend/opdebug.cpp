@@ -12,7 +12,8 @@ constexpr uint32_t kNewMagic = 0x5A5A5A5A;
 constexpr size_t kOldBytes = 2048;
 
 bool is_address(std::string_view field) {
-  return field == "pc_start" || field == "para_base" || field == "kernel_code" || field == "src_addr" || field == "dst_addr";
+  return field == "pc_start" || field == "para_base" || field == "kernel_code" || field == "src_addr" ||
+         field == "dst_addr";
 }
 
 Status read_fields(ByteReader& reader, std::initializer_list<std::string_view> names, OpdebugSection& section) {
@@ -31,12 +32,14 @@ Result<OpdebugRecord> read_old(std::span<const std::byte> bytes) {
     std::string_view name;
     size_t info, status;
   };
-  constexpr std::array kPlaces = {Place{"DHA Atomic Add", 0, 512}, Place{"L2 Atomic Add", 128, 768}, Place{"AI Core", 256, 1024}};
+  constexpr std::array kPlaces = {Place{"DHA Atomic Add", 0, 512}, Place{"L2 Atomic Add", 128, 768},
+                                  Place{"AI Core", 256, 1024}};
   OpdebugRecord record;
   for (const Place& place : kPlaces) {
     OpdebugSection section{place.name, {}};
     ByteReader info(bytes.subspan(place.info));
-    MSDUMP_CHECK_OK(read_fields(info, {"model_id", "stream_id", "task_id", "task_type", "pc_start", "para_base"}, section));
+    MSDUMP_CHECK_OK(
+        read_fields(info, {"model_id", "stream_id", "task_id", "task_type", "pc_start", "para_base"}, section));
     ByteReader status(bytes.subspan(place.status));
     if (place.name == "AI Core") MSDUMP_CHECK_OK(read_fields(status, {"kernel_code", "block_idx"}, section));
     MSDUMP_CHECK_OK(read_fields(status, {"status"}, section));
@@ -115,7 +118,8 @@ std::string opdebug_json(const OpdebugRecord& record) {
     const OpdebugSection& section = record.sections.front();
     return fmt::format(
         "{{\n    \"magic\": \"{:#x}\",\n    \"version\": {},\n    \"acc_list\": {{\n        \"valid\": {},\n"
-        "        \"acc_type\": \"{}\",\n        \"rsv\": {},\n        \"data_len\": {},\n        \"data\": {}\n    }}\n}}\n",
+        "        \"acc_type\": \"{}\",\n        \"rsv\": {},\n        \"data_len\": {},\n        \"data\": {}\n    "
+        "}}\n}}\n",
         kNewMagic, record.version, record.valid, section.name, record.reserved, record.data_length,
         fields_json(section, "        "));
   }

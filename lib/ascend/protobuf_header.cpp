@@ -36,7 +36,8 @@ int data_field(int field) { return field == kOutputField ? 5 : field == kInputFi
 // A range of a file as a protobuf stream; skipping costs nothing, so inline tensor bytes are never read.
 class FileStream final : public io::ZeroCopyInputStream {
  public:
-  FileStream(const File& file, uint64_t begin, uint64_t end) : file_(file), position_(begin), begin_(begin), end_(end) {}
+  FileStream(const File& file, uint64_t begin, uint64_t end)
+      : file_(file), position_(begin), begin_(begin), end_(end) {}
 
   bool Next(const void** data, int* size) override {
     const auto head = file_.head();
@@ -94,7 +95,8 @@ class HeaderScanner {
       io::CodedOutputStream rest_output(&rest_stream);
       while (const uint32_t tag = input_.ReadTag()) {
         const int field = Wire::GetTagFieldNumber(tag);
-        const bool tensor = field == kOutputField || field == kInputField || field == kBufferField || field == kSpaceField;
+        const bool tensor =
+            field == kOutputField || field == kInputField || field == kBufferField || field == kSpaceField;
         if (is_group(tag)) return fail(broken("a group, which DumpData never has"));
         if (tensor && Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) {
           MSDUMP_CHECK_OK(read_tensor(field));
@@ -119,7 +121,8 @@ class HeaderScanner {
 
  private:
   static bool is_group(uint32_t tag) {
-    return Wire::GetTagWireType(tag) == Wire::WIRETYPE_START_GROUP || Wire::GetTagWireType(tag) == Wire::WIRETYPE_END_GROUP;
+    return Wire::GetTagWireType(tag) == Wire::WIRETYPE_START_GROUP ||
+           Wire::GetTagWireType(tag) == Wire::WIRETYPE_END_GROUP;
   }
 
   Error broken(std::string_view what) {

@@ -39,7 +39,8 @@ Result<uint64_t> ByteReader::u64() {
 
 Result<std::span<const std::byte>> ByteReader::bytes(uint64_t count) {
   if (count > remaining()) {
-    return fail(make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", count, remaining()).with_offset(offset()));
+    return fail(
+        make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", count, remaining()).with_offset(offset()));
   }
   const auto slice = bytes_.subspan(position_, static_cast<size_t>(count));
   position_ += static_cast<size_t>(count);

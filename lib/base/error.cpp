@@ -59,7 +59,8 @@ Error system_error(int errno_value, std::string_view what, std::string path, Err
   if (errno_value == EACCES || errno_value == EPERM) code = ErrorCode::kPermission;
   // A write that fails is a failed write whatever the reason; the reason stands in the text.
   if (fallback == ErrorCode::kWriteFailed) code = fallback;
-  return make_error(code, "cannot {}: {}", what, std::generic_category().message(errno_value)).with_path(std::move(path));
+  return make_error(code, "cannot {}: {}", what, std::generic_category().message(errno_value))
+      .with_path(std::move(path));
 }
 
 }  // namespace msdump

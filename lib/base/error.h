@@ -92,15 +92,16 @@ template <class... Args>
 #define MSDUMP_CONCAT(a, b) MSDUMP_CONCAT_INNER(a, b)
 
 // MSDUMP_TRY(auto header, read_header(file)): the value, or return the error to the caller.
-#define MSDUMP_TRY(declaration, expression) MSDUMP_TRY_IMPL(MSDUMP_CONCAT(msdump_try_, __LINE__), declaration, expression)
-#define MSDUMP_TRY_IMPL(temporary, declaration, expression)     \
-  auto temporary = (expression);                                \
+#define MSDUMP_TRY(declaration, expression) \
+  MSDUMP_TRY_IMPL(MSDUMP_CONCAT(msdump_try_, __LINE__), declaration, expression)
+#define MSDUMP_TRY_IMPL(temporary, declaration, expression) \
+  auto temporary = (expression); \
   if (!temporary) return ::msdump::fail(std::move(temporary).error()); \
   declaration = std::move(temporary).value()
 
 // MSDUMP_CHECK_OK(write_header(out)): return the error to the caller, if any.
-#define MSDUMP_CHECK_OK(expression)                                                                  \
-  do {                                                                                               \
-    auto msdump_status = (expression);                                                               \
-    if (!msdump_status) return ::msdump::fail(std::move(msdump_status).error());                     \
+#define MSDUMP_CHECK_OK(expression) \
+  do { \
+    auto msdump_status = (expression); \
+    if (!msdump_status) return ::msdump::fail(std::move(msdump_status).error()); \
   } while (false)

@@ -35,7 +35,10 @@ constexpr std::array kWide = {
     CodeRange{0x1F300, 0x1F64F}, CodeRange{0x1F900, 0x1F9FF}, CodeRange{0x20000, 0x3FFFD},
 };
 constexpr std::array kCombining = {
-    CodeRange{0x0300, 0x036F}, CodeRange{0x200B, 0x200F}, CodeRange{0x20D0, 0x20FF}, CodeRange{0xFE00, 0xFE0F},
+    CodeRange{0x0300, 0x036F},
+    CodeRange{0x200B, 0x200F},
+    CodeRange{0x20D0, 0x20FF},
+    CodeRange{0xFE00, 0xFE0F},
 };
 
 template <size_t N>

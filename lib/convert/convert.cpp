@@ -56,16 +56,22 @@ Status check_clashes(const DumpIndex& index, const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     const std::string place = join_path(index.folder_of(*input.file), input.base);
     if (taken.insert(place).second) continue;
-    return fail(make_error(ErrorCode::kUsage, "'{}' lies in more than one of the dumps; both would become the same file", place)
-                    .with_hint("convert them into different OUT directories"));
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' lies in more than one of the dumps; both would become the same file", place)
+            .with_hint("convert them into different OUT directories"));
   }
   return {};
 }
 
 class Conversion {
  public:
-  Conversion(const DumpIndex& index, const Selection& selection, const ConvertOptions& options, const ConvertContext& context)
-      : index_(index), options_(options), context_(context), tree_(options.out), files_{index, selection, options, context, tree_} {}
+  Conversion(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
+             const ConvertContext& context)
+      : index_(index),
+        options_(options),
+        context_(context),
+        tree_(options.out),
+        files_{index, selection, options, context, tree_} {}
 
   Result<ConvertSummary> run(const Selection& selection) {
     std::vector<const IndexedFile*> chosen;
@@ -81,7 +87,8 @@ class Conversion {
     const std::vector<Input> inputs = name_inputs(index_, std::move(chosen));
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
     // Files that only their content can judge may turn out to be none: they make no OUT.
-    const bool sure = std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return !input.file->by_content; });
+    const bool sure =
+        std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return !input.file->by_content; });
     if (!options_.dry_run && sure) MSDUMP_CHECK_OK(tree_.create_root());
     if (context_.progress != nullptr) context_.progress->start(inputs.size(), bytes);
     for (const Error& problem : index_.problems()) report(problem);
@@ -110,14 +117,16 @@ class Conversion {
   // Called in the order of the inputs, one at a time.
   void collect(FileOutcome&& outcome) {
     // Also of an interrupted file: what it wrote so far stays, under these names.
-    for (auto& [folder, mapped, original] : outcome.long_names) tree_.add_mapping(folder, std::move(mapped), std::move(original));
+    for (auto& [folder, mapped, original] : outcome.long_names)
+      tree_.add_mapping(folder, std::move(mapped), std::move(original));
     if (outcome.interrupted) return;
     if (outcome.not_a_dump) {
       ++summary_.ignored;
       return;
     }
     ++summary_.inputs;
-    for (const TensorWarning& warning : outcome.warnings) context_.sink.warning(outcome.path, warning.tensor, warning.text);
+    for (const TensorWarning& warning : outcome.warnings)
+      context_.sink.warning(outcome.path, warning.tensor, warning.text);
     for (const Error& error : outcome.failures) report(error);
     for (const ConvertRow& row : outcome.rows) {
       ++summary_.tensors;

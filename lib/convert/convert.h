@@ -21,13 +21,13 @@
 namespace msdump {
 
 struct ConvertOptions {
-  std::string out;                // created if missing
-  std::optional<Format> format;   // none: keep the device format
-  std::optional<Shape> shape;     // the original shape, where the file has none or a wrong one
+  std::string out;               // created if missing
+  std::optional<Format> format;  // none: keep the device format
+  std::optional<Shape> shape;    // the original shape, where the file has none or a wrong one
   OutputType type = OutputType::kNpy;
   Naming naming = Naming::kMsaccucmp;
-  bool resume = false;            // leave outputs that are complete and newer than their input
-  bool dry_run = false;           // everything but the writing
+  bool resume = false;   // leave outputs that are complete and newer than their input
+  bool dry_run = false;  // everything but the writing
 };
 
 enum class ConvertStatus : uint8_t { kWritten, kSkipped, kPlanned, kFailed };
@@ -44,10 +44,10 @@ struct ConvertRow {
 };
 
 struct ConvertSummary {
-  int64_t inputs = 0;    // files that hold tensors
+  int64_t inputs = 0;  // files that hold tensors
   int64_t tensors = 0;
   int64_t written = 0, skipped = 0, kept = 0, failed = 0;
-  int64_t ignored = 0;   // files that hold none (csv, json, IR, ...)
+  int64_t ignored = 0;  // files that hold none (csv, json, IR, ...)
   uint64_t bytes_in = 0, bytes_out = 0;
   bool interrupted = false;
 };

@@ -82,7 +82,8 @@ void FileConverter::convert_tensor(Unit& unit, StoredTensor& tensor) {
     describe_plan(plan, row);
     if (!plan.note.empty() && !is_byte_section(tensor.io)) unit.outcome.warnings.push_back({tensor.label(), plan.note});
     if (leave_alone(unit, tensor, plan, row)) return {};
-    const NameRequest request{unit.base, unit.opened.op_name, options_.type, options_.naming, options_.format.has_value()};
+    const NameRequest request{unit.base, unit.opened.op_name, options_.type, options_.naming,
+                              options_.format.has_value()};
     const bool npy = unit.opened.container == ContainerKind::kNpy;
     return write(unit, tensor, plan, npy ? npy_output_name(unit.base, plan) : output_name(request, tensor, plan), row);
   };
@@ -117,7 +118,8 @@ bool FileConverter::leave_alone(Unit& unit, const StoredTensor& tensor, const Pl
 }
 
 // True when the output needs no writing: it is there already, or this is a dry run.
-Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes, ConvertRow& row) const {
+Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes,
+                                                   ConvertRow& row) const {
   if (options_.resume && is_up_to_date(path, bytes, unit.file.walked.mtime_ns)) {
     row.status = ConvertStatus::kSkipped;
     return true;
@@ -134,11 +136,13 @@ void FileConverter::remember_long_name(Unit& unit, const OutputName& name) {
   if (name.original) unit.outcome.long_names.push_back({unit.folder, name.name, *name.original});
 }
 
-Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& plan, const OutputName& name, ConvertRow& row) {
+Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& plan, const OutputName& name,
+                            ConvertRow& row) {
   row.output = join_path(unit.folder, name.name);
   const std::string path = tree_.path_of(*row.output);
-  const bool raw = is_byte_section(tensor.io) ||
-                   (options_.type == OutputType::kBin && options_.naming == Naming::kMsaccucmp && unit.opened.container != ContainerKind::kNpy);
+  const bool raw =
+      is_byte_section(tensor.io) || (options_.type == OutputType::kBin && options_.naming == Naming::kMsaccucmp &&
+                                     unit.opened.container != ContainerKind::kNpy);
   const std::string header = raw ? "" : npy::make_header(plan.npy_dtype, plan.shape);
   MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, header.size() + output_bytes(plan), row));
   if (finished) {
@@ -156,7 +160,8 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
 }
 
 Status FileConverter::write_opdebug(Unit& unit, const StoredTensor& tensor, ConvertRow& row) {
-  if (tensor.bytes > kMaxOpdebugBytes) return fail(ErrorCode::kTooLarge, "an overflow record of {} bytes", tensor.bytes);
+  if (tensor.bytes > kMaxOpdebugBytes)
+    return fail(ErrorCode::kTooLarge, "an overflow record of {} bytes", tensor.bytes);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes));
   MSDUMP_CHECK_OK(unit.opened.file.read_at(tensor.offset, bytes));
   MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes));

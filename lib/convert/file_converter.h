@@ -23,7 +23,7 @@ struct LongName {
 // What became of one input file.
 struct FileOutcome {
   std::string path;
-  bool not_a_dump = false;   // the content says so, and the name never claimed otherwise
+  bool not_a_dump = false;  // the content says so, and the name never claimed otherwise
   bool interrupted = false;
   std::vector<ConvertRow> rows;
   std::vector<Error> failures;
@@ -34,8 +34,8 @@ struct FileOutcome {
 
 class FileConverter {
  public:
-  FileConverter(const DumpIndex& index, const Selection& selection, const ConvertOptions& options, const ConvertContext& context,
-                OutputTree& tree)
+  FileConverter(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
+                const ConvertContext& context, OutputTree& tree)
       : index_(index), selection_(selection), options_(options), context_(context), tree_(tree) {}
 
   // `base` is the name its outputs are built on.

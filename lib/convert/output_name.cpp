@@ -21,7 +21,8 @@ OutputName shorten(std::string name) {
   if (name.size() < kTooLong) return {std::move(name), std::nullopt};
   const std::string mapped = hash_name(name) + name.substr(name.rfind('.'));
   // A line of mapping.csv holds no line break.
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, '_');
   return {mapped, std::move(name)};
 }
 
@@ -36,7 +37,8 @@ std::string with_short_op_name(const std::string& input_name, const std::string&
   if (fields.size() != 5 || op_name.empty()) return input_name;
   // It comes from inside the file: it may hold anything.
   std::string last = op_name.substr(op_name.rfind('/') + 1);
-  std::replace_if(last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');
+  std::replace_if(
+      last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');
   return fmt::format("{}.{}.{}.{}.{}", fields[0], last, fields[2], fields[3], fields[4]);
 }
 

@@ -193,7 +193,8 @@ class TensorWriter {
   }
 
   void progress(int64_t elements) {
-    if (context_.progress != nullptr) context_.progress->add_bytes(static_cast<uint64_t>(elements) * static_cast<uint64_t>(stages_.bits) / 8);
+    if (context_.progress != nullptr)
+      context_.progress->add_bytes(static_cast<uint64_t>(elements) * static_cast<uint64_t>(stages_.bits) / 8);
   }
 
   const TensorSource& source_;
@@ -205,9 +206,7 @@ class TensorWriter {
 
 }  // namespace
 
-uint64_t output_bytes(const Plan& plan) {
-  return static_cast<uint64_t>(plan.dst_elements) * Stages(plan).out_bytes;
-}
+uint64_t output_bytes(const Plan& plan) { return static_cast<uint64_t>(plan.dst_elements) * Stages(plan).out_bytes; }
 
 Result<uint64_t> write_tensor(const TensorSource& source, const std::string& header, const std::string& path,
                               const WriteContext& context) {

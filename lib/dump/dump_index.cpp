@@ -89,9 +89,11 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
       current = item.dir;
       folder = identify_folder(join_path(absolute_root, walks_[root].dirs[item.dir]));
       has_mapping = false;
-      for (size_t j = i; j < walked.size() && walked[j].dir == item.dir && !has_mapping; ++j) has_mapping = walked[j].name == kMappingName;
+      for (size_t j = i; j < walked.size() && walked[j].dir == item.dir && !has_mapping; ++j)
+        has_mapping = walked[j].name == kMappingName;
       mapping.reset();
-      if (has_mapping) mapping = load_mapping(join_path(join_path(path, walks_[root].dirs[item.dir]), kMappingName), problems_);
+      if (has_mapping)
+        mapping = load_mapping(join_path(join_path(path, walks_[root].dirs[item.dir]), kMappingName), problems_);
     }
     IndexedFile file;
     file.root = root;
@@ -124,7 +126,8 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path) {
   file.identity.rank = folder.rank;
   file.identity.graph = folder.graph;
   file.identity.step = folder.step;
-  const auto mapping = looks_hashed(file.walked.name) ? load_mapping(join_path(folder_path, kMappingName), problems_) : std::nullopt;
+  const auto mapping =
+      looks_hashed(file.walked.name) ? load_mapping(join_path(folder_path, kMappingName), problems_) : std::nullopt;
   classify(file, mapping ? &*mapping : nullptr);
   files_.push_back(std::move(file));
   return {};
@@ -154,7 +157,9 @@ std::string DumpIndex::path_of(const IndexedFile& file) const {
   return is_file_[file.root] ? paths_[file.root] : walks_[file.root].full_path(file.walked);
 }
 
-std::string DumpIndex::relative_path_of(const IndexedFile& file) const { return walks_[file.root].relative_path(file.walked); }
+std::string DumpIndex::relative_path_of(const IndexedFile& file) const {
+  return walks_[file.root].relative_path(file.walked);
+}
 
 std::string DumpIndex::folder_of(const IndexedFile& file) const { return walks_[file.root].dirs[file.walked.dir]; }
 

@@ -21,11 +21,11 @@ namespace msdump {
 class Family;
 
 struct IndexedFile {
-  uint32_t root = 0;             // index into roots()
-  WalkedFile walked;             // where, how large, how old
-  std::string real_name;         // as mapping.csv has it, when the name on disk is a hash; else empty
+  uint32_t root = 0;               // index into roots()
+  WalkedFile walked;               // where, how large, how old
+  std::string real_name;           // as mapping.csv has it, when the name on disk is a hash; else empty
   const Family* family = nullptr;  // null: holds no tensor
-  bool by_content = false;       // the name says nothing: only the content can tell whether the family is right
+  bool by_content = false;         // the name says nothing: only the content can tell whether the family is right
   Identity identity;
 
   [[nodiscard]] const std::string& name() const { return real_name.empty() ? walked.name : real_name; }
@@ -48,9 +48,10 @@ class DumpIndex {
   [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
 
-  [[nodiscard]] std::string path_of(const IndexedFile& file) const;           // usable from the current directory
-  [[nodiscard]] std::string relative_path_of(const IndexedFile& file) const;  // below its path; the name for a single file
-  [[nodiscard]] std::string folder_of(const IndexedFile& file) const;         // of relative_path_of, "" at the top
+  [[nodiscard]] std::string path_of(const IndexedFile& file) const;  // usable from the current directory
+  [[nodiscard]] std::string relative_path_of(
+      const IndexedFile& file) const;                                  // below its path; the name for a single file
+  [[nodiscard]] std::string folder_of(const IndexedFile& file) const;  // of relative_path_of, "" at the top
 
   // Opens a file and lists its tensors. An error when the file as a whole cannot be used; not_a_dump with an empty message
   // when `by_content` guessed wrong.

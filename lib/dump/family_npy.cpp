@@ -49,7 +49,9 @@ class NpyFamily final : public Family {
     return opened;
   }
 
-  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override { return npy::has_magic(head); }
+  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
+    return npy::has_magic(head);
+  }
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ bool matches_number(const IntRanges& wanted, const std::optional<int64_t>& value
 }
 
 bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
-  return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, text); });
+  return globs.empty() ||
+         std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, text); });
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ Result<Selection> Selection::compile(const SelectionOptions& options) {
   }
   if (options.io == "input") rules.io = Io::kInput;
   if (options.io == "output") rules.io = Io::kOutput;
-  if (!options.io.empty() && !rules.io) return fail(ErrorCode::kUsage, "--io: '{}' is neither input nor output", options.io);
+  if (!options.io.empty() && !rules.io)
+    return fail(ErrorCode::kUsage, "--io: '{}' is neither input nor output", options.io);
   return selection;
 }
 

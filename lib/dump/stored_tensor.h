@@ -16,10 +16,10 @@ enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kRawBin };
 
 struct StoredTensor {
   Io io = Io::kOutput;
-  std::string slot;            // "0"
+  std::string slot;  // "0"
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  PlanRequest request;         // dtype, format, shapes; `target` is for the caller to set
+  PlanRequest request;  // dtype, format, shapes; `target` is for the caller to set
   bool big_endian = false;
   bool fortran_order = false;
   std::optional<Error> problem;  // why the bytes cannot be had

@@ -8,20 +8,24 @@
 namespace msdump {
 namespace {
 
-SourceAxis plain(char letter, int64_t extent, int64_t stride) { return {.letter = letter, .extent = extent, .src_inner = stride}; }
+SourceAxis plain(char letter, int64_t extent, int64_t stride) {
+  return {.letter = letter, .extent = extent, .src_inner = stride};
+}
 
 SourceAxis blocked(char letter, int64_t extent, int64_t block, int64_t outer, int64_t inner) {
   return {.letter = letter, .extent = extent, .block = block, .src_outer = outer, .src_inner = inner};
 }
 
 Error does_not_fit(const DeviceTensor& tensor) {
-  return make_error(ErrorCode::kShapeMismatch, "original shape {} (rank {}) does not fit {} {}", describe(*tensor.original_shape),
-                    tensor.original_shape->size(), name_of(tensor.format), describe(tensor.shape));
+  return make_error(ErrorCode::kShapeMismatch, "original shape {} (rank {}) does not fit {} {}",
+                    describe(*tensor.original_shape), tensor.original_shape->size(), name_of(tensor.format),
+                    describe(tensor.shape));
 }
 
 Status need_rank(const DeviceTensor& tensor, size_t rank) {
   if (tensor.shape.size() == rank) return {};
-  return fail(ErrorCode::kShapeMismatch, "{} needs {} dimensions, has {}", name_of(tensor.format), rank, tensor.shape.size());
+  return fail(ErrorCode::kShapeMismatch, "{} needs {} dimensions, has {}", name_of(tensor.format), rank,
+              tensor.shape.size());
 }
 
 Status need_block(const DeviceTensor& tensor) {
@@ -147,7 +151,8 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     if (dims.n <= 0 || dims.c <= 0 || dims.n % groups != 0) return false;
     divides = true;
     const GroupLayout layout = group_layout(groups, dims, c0, n0);
-    const auto rows = checked_product(std::vector{ceil_div(groups, layout.per_block), layout.c_padded / c0, dims.h, dims.w});
+    const auto rows =
+        checked_product(std::vector{ceil_div(groups, layout.per_block), layout.c_padded / c0, dims.h, dims.w});
     return rows && *rows == s[0] && layout.n_padded == s[1] * n0;
   };
   auto host = host_by_original(tensor, false, fits);
@@ -159,9 +164,9 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
   reading.host = *fitting;
   const HostDims& dims = fitting->dims;
   const GroupLayout layout = group_layout(groups, dims, c0, n0);
-  const int64_t row = layout.n_padded * c0;              // all output channels of one block, one c0 of inputs
-  const int64_t plane = dims.h * dims.w * row;           // one c1 of a block
-  const int64_t block = layout.c_padded / c0 * plane;    // one block of per_block groups
+  const int64_t row = layout.n_padded * c0;            // all output channels of one block, one c0 of inputs
+  const int64_t plane = dims.h * dims.w * row;         // one c1 of a block
+  const int64_t block = layout.c_padded / c0 * plane;  // one block of per_block groups
   for (int64_t e = 0; e < layout.per_block; ++e) {
     SourceAxis c = blocked('C', dims.c, c0, plane, 1);
     c.phase = e * dims.c;
@@ -170,7 +175,8 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     SourcePart part;
     part.src_base = e * layout.cout * c0;
     part.n_base = e * layout.cout;
-    part.axes = {group_block, c, plain('H', dims.h, dims.w * row), plain('W', dims.w, row), plain('N', layout.cout, c0)};
+    part.axes = {group_block, c, plain('H', dims.h, dims.w * row), plain('W', dims.w, row),
+                 plain('N', layout.cout, c0)};
     reading.parts.push_back(std::move(part));
   }
   return reading;
@@ -207,7 +213,8 @@ Result<DeviceReading> read_c1hwncoc0(const DeviceTensor& tensor) {
   MSDUMP_CHECK_OK(need_block(tensor));
   const Shape& s = tensor.shape;
   const int64_t c1 = s[0], h = s[1], w = s[2], n = s[3], c0 = s[5];
-  if (s[4] != c0) return fail(ErrorCode::kShapeMismatch, "C1HWNCoC0 needs equal last dimensions, has {} and {}", s[4], c0);
+  if (s[4] != c0)
+    return fail(ErrorCode::kShapeMismatch, "C1HWNCoC0 needs equal last dimensions, has {} and {}", s[4], c0);
   DeviceReading reading;
   const auto fits = [&](const HostDims& dims) {
     return dims.n == n && dims.h == h && dims.w == w && ceil_div(dims.c, c0) == c1;
@@ -219,8 +226,8 @@ Result<DeviceReading> read_c1hwncoc0(const DeviceTensor& tensor) {
   if (is_empty(dims)) return reading;
   const int64_t cube = c0 * c0;
   SourcePart part;
-  part.axes = {blocked('C', dims.c, c0, h * w * n * cube, c0 + 1), plain('H', dims.h, w * n * cube), plain('W', dims.w, n * cube),
-               plain('N', dims.n, cube)};
+  part.axes = {blocked('C', dims.c, c0, h * w * n * cube, c0 + 1), plain('H', dims.h, w * n * cube),
+               plain('W', dims.w, n * cube), plain('N', dims.n, cube)};
   reading.parts = {part};
   return reading;
 }

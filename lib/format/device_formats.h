@@ -13,9 +13,9 @@ namespace msdump {
 
 // One host axis (or a piece of one) as it lies in the device tensor; see PlanAxis for the formula.
 struct SourceAxis {
-  char letter = 'N';           // N, C, D, H, W; 'P' is H and W as one axis
+  char letter = 'N';  // N, C, D, H, W; 'P' is H and W as one axis
   int64_t extent = 1;
-  int64_t block = 0;           // 0: not blocked, only src_inner counts
+  int64_t block = 0;  // 0: not blocked, only src_inner counts
   int64_t phase = 0;
   int64_t src_outer = 0;
   int64_t src_inner = 0;
@@ -31,7 +31,7 @@ struct SourcePart {
 struct DeviceReading {
   HostTensor host;
   std::vector<SourcePart> parts;
-  std::string kept_reason;  // set: the layout is fine but cannot be undone (the original shape is missing)
+  std::string kept_reason;    // set: the layout is fine but cannot be undone (the original shape is missing)
   bool padding_kept = false;  // the original shape is missing, so C is still C1*C0
 };
 

@@ -42,8 +42,8 @@ std::optional<Shape> usable_original_shape(const PlanRequest& request) {
   return shape;
 }
 
-std::optional<HostTensor> read_original_shape(const Shape& original, std::optional<Format> original_format, bool with_depth,
-                                              const std::function<bool(const HostDims&)>& fits) {
+std::optional<HostTensor> read_original_shape(const Shape& original, std::optional<Format> original_format,
+                                              bool with_depth, const std::function<bool(const HostDims&)>& fits) {
   const size_t full_rank = with_depth ? 5 : 4;
   if (original.size() == full_rank) {
     std::vector<Format> orders = with_depth ? std::vector{Format::kNCDHW, Format::kNDHWC, Format::kDHWCN}

@@ -44,14 +44,16 @@ struct Checked {
 };
 
 Status check_dims(const Shape& shape, std::string_view what) {
-  if (shape.size() > kMaxRank) return fail(ErrorCode::kShapeMismatch, "{} of rank {}, more than {}", what, shape.size(), kMaxRank);
+  if (shape.size() > kMaxRank)
+    return fail(ErrorCode::kShapeMismatch, "{} of rank {}, more than {}", what, shape.size(), kMaxRank);
   for (const int64_t dim : shape) {
     if (dim < 0) return fail(ErrorCode::kShapeMismatch, "{} has an unknown dimension", what);
   }
   // With a 0 in the shape the product is 0, but strides are products of the others.
   Shape largest = shape;
   std::replace(largest.begin(), largest.end(), int64_t{0}, int64_t{1});
-  if (!element_count(largest)) return fail(ErrorCode::kTooLarge, "dimension product of {} {} overflows", what, describe(shape));
+  if (!element_count(largest))
+    return fail(ErrorCode::kTooLarge, "dimension product of {} {} overflows", what, describe(shape));
   return {};
 }
 
@@ -64,8 +66,8 @@ Result<Checked> check(const PlanRequest& request) {
   const auto needed = bytes_of(*request.dtype, elements);
   if (!needed) return fail(ErrorCode::kTooLarge, "dimension product of shape {} overflows", describe(shape));
   if (*needed > request.bytes) {
-    return fail(make_error(ErrorCode::kShapeMismatch, "size {} is less than the shape needs ({} bytes for {} of {})", request.bytes,
-                           *needed, describe(shape), name_of(*request.dtype)));
+    return fail(make_error(ErrorCode::kShapeMismatch, "size {} is less than the shape needs ({} bytes for {} of {})",
+                           request.bytes, *needed, describe(shape), name_of(*request.dtype)));
   }
   return Checked{*request.dtype, packed->format, packed->groups, shape, elements};
 }
@@ -92,7 +94,8 @@ Result<Plan> plan_raw(const PlanRequest& request) {
   const auto bits = checked_mul<uint64_t>(request.bytes, 8);
   const auto width = static_cast<uint64_t>(dtype.bits);
   if (!bits || *bits % width != 0) {
-    return fail(ErrorCode::kShapeMismatch, "no shape, and {} bytes are not a whole number of {} elements", request.bytes, dtype.name);
+    return fail(ErrorCode::kShapeMismatch, "no shape, and {} bytes are not a whole number of {} elements",
+                request.bytes, dtype.name);
   }
   const auto count = static_cast<int64_t>(*bits / width);
   set_identity(plan, {count}, count);
@@ -140,7 +143,8 @@ void plan_permutation(const Checked& checked, Format target, Plan& plan) {
   for (const size_t source : source_of) plan.shape.push_back(checked.shape[source]);
   const std::vector<int64_t> dst_strides = strides_of(plan.shape);
   PlanPart part;
-  for (size_t i = 0; i < to.size(); ++i) part.axes.push_back(plain_axis(plan.shape[i], src_strides[source_of[i]], dst_strides[i]));
+  for (size_t i = 0; i < to.size(); ++i)
+    part.axes.push_back(plain_axis(plan.shape[i], src_strides[source_of[i]], dst_strides[i]));
   plan.parts = {part};
   plan.src_elements = plan.dst_elements = checked.elements;
   plan.to = target;
@@ -152,7 +156,8 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
   const size_t rank = s.size();
   if (rank < 4) return fail(ErrorCode::kShapeMismatch, "FRACTAL_NZ needs at least 4 dimensions, has {}", rank);
   const int64_t w1 = s[rank - 4], h1 = s[rank - 3], h0 = s[rank - 2], c0 = s[rank - 1];
-  if (c0 == 0 || h0 == 0) return fail(ErrorCode::kShapeMismatch, "empty tensor (C0 = {}) in FRACTAL_NZ", c0 == 0 ? c0 : h0);
+  if (c0 == 0 || h0 == 0)
+    return fail(ErrorCode::kShapeMismatch, "empty tensor (C0 = {}) in FRACTAL_NZ", c0 == 0 ? c0 : h0);
   const auto original = usable_original_shape(request);
   if (!original) {
     keep_device_layout(checked, plan, "the original shape is not in the file; give it with -s");
@@ -169,7 +174,8 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
       keep_device_layout(checked, plan, "the original shape is not in the file; give it with -s");
       return {};
     }
-    return fail(ErrorCode::kShapeMismatch, "original shape {} does not fit FRACTAL_NZ {}", describe(*original), describe(s));
+    return fail(ErrorCode::kShapeMismatch, "original shape {} does not fit FRACTAL_NZ {}", describe(*original),
+                describe(s));
   }
   plan.shape = *original;
   plan.to = Format::kND;
@@ -209,7 +215,8 @@ Status plan_device(const PlanRequest& request, const Checked& checked, Format ta
   const bool with_depth = checked.format == Format::kNDC1HWC0 || checked.format == Format::kFractalZ3D;
   const auto order = target_for_rank(target, with_depth);
   if (!order) {
-    keep_device_layout(checked, plan, fmt::format("{} has no {}-dimensional form", name_of(target), with_depth ? 5 : 4));
+    keep_device_layout(checked, plan,
+                       fmt::format("{} has no {}-dimensional form", name_of(target), with_depth ? 5 : 4));
     return {};
   }
   // A bias or a matrix keeps its own shape: its axes are in NC(D)HW order whatever was asked for.
@@ -247,7 +254,8 @@ Status plan_host(const PlanRequest& request, const Checked& checked, Format targ
     // A layout in the name of a tensor of another rank is none.
     if (!has_layout && checked.format != Format::kReserved) plan.to = axes.empty() ? checked.format : Format::kND;
     if (has_layout && target != Format::kND && !order) {
-      plan.note = fmt::format("{} has no form of rank {}: left as {}", name_of(target), axes.size(), name_of(checked.format));
+      plan.note =
+          fmt::format("{} has no form of rank {}: left as {}", name_of(target), axes.size(), name_of(checked.format));
     }
     return {};
   }

@@ -48,28 +48,28 @@ enum class PlanPolicy : uint8_t {
 
 struct Plan {
   PlanPolicy policy = PlanPolicy::kConverted;
-  DType dtype = DType::kUint8;   // of the bytes in the file
+  DType dtype = DType::kUint8;      // of the bytes in the file
   DType npy_dtype = DType::kUint8;  // of the array written
   Format from = Format::kND;
   Format to = Format::kND;
-  Shape shape;                   // of the array written
+  Shape shape;  // of the array written
   std::vector<PlanPart> parts;
-  int64_t src_elements = 0;      // elements of `dtype` the parts may touch: [0, src_elements)
+  int64_t src_elements = 0;  // elements of `dtype` the parts may touch: [0, src_elements)
   int64_t dst_elements = 0;
-  bool identity = false;         // elements keep their order: dst[i] = src[i]
-  std::string note;              // why the device layout was kept although a conversion was asked for
+  bool identity = false;  // elements keep their order: dst[i] = src[i]
+  std::string note;       // why the device layout was kept although a conversion was asked for
 };
 
 struct PlanRequest {
   std::optional<DType> dtype;
-  int32_t dtype_number = 0;            // for the message when dtype is unknown
-  int64_t format_number = 0;           // possibly packed
+  int32_t dtype_number = 0;   // for the message when dtype is unknown
+  int64_t format_number = 0;  // possibly packed
   int64_t sub_format = 0;
-  std::optional<Shape> shape;          // device
-  std::optional<Shape> original_shape; // host
+  std::optional<Shape> shape;           // device
+  std::optional<Shape> original_shape;  // host
   std::optional<Format> original_format;
-  uint64_t bytes = 0;                  // there are for the tensor
-  std::optional<Format> target;        // none: keep the device format
+  uint64_t bytes = 0;            // there are for the tensor
+  std::optional<Format> target;  // none: keep the device format
 };
 
 // Errors: unsupported_dtype, unsupported_format, shape_mismatch (shapes, sizes and formats that contradict each other),

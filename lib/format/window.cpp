@@ -95,20 +95,23 @@ std::vector<Segment> segments_of(const PlanAxis& axis, const WindowAxis& in_wind
     const int64_t outer = (at + axis.phase) / axis.block, inner = (at + axis.phase) % axis.block;
     const int64_t left = in_window.end - at;
     Segment segment;
-    segment.src = (outer - in_window.outer_begin) * in_window.buffer_outer + (inner - in_window.inner_begin) * in_window.buffer_inner;
+    segment.src = (outer - in_window.outer_begin) * in_window.buffer_outer +
+                  (inner - in_window.inner_begin) * in_window.buffer_inner;
     segment.dst = (at - in_window.begin) * in_window.buffer_dst;
     const int64_t blocks = inner == 0 ? left / axis.block : 0;
     const int64_t per_block = blocks > 0 ? axis.block : std::min(axis.block - inner, left);
     segment.dims[segment.dim_count++] = {per_block, in_window.buffer_inner, in_window.buffer_dst};
-    if (blocks > 1) segment.dims[segment.dim_count++] = {blocks, in_window.buffer_outer, axis.block * in_window.buffer_dst};
+    if (blocks > 1)
+      segment.dims[segment.dim_count++] = {blocks, in_window.buffer_outer, axis.block * in_window.buffer_dst};
     at += std::max<int64_t>(blocks, 1) * per_block;
     segments.push_back(segment);
   }
   return segments;
 }
 
-void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector<kernels::CopyDim>& dims, int64_t src_offset,
-                  int64_t dst_offset, const std::byte* src, std::byte* dst, size_t element_size, size_t level) {
+void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector<kernels::CopyDim>& dims,
+                  int64_t src_offset, int64_t dst_offset, const std::byte* src, std::byte* dst, size_t element_size,
+                  size_t level) {
   if (level == segments.size()) {
     const auto width = static_cast<int64_t>(element_size);
     kernels::copy_strided(dims, src + src_offset * width, dst + dst_offset * width, element_size);
@@ -116,7 +119,8 @@ void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector
   }
   for (const Segment& segment : segments[level]) {
     const size_t depth = dims.size();
-    dims.insert(dims.end(), segment.dims.begin(), segment.dims.begin() + static_cast<std::ptrdiff_t>(segment.dim_count));
+    dims.insert(dims.end(), segment.dims.begin(),
+                segment.dims.begin() + static_cast<std::ptrdiff_t>(segment.dim_count));
     run_segments(segments, dims, src_offset + segment.src, dst_offset + segment.dst, src, dst, element_size, level + 1);
     dims.resize(depth);
   }
@@ -187,7 +191,8 @@ Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap) {
     tiling.tile[*best] = halved(part.axes[*best], tiling.tile[*best]);
   }
   tiling.windows = 1;
-  for (size_t i = 0; i < part.axes.size(); ++i) tiling.windows *= ceil_div(part.axes[i].extent, std::max<int64_t>(tiling.tile[i], 1));
+  for (size_t i = 0; i < part.axes.size(); ++i)
+    tiling.windows *= ceil_div(part.axes[i].extent, std::max<int64_t>(tiling.tile[i], 1));
   return tiling;
 }
 
@@ -204,7 +209,8 @@ void run_window(const PlanPart& part, const Window& window, const std::byte* src
 
 void run_part(const PlanPart& part, const std::byte* src, std::byte* dst, size_t element_size) {
   Window window;
-  for (const PlanAxis& axis : part.axes) window.axes.push_back({0, axis.extent, 0, 0, axis.src_outer, axis.src_inner, axis.dst_stride});
+  for (const PlanAxis& axis : part.axes)
+    window.axes.push_back({0, axis.extent, 0, 0, axis.src_outer, axis.src_inner, axis.dst_stride});
   const auto width = static_cast<int64_t>(element_size);
   run_window(part, window, src + part.src_base * width, dst + part.dst_base * width, element_size);
 }

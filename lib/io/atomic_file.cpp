@@ -50,7 +50,9 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : descriptor_(std::move(other.descriptor_)), path_(std::move(other.path_)), temporary_(std::move(other.temporary_)) {
+    : descriptor_(std::move(other.descriptor_)),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {
   other.temporary_.clear();
 }
 

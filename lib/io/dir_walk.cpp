@@ -56,7 +56,8 @@ class Walker {
     bool link;
   };
 
-  Status visit(int parent, const std::string& name, const std::string& relative, const struct stat& status, bool through_link) {
+  Status visit(int parent, const std::string& name, const std::string& relative, const struct stat& status,
+               bool through_link) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
     const Inode inode = inode_of(status);
     if (!relative.empty() && excluded_.contains(inode)) return {};  // the root itself was asked for by name
@@ -73,10 +74,10 @@ class Walker {
     for (Child& child : children) {
       if (S_ISDIR(child.status.st_mode)) continue;
       result_.files.push_back({index, S_ISREG(child.status.st_mode), std::move(child.name),
-                               static_cast<uint64_t>(child.status.st_size),
-                               mtime_ns_of(child.status)});
+                               static_cast<uint64_t>(child.status.st_size), mtime_ns_of(child.status)});
     }
-    const bool is_leaf = std::none_of(children.begin(), children.end(), [](const Child& c) { return S_ISDIR(c.status.st_mode); });
+    const bool is_leaf =
+        std::none_of(children.begin(), children.end(), [](const Child& c) { return S_ISDIR(c.status.st_mode); });
     if (ancestors_.size() >= kMaxDepth && !is_leaf) {
       report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kMaxDepth)
                  .with_path(join_path(result_.root, relative)));
@@ -118,7 +119,8 @@ class Walker {
       if (name == "." || name == ".." || is_temporary_name(name)) continue;
       struct stat status {};
       if (::fstatat(::dirfd(dir), entry->d_name, &status, 0) != 0) {
-        report(system_error(errno, "follow", join_path(result_.root, join_path(relative, name)), ErrorCode::kReadFailed));
+        report(
+            system_error(errno, "follow", join_path(result_.root, join_path(relative, name)), ErrorCode::kReadFailed));
         continue;
       }
       children.push_back({std::string(name), status, is_link(dir, *entry)});
@@ -126,7 +128,8 @@ class Walker {
     if (errno != 0) {
       report(system_error(errno, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
     }
-    std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) { return natural_less(a.name, b.name); });
+    std::sort(children.begin(), children.end(),
+              [](const Child& a, const Child& b) { return natural_less(a.name, b.name); });
     return children;
   }
 

@@ -16,18 +16,18 @@
 namespace msdump {
 
 struct WalkedFile {
-  uint32_t dir = 0;        // index into WalkResult::dirs
-  bool regular = true;     // false: a FIFO, socket or device; never opened
+  uint32_t dir = 0;     // index into WalkResult::dirs
+  bool regular = true;  // false: a FIFO, socket or device; never opened
   std::string name;
   uint64_t size = 0;
   int64_t mtime_ns = 0;
 };
 
 struct WalkResult {
-  std::string root;                // as given
-  std::vector<std::string> dirs;   // relative to root; "" is the root itself
+  std::string root;               // as given
+  std::vector<std::string> dirs;  // relative to root; "" is the root itself
   std::vector<WalkedFile> files;
-  std::vector<Error> problems;     // unreadable directories, dangling links, loops
+  std::vector<Error> problems;  // unreadable directories, dangling links, loops
 
   [[nodiscard]] std::string relative_path(const WalkedFile& file) const;
   [[nodiscard]] std::string full_path(const WalkedFile& file) const;

@@ -88,8 +88,9 @@ Result<File> File::open(const std::string& path) {
   file.head_ = std::make_unique_for_overwrite<std::byte[]>(file.head_size_);
   MSDUMP_TRY(const size_t got, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
   if (got < file.head_size_) {
-    return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, got)
-                    .with_path(path));
+    return fail(
+        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, got)
+            .with_path(path));
   }
   return file;
 }
@@ -97,7 +98,8 @@ Result<File> File::open(const std::string& path) {
 Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
   if (into.empty()) return {};
   if (offset > size_ || into.size() > size_ - offset) {
-    return fail(make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", into.size(), offset < size_ ? size_ - offset : 0)
+    return fail(make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", into.size(),
+                           offset < size_ ? size_ - offset : 0)
                     .with_path(path_)
                     .with_offset(offset));
   }
@@ -107,10 +109,11 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
   }
   MSDUMP_TRY(const size_t got, read_fully(descriptor_.get(), offset, into, path_));
   if (got < into.size()) {
-    return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, offset + got)
-                    .with_path(path_)
-                    .with_offset(offset + got)
-                    .with_hint("the dump may still be running; convert it when it is finished"));
+    return fail(
+        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, offset + got)
+            .with_path(path_)
+            .with_offset(offset + got)
+            .with_hint("the dump may still be running; convert it when it is finished"));
   }
   return {};
 }
@@ -119,8 +122,8 @@ Status File::check_unchanged() const {
   struct stat status {};
   if (::fstat(descriptor_.get(), &status) != 0) return fail(system_error(errno, "stat", path_, ErrorCode::kReadFailed));
   if (static_cast<uint64_t>(status.st_size) == size_ && mtime_ns_of(status) == mtime_ns_) return {};
-  return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)", size_,
-                         status.st_size)
+  return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)",
+                         size_, status.st_size)
                   .with_path(path_)
                   .with_hint("the dump may still be running; convert it when it is finished"));
 }

@@ -22,8 +22,12 @@ class TreeBuilder {
 
   bool Null() { return put(JsonKind::kNull, {}, false); }
   bool Bool(bool value) { return put(JsonKind::kBool, {}, value); }
-  bool RawNumber(const char* from, rapidjson::SizeType length, bool) { return put(JsonKind::kNumber, {from, length}, false); }
-  bool String(const char* from, rapidjson::SizeType length, bool) { return put(JsonKind::kString, {from, length}, false); }
+  bool RawNumber(const char* from, rapidjson::SizeType length, bool) {
+    return put(JsonKind::kNumber, {from, length}, false);
+  }
+  bool String(const char* from, rapidjson::SizeType length, bool) {
+    return put(JsonKind::kString, {from, length}, false);
+  }
   // With numbers kept as text the reader calls none of these.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
@@ -101,7 +105,8 @@ class TreeBuilder {
 }  // namespace
 
 const JsonValue* JsonValue::find(std::string_view key) const {
-  const auto found = std::find_if(members.rbegin(), members.rend(), [&](const JsonMember& member) { return member.key == key; });
+  const auto found =
+      std::find_if(members.rbegin(), members.rend(), [&](const JsonMember& member) { return member.key == key; });
   return found == members.rend() ? nullptr : &found->value;
 }
 
@@ -130,7 +135,8 @@ Result<JsonValue> parse_json(std::string_view text) {
   const TextPosition at = position_in(text, result.Offset());
   const std::string what = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
                                               : std::string(rapidjson::GetParseError_En(result.Code()));
-  return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, what).with_offset(result.Offset()));
+  return fail(
+      make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, what).with_offset(result.Offset()));
 }
 
 TextPosition position_in(std::string_view text, size_t offset) {

@@ -10,8 +10,8 @@ class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
   virtual void start(uint64_t units_total, uint64_t bytes_total) = 0;
-  virtual void add_bytes(uint64_t bytes) = 0;            // bytes of input dealt with since the last call
-  virtual void unit_done(std::string_view name) = 0;     // one file or tensor is finished
+  virtual void add_bytes(uint64_t bytes) = 0;         // bytes of input dealt with since the last call
+  virtual void unit_done(std::string_view name) = 0;  // one file or tensor is finished
 };
 
 }  // namespace msdump

@@ -58,7 +58,8 @@ void WorkerPool::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
     // The innermost loop first: it is what somebody further out is waiting for.
-    const auto open = std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->next < loop->count; });
+    const auto open =
+        std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->next < loop->count; });
     if (open != loops_.rend()) {
       run_index(**open, lock);
     } else if (stop_) {

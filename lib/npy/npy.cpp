@@ -20,12 +20,12 @@ struct Descr {
 };
 
 constexpr std::array kDescrs = {
-    Descr{"b1", DType::kBool, true},       Descr{"i1", DType::kInt8, true},        Descr{"i2", DType::kInt16, true},
-    Descr{"i4", DType::kInt32, true},      Descr{"i8", DType::kInt64, true},       Descr{"u1", DType::kUint8, true},
-    Descr{"u2", DType::kUint16, true},     Descr{"u4", DType::kUint32, true},      Descr{"u8", DType::kUint64, true},
-    Descr{"f2", DType::kFloat16, true},    Descr{"f4", DType::kFloat32, true},     Descr{"f8", DType::kFloat64, true},
-    Descr{"c8", DType::kComplex64, true},  Descr{"c16", DType::kComplex128, true}, Descr{"E2", DType::kBfloat16, false},
-    Descr{"T2", DType::kBfloat16, false},  Descr{"h2", DType::kBfloat16, false},
+    Descr{"b1", DType::kBool, true},      Descr{"i1", DType::kInt8, true},        Descr{"i2", DType::kInt16, true},
+    Descr{"i4", DType::kInt32, true},     Descr{"i8", DType::kInt64, true},       Descr{"u1", DType::kUint8, true},
+    Descr{"u2", DType::kUint16, true},    Descr{"u4", DType::kUint32, true},      Descr{"u8", DType::kUint64, true},
+    Descr{"f2", DType::kFloat16, true},   Descr{"f4", DType::kFloat32, true},     Descr{"f8", DType::kFloat64, true},
+    Descr{"c8", DType::kComplex64, true}, Descr{"c16", DType::kComplex128, true}, Descr{"E2", DType::kBfloat16, false},
+    Descr{"T2", DType::kBfloat16, false}, Descr{"h2", DType::kBfloat16, false},
 };
 
 Status set_dtype(const std::string& descr, Header& header) {
@@ -53,7 +53,8 @@ Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
   const uint32_t length = major == 1 ? load_u16(length_bytes.data()) : load_u32(length_bytes.data());
   data_offset = reader.offset() + length;
   if (data_offset > file.size()) {
-    return fail(make_error(ErrorCode::kTruncated, "header of {} bytes announced, {} present", length, file.size() - reader.offset())
+    return fail(make_error(ErrorCode::kTruncated, "header of {} bytes announced, {} present", length,
+                           file.size() - reader.offset())
                     .with_offset(reader.offset()));
   }
   if (length > kMaxHeaderBytes) return fail(ErrorCode::kTooLarge, "an npy header of {} bytes", length);

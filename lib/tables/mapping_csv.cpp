@@ -35,7 +35,8 @@ Result<NameMapping> read_mapping_csv(const File& file) {
     if (line.empty()) continue;
     const size_t comma = line.find(',');
     if (comma == std::string_view::npos || comma == 0 || comma + 1 == line.size()) {
-      return fail(make_error(ErrorCode::kBadCsv, "line {}: expected 'mapped,original'", line_number).with_path(file.path()));
+      return fail(
+          make_error(ErrorCode::kBadCsv, "line {}: expected 'mapped,original'", line_number).with_path(file.path()));
     }
     // MindSpore's retry after a collision writes a second line for the name; the file is the newer one.
     mapping.insert_or_assign(std::string(line.substr(0, comma)), std::string(line.substr(comma + 1)));

@@ -71,8 +71,14 @@ struct Alias {
 
 // Spellings of MindSpore ("Float32", "BFloat16" fold to the names above), numpy and users.
 constexpr std::array kAliases = {
-    Alias{"float", kFloat32}, Alias{"half", kFloat16}, Alias{"int", kInt32}, Alias{"uint", kUint32},
-    Alias{"fp32", kFloat32}, Alias{"fp16", kFloat16}, Alias{"float8_e4m3", kFloat8E4m3fn}, Alias{"hif8", kHifloat8},
+    Alias{"float", kFloat32},
+    Alias{"half", kFloat16},
+    Alias{"int", kInt32},
+    Alias{"uint", kUint32},
+    Alias{"fp32", kFloat32},
+    Alias{"fp16", kFloat16},
+    Alias{"float8_e4m3", kFloat8E4m3fn},
+    Alias{"hif8", kHifloat8},
 };
 
 }  // namespace

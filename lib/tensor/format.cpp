@@ -102,7 +102,8 @@ constexpr std::array kAliases = {
 std::span<const FormatInfo> all_formats() { return kInfo; }
 
 const FormatInfo& info(Format format) {
-  const auto* found = std::find_if(kInfo.begin(), kInfo.end(), [&](const FormatInfo& entry) { return entry.format == format; });
+  const auto* found =
+      std::find_if(kInfo.begin(), kInfo.end(), [&](const FormatInfo& entry) { return entry.format == format; });
   assert(found != kInfo.end());
   return *found;
 }

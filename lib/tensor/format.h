@@ -72,9 +72,9 @@ enum class Format : int16_t {
 };
 
 enum class Support : uint8_t {
-  kHost,     // axes in a plain order: a target of -f, and permuted without loss
-  kDevice,   // padded or blocked; convert knows the inverse
-  kKept,     // no public inverse: convert keeps the device layout and says so
+  kHost,    // axes in a plain order: a target of -f, and permuted without loss
+  kDevice,  // padded or blocked; convert knows the inverse
+  kKept,    // no public inverse: convert keeps the device layout and says so
 };
 
 struct FormatInfo {
