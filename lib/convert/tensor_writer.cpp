@@ -12,7 +12,8 @@
 namespace msdump {
 namespace {
 
-// A window and what becomes of it should stay in the second-level cache; larger ones gain nothing.
+// Pieces of 4 MiB go through ext4 up to twice as fast, in the huge folios that they get there, until memory is fragmented
+// and they wait for compaction instead (822 MB on two cores: 0.2 to 1.5 s). Pieces of 1 MiB always take 0.3 to 0.4 s.
 constexpr uint64_t kWindowBytes = uint64_t{1} << 20;
 // When a small window would fall into tiny runs, a larger one costs fewer system calls than it costs cache misses.
 constexpr uint64_t kLargeWindowBytes = uint64_t{8} << 20;
@@ -84,6 +85,7 @@ class TensorWriter {
   }
 
   Status write_windows(const std::string& header) {
+    MSDUMP_CHECK_OK(out_.set_size(header.size() + output_bytes(source_.plan)));
     MSDUMP_CHECK_OK(out_.write_at(0, std::as_bytes(std::span(header.data(), header.size()))));
     for (const PlanPart& part : source_.plan.parts) MSDUMP_CHECK_OK(write_part(part));
     return {};

@@ -60,6 +60,11 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+Status AtomicFile::set_size(uint64_t bytes) {
+  if (::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)) != 0) return fail(write_error(errno, "write", path_));
+  return {};
+}
+
 Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));

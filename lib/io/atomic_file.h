@@ -23,6 +23,8 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
+  // Makes the file that long at once, so that pieces written in any order do not each extend it.
+  Status set_size(uint64_t bytes);
   Status write_at(uint64_t offset, std::span<const std::byte> bytes);
   // Closes and renames. Without it nothing appears.
   Status commit();
