@@ -26,7 +26,7 @@ struct Input {
 
 // Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
 // only names out of mapping.csv can clash inside one dump; there the hash stays.
-std::vector<Input> name_inputs(const DumpIndex& index, std::vector<const IndexedFile*> files) {
+std::vector<Input> name_inputs(const DumpIndex& index, const std::vector<const IndexedFile*>& files) {
   std::unordered_set<std::string> taken;
   const auto key = [&](const IndexedFile& file, const std::string& name) {
     return fmt::format("{}/{}/{}", file.root, index.folder_of(file), name);
@@ -84,7 +84,7 @@ class Conversion {
         bytes += file.walked.size;
       }
     }
-    const std::vector<Input> inputs = name_inputs(index_, std::move(chosen));
+    const std::vector<Input> inputs = name_inputs(index_, chosen);
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
     // Files that only their content can judge may turn out to be none: they make no OUT.
     const bool sure =
