@@ -71,6 +71,7 @@ class TreeBuilder {
     JsonValue value;
     value.kind = kind;
     value.offset = token_begin();
+    last_end_ = value.offset + 1;  // the iterative reader takes the bracket only after it has told of it
     open_.push_back(std::move(value));
     too_deep_ = open_.size() > kMaxDepth;
     return !too_deep_;

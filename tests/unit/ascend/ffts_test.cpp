@@ -1,0 +1,63 @@
+#include "ascend/ffts.h"
+
+#include "support/catch.h"
+
+namespace msdump::ascend {
+namespace {
+
+constexpr const char* kName = "Conv2D.a.1.7.1700000000000001.4.487.1.0";  // thread 1, device 0
+
+DumpFile sliced(const std::string& attribute) {
+  DumpFile dump;
+  DumpTensor input, output;
+  input.section = Section::kInput;
+  input.shape = Shape{4, 8};
+  input.original_shape = Shape{4, 8};
+  output.section = Section::kOutput;
+  output.shape = output.original_shape = Shape{4};
+  dump.tensors = {input, output};
+  dump.attributes = {{"other", "{"}, {"slices", attribute}};
+  return dump;
+}
+
+constexpr const char* kSlices =
+    R"({"threadMode": true, "input_tensor_slice": [[[{"lower":0,"higher":2},{"lower":0,"higher":8}]],)"
+    R"([[{"lower":2,"higher":3},{"lower":0,"higher":8}]]]})";
+
+}  // namespace
+
+TEST_CASE("the tensors of a sliced file take the shape of their thread's slice") {
+  DumpFile dump = sliced(kSlices);
+  REQUIRE(apply_thread_slices(dump, kName).has_value());
+  CHECK(dump.tensors[0].shape == Shape{1, 8});
+  CHECK_FALSE(dump.tensors[0].original_shape.has_value());
+  // No slices are given for outputs: they are whole.
+  CHECK(dump.tensors[1].shape == Shape{4});
+  CHECK(dump.tensors[1].original_shape == Shape{4});
+}
+
+TEST_CASE("a file whose attribute does not turn automatic slicing on is left alone") {
+  DumpFile manual = sliced(R"({"threadMode": false, "input_tensor_slice": [[]]})");
+  REQUIRE(apply_thread_slices(manual, kName).has_value());
+  CHECK(manual.tensors[0].shape == Shape{4, 8});
+  DumpFile none = sliced("text");
+  REQUIRE(apply_thread_slices(none, kName).has_value());
+  CHECK(none.tensors[0].shape == Shape{4, 8});
+}
+
+TEST_CASE("slices that contradict the file are refused") {
+  DumpFile no_thread = sliced(kSlices);
+  CHECK(apply_thread_slices(no_thread, "plain").error().code == ErrorCode::kBadHeader);
+  DumpFile missing_thread = sliced(kSlices);
+  CHECK(apply_thread_slices(missing_thread, "Conv2D.a.1.7.1700000000000001.4.487.9.0")
+            .error()
+            .message.find("2 threads") != std::string::npos);
+  DumpFile backwards = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":3,"higher":2}]]]})");
+  CHECK(apply_thread_slices(backwards, kName).error().code == ErrorCode::kBadHeader);
+  DumpFile too_few = sliced(R"({"threadMode": true, "input_tensor_slice": [[], []]})");
+  CHECK(apply_thread_slices(too_few, kName).error().message.find("the file has more") != std::string::npos);
+  DumpFile broken = sliced(R"({"threadMode": tru)");
+  CHECK(apply_thread_slices(broken, kName).error().code == ErrorCode::kBadJson);
+}
+
+}  // namespace msdump::ascend

@@ -1,0 +1,68 @@
+#include "io/json.h"
+
+#include <cmath>
+#include <string>
+
+#include "support/catch.h"
+
+namespace msdump {
+
+TEST_CASE("numbers keep their text and bare NaN and Infinity are numbers") {
+  const auto json = parse_json(R"({"a": 2.0, "b": [NaN, -Infinity, 9223372036854775807, 1e3], "a": 3})");
+  REQUIRE(json.has_value());
+  const JsonValue* list = json->find("b");
+  REQUIRE(list != nullptr);
+  REQUIRE(list->items.size() == 4);
+  CHECK(std::isnan(list->items[0].as_double().value()));
+  CHECK(list->items[1].as_double() == -HUGE_VAL);
+  CHECK(list->items[2].as_int() == INT64_MAX);
+  CHECK_FALSE(list->items[3].as_int().has_value());
+  CHECK(list->items[3].as_double() == 1000.0);
+  CHECK(json->members[0].value.text == "2.0");
+}
+
+TEST_CASE("keys that come twice are both kept and the last one is found") {
+  const auto json = parse_json(R"({"k": 1, "k": 2})");
+  REQUIRE(json.has_value());
+  CHECK(json->members.size() == 2);
+  REQUIRE(json->find("k") != nullptr);
+  CHECK(json->find("k")->as_int() == 2);
+  CHECK(json->find("other") == nullptr);
+}
+
+TEST_CASE("every value knows where it stands") {
+  const std::string text = "{\n  \"key\" : [true,\n null, {\"x\": \"y\\n\"}]}";
+  const auto json = parse_json(text);
+  REQUIRE(json.has_value());
+  const JsonMember& member = json->members.at(0);
+  CHECK(text.substr(member.key_offset, 5) == "\"key\"");
+  const std::vector<JsonValue>& items = member.value.items;
+  CHECK(text[member.value.offset] == '[');
+  CHECK(text.substr(items[0].offset, 4) == "true");
+  CHECK(text.substr(items[1].offset, 4) == "null");
+  CHECK(text[items[2].offset] == '{');
+  CHECK(text[items[2].members[0].value.offset] == '"');
+  CHECK(items[2].members[0].value.text == "y\n");
+  const TextPosition at = position_in(text, items[1].offset);
+  CHECK(at.line == 3);
+  CHECK(at.column == 2);
+}
+
+TEST_CASE("text that is not one JSON value is refused with line and column") {
+  for (const std::string text : {"", "{", "[1,]", "{\"a\" 1}", "1 2", "nul", "{'a': 1}", "\"open"}) {
+    const auto json = parse_json(text);
+    REQUIRE_FALSE(json.has_value());
+    CHECK(json.error().code == ErrorCode::kBadJson);
+    CHECK(json.error().message.find("line 1, column") == 0);
+    CHECK(json.error().offset.has_value());
+  }
+}
+
+TEST_CASE("a tower of brackets is refused before it becomes a tower of calls") {
+  CHECK(parse_json(std::string(100, '[') + std::string(100, ']')).has_value());
+  const auto json = parse_json(std::string(100000, '['));
+  REQUIRE_FALSE(json.has_value());
+  CHECK(json.error().message.find("nested deeper than 100") != std::string::npos);
+}
+
+}  // namespace msdump
