@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kMaxDepth = 100;
 
-// Builds the tree. Positions: a token begins at the first byte behind the last token that is no blank and no separator.
+// Builds the tree. Positions: a token begins at the first byte behind the last token that is no blank, separator or closing
+// bracket.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream) : text_(text), stream_(stream) {}
@@ -53,7 +54,7 @@ class TreeBuilder {
  private:
   size_t token_begin() {
     size_t at = last_end_;
-    while (at < text_.size() && std::string_view(" \t\r\n,:").find(text_[at]) != std::string_view::npos) ++at;
+    while (at < text_.size() && std::string_view(" \t\r\n,:]}").find(text_[at]) != std::string_view::npos) ++at;
     last_end_ = stream_.Tell();
     return at;
   }

@@ -43,6 +43,11 @@ TEST_CASE("every value knows where it stands") {
   CHECK(text[items[2].offset] == '{');
   CHECK(text[items[2].members[0].value.offset] == '"');
   CHECK(items[2].members[0].value.text == "y\n");
+  const std::string nested = "[[1 ] , {\"a\":{}}, 22]";
+  const auto list = parse_json(nested);
+  REQUIRE(list.has_value());
+  CHECK(nested.substr(list->items.at(1).offset, 2) == "{\"");
+  CHECK(nested.substr(list->items.at(2).offset, 2) == "22");
   const TextPosition at = position_in(text, items[1].offset);
   CHECK(at.line == 3);
   CHECK(at.column == 2);
