@@ -1,4 +1,5 @@
-// GB/s of copy_strided and widen, per shape and CPU target, beside memcpy of the same number of bytes in the same run.
+// GB/s of copy_strided and widen, per shape and CPU target, beside memcpy of the same number of bytes in the same run; and
+// of MD5 and SHA-1, beside OpenSSL's MD5.
 //
 //   bench_kernels [target...]     default: the best target and "scalar"
 //
@@ -12,8 +13,12 @@
 #include <string>
 #include <vector>
 
+#include <openssl/evp.h>
+
 #include "kernels/copy_strided.h"
 #include "kernels/cpu.h"
+#include "kernels/md5.h"
+#include "kernels/sha1.h"
 #include "kernels/widen.h"
 
 namespace {
@@ -180,6 +185,35 @@ void run_unpack(DType dtype, size_t bytes, const std::vector<std::string>& targe
   std::printf(" %8.2f\n", measure(bytes, [&] { std::memcpy(flat.data(), src.data(), bytes); }));
 }
 
+// `jobs` buffers one after the other in memory, all digests abreast; the last column is OpenSSL's, one after the other.
+void run_md5(size_t jobs, size_t bytes, const std::vector<std::string>& targets) {
+  const Bytes src = pattern(jobs * bytes);
+  std::printf("%-42s %8.1f KB", ("md5, jobs abreast: " + std::to_string(jobs)).c_str(),
+              static_cast<double>(bytes) / 1e3);
+  for (const std::string& target : targets) {
+    if (!msdump::kernels::choose_cpu_target(target)) continue;
+    std::printf(" %8.2f", measure(src.size(), [&] {
+                  std::vector<msdump::kernels::Md5State> states(jobs);
+                  std::vector<msdump::kernels::Md5Job> work;
+                  for (size_t i = 0; i < jobs; ++i) work.push_back({&states[i], src.data() + i * bytes, bytes});
+                  msdump::kernels::md5_update(work);
+                }));
+  }
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  std::printf(" %8.2f\n", measure(src.size(), [&] {
+                for (size_t i = 0; i < jobs; ++i) {
+                  EVP_Digest(src.data() + i * bytes, bytes, digest, nullptr, EVP_md5(), nullptr);
+                }
+              }));
+}
+
+void run_sha1(size_t bytes) {
+  const Bytes src = pattern(bytes);
+  std::printf("%-42s %8.1f KB %8.2f\n", "sha1", static_cast<double>(bytes) / 1e3, measure(bytes, [&] {
+                if (!msdump::kernels::sha1(src)) std::printf(" refused");
+              }));
+}
+
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -202,5 +236,11 @@ int main(int argc, char** argv) {
       run_widen(dtype, count, targets);
   }
   for (const DType dtype : {DType::kInt4, DType::kUint1}) run_unpack(dtype, size_t{1} << 24, targets);
+  std::printf("%-42s %11s", "", "");
+  for (const std::string& target : targets) std::printf(" %8s", target.c_str());
+  std::printf(" %8s\n", "OpenSSL");
+  for (const unsigned jobs : {1U, 2U, 3U, 4U, 8U, 16U, 64U}) run_md5(jobs, size_t{32} << 10, targets);
+  run_md5(16, size_t{1} << 20, targets);
+  run_sha1(size_t{32} << 10);
   return 0;
 }

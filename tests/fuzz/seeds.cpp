@@ -74,6 +74,17 @@ void names(const fs::path& folder) {
   }
 }
 
+void md5_jobs(const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const size_t jobs : {size_t{1}, size_t{8}, size_t{40}, size_t{69}}) {
+    std::string text(1, static_cast<char>(jobs));
+    for (size_t i = 0; i < jobs; ++i) {
+      for (const size_t part : {i * 55, i % 3, i * 40}) text += static_cast<char>(part % 256);
+    }
+    write_seed(folder, std::to_string(jobs) + " jobs", text + "what is hashed");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,5 +96,6 @@ int main(int argc, char** argv) {
   dump_files(folder / "dump_file");
   npy_files(folder / "npy");
   names(folder / "names");
+  md5_jobs(folder / "md5");
   return 0;
 }
