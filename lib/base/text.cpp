@@ -210,7 +210,12 @@ std::optional<uint64_t> parse_u64(std::string_view text) { return parse_number<u
 std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
 
 bool natural_less(std::string_view a, std::string_view b) {
-  size_t i = 0, j = 0;
+  // Names in a dump share long beginnings: those go by at memcmp's pace, back to the start of a number they may end in.
+  const size_t common = std::min(a.size(), b.size());
+  auto i = static_cast<size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
+  while (i > 0 && is_digit(a[i - 1])) --i;
+  size_t j = i;
   while (i < a.size() && j < b.size()) {
     if (!is_digit(a[i]) || !is_digit(b[j])) {
       if (a[i] != b[j]) return byte_at(a, i) < byte_at(b, j);
@@ -232,6 +237,10 @@ bool natural_less(std::string_view a, std::string_view b) {
   }
   if (i < a.size() || j < b.size()) return j < b.size();
   return a < b;  // differ in leading zeros only, or not at all
+}
+
+std::string plural(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string human_bytes(uint64_t bytes) {

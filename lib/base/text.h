@@ -48,6 +48,9 @@ namespace msdump {
 // Order of names as people expect it: runs of digits compare by value ("file2" before "file10"), then bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
+// "1 file", "2 files".
+[[nodiscard]] std::string plural(uint64_t count, std::string_view noun);
+
 // 1.5 KiB, 3.2 GiB; for people only.
 [[nodiscard]] std::string human_bytes(uint64_t bytes);
 

@@ -13,6 +13,7 @@
 #include "convert/file_converter.h"
 #include "convert/output_tree.h"
 #include "dump/family.h"
+#include "io/dir_walk.h"
 
 namespace msdump {
 namespace {
@@ -26,17 +27,17 @@ struct Input {
 
 // Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
 // only names out of mapping.csv can clash inside one dump; there the hash stays.
-std::vector<Input> name_inputs(const DumpIndex& index, const std::vector<const IndexedFile*>& files) {
+std::vector<Input> name_inputs(const std::vector<const IndexedFile*>& files) {
   std::unordered_set<std::string> taken;
-  const auto key = [&](const IndexedFile& file, const std::string& name) {
-    return fmt::format("{}/{}/{}", file.root, index.folder_of(file), name);
+  const auto key = [](const IndexedFile& file, std::string_view name) {
+    return fmt::format("{}/{}", file.folder, name);
   };
   for (const IndexedFile* file : files) {
-    if (file->real_name.empty()) taken.insert(key(*file, file->walked.name));
+    if (file->real_name.empty()) taken.insert(key(*file, file->name));
   }
   std::vector<Input> inputs;
   for (const IndexedFile* file : files) {
-    inputs.push_back({file, file->walked.name, ""});
+    inputs.push_back({file, std::string(file->name), ""});
     if (file->real_name.empty()) continue;
     if (file->real_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
       inputs.back().note = "the name that mapping.csv gives it is unsafe; its own is kept";
@@ -77,14 +78,14 @@ class Conversion {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
-      if (file.family == nullptr) {
+      if (file.family == nullptr || !file.family->has_elements()) {
         ++summary_.ignored;
-      } else if (selection.matches_file(file.identity)) {
+      } else if (selection.matches_file(index_.identity_of(file))) {
         chosen.push_back(&file);
-        bytes += file.walked.size;
+        bytes += file.size;
       }
     }
-    const std::vector<Input> inputs = name_inputs(index_, chosen);
+    const std::vector<Input> inputs = name_inputs(chosen);
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
     // Files that only their content can judge may turn out to be none: they make no OUT.
     const bool sure =

@@ -4,6 +4,7 @@
 
 #include "ascend/opdebug.h"
 #include "convert/tensor_writer.h"
+#include "io/dir_walk.h"
 #include "kernels/widen.h"
 #include "npy/npy.h"
 
@@ -120,7 +121,7 @@ bool FileConverter::leave_alone(Unit& unit, const StoredTensor& tensor, const Pl
 // True when the output needs no writing: it is there already, or this is a dry run.
 Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes,
                                                    ConvertRow& row) const {
-  if (options_.resume && is_up_to_date(path, bytes, unit.file.walked.mtime_ns)) {
+  if (options_.resume && is_up_to_date(path, bytes, unit.file.mtime_ns)) {
     row.status = ConvertStatus::kSkipped;
     return true;
   }

@@ -40,21 +40,22 @@ StoredTensor stored_tensor(const ascend::DumpTensor& tensor) {
 class AscendFamily final : public Family {
  public:
   std::string_view name() const override { return "Ascend dump file"; }
+  FileKind kind() const override { return FileKind::kDumpFile; }
 
-  Claim claim(std::string_view file_name, Identity& identity) const override {
-    const auto parsed = parse_dump_file_name(file_name);
-    if (parsed) {
-      identity.op_type = parsed->op_type;
-      identity.op_name = parsed->op_name;
-      identity.task_id = parsed->task_id;
-      identity.stream_id = parsed->stream_id;
-      identity.timestamp = parsed->timestamp;
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    if (const auto parsed = parse_dump_file_name(file.name)) {
+      facts.op_type = parsed->op_type;
+      facts.op_name = parsed->op_name;
+      facts.task_id = parsed->task_id;
+      facts.stream_id = parsed->stream_id;
+      facts.timestamp = parsed->timestamp;
       return Claim::kByName;
     }
-    return is_known_other_suffix(suffix_of(file_name)) ? Claim::kNo : Claim::kByContent;
+    return is_known_other_suffix(suffix_of(file.name)) ? Claim::kNo : Claim::kByContent;
   }
 
-  Result<OpenedFile> open(File file, std::string_view file_name) const override {
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const std::string_view file_name = context.name;
     MSDUMP_TRY(ascend::DumpFile dump, ascend::read_dump_file(file));
     Status sliced = ascend::apply_thread_slices(dump, file_name);
     if (!sliced) return fail(std::move(sliced).error().with_path(file.path()));

@@ -2,28 +2,57 @@
 #include "base/text.h"
 #include "dump/family.h"
 #include "dump/file_name.h"
+#include "io/dir_walk.h"
 #include "npy/npy.h"
 
 namespace msdump {
 namespace {
 
+// An array of another framework, or of anybody: its name is its path.
+void claim_foreign(const FileContext& file, NameFacts& facts) {
+  const std::string_view stem = file.name.substr(0, file.name.size() - 4);
+  facts.slot = "0";
+  // msaccucmp's name.index.timestamp.npy
+  const auto fields = split(stem, '.');
+  if (fields.size() >= 3 && is_digits(fields.back()) && fields.back().size() >= 10 &&
+      is_digits(fields[fields.size() - 2])) {
+    facts.timestamp = fields.back();
+    facts.slot = fields[fields.size() - 2];
+    facts.op_name = stem.substr(0, static_cast<size_t>(facts.slot.data() - stem.data()) - 1);
+    return;
+  }
+  facts.op_name = file.folder.empty() ? stem : file.arena.keep(join_path(file.folder, stem));
+}
+
+// Does a file of `stored` hold what was `original`? numpy has neither bfloat16 nor 4-bit integers.
+bool is_wider_copy(DType original, DType stored) {
+  return original != DType::kUndefined && original != stored && info(original).npy_dtype == stored;
+}
+
 class NpyFamily final : public Family {
  public:
   std::string_view name() const override { return "npy"; }
+  FileKind kind() const override { return FileKind::kNpy; }
 
-  Claim claim(std::string_view file_name, Identity& identity) const override {
-    if (suffix_of(file_name) != "npy") return Claim::kNo;
-    if (const auto parsed = parse_npy_file_name(file_name)) {
-      identity.op_type = parsed->op.op_type;
-      identity.op_name = parsed->op.op_name;
-      identity.task_id = parsed->op.task_id;
-      identity.stream_id = parsed->op.stream_id;
-      identity.timestamp = parsed->op.timestamp;
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    if (!has_suffix(file.name, ".npy")) return Claim::kNo;
+    if (const auto parsed = parse_npy_file_name(file.name)) {
+      facts.op_type = parsed->op.op_type;
+      facts.op_name = parsed->op.op_name;
+      facts.task_id = parsed->op.task_id;
+      facts.stream_id = parsed->op.stream_id;
+      facts.timestamp = parsed->op.timestamp;
+      facts.io = facts.op_type == "Parameter" ? Io::kParameter : parsed->io;
+      facts.slot = parsed->slot;
+      facts.format = parsed->format;
+      facts.dtype = parsed->dtype.value_or(DType::kUndefined);
+    } else {
+      claim_foreign(file, facts);
     }
     return Claim::kByName;
   }
 
-  Result<OpenedFile> open(File file, std::string_view file_name) const override {
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
     if (!npy::has_magic(file.head()) && ascend_family().recognises(file.head(), file.size())) {
       return fail(make_error(ErrorCode::kBadNpy, "this is an Ascend dump file, not an .npy file")
                       .with_path(file.path())
@@ -39,11 +68,11 @@ class NpyFamily final : public Family {
     tensor.request.dtype = header.dtype;
     tensor.request.shape = header.shape;
     tensor.request.format_number = static_cast<int64_t>(Format::kND);
-    if (const auto name = parse_npy_file_name(file_name)) {
-      tensor.io = name->io;
-      tensor.slot = name->slot;
-      if (name->format) tensor.request.format_number = static_cast<int64_t>(*name->format);
-    }
+    const NameFacts& facts = context.facts;
+    tensor.io = facts.io;
+    if (!facts.slot.empty()) tensor.slot = facts.slot;
+    if (facts.format) tensor.request.format_number = static_cast<int64_t>(*facts.format);
+    if (is_wider_copy(facts.dtype, header.dtype)) tensor.original_dtype = facts.dtype;
     OpenedFile opened{std::move(file), ContainerKind::kNpy, {}, {}};
     opened.tensors.push_back(std::move(tensor));
     return opened;

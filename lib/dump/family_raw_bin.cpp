@@ -5,25 +5,31 @@
 namespace msdump {
 namespace {
 
-std::string last_component(std::string_view scope) { return std::string(scope.substr(scope.rfind('/') + 1)); }
+std::string_view last_component(std::string_view scope) { return scope.substr(scope.rfind('/') + 1); }
 
 class RawBinFamily final : public Family {
  public:
   std::string_view name() const override { return "raw bin"; }
+  FileKind kind() const override { return FileKind::kRaw; }
 
-  Claim claim(std::string_view file_name, Identity& identity) const override {
-    const auto parsed = parse_raw_bin_file_name(file_name);
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    const auto parsed = parse_raw_bin_file_name(file.name);
     if (!parsed) return Claim::kNo;
-    identity.op_name = parsed->op_name;
+    facts.op_name = file.arena.keep(parsed->op_name);
     // "Conv2D-op12" is of type Conv2D; a parameter ("conv1.weight") has no type of its own.
-    const std::string last = last_component(parsed->op_name);
+    const std::string_view last = last_component(facts.op_name);
     const size_t number = last.rfind("-op");
-    identity.op_type = number == std::string::npos ? "Parameter" : last.substr(0, number);
+    const bool parameter = number == std::string_view::npos;
+    facts.op_type = parameter ? "Parameter" : last.substr(0, number);
+    facts.io = parameter ? Io::kParameter : parsed->io;
+    facts.slot = parsed->slot;
+    facts.dtype = parsed->dtype;
+    facts.format = parsed->format;
     return Claim::kByName;
   }
 
-  Result<OpenedFile> open(File file, std::string_view file_name) const override {
-    const auto parsed = parse_raw_bin_file_name(file_name);
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const auto parsed = parse_raw_bin_file_name(context.name);
     if (!parsed) return fail(make_error(ErrorCode::kInternal, "not a raw bin name").with_path(file.path()));
     StoredTensor tensor;
     tensor.io = parsed->io;
@@ -37,8 +43,6 @@ class RawBinFamily final : public Family {
     opened.tensors.push_back(std::move(tensor));
     return opened;
   }
-
-  bool recognises(std::span<const std::byte> /*head*/, uint64_t /*file_size*/) const override { return false; }
 };
 
 }  // namespace

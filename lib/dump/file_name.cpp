@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/text.h"
@@ -13,13 +14,23 @@ using Fields = std::vector<std::string_view>;
 
 constexpr size_t kShortestTimestamp = 10;
 
-std::string join(const Fields& fields, size_t begin, size_t end) {
-  std::string text;
-  for (size_t i = begin; i < end; ++i) {
-    if (i > begin) text += '.';
-    text += fields[i];
+// Fields [begin, end) with the dots between them.
+std::string_view join(std::span<const std::string_view> fields, size_t begin, size_t end) {
+  if (begin >= end) return {};
+  const char* const first = fields[begin].data();
+  return {first, static_cast<size_t>(fields[end - 1].data() + fields[end - 1].size() - first)};
+}
+
+// The fields of `name`, in memory that is used again: names are parsed by the hundred thousand.
+Fields& fields_of(std::string_view name) {
+  thread_local Fields fields;
+  fields.clear();
+  for (size_t begin = 0;;) {
+    const size_t dot = name.find('.', begin);
+    fields.push_back(name.substr(begin, dot - begin));
+    if (dot == std::string_view::npos) return fields;
+    begin = dot + 1;
   }
-  return text;
 }
 
 std::optional<Io> parse_io(std::string_view word) {
@@ -29,7 +40,7 @@ std::optional<Io> parse_io(std::string_view word) {
 }
 
 // Numbers, or FFTSPLUS and numbers: at most four fields may follow the time stamp.
-bool is_tail(const Fields& fields, size_t begin) {
+bool is_tail(std::span<const std::string_view> fields, size_t begin) {
   if (fields.size() - begin > 4) return false;
   for (size_t i = begin; i < fields.size(); ++i) {
     if (!is_digits(fields[i]) && !(i == begin && fields[i] == "FFTSPLUS")) return false;
@@ -39,7 +50,7 @@ bool is_tail(const Fields& fields, size_t begin) {
 
 // Where the time stamp stands: the last long number with a valid tail, else (short clocks) the third of the numbers that
 // end a name of exactly the usual form.
-std::optional<size_t> find_timestamp(const Fields& fields) {
+std::optional<size_t> find_timestamp(std::span<const std::string_view> fields) {
   for (size_t i = fields.size(); i-- > 3;) {
     if (is_digits(fields[i]) && fields[i].size() >= kShortestTimestamp && is_tail(fields, i + 1)) return i;
   }
@@ -47,7 +58,7 @@ std::optional<size_t> find_timestamp(const Fields& fields) {
   return usual ? std::optional<size_t>(4) : std::nullopt;
 }
 
-std::optional<DumpFileName> parse_op_fields(const Fields& fields) {
+std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fields) {
   const auto timestamp = find_timestamp(fields);
   if (!timestamp) return std::nullopt;
   // task [stream], and in front of both of them perhaps a dump number; at least type and name must be left.
@@ -70,7 +81,7 @@ std::optional<DumpFileName> parse_op_fields(const Fields& fields) {
 }  // namespace
 
 std::optional<DumpFileName> parse_dump_file_name(std::string_view name) {
-  Fields fields = split(name, '.');
+  Fields& fields = fields_of(name);
   const auto parsed = parse_op_fields(fields);
   if (parsed || fields.size() < 2) return parsed;
   // Any suffix may follow (".bin").
@@ -80,14 +91,14 @@ std::optional<DumpFileName> parse_dump_file_name(std::string_view name) {
 }
 
 std::optional<NpyFileName> parse_npy_file_name(std::string_view name) {
-  Fields fields = split(name, '.');
+  Fields& fields = fields_of(name);
   if (fields.size() < 6 || to_lower(fields.back()) != "npy") return std::nullopt;
   fields.pop_back();
   // Format and perhaps dtype stand behind io and slot.
   for (size_t io_at = fields.size() - 3; io_at + 4 >= fields.size() && io_at >= 4; --io_at) {
     const auto io = parse_io(fields[io_at]);
     if (!io || !is_digits(fields[io_at + 1])) continue;
-    const auto op = parse_op_fields(Fields(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(io_at)));
+    const auto op = parse_op_fields(std::span(fields).first(io_at));
     if (!op) return std::nullopt;
     NpyFileName result;
     result.op = *op;
@@ -143,6 +154,10 @@ std::optional<RawBinFileName> parse_raw_bin_file_name(std::string_view name) {
 std::string suffix_of(std::string_view name) {
   const size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? "" : to_lower(name.substr(dot + 1));
+}
+
+bool has_suffix(std::string_view name, std::string_view suffix) {
+  return name.size() >= suffix.size() && to_lower(name.substr(name.size() - suffix.size())) == suffix;
 }
 
 bool is_known_other_suffix(std::string_view suffix) {

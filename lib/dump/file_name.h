@@ -20,17 +20,18 @@
 
 namespace msdump {
 
+// The texts are views of the name that was parsed.
 struct DumpFileName {
-  std::string op_type, op_name;
+  std::string_view op_type, op_name;
   std::optional<int64_t> task_id, stream_id;
-  std::string timestamp;
+  std::string_view timestamp;
 };
 
 struct NpyFileName {
   DumpFileName op;
   Io io = Io::kOutput;
-  std::string slot;
-  std::string format_text;       // as written: "DefaultFormat", "NC1HWC0"
+  std::string_view slot;
+  std::string_view format_text;  // as written: "DefaultFormat", "NC1HWC0"
   std::optional<Format> format;  // empty for a word nobody knows
   std::optional<DType> dtype;    // from 2.4 on
 };
@@ -38,7 +39,7 @@ struct NpyFileName {
 struct RawBinFileName {
   std::string op_name;  // full scope, with '/'
   Io io = Io::kOutput;
-  std::string slot;
+  std::string_view slot;
   Shape shape;
   DType dtype = DType::kUndefined;
   std::optional<Format> format;
@@ -50,6 +51,9 @@ struct RawBinFileName {
 
 // Text after the last '.', in lower case; empty if there is none.
 [[nodiscard]] std::string suffix_of(std::string_view name);
+
+// Does the name end in `suffix` (".npy"), in whatever case?
+[[nodiscard]] bool has_suffix(std::string_view name, std::string_view suffix);
 
 // Suffixes of files that lie in and beside dumps and are never tensors: csv, json, ir, txt, ...
 [[nodiscard]] bool is_known_other_suffix(std::string_view suffix);

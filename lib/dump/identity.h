@@ -1,11 +1,13 @@
 // Identity: what names a tensor everywhere in msdump (rank, graph, step, operator, time stamp, io, slot), as far as the
-// file names and folders of a dump say it.
+// file names and folders of a dump say it. The texts are views into the catalogue that the identity comes from.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "tensor/dtype.h"
+#include "tensor/format.h"
 
 namespace msdump {
 
@@ -13,11 +15,21 @@ enum class Io : uint8_t { kInput, kOutput, kBuffer, kSpace, kParameter, kDebug }
 
 [[nodiscard]] std::string_view name_of(Io io);  // "input", "output", "l1buffer", "space", "parameter", "debug"
 
+// What the name of one file says.
+struct NameFacts {
+  std::string_view op_type, op_name;
+  std::string_view timestamp;  // digits as written; up to 255 of them occur
+  std::string_view slot;       // "0", "0.1", "weight"; empty when the file may hold several tensors
+  std::optional<int64_t> task_id, stream_id;
+  Io io = Io::kOutput;              // counts only with a slot
+  DType dtype = DType::kUndefined;  // kUndefined: not said
+  std::optional<Format> format;
+};
+
 struct Identity {
   std::optional<int64_t> rank, graph, step;
-  std::string op_type, op_name;
-  std::optional<int64_t> task_id, stream_id;
-  std::string timestamp;  // digits as written; up to 255 of them occur
+  NameFacts name;
+  uint32_t occurrence = 0;  // counts the runs of one operator inside one step
 };
 
 }  // namespace msdump

@@ -1,15 +1,18 @@
-// Layouts of folders: what the folders above a file say about its rank, graph and step.
+// Layouts of folders: what the folders above a file say about its rank, graph and step, and who writes such trees.
 //
 //   rank_R/net/G/S/                    MindSpore 1.3 and later (also net/G/constants)
 //   rank_R/debug_files/S/              its overflow records, 2.0 and later; sometimes without S
-//   device_R/iteration_S/              1.0 to 1.2 synchronous
+//   [device_R/]iteration_S/            1.0 to 1.2 synchronous; the CPU of 1.2 has no device folder
 //   device_R/net_graph_G/G/S/          1.0 to 1.2 asynchronous
 //   TIME/R/model/G/S/                  GE dump, 2.2 to 2.5; TIME is 14 digits
+//   TIME/R/G/                          ACL dump of an offline model: no step
 //   S/TIME/R[/model]/G/S'/             ACL dump, 2.3 to 2.5; with jit_level O0 S/TIME/R[/S']/
 //   rank_R/TIME/step_S/                msprobe with adump
-//   stepS/rankR/                       msprobe
-// Source: reference/dump-layouts-and-statistics.md section 1. Other folders say nothing. The other layouts of that section
-// carry no tensors that convert reads.
+//   stepS/rankR/, stepS/rank/          msprobe; below it dump_tensor_data/
+//   stepS/procPID/                     msprobe, one process: the usual case on one card; it says no rank
+//   extra-info/data-dump/R/            exception dump of CANN
+// Source: reference/dump-layouts-and-statistics.md section 1, reference/verified-on-real-msprobe.md section 1. Other
+// folders say nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +21,27 @@
 
 namespace msdump {
 
+enum class Layout : uint8_t {
+  kFlat,       // no folder that says anything
+  kTree,       // rank_R/net/G/S
+  kConstants,  // net/G/constants
+  kOverflow,   // debug_files
+  kOldSync,
+  kOldAsync,
+  kGe,
+  kOfflineModel,
+  kAcl,
+  kAdump,
+  kMsprobe,
+  kException,
+};
+// What people call it: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
+[[nodiscard]] std::string_view name_of(Layout layout);
+
 struct FolderIdentity {
   std::optional<int64_t> rank, graph, step;
+  Layout layout = Layout::kFlat;
+  bool tensor_data = false;  // it is, or lies in, msprobe's dump_tensor_data
 };
 
 // `folder` is the absolute path, so that a command may start at any level of a tree.

@@ -48,6 +48,11 @@ Result<Selection> Selection::compile(const SelectionOptions& options) {
   MSDUMP_TRY(rules.graph, compile_ranges("--graph", options.graph));
   MSDUMP_TRY(rules.step, compile_ranges("--step", options.step));
   rules.op = options.op;
+  for (const std::string& glob : options.op) {
+    std::string in_file_names = glob;
+    std::replace(in_file_names.begin(), in_file_names.end(), '/', '_');
+    if (in_file_names != glob) rules.op.push_back(std::move(in_file_names));
+  }
   rules.op_type = options.op_type;
   rules.slot = options.slot;
   if (!options.regex.empty()) {
@@ -58,17 +63,25 @@ Result<Selection> Selection::compile(const SelectionOptions& options) {
   }
   if (options.io == "input") rules.io = Io::kInput;
   if (options.io == "output") rules.io = Io::kOutput;
+  if (options.io == "parameter") rules.io = Io::kParameter;
   if (!options.io.empty() && !rules.io)
-    return fail(ErrorCode::kUsage, "--io: '{}' is neither input nor output", options.io);
+    return fail(ErrorCode::kUsage, "--io: '{}' is neither input, output nor parameter", options.io);
   return selection;
+}
+
+bool Selection::matches_folder(const Identity& identity) const {
+  const Rules& rules = *rules_;
+  return matches_number(rules.rank, identity.rank) && matches_number(rules.graph, identity.graph) &&
+         matches_number(rules.step, identity.step);
 }
 
 bool Selection::matches_file(const Identity& identity) const {
   const Rules& rules = *rules_;
-  if (!matches_number(rules.rank, identity.rank) || !matches_number(rules.graph, identity.graph)) return false;
-  if (!matches_number(rules.step, identity.step)) return false;
-  if (!matches_any(rules.op, identity.op_name) || !matches_any(rules.op_type, identity.op_type)) return false;
-  return !rules.regex || re2::RE2::PartialMatch(identity.op_name, *rules.regex);
+  if (!matches_folder(identity)) return false;
+  if (!matches_any(rules.op, identity.name.op_name) || !matches_any(rules.op_type, identity.name.op_type)) return false;
+  return !rules.regex ||
+         re2::RE2::PartialMatch(re2::StringPiece(identity.name.op_name.data(), identity.name.op_name.size()),
+                                *rules.regex);
 }
 
 bool Selection::matches_tensor(Io io, std::string_view slot) const {

@@ -29,8 +29,9 @@ class Selection {
   Selection& operator=(Selection&&) noexcept;
   ~Selection();
 
-  // What is known of a whole file (rank, graph, step, op) must match; what the file does not say matches only when it is
-  // not asked for. Thread-safe.
+  // Rank, graph and step; what is not known matches only when it is not asked for. Thread-safe, as all of these.
+  [[nodiscard]] bool matches_folder(const Identity& identity) const;
+  // The same and the operator. A glob with '/' also fits the '_' that file names have in its place.
   [[nodiscard]] bool matches_file(const Identity& identity) const;
   // io and slot of one tensor.
   [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;

@@ -12,7 +12,7 @@
 
 namespace msdump {
 
-enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kRawBin };
+enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kPt, kRawBin };
 
 struct StoredTensor {
   Io io = Io::kOutput;
@@ -20,6 +20,8 @@ struct StoredTensor {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   PlanRequest request;  // dtype, format, shapes; `target` is for the caller to set
+  // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
+  std::optional<DType> original_dtype;
   bool big_endian = false;
   bool fortran_order = false;
   std::optional<Error> problem;  // why the bytes cannot be had

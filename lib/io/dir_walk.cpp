@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -44,22 +45,26 @@ class Walker {
     if (::stat(result_.root.c_str(), &status) != 0) {
       return fail(system_error(errno, "open", result_.root, ErrorCode::kReadFailed));
     }
-    MSDUMP_CHECK_OK(visit(AT_FDCWD, result_.root, "", status, false));
+    MSDUMP_CHECK_OK(visit(AT_FDCWD, result_.root, "", inode_of(status), false));
     if (result_.dirs.empty()) return fail(result_.problems.front());
     return std::move(result_);
   }
 
  private:
   struct Child {
-    std::string name;
-    struct stat status;
-    bool link;
+    std::string_view name;
+    mode_t mode = 0;
+    bool link = false;
+    bool unknown_type = false;  // a file system that does not say what is a link
+    int error = 0;              // errno of looking at it
+    Inode inode;
+    uint64_t size = 0;
+    int64_t mtime_ns = 0;
   };
 
-  Status visit(int parent, const std::string& name, const std::string& relative, const struct stat& status,
+  Status visit(int parent, const std::string& name, const std::string& relative, const Inode& inode,
                bool through_link) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
-    const Inode inode = inode_of(status);
     if (!relative.empty() && excluded_.contains(inode)) return {};  // the root itself was asked for by name
     if (through_link && !enter_link(inode, relative)) return {};
     const int descriptor = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -68,16 +73,15 @@ class Walker {
       report(system_error(errno, "open the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
       return {};
     }
-    std::vector<Child> children = list(dir.get(), relative);
+    const std::vector<Child> children = list(dir.get(), relative);
     const auto index = static_cast<uint32_t>(result_.dirs.size());
     result_.dirs.push_back(relative);
-    for (Child& child : children) {
-      if (S_ISDIR(child.status.st_mode)) continue;
-      result_.files.push_back({index, S_ISREG(child.status.st_mode), std::move(child.name),
-                               static_cast<uint64_t>(child.status.st_size), mtime_ns_of(child.status)});
+    bool is_leaf = true;
+    for (const Child& child : children) {
+      is_leaf = is_leaf && !S_ISDIR(child.mode);
+      if (S_ISDIR(child.mode)) continue;
+      result_.files.push_back({index, S_ISREG(child.mode), child.name, child.size, child.mtime_ns});
     }
-    const bool is_leaf =
-        std::none_of(children.begin(), children.end(), [](const Child& c) { return S_ISDIR(c.status.st_mode); });
     if (ancestors_.size() >= kMaxDepth && !is_leaf) {
       report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kMaxDepth)
                  .with_path(join_path(result_.root, relative)));
@@ -85,8 +89,8 @@ class Walker {
     }
     ancestors_.push_back(inode);
     for (const Child& child : children) {
-      if (!S_ISDIR(child.status.st_mode)) continue;
-      MSDUMP_CHECK_OK(visit(::dirfd(dir.get()), child.name, join_path(relative, child.name), child.status,
+      if (!S_ISDIR(child.mode)) continue;
+      MSDUMP_CHECK_OK(visit(::dirfd(dir.get()), std::string(child.name), join_path(relative, child.name), child.inode,
                             through_link || child.link));
     }
     ancestors_.pop_back();
@@ -103,33 +107,82 @@ class Walker {
     return through_links_.insert(inode).second;
   }
 
-  static bool is_link(DIR* dir, const struct dirent& entry) {
-    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
-    struct stat status {};  // a file system that does not say
-    return ::fstatat(::dirfd(dir), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+  static void look_at(int directory, Child& child) {
+    const std::string name(child.name);
+    struct stat status {};
+    if (child.unknown_type) {
+      child.link = ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+    }
+    if (::fstatat(directory, name.c_str(), &status, 0) != 0) {
+      child.error = errno;
+      return;
+    }
+    child.mode = status.st_mode;
+    child.inode = inode_of(status);
+    child.size = static_cast<uint64_t>(status.st_size);
+    child.mtime_ns = mtime_ns_of(status);
+  }
+
+  // body(begin, end) for pieces of [0, count), by all workers when that is worth their waking up.
+  void in_pieces(size_t count, const std::function<void(size_t, size_t)>& body) const {
+    constexpr size_t kPiece = 1024;
+    if (options_.pool == nullptr || count < 2 * kPiece) return body(0, count);
+    options_.pool->parallel_for(static_cast<int64_t>((count + kPiece - 1) / kPiece), [&](int64_t piece) {
+      const size_t begin = static_cast<size_t>(piece) * kPiece;
+      body(begin, std::min(begin + kPiece, count));
+    });
+  }
+
+  // By name; pieces are sorted by the workers and merged two by two.
+  void sort_by_name(std::vector<Child>& children) const {
+    const auto by_name = [](const Child& a, const Child& b) { return natural_less(a.name, b.name); };
+    const size_t count = children.size();
+    const size_t pieces = options_.pool == nullptr || count < 4096 ? 1 : options_.pool->jobs();
+    const auto border = [&](size_t piece) {
+      return children.begin() + static_cast<std::ptrdiff_t>(count * std::min(piece, pieces) / pieces);
+    };
+    if (pieces == 1) return std::sort(children.begin(), children.end(), by_name);
+    options_.pool->parallel_for(static_cast<int64_t>(pieces), [&](int64_t piece) {
+      std::sort(border(static_cast<size_t>(piece)), border(static_cast<size_t>(piece) + 1), by_name);
+    });
+    for (size_t width = 1; width < pieces; width *= 2) {
+      for (size_t piece = 0; piece + width < pieces; piece += 2 * width) {
+        std::inplace_merge(border(piece), border(piece + width), border(piece + 2 * width), by_name);
+      }
+    }
   }
 
   std::vector<Child> list(DIR* dir, const std::string& relative) {
     std::vector<Child> children;
+    int list_error = 0;
     for (;;) {
       errno = 0;
       const struct dirent* entry = ::readdir(dir);
-      if (entry == nullptr) break;
+      if (entry == nullptr) {
+        list_error = errno;
+        break;
+      }
       const std::string_view name = entry->d_name;
       if (name == "." || name == ".." || is_temporary_name(name)) continue;
-      struct stat status {};
-      if (::fstatat(::dirfd(dir), entry->d_name, &status, 0) != 0) {
-        report(
-            system_error(errno, "follow", join_path(result_.root, join_path(relative, name)), ErrorCode::kReadFailed));
-        continue;
-      }
-      children.push_back({std::string(name), status, is_link(dir, *entry)});
+      Child child;
+      child.name = result_.names.keep(name);
+      child.link = entry->d_type == DT_LNK;
+      child.unknown_type = entry->d_type == DT_UNKNOWN;
+      children.push_back(child);
     }
-    if (errno != 0) {
-      report(system_error(errno, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
+    in_pieces(children.size(), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) look_at(::dirfd(dir), children[i]);
+    });
+    for (const Child& child : children) {
+      if (child.error == 0) continue;
+      report(system_error(child.error, "follow", join_path(result_.root, join_path(relative, child.name)),
+                          ErrorCode::kReadFailed));
     }
-    std::sort(children.begin(), children.end(),
-              [](const Child& a, const Child& b) { return natural_less(a.name, b.name); });
+    std::erase_if(children, [](const Child& child) { return child.error != 0; });
+    if (list_error != 0) {
+      report(system_error(list_error, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
+    }
+    sort_by_name(children);
     return children;
   }
 

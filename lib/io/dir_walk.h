@@ -8,17 +8,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text_arena.h"
 #include "io/cancel.h"
+#include "io/worker_pool.h"
 
 namespace msdump {
 
 struct WalkedFile {
-  uint32_t dir = 0;     // index into WalkResult::dirs
-  bool regular = true;  // false: a FIFO, socket or device; never opened
-  std::string name;
+  uint32_t dir = 0;       // index into WalkResult::dirs
+  bool regular = true;    // false: a FIFO, socket or device; never opened
+  std::string_view name;  // lives as long as the WalkResult's names
   uint64_t size = 0;
   int64_t mtime_ns = 0;
 };
@@ -27,6 +30,7 @@ struct WalkResult {
   std::string root;               // as given
   std::vector<std::string> dirs;  // relative to root; "" is the root itself
   std::vector<WalkedFile> files;
+  TextArena names;
   std::vector<Error> problems;  // unreadable directories, dangling links, loops
 
   [[nodiscard]] std::string relative_path(const WalkedFile& file) const;
@@ -36,6 +40,7 @@ struct WalkResult {
 struct WalkOptions {
   std::vector<std::string> excluded;  // directories not entered wherever they turn up (an OUT inside the dump)
   const CancelToken* cancel = nullptr;
+  WorkerPool* pool = nullptr;  // large directories are looked at by all its workers
 };
 
 // `root` must be a directory (or a link to one) that can be opened; everything below may fail and be reported.

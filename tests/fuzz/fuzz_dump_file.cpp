@@ -7,6 +7,7 @@
 #include "ascend/opdebug.h"
 #include "base/text.h"
 #include "dump/family.h"
+#include "dump/sidecars.h"
 #include "format/plan.h"
 #include "fuzz_file.h"
 
@@ -43,7 +44,8 @@ void check_tensors(const ascend::DumpFile& dump, const File& file) {
 
 // The same bytes the way the catalogue opens them, up to the plan.
 void check_family(const fuzz::FuzzFile& input, const char* name) {
-  const auto opened = ascend_family().open(input.open(), name);
+  const Sidecars nothing_beside("/nonexistent");
+  const auto opened = ascend_family().open(input.open(), {name, NameFacts{}, nothing_beside});
   if (!opened) return fuzz::require_good_error(opened.error());
   for (const StoredTensor& tensor : opened->tensors) {
     if (tensor.problem) continue;

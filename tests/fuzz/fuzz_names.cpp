@@ -5,10 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include "base/int_ranges.h"
 #include "base/text.h"
 #include "dump/file_name.h"
 #include "dump/layout.h"
+
 #include "fuzz_file.h"
 #include "tables/mapping_csv.h"
 
@@ -29,8 +31,7 @@ std::string print(const DumpFileName& name) {
   const std::string_view last_field = std::string_view(name.op_name).substr(name.op_name.rfind('.') + 1);
   if (!name.task_id || !name.stream_id || name.timestamp.size() < 10) return {};
   if (is_digits(last_field) && name.op_type != "Parameter") return {};  // would be taken for a dump number
-  return name.op_type + "." + name.op_name + "." + std::to_string(*name.task_id) + "." +
-         std::to_string(*name.stream_id) + "." + name.timestamp;
+  return fmt::format("{}.{}.{}.{}.{}", name.op_type, name.op_name, *name.task_id, *name.stream_id, name.timestamp);
 }
 
 void check_dump_name(std::string_view text) {
@@ -50,9 +51,10 @@ void check_npy_name(std::string_view text) {
   require(is_digits(parsed->slot), "a slot is digits");
   std::string printed = print(parsed->op);
   if (printed.empty()) return;
-  printed += "." + std::string(name_of(parsed->io)) + "." + parsed->slot + "." + parsed->format_text;
-  if (parsed->dtype) printed += "." + std::string(name_of(*parsed->dtype));
-  const auto again = parse_npy_file_name(printed + ".npy");
+  printed += fmt::format(".{}.{}.{}", name_of(parsed->io), parsed->slot, parsed->format_text);
+  if (parsed->dtype) printed += fmt::format(".{}", name_of(*parsed->dtype));
+  printed += ".npy";
+  const auto again = parse_npy_file_name(printed);
   require(again && same(again->op, parsed->op) && again->io == parsed->io && again->slot == parsed->slot &&
               again->format == parsed->format && again->dtype == parsed->dtype,
           "an npy name printed is parsed back");
@@ -67,7 +69,7 @@ void check_raw_bin_name(std::string_view text) {
   if (dtype.find('_') != std::string_view::npos || !parsed->format) return;
   std::string printed;
   for (const char c : parsed->op_name) printed += c == '/' ? "--" : std::string(1, c);
-  printed += "_" + std::string(name_of(parsed->io)) + "_" + parsed->slot + "_shape_";
+  printed += fmt::format("_{}_{}_shape_", name_of(parsed->io), parsed->slot);
   printed += parsed->shape.empty() ? "0" : join_dims(parsed->shape, "_");
   printed += "_" + std::string(dtype) + "_" + std::string(name_of(*parsed->format)) + ".bin";
   const auto again = parse_raw_bin_file_name(printed);

@@ -33,7 +33,7 @@ std::string good_dump() { return build_faulty_dump(test::DumpFault::kNone); }
 
 const IndexedFile& file_of(const DumpIndex& index, const std::string& name) {
   for (const IndexedFile& file : index.files()) {
-    if (file.walked.name == name) return file;
+    if (file.name == name) return file;
   }
   FAIL("no file " << name);
   return index.files().front();
@@ -51,14 +51,14 @@ TEST_CASE("the identity of a tensor comes from its folder and its name") {
   const DumpIndex index = index_of({scratch.path().string()});
   REQUIRE(index.files().size() == 1);
   const IndexedFile& file = index.files()[0];
-  CHECK(file.identity.rank == 3);
-  CHECK(file.identity.graph == 1);
-  CHECK(file.identity.step == 20);
-  CHECK(file.identity.op_type == "Add");
-  CHECK(file.identity.op_name == "Default_Add-op1");
-  CHECK(file.identity.task_id == 1);
-  CHECK(file.identity.stream_id == 2);
-  CHECK(file.identity.timestamp == "1700000000000000");
+  CHECK(index.identity_of(file).rank == 3);
+  CHECK(index.identity_of(file).graph == 1);
+  CHECK(index.identity_of(file).step == 20);
+  CHECK(file.facts.op_type == "Add");
+  CHECK(file.facts.op_name == "Default_Add-op1");
+  CHECK(file.facts.task_id == 1);
+  CHECK(file.facts.stream_id == 2);
+  CHECK(file.facts.timestamp == "1700000000000000");
   CHECK(file.family == &ascend_family());
   CHECK_FALSE(file.by_content);
   CHECK(index.folder_of(file) == "rank_3/Net/1/20");
@@ -70,11 +70,11 @@ TEST_CASE("an index may start at any level of a tree or at a file") {
   const std::string path = scratch.write(std::string("rank_3/Net/1/20/") + kAdd, good_dump());
   for (const char* level : {"rank_3", "rank_3/Net/1", "rank_3/Net/1/20", "rank_3/Net/1/../1/20/"}) {
     const DumpIndex index = index_of({scratch.file(level)});
-    CHECK(index.files().at(0).identity.rank == 3);
-    CHECK(index.files().at(0).identity.step == 20);
+    CHECK(index.identity_of(index.files().at(0)).rank == 3);
+    CHECK(index.identity_of(index.files().at(0)).step == 20);
   }
   const DumpIndex single = index_of({path});
-  CHECK(single.files().at(0).identity.step == 20);
+  CHECK(single.identity_of(single.files().at(0)).step == 20);
   CHECK(single.path_of(single.files()[0]) == path);
   CHECK(single.relative_path_of(single.files()[0]) == kAdd);
   CHECK(single.folder_of(single.files()[0]).empty());
@@ -120,7 +120,7 @@ TEST_CASE("files are given to the family of their name") {
   CHECK(file_of(index, kAdd).family == &ascend_family());
   CHECK(file_of(index, "x.npy").family == &npy_family());
   CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").family == &raw_bin_family());
-  CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").identity.op_type == "Add");
+  CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").facts.op_type == "Add");
   CHECK(file_of(index, "statistic.csv").family == nullptr);
   CHECK(file_of(index, "notes").by_content);
   CHECK(file_of(index, "a.bin").by_content);
@@ -136,18 +136,18 @@ TEST_CASE("a name on disk that is a hash is resolved by the mapping.csv beside i
   const DumpIndex index = index_of({scratch.path().string()});
   const IndexedFile& add = file_of(index, kHash);
   CHECK(index.folder_of(add) == "a");
-  CHECK(add.name() == kAdd);
-  CHECK(add.walked.name == kHash);
-  CHECK(add.identity.op_name == "Default_Add-op1");
+  CHECK(add.shown_name() == kAdd);
+  CHECK(add.name == kHash);
+  CHECK(add.facts.op_name == "Default_Add-op1");
   CHECK_FALSE(add.by_content);
   const IndexedFile& mul = file_of(index, "1804289383.npy");
-  CHECK(mul.identity.op_type == "Mul");
+  CHECK(mul.facts.op_type == "Mul");
   const auto opened = index.open_tensors(mul);
   REQUIRE(opened);
   CHECK(opened->tensors.at(0).label() == "input:1");
   CHECK(opened->tensors[0].request.format_number == 0);
   // A single file finds its table too, one without a table is judged by its content.
-  CHECK(index_of({scratch.file(std::string("a/") + kHash)}).files().at(0).name() == kAdd);
+  CHECK(index_of({scratch.file(std::string("a/") + kHash)}).files().at(0).shown_name() == kAdd);
   const DumpIndex alone = index_of({scratch.file(std::string("b/") + kHash)});
   CHECK(alone.files().at(0).by_content);
   CHECK(alone.open_tensors(alone.files()[0]));
@@ -161,7 +161,7 @@ TEST_CASE("a damaged mapping.csv is a problem and costs the real names only") {
   REQUIRE(index.problems().size() == 1);
   CHECK(index.problems()[0].code == ErrorCode::kBadCsv);
   const IndexedFile& file = file_of(index, kHash);
-  CHECK(file.name() == kHash);
+  CHECK(file.shown_name() == kHash);
   CHECK(index.open_tensors(file));
 }
 

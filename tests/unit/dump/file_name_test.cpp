@@ -1,5 +1,7 @@
 #include "dump/file_name.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "support/catch.h"
@@ -10,8 +12,8 @@ namespace {
 // "type|name|task|stream|time", "-" for a number that is not there.
 std::string text_of(const DumpFileName& name) {
   const auto number = [](const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; };
-  return name.op_type + "|" + name.op_name + "|" + number(name.task_id) + "|" + number(name.stream_id) + "|" +
-         name.timestamp;
+  return fmt::format("{}|{}|{}|{}|{}", name.op_type, name.op_name, number(name.task_id), number(name.stream_id),
+                     name.timestamp);
 }
 
 std::string dump(std::string_view name) {
@@ -22,8 +24,8 @@ std::string dump(std::string_view name) {
 std::string npy(std::string_view name) {
   const auto parsed = parse_npy_file_name(name);
   if (!parsed) return "none";
-  return text_of(parsed->op) + "|" + std::string(name_of(parsed->io)) + "|" + parsed->slot + "|" + parsed->format_text +
-         "|" + (parsed->dtype ? std::string(name_of(*parsed->dtype)) : "-");
+  return fmt::format("{}|{}|{}|{}|{}", text_of(parsed->op), name_of(parsed->io), parsed->slot, parsed->format_text,
+                     parsed->dtype ? name_of(*parsed->dtype) : "-");
 }
 
 TEST_CASE("dump file names of every writer") {

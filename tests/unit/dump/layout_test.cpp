@@ -51,7 +51,7 @@ TEST_CASE("folders of GE and ACL dumps") {
 TEST_CASE("folders of msprobe") {
   CHECK(identity("/out/step3/rank1/dump_tensor_data") == "1 - 3");
   CHECK(identity("/out/rank_1/20240102030405/step_3") == "1 - 3");
-  CHECK(identity("/out/step3/proc12/dump_tensor_data") == "- - -");
+  CHECK(identity("/out/step3/proc12/dump_tensor_data") == "- - 3");
 }
 
 TEST_CASE("the nearest folder that says something wins") {
@@ -74,8 +74,8 @@ Identity add_of(int64_t rank) {
   Identity add;
   add.rank = rank;
   add.graph = 0;
-  add.op_type = "Add";
-  add.op_name = "Default_net_Add-op1";
+  add.name.op_type = "Add";
+  add.name.op_name = "Default_net_Add-op1";
   return add;
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("options that cannot be understood name the option") {
   CHECK(message_of(with(kGraph, "1|")) == "--graph: '' is not a number or a range such as 5-8");
   CHECK(message_of(with(kStep, "3-1")) == "--step: '3-1' is not a number or a range such as 5-8");
   CHECK(message_of(with(kRegex, "(")).starts_with("--regex: "));
-  CHECK(message_of(with(kIo, "both")) == "--io: 'both' is neither input nor output");
+  CHECK(message_of(with(kIo, "both")) == "--io: 'both' is neither input, output nor parameter");
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+#include "catalogue.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/family.h"
+#include "dump/framework.h"
+#include "io/dir_walk.h"
+#include "report/row_sink.h"
+
+namespace msdump::cli {
+namespace {
+
+report::List numbers(const std::set<int64_t>& values) { return report::list_of(values); }
+
+// The layout most files lie in; several are named in the order of their share.
+std::string layout_text(const DumpIndex& index) {
+  std::vector<std::pair<size_t, Layout>> counts;
+  for (const IndexedFile& file : index.files()) {
+    if (file.family == nullptr || file.by_content) continue;
+    const Layout layout = index.folders()[file.folder].identity.layout;
+    const auto found =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& count) { return count.second == layout; });
+    if (found == counts.end()) {
+      counts.emplace_back(1, layout);
+    } else {
+      ++found->first;
+    }
+  }
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [count, layout] : counts) text += (text.empty() ? "" : "; ") + std::string(name_of(layout));
+  return text;
+}
+
+}  // namespace
+
+Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request) {
+  MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, session.cancel));
+  MSDUMP_TRY(const unsigned jobs, jobs_of(request.jobs));
+  MSDUMP_TRY(Selection selection, Selection::compile(request.selection));
+  auto pool = std::make_unique<WorkerPool>(jobs);
+  MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &session.cancel, pool.get()}));
+  return OpenedDump{std::move(pool), std::move(index), std::move(selection)};
+}
+
+Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& request) {
+  MSDUMP_TRY(OpenedDump dump, open_dump(session, request));
+  auto list =
+      TensorList::read(dump.index, dump.selection, request.list, {*dump.pool, session.cancel, &session.progress});
+  session.progress.stop();
+  if (!list) return fail(std::move(list).error());
+  return Catalogue{std::move(dump.pool), std::move(dump.index), std::move(dump.selection), std::move(*list)};
+}
+
+report::Object catalogue_summary(const Catalogue& catalogue) {
+  std::set<int64_t> ranks, graphs, steps;
+  uint64_t bytes = 0;
+  for (const TensorRecord& tensor : catalogue.list.tensors()) {
+    const Identity identity = identity_of(catalogue.index, tensor);
+    if (identity.rank) ranks.insert(*identity.rank);
+    if (identity.graph) graphs.insert(*identity.graph);
+    if (identity.step) steps.insert(*identity.step);
+    bytes += tensor.bytes.value_or(0);
+  }
+  const FrameworkFacts framework = framework_of(catalogue.index);
+  report::Object summary;
+  summary.add("tensors", catalogue.list.tensors().size()).add("bytes", bytes);
+  summary.add("ranks", numbers(ranks)).add("graphs", numbers(graphs)).add("steps", numbers(steps));
+  summary.add("layout", layout_text(catalogue.index));
+  summary.add("framework_version", framework.text.empty() ? report::Value() : report::Value(framework.text));
+  summary.add("failed", catalogue.list.failures().size());
+  return summary;
+}
+
+void report_failures(Session& session, const Catalogue& catalogue) {
+  for (const Error& error : catalogue.list.failures()) session.messages.error(error);
+}
+
+report::Object relative_failure(const DumpIndex& index, const Error& error) {
+  Error machine = error;
+  for (const std::string& root : index.paths()) {
+    const std::string prefix = root.ends_with('/') ? root : root + "/";
+    if (machine.path.starts_with(prefix)) {
+      machine.path = machine.path.substr(prefix.size());
+      break;
+    }
+  }
+  return report::failure_object(machine);
+}
+
+std::vector<report::Object> failure_objects(const Catalogue& catalogue) {
+  std::vector<report::Object> objects;
+  for (const Error& error : catalogue.list.failures()) objects.push_back(relative_failure(catalogue.index, error));
+  return objects;
+}
+
+ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
+  if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
+  if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
+  const auto& files = catalogue.index.files();
+  const bool any = std::any_of(files.begin(), files.end(),
+                               [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
+  if (any && !catalogue.selection.everything()) {
+    session.messages.warning("the selection matches nothing",
+                             fmt::format("msdump {} without selection shows what is there", session.command.name));
+    return ExitCode::kNo;
+  }
+  if (any) {
+    session.messages.warning("there are files of tensors, but none holds a tensor");
+    return ExitCode::kNo;
+  }
+  session.messages.error(fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
+                         "-d takes a directory of a dump, or files of one; msdump info says what a thing is");
+  return ExitCode::kUsage;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,47 @@
+// TextArena: keeps texts for as long as it lives, packed one behind the other. A catalogue of a million files has a few
+// million short texts (names and parts of names); in an arena they cost their bytes and nothing else, and a view of a
+// part of a text needs no copy at all.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace msdump {
+
+class TextArena {
+ public:
+  // A copy of `text` that stays where it is until the arena goes, also when the arena is moved.
+  std::string_view keep(std::string_view text) {
+    if (text.empty()) return {};
+    if (text.size() > room_) grow(text.size());
+    char* const copy = next_;
+    std::memcpy(copy, text.data(), text.size());
+    next_ += text.size();
+    room_ -= text.size();
+    return {copy, text.size()};
+  }
+
+  // Takes over the texts of `other`; views of them stay good.
+  void absorb(TextArena&& other) {
+    for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
+    other = TextArena();
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{64} << 10;
+
+  void grow(size_t at_least) {
+    const size_t size = at_least > kBlockBytes ? at_least : kBlockBytes;
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    next_ = blocks_.back().get();
+    room_ = size;
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t room_ = 0;
+};
+
+}  // namespace msdump

@@ -1,0 +1,43 @@
+// What the files of a dump tree are, tensors or not. By name where the name says it; of one file also by its first bytes.
+// Source: reference/dump-layouts-and-statistics.md sections 1, 2.8, 6, 7; reference/compare-and-check.md 1.4, 1.5.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace msdump {
+
+enum class FileKind : uint8_t {
+  kUnknown,
+  kDumpFile,
+  kOpdebug,
+  kNpy,
+  kPt,
+  kRaw,
+  kStatistic,
+  kMapping,
+  kExecutionOrder,
+  kIrText,
+  kIrProtobuf,
+  kKernelArgs,
+  kDumpJson,
+  kDebugJson,
+  kStackJson,
+  kConstructJson,
+  kFreeBenchmark,
+  kConfig,
+  kGraphText,  // GE graphs, .dat, .dot, actor sets: named, not read
+  kText,
+};
+// The words of the machine output: "dump_file", "npy", "statistic", ...
+[[nodiscard]] std::string_view name_of(FileKind kind);
+
+// By the name alone, for names that no family of tensors claims; kUnknown when it says nothing.
+[[nodiscard]] FileKind kind_of_name(std::string_view name);
+
+// One sentence for people: what such a file is and what to do with it.
+[[nodiscard]] std::string_view explanation(FileKind kind);
+
+}  // namespace msdump
