@@ -51,7 +51,8 @@ class Ls : public Command {
 
   ExitCode run(Session& session) override {
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
-    Result<Catalogue> catalogue = open_catalogue(session, {dump_, selection_, {!no_shape_ && !paths_}, jobs_});
+    Result<Catalogue> catalogue =
+        open_catalogue(session, {dump_, selection_, {no_shape_ || paths_ ? Headers::kNone : Headers::kAll}, jobs_});
     if (!catalogue) return session.end_with(catalogue.error());
     return paths_ ? print_paths(session, *catalogue) : print_rows(session, *catalogue);
   }

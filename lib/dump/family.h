@@ -78,8 +78,9 @@ class Family {
 // In the order in which they are asked.
 [[nodiscard]] std::span<const Family* const> all_families();
 
-[[nodiscard]] const Family& ascend_family();   // family_ascend.cpp
-[[nodiscard]] const Family& npy_family();      // family_npy.cpp
-[[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
+[[nodiscard]] const Family& ascend_family();     // family_ascend.cpp
+[[nodiscard]] const Family& npy_family();        // family_npy.cpp
+[[nodiscard]] const Family& raw_bin_family();    // family_raw_bin.cpp
+[[nodiscard]] const Family& statistic_family();  // family_statistic.cpp
 
 }  // namespace msdump

@@ -58,6 +58,13 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   StoredTensor& stored = opened.tensors[tensor.item];
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
+  // A table may know what the file cannot say: that its float32 were bfloat16.
+  const DType stored_dtype = stored.request.dtype.value_or(DType::kUndefined);
+  const DType said = tensor.name.dtype;
+  if (!stored.original_dtype && said != stored_dtype && said != DType::kUndefined &&
+      info(said).npy_dtype == stored_dtype) {
+    stored.original_dtype = said;
+  }
   const std::string label = stored.label();
   auto made = make(std::move(opened.file), opened.container, stored, options);
   if (made) return made;

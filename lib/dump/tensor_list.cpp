@@ -76,13 +76,19 @@ class TensorListBuilder {
     return tensor.name.slot.empty() || selection_.matches_tensor(tensor.name.io, tensor.name.slot);
   }
 
+  [[nodiscard]] bool needs_header(const IndexedFile& file) const {
+    if (file.by_content) return true;
+    if (options_.headers == Headers::kWhereNeeded) return file.facts.slot.empty();
+    return options_.headers == Headers::kAll;
+  }
+
   FileListing look_at(uint32_t file_index) const {
     const IndexedFile& file = index_.files()[file_index];
     FileListing listing;
     if (context_.cancel.cancelled()) return listing;
     if (!file.family->has_elements()) {
       list_table(file_index, listing);
-    } else if (options_.read_headers || file.by_content) {
+    } else if (needs_header(file)) {
       list_headers(file_index, listing);
     } else {
       TensorRecord tensor;

@@ -38,9 +38,15 @@ struct TensorRecord {
   bool has_elements = true;
 };
 
+// Whose headers are read.
+enum class Headers : uint8_t {
+  kAll,
+  kWhereNeeded,  // of files that may hold several tensors; of the others dtype and shape stay as the name says them
+  kNone,         // an Ascend dump file, which may hold several tensors, is one record without slot
+};
+
 struct ListOptions {
-  // False: what names and sizes say. An Ascend dump file, which may hold several tensors, is one record without slot.
-  bool read_headers = true;
+  Headers headers = Headers::kAll;
 };
 
 struct ListContext {

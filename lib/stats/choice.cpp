@@ -1,0 +1,119 @@
+#include "stats/choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/file.h"
+#include "io/json.h"
+#include "tables/statistic_csv.h"
+
+namespace msdump::stats {
+namespace {
+
+constexpr uint64_t kMostConfigBytes = uint64_t{1} << 20;
+
+using Candidates = std::vector<const Dialect*>;
+
+Candidates candidates_of(const StoredStyle& stored) {
+  Candidates candidates;
+  for (const Dialect& dialect : all_dialects()) {
+    const bool columns_fit = !dialect.fixed_columns || stored.columns == default_columns(dialect);
+    const bool rows_fit = !stored.has_rows || (dialect.comma_at_end == stored.comma_at_end &&
+                                               dialect.square_brackets == stored.square_brackets);
+    if (columns_fit && rows_fit) candidates.push_back(&dialect);
+  }
+  return candidates;
+}
+
+Candidates candidates_of(const FrameworkFacts& framework) {
+  Candidates candidates;
+  for (const Dialect& dialect : all_dialects()) {
+    const bool exact = framework.version && *framework.version >= dialect.from && *framework.version < dialect.to;
+    const bool overlaps =
+        framework.from && dialect.to > *framework.from && (!framework.to || dialect.from < *framework.to);
+    if (framework.version ? exact : overlaps) candidates.push_back(&dialect);
+  }
+  return candidates;
+}
+
+Candidates common_to(const Candidates& a, const Candidates& b) {
+  Candidates both;
+  for (const Dialect* dialect : a) {
+    if (std::find(b.begin(), b.end(), dialect) != b.end()) both.push_back(dialect);
+  }
+  return both;
+}
+
+// "statistic_category" of a data_dump.json; what is no such list says nothing.
+std::optional<std::vector<StatisticColumn>> categories_in(const std::string& path) {
+  const auto file = File::open(path);
+  if (!file || file->size() > kMostConfigBytes) return std::nullopt;
+  std::string text(static_cast<size_t>(file->size()), '\0');
+  if (!file->read_at(0, std::as_writable_bytes(std::span(text)))) return std::nullopt;
+  const auto json = parse_json(text);
+  const JsonValue* common = json ? json->find("common_dump_settings") : nullptr;
+  const JsonValue* list = common != nullptr ? common->find("statistic_category") : nullptr;
+  if (list == nullptr || !list->is(JsonKind::kArray)) return std::nullopt;
+  std::vector<StatisticColumn> columns;
+  for (const JsonValue& item : list->items) {
+    const auto column = statistic_column_from_category(item.text);
+    if (!column) return std::nullopt;
+    columns.push_back(*column);
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::optional<StoredStyle> stored_style(const DumpIndex& index) {
+  for (const IndexedFile& indexed : index.files()) {
+    if (indexed.kind != FileKind::kStatistic) continue;
+    const auto file = File::open(index.path_of(indexed));
+    if (!file) continue;
+    auto reader = StatisticReader::open(*file);
+    if (!reader || reader->header().msprobe) continue;
+    StoredStyle style;
+    style.path = index.path_of(indexed);
+    style.columns = reader->header().columns;
+    if (const auto row = reader->next(); row && *row != nullptr) {
+      style.has_rows = true;
+      style.comma_at_end = (*row)->trailing_comma;
+      style.square_brackets = (*row)->square_brackets;
+    }
+    return style;
+  }
+  return std::nullopt;
+}
+
+DialectChoice choose_dialect(const DumpIndex& index, const std::optional<StoredStyle>& stored) {
+  DialectChoice choice;
+  const FrameworkFacts framework = framework_of(index);
+  const Candidates by_framework = candidates_of(framework);
+  const Candidates by_file = stored ? candidates_of(*stored) : Candidates();
+  choice.candidates = by_file.empty() ? by_framework : by_file;
+  if (!by_file.empty()) choice.evidence = "the look of " + stored->path;
+  const Candidates both = common_to(by_file, by_framework);
+  if (!both.empty()) choice.candidates = both;
+  if (!by_framework.empty() && (by_file.empty() || !both.empty())) {
+    const std::string version = framework.version ? "config.json says MindSpore " + framework.text
+                                                  : "file names of MindSpore " + framework.text;
+    choice.evidence += (choice.evidence.empty() ? "" : ", ") + version;
+  }
+  if (choice.candidates.empty()) choice.candidates.push_back(&newest_dialect());
+  return choice;
+}
+
+std::vector<StatisticColumn> choose_columns(const DumpIndex& index, const Dialect& dialect,
+                                            const std::optional<StoredStyle>& stored) {
+  if (stored) return stored->columns;
+  for (const IndexedFile& file : index.files()) {
+    if (file.name != "data_dump.json" || !index.folder_of(file).ends_with(".dump_metadata")) continue;
+    if (dialect.fixed_columns) break;
+    if (const auto columns = categories_in(index.path_of(file))) return effective_columns(dialect, *columns);
+  }
+  return default_columns(dialect);
+}
+
+}  // namespace msdump::stats

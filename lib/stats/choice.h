@@ -1,0 +1,35 @@
+// Which dialect and which columns: read off the dump when nobody says it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dump/dump_index.h"
+#include "stats/dialect.h"
+
+namespace msdump::stats {
+
+// What the statistic.csv files of a dump show without a look at their numbers.
+struct StoredStyle {
+  std::string path;  // of the file that was looked at
+  std::vector<StatisticColumn> columns;
+  bool has_rows = false, comma_at_end = false, square_brackets = false;
+};
+// The first statistic.csv that MindSpore may have written; none if there is none.
+[[nodiscard]] std::optional<StoredStyle> stored_style(const DumpIndex& index);
+
+struct DialectChoice {
+  std::vector<const Dialect*> candidates;  // those the evidence leaves, oldest first; never empty
+  std::string evidence;                    // "config.json says MindSpore 2.10.0"; empty: there is none
+
+  // Of several the newest that fits.
+  [[nodiscard]] const Dialect& best() const { return *candidates.back(); }
+};
+[[nodiscard]] DialectChoice choose_dialect(const DumpIndex& index, const std::optional<StoredStyle>& stored);
+
+// Those of the statistic.csv there, else statistic_category of .dump_metadata/data_dump.json, else the dialect's own.
+[[nodiscard]] std::vector<StatisticColumn> choose_columns(const DumpIndex& index, const Dialect& dialect,
+                                                          const std::optional<StoredStyle>& stored);
+
+}  // namespace msdump::stats

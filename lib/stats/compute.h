@@ -1,0 +1,47 @@
+// Computes the statistics of many tensors, several abreast.
+//
+// The unit is a stream: the elements of a tensor, or of some chunks of a large one, read slab by slab. A worker holds a
+// few streams at a time and advances all of them by one slab at once, so that the kernels get many chunks (and digests of
+// many tensors) to work on abreast. Memory is bounded by workers x streams x slab. Results come in the order of the tensors
+// whatever finishes first, and do not depend on the number of workers.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "base/error.h"
+#include "dump/dump_index.h"
+#include "dump/tensor_list.h"
+#include "io/cancel.h"
+#include "io/progress.h"
+#include "io/worker_pool.h"
+#include "stats/tensor_statistics.h"
+
+namespace msdump::stats {
+
+struct ComputeOptions {
+  const Dialect* dialect = &newest_dialect();
+  HostArch arch = HostArch::kX86;
+  bool honest = false;
+  Wanted wanted;
+};
+
+struct ComputeContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+  ProgressSink* progress = nullptr;
+};
+
+// One tensor to compute; `first_elements` limits it to its first so many (what a sampled dump looked at).
+struct ComputeItem {
+  const TensorRecord* tensor = nullptr;
+  std::optional<int64_t> first_elements = {};
+};
+
+// Called for every item in order, one at a time. kCancelled for those an interruption left out.
+using ComputeSink = std::function<void(size_t item, Result<TensorStatistics>&& statistics)>;
+
+void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
+             const ComputeContext& context, const ComputeSink& sink);
+
+}  // namespace msdump::stats

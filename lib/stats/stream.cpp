@@ -1,0 +1,159 @@
+#include "stats/stream.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/checked.h"
+#include "kernels/sha1.h"
+#include "kernels/widen.h"
+
+namespace msdump::stats {
+namespace {
+
+// SHA1 of more elements than these is that of the hexadecimal digests of slices. Slabs are whole slices.
+constexpr int64_t kSlice = 20480;
+
+uint64_t packed_bytes(DType dtype, int64_t count) { return bytes_of(dtype, count).value_or(0); }
+
+// Digests cover as many bytes as the packed tensor has, also where they are taken of its unpacked, longer form.
+uint64_t md5_bytes_of(const Analysis& analysis, DType original) {
+  if (info(original).bits < 8 && info(original).bits > 0) return packed_bytes(original, analysis.elements);
+  const uint64_t width = analysis.halve ? 2 : analysis.widen ? 4 : analysis.element_bytes;
+  return static_cast<uint64_t>(analysis.elements) * width;
+}
+
+// The upper halves of float32 elements, which is the bfloat16 they were made of.
+void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& into) {
+  into.resize(count * 2);
+  for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
+}
+
+}  // namespace
+
+TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, const ComputeOptions& options) {
+  TensorState state;
+  Analysis& analysis = state.analysis;
+  const DType original = tensor.original_dtype();
+  analysis.dtype = tensor.dtype();
+  analysis.element_bytes = tensor.element_bytes();
+  analysis.elements = tensor.count();
+  state.result.dtype = original;
+  state.result.shape = tensor.shape();
+  if (item.first_elements && *item.first_elements < analysis.elements) {
+    analysis.elements = *item.first_elements;
+    state.result.shape = {analysis.elements};
+  }
+  state.result.stored_bytes = bytes_of(tensor.plan().dtype, tensor.plan().src_elements).value_or(0);
+  const bool bfloat16 = original == DType::kBfloat16;
+  analysis.halve = bfloat16 && analysis.dtype == DType::kFloat32 && !options.dialect->widened_bfloat16;
+  analysis.widen = bfloat16 && analysis.dtype == DType::kBfloat16 && options.dialect->widened_bfloat16;
+  const DType sized = bfloat16 && options.dialect->widened_bfloat16 ? DType::kFloat32 : original;
+  const bool raw = is_raw(sized);
+  state.result.data_size = raw ? static_cast<uint64_t>(analysis.elements) : packed_bytes(sized, analysis.elements);
+  analysis.md5_bytes = md5_bytes_of(analysis, original);
+  analysis.reducible = !raw && kernels::can_reduce(analysis.dtype);
+  const uint64_t analysed =
+      analysis.reducible ? analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements) : 0;
+  analysis.analysed = std::min(analysis.elements, static_cast<int64_t>(analysed));
+  analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
+  state.result.supported = analysis.reducible;
+  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  state.chunks.assign(static_cast<size_t>(analysis.chunks.count), kernels::start_statistics(rule));
+  return state;
+}
+
+Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions& options) {
+  TensorStatistics& result = state.result;
+  if (state.analysis.reducible) {
+    merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
+    // The column prints the number that was computed, also where it is not how many elements were there.
+    if (!options.honest)
+      result.count = analysed_count(*options.dialect, result.dtype, result.data_size, state.analysis.elements);
+  }
+  if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
+  if (!options.wanted.sha1) return std::move(result);
+  if (state.analysis.elements > kSlice) {
+    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
+    result.sha1 = kernels::hex(digest);
+  } else if (state.analysis.elements == 0) {
+    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1({}));
+    result.sha1 = kernels::hex(digest);
+  } else {
+    result.sha1 = state.sha1_text;
+  }
+  return std::move(result);
+}
+
+Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
+               std::vector<std::byte>& buffer)
+    : tensor_(&tensor), state_(&state), wanted_(wanted), buffer_(&buffer) {
+  const Analysis& analysis = state.analysis;
+  next_ = analysis.chunks.begin(first_chunk);
+  const int64_t last = last_chunk - 1;
+  end_ = analysis.chunks.begin(last) + analysis.chunks.elements(last);
+  // Digests are of all elements, also of those the statistics leave out.
+  if (wanted_.md5 || wanted_.sha1) end_ = analysis.elements;
+}
+
+Status Stream::read(int64_t slab_bytes) {
+  const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
+  const int64_t slices = std::max<int64_t>(1, slab_bytes / (kSlice * width));
+  slab_begin_ = next_;
+  slab_ = std::min(slices * kSlice, end_ - next_);
+  const auto bytes = static_cast<size_t>(slab_ * width);
+  if (buffer_->size() < bytes) buffer_->resize(bytes);
+  MSDUMP_CHECK_OK(tensor_->read(slab_begin_, slab_, buffer_->data()));
+  next_ += slab_;
+  return {};
+}
+
+void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
+  const Analysis& analysis = state_->analysis;
+  if (!analysis.reducible) return;
+  const int64_t end = std::min(slab_begin_ + slab_, analysis.analysed);
+  for (int64_t at = slab_begin_; at < end;) {
+    const int64_t chunk = std::min(at / analysis.chunks.size, analysis.chunks.count - 1);
+    const int64_t stop = std::min(end, analysis.chunks.begin(chunk) + analysis.chunks.elements(chunk));
+    const std::byte* data = buffer_->data() + static_cast<size_t>(at - slab_begin_) * analysis.element_bytes;
+    lanes.push_back({analysis.dtype, data, stop - at, &state_->chunks[static_cast<size_t>(chunk)]});
+    at = stop;
+  }
+}
+
+Status Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
+  const Analysis& analysis = state_->analysis;
+  if (!wanted_.md5 && !wanted_.sha1) return {};
+  const std::byte* data = buffer_->data();
+  size_t width = analysis.element_bytes;
+  const auto count = static_cast<size_t>(slab_);
+  if (analysis.halve) {
+    take_halves(data, count, digested_);
+    data = digested_.data();
+    width = 2;
+  } else if (analysis.widen) {
+    digested_.resize(count * 4);
+    kernels::widen(DType::kBfloat16, data, slab_, digested_.data());
+    data = digested_.data();
+    width = 4;
+  }
+  if (wanted_.md5) {
+    const uint64_t before = static_cast<uint64_t>(slab_begin_) * width;
+    const uint64_t left = analysis.md5_bytes > before ? analysis.md5_bytes - before : 0;
+    const auto size = static_cast<size_t>(std::min<uint64_t>(left, count * width));
+    if (size > 0) jobs.push_back({&state_->md5, data, size});
+  }
+  return wanted_.sha1 ? add_sha1(data, width) : Status();
+}
+
+Status Stream::add_sha1(const std::byte* data, size_t element_bytes) {
+  for (int64_t at = 0; at < slab_; at += kSlice) {
+    const auto elements = static_cast<size_t>(std::min(kSlice, slab_ - at));
+    const std::span<const std::byte> slice(data + static_cast<size_t>(at) * element_bytes, elements * element_bytes);
+    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(slice));
+    state_->sha1_text += kernels::hex(digest);
+  }
+  return {};
+}
+
+}  // namespace msdump::stats

@@ -1,0 +1,71 @@
+// A stream: elements of one tensor on their way through the kernels. Internal to lib/stats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/host_tensor.h"
+#include "kernels/md5.h"
+#include "kernels/reduce.h"
+#include "stats/compute.h"
+
+namespace msdump::stats {
+
+// How one tensor is analysed.
+struct Analysis {
+  DType dtype = DType::kUndefined;  // of the elements as read
+  size_t element_bytes = 1;
+  int64_t elements = 0;  // there are
+  int64_t analysed = 0;  // of them
+  Chunks chunks;
+  bool reducible = true;
+  bool halve = false;      // digests are taken of the upper half of each float32: it holds a bfloat16
+  bool widen = false;      // digests are taken of bfloat16 widened to float32
+  uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers
+};
+
+// What a whole tensor needs to become a TensorStatistics.
+struct TensorState {
+  Analysis analysis;
+  TensorStatistics result;
+  std::vector<kernels::ChunkStatistics> chunks;
+  kernels::Md5State md5;
+  std::string sha1_text;  // hexadecimal digests of the slices so far
+};
+
+// Decides how a tensor is analysed.
+[[nodiscard]] TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item,
+                                       const ComputeOptions& options);
+// Merges what the streams of a tensor left.
+[[nodiscard]] Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions& options);
+
+// Chunks [first_chunk, last_chunk) of a tensor. `buffer` is lent to it, so that streams that follow each other share one.
+class Stream {
+ public:
+  Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
+         std::vector<std::byte>& buffer);
+
+  [[nodiscard]] bool done() const { return next_ >= end_; }
+  // Reads the next slab, of about so many bytes.
+  Status read(int64_t slab_bytes);
+  // What the kernels are to do with the slab that was read. The jobs hold pointers into the stream.
+  void add_lanes(std::vector<kernels::ReduceLane>& lanes);
+  Status add_digests(std::vector<kernels::Md5Job>& jobs);
+  [[nodiscard]] uint64_t slab_bytes() const { return static_cast<uint64_t>(slab_) * state_->analysis.element_bytes; }
+
+ private:
+  Status add_sha1(const std::byte* data, size_t element_bytes);
+
+  HostTensor* tensor_;
+  TensorState* state_;
+  Wanted wanted_;
+  std::vector<std::byte>* buffer_;
+  std::vector<std::byte> digested_;    // the slab as digests see it, where that is not what was read
+  int64_t end_ = 0, next_ = 0;         // elements
+  int64_t slab_begin_ = 0, slab_ = 0;  // elements
+};
+
+}  // namespace msdump::stats

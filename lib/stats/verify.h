@@ -1,0 +1,46 @@
+// Compares what a statistic.csv says with what the tensors beside it give, cell by cell, as text.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/dump_index.h"
+#include "dump/tensor_list.h"
+#include "stats/compute.h"
+#include "stats/statistic_text.h"
+
+namespace msdump::stats {
+
+// A row of a statistic.csv, with texts of its own.
+struct StoredRow {
+  std::string data_size, dtype, shape_text;
+  Shape shape;
+  bool square_brackets = false;
+  std::vector<StatisticColumn> columns;
+  std::vector<std::string> values;
+};
+
+// The rows that were joined to tensors with elements, by index into `tensors`.
+using StoredRows = std::map<size_t, StoredRow>;
+[[nodiscard]] Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
+
+// What of a tensor the row is about: a sampled dump ("sample_mode") writes the statistics of the first elements only, with
+// their number as the shape.
+[[nodiscard]] std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord& tensor);
+
+struct CellDifference {
+  std::string column;  // key of machine output: "max", "data_size", "shape"
+  std::string stored, computed;
+};
+struct RowComparison {
+  size_t cells = 0;
+  size_t unverifiable = 0;  // of the device's own arithmetic: "null", True
+  std::vector<CellDifference> differences;
+};
+[[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style,
+                                        const TensorStatistics& statistics);
+
+}  // namespace msdump::stats
