@@ -194,8 +194,7 @@ class Reduction {
 
   void take_sums(Row row, size_t index, const SumsAbreast& sums) const {
     ChunkStatistics& state = *running_[index].state;
-    const auto redo = [&](double& value, double found, auto&& next) {
-      if (std::isnan(value)) return;
+    const auto take = [&](double& value, double found, auto&& next) {
       if (!std::isnan(found)) {
         value = found;
         return;
@@ -203,11 +202,11 @@ class Reduction {
       for (size_t i = 0; i < row.size() && !std::isnan(value); ++i) value = next(value, row[i], state.entered + i + 1);
     };
     if (rule_.sum) {
-      redo(state.sum, sums.sum[index],
+      take(state.sum, sums.sum[index],
            [&](double sum, double x, uint64_t entered) { return element::next_sum(sum, x, entered, rule_); });
     }
     if (rule_.squares) {
-      redo(state.squares, sums.squares[index],
+      take(state.squares, sums.squares[index],
            [&](double squares, double x, uint64_t /*entered*/) { return element::next_squares(squares, x, rule_); });
     }
     state.count += row.size();

@@ -1,5 +1,5 @@
-// GB/s of copy_strided and widen, per shape and CPU target, beside memcpy of the same number of bytes in the same run; and
-// of MD5 and SHA-1, beside OpenSSL's MD5.
+// GB/s of copy_strided, widen, unpack and reduce, per shape and CPU target, beside memcpy of the same number of bytes in
+// the same run; and of MD5 and SHA-1, beside OpenSSL's MD5.
 //
 //   bench_kernels [target...]     default: the best target and "scalar"
 //
@@ -19,6 +19,7 @@
 #include "kernels/cpu.h"
 #include "kernels/md5.h"
 #include "kernels/sha1.h"
+#include "kernels/reduce.h"
 #include "kernels/widen.h"
 
 namespace {
@@ -214,6 +215,57 @@ void run_sha1(size_t bytes) {
               }));
 }
 
+struct ReduceCase {
+  const char* name;
+  msdump::kernels::ReduceRule rule;
+  size_t chunks;
+  size_t elements;  // of each chunk
+};
+
+// Finite numbers: the highest bit of a float's exponent is cleared.
+Bytes finite_pattern(DType dtype, size_t size) {
+  Bytes bytes = pattern(size);
+  const size_t width = static_cast<size_t>(msdump::info(dtype).bits) / 8;
+  const bool is_integer = dtype == DType::kInt8 || dtype == DType::kInt64;
+  for (size_t at = width - 1; at < size && !is_integer; at += width) bytes[at] &= std::byte{0xBF};
+  return bytes;
+}
+
+void run_reduce(const ReduceCase& item, DType dtype, const std::vector<std::string>& targets) {
+  const size_t chunk_bytes = item.elements * static_cast<size_t>(msdump::info(dtype).bits) / 8;
+  const Bytes src = finite_pattern(dtype, item.chunks * chunk_bytes);
+  Bytes flat(src.size());
+  std::vector<msdump::kernels::ChunkStatistics> states(item.chunks);
+  std::vector<msdump::kernels::ReduceLane> lanes;
+  for (size_t i = 0; i < item.chunks; ++i) {
+    lanes.push_back({dtype, src.data() + i * chunk_bytes, static_cast<int64_t>(item.elements), &states[i]});
+  }
+  std::printf("%-42s %8.1f KB", ("reduce " + std::string(msdump::name_of(dtype)) + ", " + item.name).c_str(),
+              static_cast<double>(src.size()) / 1e3);
+  for (const std::string& target : targets) {
+    if (!msdump::kernels::choose_cpu_target(target)) continue;
+    const auto work = [&] {
+      for (auto& state : states) state = msdump::kernels::start_statistics(item.rule);
+      msdump::kernels::reduce(lanes, item.rule);
+    };
+    std::printf(" %8.2f", measure(src.size(), work));
+  }
+  std::printf(" %8.2f\n", measure(src.size(), [&] { std::memcpy(flat.data(), src.data(), src.size()); }));
+}
+
+std::vector<ReduceCase> reduce_cases() {
+  const msdump::kernels::ReduceRule plain;
+  const msdump::kernels::ReduceRule oldest = {
+      .finite_only = true, .running_mean = true, .finite_start = true, .squares = false};
+  const msdump::kernels::ReduceRule extremes = {.sum = false, .squares = false, .counts = false};
+  return {{"rule C, 16 chunks (in cache)", plain, 16, 16384},
+          {"rule C, 2048 chunks", plain, 2048, 20480},
+          {"rule C, 3 chunks", plain, 3, 16384},
+          {"rule C, 1 chunk", plain, 1, 16384},
+          {"rule A, 16 chunks", oldest, 16, 16384},
+          {"rule C extremes, 16 chunks", extremes, 16, 16384}};
+}
+
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -236,6 +288,11 @@ int main(int argc, char** argv) {
       run_widen(dtype, count, targets);
   }
   for (const DType dtype : {DType::kInt4, DType::kUint1}) run_unpack(dtype, size_t{1} << 24, targets);
+  for (const ReduceCase& item : reduce_cases()) {
+    for (const DType dtype :
+         {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kInt64})
+      run_reduce(item, dtype, targets);
+  }
   std::printf("%-42s %11s", "", "");
   for (const std::string& target : targets) std::printf(" %8s", target.c_str());
   std::printf(" %8s\n", "OpenSSL");
