@@ -17,7 +17,7 @@ BEGIN {
   fence("^hwy/", "Highway", "its code is compiled once per CPU target")
   fence("^rapidjson/", "RapidJSON", "wrapped once")
   fence("^(yaml-cpp/|yaml\\.h$)", "yaml", "wrapped once")
-  fence("^(zip\\.h$|zipconf\\.h$|minizip/|unzip\\.h$)", "zip", "wrapped once")
+  fence("^(zip\\.h$|zipconf\\.h$|minizip/|unzip\\.h$|zlib\\.h$)", "zip", "wrapped once")
 }
 
 function fence(pattern, name, reason) {

@@ -6,6 +6,7 @@
 
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"
+#include "support/pt_builder.h"
 #include "support/scratch_dir.h"
 
 namespace {
@@ -85,6 +86,20 @@ void md5_jobs(const fs::path& folder) {
   }
 }
 
+void pt_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  const auto state =
+      pickle::ordered_dict({{pickle::text("w"), tensor_call()}, {pickle::text("step"), pickle::integer(3)}});
+  write_seed(folder, "dict", build_pt({.pickle = pickle::whole(state + "}b")}));
+  write_seed(folder, "plain zip", build_pt({.form = ZipForm::kPlain}));
+  write_seed(folder, "zip64", build_pt({.byteorder = "big", .form = ZipForm::kZip64}));
+  write_seed(folder, "dtype",
+             build_pt({.pickle = pickle::whole(
+                           tensor_call({.storage_class = "UntypedStorage", .elements = 24, .dtype = "uint32"}))}));
+  write_seed(folder, "pickle", PtSpec{}.pickle);
+  for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -97,5 +112,6 @@ int main(int argc, char** argv) {
   npy_files(folder / "npy");
   names(folder / "names");
   md5_jobs(folder / "md5");
+  pt_files(folder / "pt");
   return 0;
 }

@@ -1,0 +1,67 @@
+// Zip archives, read through a File: what is in them, where stored entries lie, and small entries whole.
+//
+//   local header, name, extra, data        once per entry; sizes may stand behind the data instead (flag bit 3)
+//   central directory                      the list that counts: names, methods, sizes, CRC-32, place of the local header
+//   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
+//   end record                             where the directory begins
+//
+// minizip finds and walks the directory and inflates. Its version 1.1 overlooks the zip64 numbers of an entry on 64-bit
+// hosts and tells no place in the file, so that the fixed part of the headers is read here.
+//
+// Refused: two entries of one name (readers disagree about which one counts), more than a million entries, archives in
+// several parts, bytes before the archive. Encrypted entries are listed but not read. A name is never a path to open.
+// Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3 to 4.5.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "io/file.h"
+
+namespace msdump {
+
+struct ZipEntry {
+  std::string name;
+  uint32_t method = 0;  // kStored, 8: deflated
+  bool encrypted = false;
+  uint64_t compressed_size = 0;
+  uint64_t size = 0;
+  uint32_t crc = 0;
+
+  static constexpr uint32_t kStored = 0;
+  static constexpr uint32_t kDeflated = 8;
+};
+
+// Not thread-safe. The File must outlive it.
+class ZipFile {
+ public:
+  // truncated when the directory at the end is missing, bad_header when it is damaged.
+  static Result<ZipFile> open(const File& file);
+
+  ZipFile(ZipFile&& other) noexcept;
+  ZipFile& operator=(ZipFile&& other) noexcept;
+  ~ZipFile();
+
+  [[nodiscard]] std::span<const ZipEntry> entries() const;  // in the order of the directory
+  [[nodiscard]] std::optional<size_t> find(std::string_view name) const;
+
+  // Where the data of a stored entry begins in the file; all of it is inside the file. Reads the local header.
+  [[nodiscard]] Result<uint64_t> data_offset(size_t entry) const;
+
+  // The whole entry, stored or deflated, its CRC-32 checked; too_large above `limit` bytes.
+  [[nodiscard]] Result<std::string> read(size_t entry, uint64_t limit) const;
+
+ private:
+  struct State;
+  explicit ZipFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+[[nodiscard]] bool has_zip_magic(std::span<const std::byte> head);  // of an archive with an entry in it
+
+}  // namespace msdump

@@ -1,0 +1,73 @@
+// Pickle as data: a reader for the opcodes that plain values are made of. Nothing is imported and nothing is called: a class
+// or function is its name, a call the name with its arguments, and what they mean is up to the reader of the tree.
+//
+//   PROTO 2 to 5, FRAME                          skipped
+//   NONE, NEWTRUE, NEWFALSE, BININT*, LONG1,     values
+//   BINFLOAT, BINUNICODE*, BINSTRING*, BINBYTES*
+//   EMPTY_*, MARK, TUPLE*, LIST, DICT, APPEND*,  containers
+//   SETITEM*, ADDITEMS, FROZENSET, POP, POP_MARK, DUP
+//   BINPUT*, BINGET*, MEMOIZE                    the memo: one value in several places, also inside itself
+//   GLOBAL, STACK_GLOBAL                         a name, if the caller allows it; else unsupported_format with the name
+//   REDUCE, NEWOBJ                               kCall; later SETITEM* and APPEND* put items into it
+//   BUILD                                        the attributes of an object: dropped
+//   BINPERSID                                    kPersistent
+//
+// Every other opcode is refused. Limits against hostile input: at most a million values and references in all.
+// Source: the documentation of Python's pickletools.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace msdump::torch {
+
+enum class PickleKind : uint8_t {
+  kNone,
+  kBool,
+  kInt,
+  kText,
+  kOther,  // floats, bytes, integers beyond 64 bits: valid, and of no interest
+  kTuple,
+  kList,
+  kDict,
+  kSet,
+  kGlobal,
+  kCall,
+  kPersistent,
+};
+
+// Index into Pickle::values.
+using PickleRef = uint32_t;
+
+struct PickleValue {
+  PickleKind kind = PickleKind::kNone;
+  PickleRef callable = 0;      // of a kCall: what is called
+  PickleRef argument = 0;      // of a kCall: the arguments; of a kPersistent: what it stands for
+  int64_t number = 0;          // of a kBool or kInt
+  std::string_view text = {};  // of a kText: UTF-8, inside the bytes that were read
+  // Of a kTuple, kList or kSet; of a kDict key, value, key, value, ...; of a kCall what was put in afterwards, as these.
+  std::vector<PickleRef> items = {};
+  uint32_t global = 0;  // of a kGlobal: index into Pickle::globals
+};
+
+struct Pickle {
+  std::vector<PickleValue> values;
+  std::vector<std::string> globals;  // "torch._utils._rebuild_tensor_v2", each once
+  PickleRef root = 0;
+
+  [[nodiscard]] const PickleValue& operator[](PickleRef value) const { return values[value]; }
+  [[nodiscard]] std::string_view global_of(const PickleValue& value) const { return globals[value.global]; }
+};
+
+// Whether a class or function of this full name may stand in the pickle.
+using AllowGlobal = bool (*)(std::string_view name);
+
+// The bytes must outlive the result. `base_offset` is where they begin in their file; it only serves messages.
+Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, AllowGlobal allow);
+
+}  // namespace msdump::torch

@@ -1,0 +1,74 @@
+// Any bytes as a .pt file, as the pickle of one, and as a zip archive.
+#include <string>
+#include <string_view>
+
+#include "fuzz_file.h"
+#include "io/zip.h"
+#include "torch/pickle.h"
+#include "torch/pt_file.h"
+
+namespace {
+
+using namespace msdump;
+using fuzz::require;
+
+constexpr uint64_t kLimit = 1 << 20;
+
+void check_archive(const File& file) {
+  const auto zip = ZipFile::open(file);
+  if (!zip) return fuzz::require_good_error(zip.error());
+  for (size_t i = 0; i < zip->entries().size(); ++i) {
+    const ZipEntry& entry = zip->entries()[i];
+    require(zip->find(entry.name) == i, "an entry is found by its name");
+    const auto content = zip->read(i, kLimit);
+    if (content) require(content->size() == entry.size, "an entry is read whole");
+    if (!content) fuzz::require_good_error(content.error());
+    const auto offset = zip->data_offset(i);
+    if (!offset) {
+      fuzz::require_good_error(offset.error());
+      continue;
+    }
+    require(*offset <= file.size() && entry.size <= file.size() - *offset, "a stored entry ends inside the file");
+    if (!content) continue;
+    std::string stored(content->size(), '\0');
+    require(file.read_at(*offset, std::as_writable_bytes(std::span(stored.data(), stored.size()))).has_value() &&
+                stored == *content,
+            "a stored entry lies where it is said to");
+  }
+}
+
+void check_tensor(const torch::PtTensor& tensor, uint64_t file_size) {
+  require(tensor.shape.size() <= kMaxRank, "the rank is limited");
+  if (tensor.problem) return fuzz::require_good_error(*tensor.problem);
+  const auto count = element_count(tensor.shape);
+  require(count && bytes_of(tensor.dtype, *count) == tensor.bytes, "shape and dtype give the size");
+  require(tensor.contiguous && tensor.strides.size() == tensor.shape.size(), "a good tensor is contiguous");
+  require(tensor.offset <= file_size && tensor.bytes <= file_size - tensor.offset, "the elements end inside the file");
+}
+
+void check_pt(const File& file) {
+  const auto found = torch::read_pt(file);
+  if (!found) return fuzz::require_good_error(found.error());
+  for (const torch::PtTensor& tensor : found->tensors) check_tensor(tensor, file.size());
+}
+
+void check_pickle(std::span<const std::byte> bytes) {
+  const auto pickle = torch::parse_pickle(bytes, 0, [](std::string_view) { return true; });
+  if (!pickle) return require(!pickle.error().message.empty(), "an error says something");
+  require(pickle->root < pickle->values.size(), "the root is a value");
+  for (const torch::PickleValue& value : pickle->values) {
+    for (const torch::PickleRef item : value.items) require(item < pickle->values.size(), "an item is a value");
+    require(value.kind != torch::PickleKind::kGlobal || value.global < pickle->globals.size(), "a name is known");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::FuzzFile input(data, size);
+  const File file = input.open();
+  check_archive(file);
+  check_pt(file);
+  check_pickle(std::as_bytes(std::span(data, size)));
+  return 0;
+}

@@ -1,0 +1,172 @@
+#include "torch/pickle.h"
+
+#include "support/catch.h"
+#include "support/pt_builder.h"
+
+using namespace msdump;
+using namespace msdump::torch;
+using namespace std::string_literals;
+namespace build = msdump::test::pickle;
+
+namespace {
+
+struct Parsed {
+  std::string bytes;
+  Result<Pickle> pickle = tl::unexpected(Error{});
+
+  [[nodiscard]] const PickleValue& root() const { return (*pickle)[pickle->root]; }
+  [[nodiscard]] const PickleValue& item(const PickleValue& of, size_t i) const { return (*pickle)[of.items[i]]; }
+};
+
+std::unique_ptr<Parsed> parse(std::string opcodes) {
+  auto parsed = std::make_unique<Parsed>();
+  parsed->bytes = build::whole(opcodes);
+  parsed->pickle = parse_pickle(std::as_bytes(std::span(parsed->bytes)), 100, [](std::string_view name) {
+    return name == "collections.OrderedDict" || name == "torch.FloatStorage";
+  });
+  INFO((parsed->pickle ? "" : parsed->pickle.error().message));
+  REQUIRE(parsed->pickle);
+  return parsed;
+}
+
+int64_t number(const std::string& opcodes) {
+  const auto parsed = parse(opcodes);
+  REQUIRE(parsed->root().kind == PickleKind::kInt);
+  return parsed->root().number;
+}
+
+PickleKind kind(const std::string& opcodes) { return parse(opcodes)->root().kind; }
+
+std::string text(const std::string& opcodes) {
+  const auto parsed = parse(opcodes);
+  REQUIRE(parsed->root().kind == PickleKind::kText);
+  return std::string(parsed->root().text);
+}
+
+Error refused(const std::string& bytes) {
+  auto pickle = parse_pickle(std::as_bytes(std::span(bytes)), 100, [](std::string_view) { return false; });
+  REQUIRE_FALSE(pickle);
+  return std::move(pickle).error();
+}
+
+}  // namespace
+
+TEST_CASE("Pickled integers of every width") {
+  CHECK(number("K\xff") == 255);
+  CHECK(number("M\x34\x12") == 0x1234);
+  CHECK(number("J\xfe\xff\xff\xff") == -2);
+  CHECK(number("\x8a\x00"s) == 0);
+  CHECK(number("\x8a\x01\xff") == -1);
+  CHECK(number("\x8a\x02\xff\x00"s) == 255);
+  CHECK(number("\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80"s) == INT64_MIN);
+  CHECK(kind("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01"s) == PickleKind::kOther);
+}
+
+TEST_CASE("Pickled texts, bytes and other scalars") {
+  CHECK(text("X\x02\x00\x00\x00hi"s) == "hi");
+  CHECK(text("\x8c\x02hi") == "hi");
+  CHECK(text("\x8d\x02\x00\x00\x00\x00\x00\x00\x00hi"s) == "hi");
+  CHECK(text("U\x02hi") == "hi");
+  CHECK(text("T\x02\x00\x00\x00hi"s) == "hi");
+  CHECK(kind("U\x01\xff") == PickleKind::kOther);
+  CHECK(kind("C\x01\xff") == PickleKind::kOther);
+  CHECK(kind("B\x01\x00\x00\x00\xff"s) == PickleKind::kOther);
+  CHECK(kind("\x8e\x01\x00\x00\x00\x00\x00\x00\x00\xff"s) == PickleKind::kOther);
+  CHECK(kind(build::real(1.5)) == PickleKind::kOther);
+  CHECK(kind("N") == PickleKind::kNone);
+  CHECK(parse("\x88")->root().number == 1);
+  CHECK(parse("\x89")->root().kind == PickleKind::kBool);
+}
+
+TEST_CASE("Pickled containers keep their items in order") {
+  for (const std::string& opcodes : {"(K\x01K\x02K\x03t"s, "K\x01K\x02K\x03\x87"s,
+                                     "](K\x01K\x02K\x03"
+                                     "e"s,
+                                     "]K\x01"
+                                     "aK\x02"
+                                     "aK\x03"
+                                     "a"s,
+                                     "(K\x01K\x02K\x03l"s, "\x8f(K\x01K\x02K\x03\x90"s, "(K\x01K\x02K\x03\x91"s}) {
+    const auto parsed = parse(opcodes);
+    REQUIRE(parsed->root().items.size() == 3);
+    for (size_t i = 0; i < 3; ++i) CHECK(parsed->item(parsed->root(), i).number == static_cast<int64_t>(i) + 1);
+  }
+  CHECK(kind(")") == PickleKind::kTuple);
+  CHECK(kind("]") == PickleKind::kList);
+  CHECK(kind("\x8f") == PickleKind::kSet);
+}
+
+TEST_CASE("A pickled dict is its keys and values in turn, however it is written") {
+  for (const std::string& opcodes : {"}K\x01Ns"s, "}(K\x01Nu"s, "(K\x01Nd"s}) {
+    const auto parsed = parse(opcodes);
+    CHECK(parsed->root().kind == PickleKind::kDict);
+    REQUIRE(parsed->root().items.size() == 2);
+    CHECK(parsed->item(parsed->root(), 0).number == 1);
+    CHECK(parsed->item(parsed->root(), 1).kind == PickleKind::kNone);
+  }
+}
+
+TEST_CASE("The memo gives the same value again") {
+  for (const std::string& opcodes :
+       {"]q\x05h\x05\x86"s, "]r\x05\x00\x00\x00j\x05\x00\x00\x00\x86"s, "]\x94h\x00\x86"s, "]2\x86"s}) {
+    const auto parsed = parse(opcodes);
+    REQUIRE(parsed->root().items.size() == 2);
+    CHECK(parsed->root().items[0] == parsed->root().items[1]);
+  }
+}
+
+TEST_CASE("A call is a name with arguments, and what is put into it afterwards") {
+  const auto parsed = parse(build::ordered_dict({{build::text("a"), build::integer(7)}}) + "}b");
+  const PickleValue& call = parsed->root();
+  REQUIRE(call.kind == PickleKind::kCall);
+  CHECK(parsed->pickle->global_of((*parsed->pickle)[call.callable]) == "collections.OrderedDict");
+  CHECK((*parsed->pickle)[call.argument].items.empty());
+  REQUIRE(call.items.size() == 2);
+  CHECK(parsed->item(call, 1).number == 7);
+}
+
+TEST_CASE("A persistent id keeps what it stands for") {
+  const auto parsed = parse("K\x07Q");
+  REQUIRE(parsed->root().kind == PickleKind::kPersistent);
+  CHECK((*parsed->pickle)[parsed->root().argument].number == 7);
+}
+
+TEST_CASE("Names are kept once, from both opcodes") {
+  const auto parsed = parse(
+      "ctorch\nFloatStorage\n\x8c\x05torch\x8c\x0c"
+      "FloatStorage\x93\x86");
+  CHECK(parsed->pickle->globals == std::vector<std::string>{"torch.FloatStorage"});
+  CHECK(parsed->item(parsed->root(), 1).kind == PickleKind::kGlobal);
+}
+
+TEST_CASE("Frames and protocols up to 5 are stepped over, and POP takes a value or a mark") {
+  CHECK(number("\x95\x02\x00\x00\x00\x00\x00\x00\x00K\x07"s) == 7);
+  CHECK(number("\x80\x05K\x07") == 7);
+  CHECK(number("K\x07N0") == 7);
+  CHECK(number("K\x07(0") == 7);
+  CHECK(number("K\x07(NN1") == 7);
+}
+
+TEST_CASE("A name that is not allowed is refused where it stands, with the name") {
+  const Error error = refused(build::whole("N0cos\nsystem\n"));
+  CHECK(error.code == ErrorCode::kUnsupportedFormat);
+  CHECK(error.message == "unsupported: os.system");
+  CHECK(error.offset == 104);
+}
+
+TEST_CASE("A mark protects what is below it") {
+  CHECK(refused(build::whole("N(\x85")).code == ErrorCode::kBadHeader);
+  CHECK(refused(build::whole("](K\x01"
+                             "a"))
+            .code == ErrorCode::kBadHeader);
+  CHECK(refused(build::whole("N(")).code == ErrorCode::kBadHeader);
+}
+
+TEST_CASE("A pickle that ends anywhere before its end is truncated") {
+  const std::string whole = build::whole(build::dict({{build::text("a"), build::integers({1, 300, 70000})}}));
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const Error error = refused(whole.substr(0, size));
+    if (error.code != ErrorCode::kTruncated) FAIL_CHECK("cut to " << size << ": " << error.message);
+    CHECK(error.offset.value_or(0) >= 100);
+  }
+}
