@@ -1,4 +1,5 @@
-// GB/s of copy_strided and widen, per shape and CPU target, beside memcpy of the same number of bytes in the same run.
+// GB/s of copy_strided, widen, unpack and reduce, per shape and CPU target, beside memcpy of the same number of bytes
+// in the same run.
 //
 //   bench_kernels [target...]     default: the best target and "scalar"
 //
@@ -14,6 +15,7 @@
 
 #include "kernels/copy_strided.h"
 #include "kernels/cpu.h"
+#include "kernels/reduce.h"
 #include "kernels/widen.h"
 
 namespace {
@@ -180,6 +182,60 @@ void run_unpack(DType dtype, size_t bytes, const std::vector<std::string>& targe
   std::printf(" %8.2f\n", measure(bytes, [&] { std::memcpy(flat.data(), src.data(), bytes); }));
 }
 
+struct ReduceCase {
+  const char* name;
+  msdump::kernels::ReduceRule rule;
+  size_t chunks;
+  size_t elements;  // of each chunk
+};
+
+// Floats of either sign of magnitude about 1: their squares are ordinary numbers as well.
+Bytes ordinary_pattern(DType dtype, size_t size) {
+  Bytes bytes = pattern(size);
+  if (dtype == DType::kInt8 || dtype == DType::kInt64) return bytes;
+  const size_t width = static_cast<size_t>(msdump::info(dtype).bits) / 8;
+  for (size_t last = width - 1; last < size; last += width) {
+    bytes[last] = (bytes[last] & std::byte{0x80}) | std::byte{0x3F};
+    bytes[last - 1] |= std::byte{0xC0};
+  }
+  return bytes;
+}
+
+void run_reduce(const ReduceCase& item, DType dtype, const std::vector<std::string>& targets) {
+  const size_t chunk_bytes = item.elements * static_cast<size_t>(msdump::info(dtype).bits) / 8;
+  const Bytes src = ordinary_pattern(dtype, item.chunks * chunk_bytes);
+  Bytes flat(src.size());
+  std::vector<msdump::kernels::ChunkStatistics> states(item.chunks);
+  std::vector<msdump::kernels::ReduceLane> lanes;
+  for (size_t i = 0; i < item.chunks; ++i) {
+    lanes.push_back({dtype, src.data() + i * chunk_bytes, static_cast<int64_t>(item.elements), &states[i]});
+  }
+  std::printf("%-42s %8.1f KB", ("reduce " + std::string(msdump::name_of(dtype)) + ", " + item.name).c_str(),
+              static_cast<double>(src.size()) / 1e3);
+  for (const std::string& target : targets) {
+    if (!msdump::kernels::choose_cpu_target(target)) continue;
+    const auto work = [&] {
+      for (auto& state : states) state = msdump::kernels::start_statistics(item.rule);
+      msdump::kernels::reduce(lanes, item.rule);
+    };
+    std::printf(" %8.2f", measure(src.size(), work));
+  }
+  std::printf(" %8.2f\n", measure(src.size(), [&] { std::memcpy(flat.data(), src.data(), src.size()); }));
+}
+
+std::vector<ReduceCase> reduce_cases() {
+  const msdump::kernels::ReduceRule plain;
+  const msdump::kernels::ReduceRule oldest = {
+      .finite_only = true, .running_mean = true, .finite_start = true, .squares = false};
+  const msdump::kernels::ReduceRule extremes = {.sum = false, .squares = false, .counts = false};
+  return {{"rule C, 16 chunks (in cache)", plain, 16, 16384},
+          {"rule C, 2048 chunks", plain, 2048, 20480},
+          {"rule C, 3 chunks", plain, 3, 16384},
+          {"rule C, 1 chunk", plain, 1, 16384},
+          {"rule A, 16 chunks", oldest, 16, 16384},
+          {"rule C extremes, 16 chunks", extremes, 16, 16384}};
+}
+
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -202,5 +258,10 @@ int main(int argc, char** argv) {
       run_widen(dtype, count, targets);
   }
   for (const DType dtype : {DType::kInt4, DType::kUint1}) run_unpack(dtype, size_t{1} << 24, targets);
+  for (const ReduceCase& item : reduce_cases()) {
+    for (const DType dtype :
+         {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kInt64})
+      run_reduce(item, dtype, targets);
+  }
   return 0;
 }
