@@ -1,7 +1,8 @@
 // The fast form of reduce: up to eight lanes go abreast, block by block; a lane that has ended makes room for the next.
 //
-// Vectors do all additions, of any numbers: a sum that is finite or infinite afterwards is right to the last bit. Only a
-// sum that has become NaN is made again from its block, because CPUs differ in the NaN; and then it never changes again.
+// Vectors do all additions, of any numbers: a sum that is finite or infinite afterwards is right to the last bit. Only
+// a sum that has become NaN is made again from its block, because CPUs differ in the NaN; and then it never changes
+// again.
 #include "kernels/reduce.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Statistics of a tensor's elements, as MindSpore computes them: in double precision, one element after the other.
 //
-// MindSpore cuts a tensor into chunks and goes through each of them in order, so the order of additions inside a chunk is
-// part of the result. Chunks do not depend on each other: several of them, of one tensor or of many, are advanced abreast,
-// one in each lane of a vector, and each gets its additions in its own order. Cutting and merging is the caller's.
+// MindSpore cuts a tensor into chunks and goes through each of them in order, so the order of additions inside a chunk
+// is part of the result. Chunks do not depend on each other: several of them, of one tensor or of many, are advanced
+// abreast, one in each lane of a vector, and each gets its additions in its own order. Cutting and merging is the
+// caller's.
 //
 // The rules, by version (rule letters as in the statistics of the dump formats):
 //
@@ -14,7 +15,7 @@
 //
 //     squares                 q += x * x
 //     NaN                     counted as nan; max = min = x, so that the last NaN stays; enters the mean
-//     infinity                counted as such, and then as any other number (finite_only: neither infinity nor NaN goes on)
+//     infinity                counted as such, then as any other number (finite_only: neither infinity nor NaN goes on)
 //     x < 0, x == 0, x > 0    counted as negative, zero, positive
 //     extremes                max = max < x ? x : max, min = x < min ? x : min: of -0 and +0 the first stays
 //     mean                    s += x, or with running_mean c += 1, s += (x - s) / c
@@ -69,9 +70,9 @@ struct ReduceLane {
 // True for numbers that are not complex, bool included.
 [[nodiscard]] bool can_reduce(DType dtype);
 
-// Advances the state of every lane by its elements. Any number of lanes, of any dtypes for which can_reduce holds, of any
-// lengths; fastest with 8 or more. Results do not depend on the lanes that come together, nor on how the elements of a chunk
-// are spread over calls.
+// Advances the state of every lane by its elements. Any number of lanes, of any dtypes for which can_reduce holds, of
+// any lengths; fastest with 8 or more. Results do not depend on the lanes that come together, nor on how the elements
+// of a chunk are spread over calls.
 void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule);
 
 // The definition, one element after the other. The tests' oracle; slow.

@@ -34,8 +34,8 @@ struct RowClasses {
   int64_t below_zero = 0, zero = 0;
 };
 
-// The first elements of a row, as many as fill whole vectors: none where the CPU has no vectors or "scalar" is forced, or if
-// the dtype is not one that numpy has nor bfloat16.
+// The first elements of a row, as many as fill whole vectors: none where the CPU has no vectors or "scalar" is forced,
+// or if the dtype is not one that numpy has nor bfloat16.
 [[nodiscard]] RowClasses fill_block(DType dtype, const std::byte* src, int64_t count, Wanted wanted, double* row);
 
 struct Specials {
@@ -59,8 +59,8 @@ struct WantedSums {
   bool squares = true;
 };
 
-// Adds `count` elements of each of the first `rows` rows to the sums, in their order. A sum that becomes NaN is NaN, but its
-// sign is the CPU's. False, and nothing done, where the CPU has no vectors or "scalar" is forced.
+// Adds `count` elements of each of the first `rows` rows to the sums, in their order. A sum that becomes NaN is NaN,
+// but its sign is the CPU's. False, and nothing done, where the CPU has no vectors or "scalar" is forced.
 [[nodiscard]] bool add_columns(const Blocks& blocks, int64_t count, size_t rows, WantedSums wanted, SumsAbreast& sums);
 
 }  // namespace msdump::kernels

@@ -16,8 +16,8 @@ inline double plain_nan(bool negative) {
 // A NaN of a tensor as results have it: quiet, without payload.
 inline double plain_nan_of(double nan) { return plain_nan(std::signbit(nan)); }
 
-// The elements: types that are alike come under one name (int4 codes, as unpacked, are int8), what must be decoded keeps
-// its own. `bytes`: of one element in a lane.
+// The elements: types that are alike come under one name (int4 codes, as unpacked, are int8), what must be decoded
+// keeps its own. `bytes`: of one element in a lane.
 [[nodiscard]] DType stored_as(DType dtype);
 [[nodiscard]] double as_double(DType stored, const std::byte* at);
 [[nodiscard]] int64_t bytes(DType dtype);

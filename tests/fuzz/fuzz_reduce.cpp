@@ -1,5 +1,6 @@
-// Bytes become chunks of tensors; reduce on every CPU target, with the chunks cut into slabs, against reduce_reference on
-// whole chunks. Results are compared bit for bit. Each chunk's data has the exact size: a load beyond it is the sanitizer's.
+// Bytes become chunks of tensors; reduce on every CPU target, with the chunks cut into slabs, against reduce_reference
+// on whole chunks. Results are compared bit for bit. Each chunk's data has the exact size: a load beyond it is the
+// sanitizer's.
 //
 //   byte 0     flags of the rule
 //   byte 1     lanes (mod 20)

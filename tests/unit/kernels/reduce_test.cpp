@@ -80,7 +80,8 @@ ReduceLane lane_of(DType dtype, const std::vector<T>& values, ChunkStatistics& s
   return {dtype, reinterpret_cast<const std::byte*>(values.data()), static_cast<int64_t>(values.size()), &state};
 }
 
-// The statistics of one chunk, by the definition. On every target, alone and among others, the fast form gives the same.
+// The statistics of one chunk, by the definition. On every target, alone and among others, the fast form gives the
+// same.
 template <class T>
 ChunkStatistics statistics(DType dtype, const std::vector<T>& values, const ReduceRule& rule) {
   ChunkStatistics defined = start_statistics(rule);
