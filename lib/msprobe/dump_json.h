@@ -1,17 +1,17 @@
 // dump.json and debug.json of msprobe: what was recorded of each call, of MindSpore and PyTorch alike.
 //
 //   {"task": .., "level": .., "framework": .., "dump_data_dir": .., "data": {ENTRY: {SECTION: ..}, ..}}
-//   1. ENTRY    the name of a call, a module, its gradients or a saved variable (msprobe/names.h), in the order in which
-//               they were completed
+//   1. ENTRY    the name of a call, a module, its gradients or a saved variable (msprobe/names.h), in the order in
+//               which they were completed
 //   2. SECTION  forward: input_args [..], input_kwargs {..}, output [..], of modules parameters {name: LEAF};
-//               backward: input [..], output [..]; gradients: {parameter: [LEAF]}; saved variables: a LEAF, list or dict
+//               backward: input [..], output [..]; gradients: {parameter: [LEAF]}; saved variables: a LEAF, list, dict
 //   3. LEAF     {"type": "torch.Tensor", "dtype", "shape", "Max", "Min", "Mean", "Norm", ["md5"], ["requires_grad"],
-//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray; other types (int, torch.dtype, ..) and null are
-//               counted only. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the names
-//               of the files. The tensor of a torch.distributed.P2POp has the slot of the P2POp.
-// Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are written.
-// A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the files lie in
-// dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
+//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray; other types (int, torch.dtype, ..) and null
+//               are counted only. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the
+//               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
+// Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
+// written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
+// files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
 // Source: reference/verified-on-real-msprobe.md 2, compare-and-check.md 1.3.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Every dump.json and debug.json of the conformance data, written by msprobe for MindSpore and PyTorch: each is read
-// without a problem, each data_name is a file beside it, and the name of that file says the same operator, io and slot as
-// the json does. What lies in a dump_tensor_data without being named there belongs to runs that did not end.
+// without a problem, each data_name is a file beside it, and the name of that file says the same operator, io and slot
+// as the json does. What lies in a dump_tensor_data without being named there belongs to runs that did not end.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Counts {
-  size_t files = 0, tensors = 0, named = 0, others = 0, unnamed_files = 0;
+  size_t files = 0, tensors = 0, named = 0, others = 0;
 };
 
 // What is wrong with a tensor that has a data_name, empty if nothing is.
