@@ -4,16 +4,16 @@
 //   2. row      Add,Default_Add-op0,0,0,1733905446819790,input,0,24,float32,"(2,3)",6,1,9.53939,
 // Dialects, all read alike:
 //   * MindSpore 1.6 to 2.2.14, 2.3.0rc: ten columns or eleven with MD5; rows without a comma at their end.
-//   * MindSpore 2.3.0+: the columns of statistic_category in the user's order, up to 2.7.0 also one of them twice; none at
-//     all if the list is empty. Every row ends with a comma, the header does not.
+//   * MindSpore 2.3.0+: the columns of statistic_category in the user's order, up to 2.7.0 also one of them twice; none
+//     at all if the list is empty. Every row ends with a comma, the header does not.
 //   * MindSpore 2.7.1+: "[2,3]" for the shape.
 //   * msprobe (O2): Input/Output for IO, a column Format before Shape, the shape as 2x3 ("-" for a scalar), no quotes.
 //     That is the device's text; how msprobe spells the shapes of its own MD5 rows was not seen, and 2_3 is taken too.
 //   * what msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
-// Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op type
-// is the first field; the shape is the last quoted field (else the last in brackets), before it stand fields of known
-// kind, behind it one value for each column. A shape a spreadsheet turned into a negative number ("(4096)" into -4096) is
-// taken back if the data size says the same, and is an error otherwise ("(2,300)" becomes -2300).
+// Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op
+// type is the first field; the shape is the last quoted field (else the last in brackets), before it stand fields of
+// known kind, behind it one value for each column. A shape a spreadsheet turned into a negative number ("(4096)" into
+// -4096) is taken back if the data size says the same, and is an error otherwise ("(2,300)" becomes -2300).
 // Runs that append to a file each write a header; what follows it is read by it. Source:
 // reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4.
 #pragma once

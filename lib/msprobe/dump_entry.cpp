@@ -1,0 +1,207 @@
+#include "msprobe/dump_entry.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMaxSlot = 1024;
+
+// A plain name: one that stays in the folder it is looked up in.
+bool is_plain_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+// "torch.float32", "mindspore.float32", "Float32" and numpy's "float32".
+std::optional<DType> dtype_of(std::string_view text) {
+  for (const std::string_view prefix : {"torch.", "mindspore."}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  return dtype_from_name(text);
+}
+
+class EntryReader {
+ public:
+  explicit EntryReader(const std::string& name) : name_(name) {}
+
+  DumpEntry read(const JsonValue& value) {
+    const auto entry = parse_msprobe_entry(name_);
+    if (!entry) {
+      bad(value, "the name has no form that is known");
+      return std::move(result_);
+    }
+    op_type_ = entry->op_type;
+    if (entry->kind == MsprobeEntryKind::kDebug) {
+      io_ = MsprobeIo::kDebug;
+      walk(value);
+    } else if (!value.is(JsonKind::kObject)) {
+      bad(value, "expected an object");
+    } else if (entry->kind == MsprobeEntryKind::kParameterGradients) {
+      gradients(value);
+    } else {
+      for (const JsonMember& member : value.members) section(member);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void section(const JsonMember& member) {
+    if (member.key == "input_args" || member.key == "input_kwargs" || member.key == "input") {
+      io_ = MsprobeIo::kInput;
+    } else if (member.key == "output") {
+      io_ = MsprobeIo::kOutput;
+    } else if (member.key == "parameters") {
+      io_ = MsprobeIo::kParameter;
+    } else if (member.value.is(JsonKind::kObject) || member.value.is(JsonKind::kArray)) {
+      bad(member.value, fmt::format("the section '{}' is not known", excerpt(member.key)));
+      return;
+    }
+    walk(member.value);
+  }
+
+  // {parameter: [LEAF]}: the list is not part of the slot.
+  void gradients(const JsonValue& value) {
+    io_ = MsprobeIo::kParameter;
+    for (const JsonMember& member : value.members) {
+      const bool wrapped = member.value.is(JsonKind::kArray) && member.value.items.size() == 1;
+      step(member.key, wrapped ? member.value.items.front() : member.value);
+    }
+  }
+
+  // The reader of JSON bounds the depth.
+  void walk(const JsonValue& value) {
+    if (value.is(JsonKind::kArray)) {
+      size_t index = 0;
+      for (const JsonValue& item : value.items) step(std::to_string(index++), item);
+    } else if (!value.is(JsonKind::kObject)) {
+      ++result_.others;
+    } else if (const JsonValue* type = value.find("type"); type != nullptr && type->is(JsonKind::kString)) {
+      leaf(value, type->text);
+    } else if (const JsonValue* wrapper = value.find("class_type");
+               wrapper != nullptr && wrapper->is(JsonKind::kString)) {
+      const JsonValue* tensor = value.find("tensor");
+      if (tensor != nullptr) walk(*tensor);
+    } else {
+      for (const JsonMember& member : value.members) step(member.key, member.value);
+    }
+  }
+
+  void step(std::string_view key, const JsonValue& value) {
+    const size_t length = slot_.size();
+    if (has_steps_) slot_ += '.';
+    slot_ += key;
+    const bool had_steps = std::exchange(has_steps_, true);
+    // Every tensor gets a copy of it.
+    if (slot_.size() <= kMaxSlot) {
+      walk(value);
+    } else {
+      bad(value, "the name of the argument is too long");
+    }
+    has_steps_ = had_steps;
+    slot_.resize(length);
+  }
+
+  void leaf(const JsonValue& value, const std::string& type) {
+    const JsonValue* dtype = value.find("dtype");
+    if (dtype == nullptr) {
+      ++result_.others;
+      return;
+    }
+    MsprobeTensor tensor;
+    if (!read_leaf(value, *dtype, tensor)) return;
+    if (tensor.data_name && !is_plain_file_name(*tensor.data_name)) {
+      bad(*value.find("data_name"), fmt::format("data_name '{}' is no plain file name", excerpt(*tensor.data_name)),
+          ErrorCode::kUnsafeName);
+      tensor.data_name.reset();
+    }
+    tensor.type = type;
+    result_.tensors.push_back(std::move(tensor));
+  }
+
+  bool read_leaf(const JsonValue& value, const JsonValue& dtype, MsprobeTensor& tensor) {
+    if (slot_.empty() && io_ != MsprobeIo::kDebug) return bad(value, "a tensor outside of a list or dict");
+    if (!dtype.is(JsonKind::kString)) return bad(dtype, "dtype is no text");
+    tensor.op_name = name_;
+    tensor.op_type = op_type_;
+    tensor.io = io_;
+    tensor.slot = slot_;
+    tensor.offset = value.offset;
+    tensor.dtype_text = dtype.text;
+    tensor.dtype = dtype_of(dtype.text);
+    return shape(value.find("shape"), tensor.shape) && statistic(value, "Max", tensor.max) &&
+           statistic(value, "Min", tensor.min) && statistic(value, "Mean", tensor.mean) &&
+           statistic(value, "Norm", tensor.norm) && checksum(value, tensor.md5) &&
+           text(value, "data_name", tensor.data_name) && requires_grad(value, tensor.requires_grad);
+  }
+
+  bool shape(const JsonValue* value, std::optional<Shape>& shape) {
+    if (value == nullptr || value->is(JsonKind::kNull)) return true;
+    const bool listed = value->is(JsonKind::kArray) && value->items.size() <= kMaxRank;
+    if (!listed) return bad(*value, "shape is no list of at most 64 numbers");
+    shape.emplace();
+    for (const JsonValue& item : value->items) {
+      const auto dim = item.as_int();
+      if (!dim || *dim < 0) return bad(item, "a dimension of the shape is no number");
+      shape->push_back(*dim);
+    }
+    return true;
+  }
+
+  static bool take_number(const JsonValue& value, std::optional<std::string>& into) {
+    if (value.is(JsonKind::kBool)) into = value.boolean ? "true" : "false";
+    if (value.is(JsonKind::kNumber)) into = value.text;
+    return into.has_value();
+  }
+
+  bool statistic(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
+    const JsonValue* value = leaf.find(key);
+    if (value == nullptr || value->is(JsonKind::kNull) || take_number(*value, into)) return true;
+    return bad(*value, fmt::format("{} is no number", key));
+  }
+
+  // With summary_mode xor a tensor of no dimension has its value for a checksum.
+  bool checksum(const JsonValue& leaf, std::optional<std::string>& into) {
+    const JsonValue* value = leaf.find("md5");
+    return (value != nullptr && take_number(*value, into)) || text(leaf, "md5", into);
+  }
+
+  bool text(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
+    const JsonValue* value = leaf.find(key);
+    if (value == nullptr || value->is(JsonKind::kNull)) return true;
+    if (!value->is(JsonKind::kString)) return bad(*value, fmt::format("{} is no text", key));
+    into = value->text;
+    return true;
+  }
+
+  bool requires_grad(const JsonValue& leaf, std::optional<bool>& into) {
+    const JsonValue* value = leaf.find("requires_grad");
+    if (value == nullptr || value->is(JsonKind::kNull)) return true;
+    if (!value->is(JsonKind::kBool)) return bad(*value, "requires_grad is neither true nor false");
+    into = value->boolean;
+    return true;
+  }
+
+  // False, for those that return whether all is well.
+  bool bad(const JsonValue& at, std::string_view what, ErrorCode code = ErrorCode::kBadJson) {
+    if (result_.problem) return false;
+    const std::string place = slot_.empty() ? "" : fmt::format(" {} {}", name_of(io_), excerpt(slot_));
+    result_.problem = make_error(code, "{}{}: {}", excerpt(name_), place, what).with_offset(at.offset);
+    return false;
+  }
+
+  const std::string& name_;
+  std::string_view op_type_;
+  MsprobeIo io_ = MsprobeIo::kInput;
+  std::string slot_;
+  bool has_steps_ = false;
+  DumpEntry result_;
+};
+
+}  // namespace
+
+DumpEntry read_dump_entry(const std::string& name, const JsonValue& value) { return EntryReader(name).read(value); }
+
+}  // namespace msdump

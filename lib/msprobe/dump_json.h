@@ -1,0 +1,74 @@
+// dump.json and debug.json of msprobe: what was recorded of each call, of MindSpore and PyTorch alike.
+//
+//   {"task": .., "level": .., "framework": .., "dump_data_dir": .., "data": {ENTRY: {SECTION: ..}, ..}}
+//   1. ENTRY    the name of a call, a module, its gradients or a saved variable (msprobe/names.h), in the order in
+//               which they were completed
+//   2. SECTION  forward: input_args [..], input_kwargs {..}, output [..], of modules parameters {name: LEAF};
+//               backward: input [..], output [..]; gradients: {parameter: [LEAF]}; saved variables: a LEAF, list, dict
+//   3. LEAF     {"type": "torch.Tensor", "dtype", "shape", "Max", "Min", "Mean", "Norm", ["md5"], ["requires_grad"],
+//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray; other types (int, torch.dtype, ..) and null
+//               are counted only. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the
+//               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
+// Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
+// written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
+// files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
+// Source: reference/verified-on-real-msprobe.md 2, compare-and-check.md 1.3.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "msprobe/names.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+struct MsprobeTensor {
+  std::string op_name;  // the entry
+  std::string op_type;
+  MsprobeIo io = MsprobeIo::kInput;
+  std::string slot;
+  std::string type;                                 // "mindspore.Tensor", "torch.Tensor", "numpy.ndarray"
+  std::string dtype_text;                           // "Float32", "torch.bfloat16", "float32"
+  std::optional<DType> dtype;                       // nothing: not one that msdump knows
+  std::optional<Shape> shape;                       // nothing: null
+  std::optional<std::string> max, min, mean, norm;  // as written: "2.5", "NaN", "true"; nothing: null or absent
+  // CRC-32 of the bytes, in static graphs MD5 or SHA1, or "0x" and an xor (of a 0-d tensor its value instead).
+  std::optional<std::string> md5;
+  std::optional<std::string> data_name;  // a plain file name
+  std::optional<bool> requires_grad;     // PyTorch only
+  int64_t order = 0;                     // of its entry in "data", from 0
+  size_t offset = 0;                     // of the leaf in the text
+};
+
+// The number a statistic's text stands for; true is 1.
+[[nodiscard]] std::optional<double> statistic_value(std::string_view text);
+
+struct DumpJson {
+  std::string task, level, framework;  // empty if absent: old files name no framework
+  std::vector<MsprobeTensor> tensors;  // in the order of the text
+  int64_t entries = 0;                 // of "data"
+  int64_t others = 0;                  // leaves that are no tensors
+  // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is no plain
+  // name), with line and column. What is right in such an entry is in `tensors`. At most kMaxProblems are listed.
+  static constexpr size_t kMaxProblems = 1000;
+  std::vector<Error> problems;
+  int64_t bad_entries = 0;
+};
+
+struct DumpJsonLimits {
+  uint64_t text = uint64_t{4} << 30;    // bytes of the file
+  uint64_t entry = uint64_t{16} << 20;  // of one entry, whose tree takes some forty times that at worst
+  uint64_t kept = uint64_t{8} << 30;    // memory that the tensors may take
+};
+
+// bad_json with offset, line and column for what is no JSON or has no "data"; too_large beyond the limits.
+Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits = {});
+
+}  // namespace msdump

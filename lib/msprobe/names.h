@@ -1,0 +1,51 @@
+// The names msprobe gives: of the entries of dump.json, debug.json, stack.json and construct.json, and of the files in
+// dump_tensor_data, for MindSpore (.npy) and PyTorch (.pt) alike.
+//
+//   entry of a call      {prefix}.{api}.{call}.{forward|backward}            Functional.linear.2.forward
+//                        Primitive.{name}.{Class}.{call}.{forward|backward}  Primitive.matmul.MatMul.0.forward
+//   of a module          {Cell|Module}.{path}.{Class}.{forward|backward}.{call}
+//   its gradients        {Cell|Module}.{path}.{Class}.parameters_grad[.{call}]   without the number before 2025
+//   of a saved variable  {variable}.{call}.debug                             logits_grad.0.debug
+//   file                 {call or module}.{input|output|parameters}.{slot}, {gradients}.{parameter}, {saved}[.{slot}];
+//                        a slot is a number, the name of a keyword argument or of a parameter, or for nested
+//                        arguments several of these: "0", "dtype", "1.0"
+//   unfinished           {Cell}.{path}.{Class}.forward.input.{slot}_{dtype}_{counter}.npy: of a graph part whose process
+//                        ended before msprobe had renamed its files; no call number yet
+// The prefixes (Tensor, Functional, Mint, Torch, Aten, ...) are open: users register their own.
+// Source: reference/verified-on-real-msprobe.md 1 and 3, compare-and-check.md 1.2.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace msdump {
+
+enum class MsprobeIo : uint8_t { kInput, kOutput, kParameter, kDebug };
+[[nodiscard]] std::string_view name_of(MsprobeIo io);  // "input", "output", "parameter", "debug"
+
+enum class MsprobeEntryKind : uint8_t { kCall, kModule, kParameterGradients, kDebug };
+
+struct MsprobeEntry {
+  MsprobeEntryKind kind = MsprobeEntryKind::kCall;
+  // Of a primitive and a module the class (MatMul, Linear), of other calls what stands between prefix and call number
+  // (linear; Aten has dots: add.Tensor), of a saved variable its name (logits_grad).
+  std::string_view op_type;
+};
+
+// A name as it stands in the json files; nothing if it has none of the forms above (construct.json's "optimizer").
+[[nodiscard]] std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name);
+
+struct MsprobeName {
+  std::string_view op_name;  // the entry: what stands before io, or before the parameter of a gradient
+  std::string op_type;       // as above
+  MsprobeIo io = MsprobeIo::kInput;
+  std::string_view slot;        // may be empty for saved variables only
+  std::string_view unfinished;  // "float32_0" of an unfinished file, else empty
+};
+
+// A file name in dump_tensor_data, with its .npy or .pt.
+[[nodiscard]] std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name);
+
+}  // namespace msdump

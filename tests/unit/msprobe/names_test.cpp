@@ -1,0 +1,118 @@
+#include "msprobe/names.h"
+
+#include <string>
+
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+// "OP NAME|OP TYPE|IO|SLOT", "|UNFINISHED" behind it if there is one; "none".
+std::string parsed(std::string_view file_name) {
+  const auto name = parse_msprobe_file_name(file_name);
+  if (!name) return "none";
+  std::string text(name->op_name);
+  text.append("|").append(name->op_type).append("|").append(name_of(name->io)).append("|").append(name->slot);
+  if (!name->unfinished.empty()) text.append("|").append(name->unfinished);
+  return text;
+}
+
+TEST_CASE("files of calls have the call number before the direction") {
+  CHECK(parsed("Functional.linear.0.forward.input.0.pt") == "Functional.linear.0.forward|linear|input|0");
+  CHECK(parsed("Tensor.add_.12.backward.output.1.npy") == "Tensor.add_.12.backward|add_|output|1");
+  CHECK(parsed("Primitive.matmul.MatMul.3.forward.input.1.npy") == "Primitive.matmul.MatMul.3.forward|MatMul|input|1");
+  CHECK(parsed("Aten.add.Tensor.0.forward.output.0.pt") == "Aten.add.Tensor.0.forward|add.Tensor|output|0");
+  CHECK(parsed("my_ops.fused.0.forward.output.0.pt") == "my_ops.fused.0.forward|fused|output|0");
+}
+
+TEST_CASE("files of modules have it behind the direction") {
+  CHECK(parsed("Cell.attn.Attention.forward.0.output.0.npy") == "Cell.attn.Attention.forward.0|Attention|output|0");
+  CHECK(parsed("Module.layers.1.Layer.backward.2.input.0.pt") == "Module.layers.1.Layer.backward.2|Layer|input|0");
+  CHECK(parsed("Module.0.fc1.Linear.forward.0.parameters.weight.pt") ==
+        "Module.0.fc1.Linear.forward.0|Linear|parameter|weight");
+  CHECK(parsed("Cell.Net.forward.0.input.0.npy") == "Cell.Net.forward.0|Net|input|0");
+}
+
+TEST_CASE("slots are numbers, names and paths of both") {
+  CHECK(parsed("Functional.softmax.0.forward.input.dtype.npy") == "Functional.softmax.0.forward|softmax|input|dtype");
+  CHECK(parsed("Functional.cat.0.forward.input.0.1.npy") == "Functional.cat.0.forward|cat|input|0.1");
+  CHECK(parsed("Functional.f.0.forward.input.input.npy") == "Functional.f.0.forward|f|input|input");
+  CHECK(parsed("Functional.f.0.forward.input.x.1.forward.output.0.npy") ==
+        "Functional.f.0.forward|f|input|x.1.forward.output.0");
+}
+
+TEST_CASE("gradients of parameters are named after the parameter") {
+  CHECK(parsed("Module.fc1.Linear.parameters_grad.0.weight.pt") ==
+        "Module.fc1.Linear.parameters_grad.0|Linear|parameter|weight");
+  CHECK(parsed("Cell.fc1.Dense.parameters_grad.bias.npy") == "Cell.fc1.Dense.parameters_grad|Dense|parameter|bias");
+  CHECK(parsed("Cell.list.ParameterList.parameters_grad.0.npy") ==
+        "Cell.list.ParameterList.parameters_grad|ParameterList|parameter|0");
+}
+
+TEST_CASE("saved variables may have no slot and any name") {
+  CHECK(parsed("logits_grad.0.debug.npy") == "logits_grad.0.debug|logits_grad|debug|");
+  CHECK(parsed("bundle.2.debug.loss.0.pt") == "bundle.2.debug|bundle|debug|loss.0");
+  CHECK(parsed("a.b.0.debug.npy") == "a.b.0.debug|a.b|debug|");
+  CHECK(parsed("Cell.layers.0.debug.Dense.forward.0.input.0.npy") ==
+        "Cell.layers.0.debug.Dense.forward.0|Dense|input|0");
+}
+
+TEST_CASE("files of a graph part that was not finished") {
+  CHECK(parsed("Cell.inner.Inner.forward.input.0_float32_0.npy") == "Cell.inner.Inner.forward|Inner|input|0|float32_0");
+  CHECK(parsed("Cell.inner.Inner.backward.output.1.0_bfloat16_17.npy") ==
+        "Cell.inner.Inner.backward|Inner|output|1.0|bfloat16_17");
+  CHECK(parsed("Cell.inner.Inner.forward.input.my_key_float8_e4m3fn_3.npy") ==
+        "Cell.inner.Inner.forward|Inner|input|my_key|float8_e4m3fn_3");
+  CHECK(parsed("Cell.inner.Inner.forward.input.0_float32.npy") == "none");
+  CHECK(parsed("Cell.inner.Inner.forward.input.0_quaternion_0.npy") == "none");
+  CHECK(parsed("Cell.inner.Inner.forward.input._float32_0.npy") == "none");
+}
+
+TEST_CASE("other names are none of msprobe") {
+  for (const std::string_view name : {"",
+                                      ".npy",
+                                      "..npy",
+                                      "Functional.linear.0.forward.input.0",
+                                      "Functional.linear.0.forward.input.0.bin",
+                                      "Functional.linear.0.forward.input.npy",
+                                      "Functional.linear.0.forward.input..npy",
+                                      "Functional.linear.forward.input.0.npy",
+                                      "Functional.linear.x.forward.input.0.npy",
+                                      "Cell.forward.0.input.0.npy",
+                                      "Functional.0.forward.input.0.npy",
+                                      "Functional..0.forward.input.0.npy",
+                                      "0.debug.npy",
+                                      ".0.debug.npy",
+                                      "x.debug.npy",
+                                      "v.0.debug..npy",
+                                      "parameters_grad.0.weight.npy",
+                                      "Cell.x.parameters_grad.npy",
+                                      "Add.Default_Add-op0.0.0.1733905446819790.output.0.DefaultFormat.float32.npy",
+                                      "forward.input.0_float32_0.npy"}) {
+    INFO(name);
+    CHECK(parsed(name) == "none");
+  }
+  CHECK(parsed("Functional." + std::string(1024, 'x') + ".0.forward.input.0.npy") == "none");
+}
+
+TEST_CASE("entries of the json files tell their kind and op type") {
+  const auto kind_of = [](std::string_view name) {
+    const auto entry = parse_msprobe_entry(name);
+    return entry ? std::pair(static_cast<int>(entry->kind), std::string(entry->op_type)) : std::pair(-1, std::string());
+  };
+  const auto pair = [](MsprobeEntryKind kind, const char* op_type) {
+    return std::pair(static_cast<int>(kind), std::string(op_type));
+  };
+  CHECK(kind_of("Functional.linear.0.forward") == pair(MsprobeEntryKind::kCall, "linear"));
+  CHECK(kind_of("Primitive.MatMul.0.backward") == pair(MsprobeEntryKind::kCall, "MatMul"));
+  CHECK(kind_of("Cell.attn.Attention.forward.0") == pair(MsprobeEntryKind::kModule, "Attention"));
+  CHECK(kind_of("Cell.fc1.Dense.parameters_grad.0") == pair(MsprobeEntryKind::kParameterGradients, "Dense"));
+  CHECK(kind_of("Cell.fc1.Dense.parameters_grad") == pair(MsprobeEntryKind::kParameterGradients, "Dense"));
+  CHECK(kind_of("logits.0.debug") == pair(MsprobeEntryKind::kDebug, "logits"));
+  for (const auto name : {"", "optimizer", "a.b", "Functional.linear.0", "Cell.forward.0", ".0.debug", "a.b.c.d"}) {
+    CHECK(kind_of(name).first == -1);
+  }
+}
+
+}  // namespace
+}  // namespace msdump
