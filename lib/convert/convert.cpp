@@ -78,7 +78,7 @@ class Conversion {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
-      if (file.family == nullptr || !file.family->has_elements()) {
+      if (file.family == nullptr || !file.family->has_elements() || file.family == &pt_family()) {
         ++summary_.ignored;
       } else if (selection.matches_file(index_.identity_of(file))) {
         chosen.push_back(&file);

@@ -110,7 +110,10 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options) : index.add_file(root, path));
   }
   for (uint32_t folder = 0; folder < index.folders_.size(); ++folder) {
-    index.sidecars_.push_back(std::make_unique<Sidecars>(index.path_of_folder(folder)));
+    const IndexedFolder& data = index.folders_[folder];
+    // Only at the top of what was asked for can the folder above be missing.
+    const bool alone = data.identity.tensor_data && data.relative.empty();
+    index.sidecars_.push_back(std::make_unique<Sidecars>(index.path_of_folder(folder), alone));
   }
   index.sort_files();
   return index;

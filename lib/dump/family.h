@@ -43,9 +43,9 @@ struct TableRow {
   NameFacts facts;  // views into the arena that `list_rows` was given
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
-  uint64_t offset = 0;         // of the row in its file, to read its numbers again
-  uint32_t order = 0;          // place in the table, where that is the order of execution
-  std::string_view data_name;  // the file that holds the elements, where the table says so
+  uint64_t offset = 0;          // of the row in its file, to read its numbers again
+  uint32_t order = UINT32_MAX;  // place of the operator in the order of execution, where the table has one
+  std::string_view data_name;   // the file that holds the elements, where the table says so
 };
 
 class TableSink {
@@ -78,9 +78,13 @@ class Family {
 // In the order in which they are asked.
 [[nodiscard]] std::span<const Family* const> all_families();
 
-[[nodiscard]] const Family& ascend_family();     // family_ascend.cpp
-[[nodiscard]] const Family& npy_family();        // family_npy.cpp
-[[nodiscard]] const Family& raw_bin_family();    // family_raw_bin.cpp
+[[nodiscard]] const Family& ascend_family();   // family_ascend.cpp
+[[nodiscard]] const Family& npy_family();      // family_npy.cpp
+[[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
+[[nodiscard]] const Family& raw_family();
+[[nodiscard]] const Family& pt_family();         // family_pt.cpp
 [[nodiscard]] const Family& statistic_family();  // family_statistic.cpp
+[[nodiscard]] const Family& dump_json_family();  // family_dump_json.cpp
+[[nodiscard]] const Family& debug_json_family();
 
 }  // namespace msdump

@@ -2,7 +2,8 @@
 #include "base/text.h"
 #include "dump/family.h"
 #include "dump/file_name.h"
-#include "io/dir_walk.h"
+#include "dump/msprobe_facts.h"
+#include "dump/sidecars.h"
 #include "npy/npy.h"
 
 namespace msdump {
@@ -10,7 +11,8 @@ namespace {
 
 // An array of another framework, or of anybody: its name is its path.
 void claim_foreign(const FileContext& file, NameFacts& facts) {
-  const std::string_view stem = file.name.substr(0, file.name.size() - 4);
+  constexpr size_t kSuffixBytes = 4;
+  const std::string_view stem = file.name.substr(0, file.name.size() - kSuffixBytes);
   facts.slot = "0";
   // msaccucmp's name.index.timestamp.npy
   const auto fields = split(stem, '.');
@@ -21,7 +23,7 @@ void claim_foreign(const FileContext& file, NameFacts& facts) {
     facts.op_name = stem.substr(0, static_cast<size_t>(facts.slot.data() - stem.data()) - 1);
     return;
   }
-  facts.op_name = file.folder.empty() ? stem : file.arena.keep(join_path(file.folder, stem));
+  facts.op_name = foreign_name(file, kSuffixBytes);
 }
 
 // Does a file of `stored` hold what was `original`? numpy has neither bfloat16 nor 4-bit integers.
@@ -36,6 +38,7 @@ class NpyFamily final : public Family {
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
     if (!has_suffix(file.name, ".npy")) return Claim::kNo;
+    if (file.identity.tensor_data && take_msprobe_name(file, facts)) return Claim::kByName;
     if (const auto parsed = parse_npy_file_name(file.name)) {
       facts.op_type = parsed->op.op_type;
       facts.op_name = parsed->op.op_name;
@@ -72,7 +75,8 @@ class NpyFamily final : public Family {
     tensor.io = facts.io;
     if (!facts.slot.empty()) tensor.slot = facts.slot;
     if (facts.format) tensor.request.format_number = static_cast<int64_t>(*facts.format);
-    if (is_wider_copy(facts.dtype, header.dtype)) tensor.original_dtype = facts.dtype;
+    const DType said = facts.dtype != DType::kUndefined ? facts.dtype : context.sidecars.dtype_of(context.name);
+    if (is_wider_copy(said, header.dtype)) tensor.original_dtype = said;
     OpenedFile opened{std::move(file), ContainerKind::kNpy, {}, {}};
     opened.tensors.push_back(std::move(tensor));
     return opened;

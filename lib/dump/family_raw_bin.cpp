@@ -1,4 +1,5 @@
-// Raw .bin files of MindSpore 1.0 to 1.2: the elements and nothing else; the name says what they are.
+// Raw files: the elements and nothing else; the name says what they are. Those of MindSpore 1.0 to 1.2 (.bin), and those
+// of msprobe's adump for what .npy cannot hold.
 #include "dump/family.h"
 #include "dump/file_name.h"
 
@@ -45,7 +46,46 @@ class RawBinFamily final : public Family {
   }
 };
 
+// Elements of a dtype that numpy lacks, without a header: the name says all but the shape, which statistic.csv has.
+class RawFamily final : public Family {
+ public:
+  std::string_view name() const override { return "raw"; }
+  FileKind kind() const override { return FileKind::kRaw; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    const auto parsed = parse_raw_file_name(file.name);
+    if (!parsed) return Claim::kNo;
+    facts.op_type = parsed->op.op_type;
+    facts.op_name = parsed->op.op_name;
+    facts.task_id = parsed->op.task_id;
+    facts.stream_id = parsed->op.stream_id;
+    facts.timestamp = parsed->op.timestamp;
+    facts.io = parsed->io;
+    facts.slot = parsed->slot;
+    facts.format = parsed->format;
+    facts.dtype = *parsed->dtype;
+    return Claim::kByName;
+  }
+
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    StoredTensor tensor;
+    tensor.io = context.facts.io;
+    tensor.slot = context.facts.slot;
+    tensor.bytes = tensor.request.bytes = file.size();
+    tensor.request.dtype = context.facts.dtype;
+    tensor.request.format_number = static_cast<int64_t>(context.facts.format.value_or(Format::kND));
+    OpenedFile opened{std::move(file), ContainerKind::kRawBin, {}, {}};
+    opened.tensors.push_back(std::move(tensor));
+    return opened;
+  }
+};
+
 }  // namespace
+
+const Family& raw_family() {
+  static const RawFamily kFamily;
+  return kFamily;
+}
 
 const Family& raw_bin_family() {
   static const RawBinFamily kFamily;

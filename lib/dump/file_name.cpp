@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -58,6 +59,12 @@ std::optional<size_t> find_timestamp(std::span<const std::string_view> fields) {
   return usual ? std::optional<size_t>(4) : std::nullopt;
 }
 
+// "Default_Add-op12"
+bool has_op_number(std::string_view name) {
+  const size_t mark = name.rfind("-op");
+  return mark != std::string_view::npos && is_digits(name.substr(mark + 3));
+}
+
 std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fields) {
   const auto timestamp = find_timestamp(fields);
   if (!timestamp) return std::nullopt;
@@ -75,7 +82,29 @@ std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fi
   if (task + 1 < *timestamp) name.stream_id = parse_i64(fields[task + 1]);
   name.op_type = fields[0];
   name.op_name = join(fields, 1, first);
+  // MindSpore 2.3 writes aclnn operators the other way round; only a name has a number behind "-op".
+  if (has_op_number(name.op_type) && !name.op_name.empty() && !has_op_number(name.op_name))
+    std::swap(name.op_type, name.op_name);
   return name;
+}
+
+// Operator, io, slot, format and perhaps dtype.
+std::optional<NpyFileName> parse_tensor_fields(std::span<const std::string_view> fields) {
+  for (size_t io_at = fields.size() - 3; io_at + 4 >= fields.size() && io_at >= 4; --io_at) {
+    const auto io = parse_io(fields[io_at]);
+    if (!io || !is_digits(fields[io_at + 1])) continue;
+    const auto op = parse_op_fields(fields.first(io_at));
+    if (!op) return std::nullopt;
+    NpyFileName result;
+    result.op = *op;
+    result.io = *io;
+    result.slot = fields[io_at + 1];
+    result.format_text = fields[io_at + 2];
+    result.format = format_from_name(fields[io_at + 2]);
+    if (io_at + 3 < fields.size()) result.dtype = dtype_from_name(fields[io_at + 3]);
+    return result;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -92,24 +121,16 @@ std::optional<DumpFileName> parse_dump_file_name(std::string_view name) {
 
 std::optional<NpyFileName> parse_npy_file_name(std::string_view name) {
   Fields& fields = fields_of(name);
-  if (fields.size() < 6 || to_lower(fields.back()) != "npy") return std::nullopt;
+  if (fields.size() < 6 || !has_suffix(name, ".npy")) return std::nullopt;
   fields.pop_back();
-  // Format and perhaps dtype stand behind io and slot.
-  for (size_t io_at = fields.size() - 3; io_at + 4 >= fields.size() && io_at >= 4; --io_at) {
-    const auto io = parse_io(fields[io_at]);
-    if (!io || !is_digits(fields[io_at + 1])) continue;
-    const auto op = parse_op_fields(std::span(fields).first(io_at));
-    if (!op) return std::nullopt;
-    NpyFileName result;
-    result.op = *op;
-    result.io = *io;
-    result.slot = fields[io_at + 1];
-    result.format_text = fields[io_at + 2];
-    result.format = format_from_name(fields[io_at + 2]);
-    if (io_at + 3 < fields.size()) result.dtype = dtype_from_name(fields[io_at + 3]);
-    return result;
-  }
-  return std::nullopt;
+  return parse_tensor_fields(fields);
+}
+
+std::optional<NpyFileName> parse_raw_file_name(std::string_view name) {
+  const Fields& fields = fields_of(name);
+  if (fields.size() < 8 || !dtype_from_name(fields.back())) return std::nullopt;
+  auto parsed = parse_tensor_fields(fields);
+  return parsed && parsed->dtype ? parsed : std::nullopt;
 }
 
 std::optional<RawBinFileName> parse_raw_bin_file_name(std::string_view name) {

@@ -2,8 +2,10 @@
 // right, because operator names may contain dots or be empty.
 //
 //   dump file   type.name[.dump_number].task[.stream].time[.task_type.context.thread.device][.bin]
+//               name.type.task.stream.time, of aclnn operators in MindSpore 2.3
 //               type.name.dump_number.task.stream.time.FFTSPLUS.context.thread.device
 //   npy         type.name.task.stream.time.{input|output}.slot.format[.dtype].npy    (MindSpore 1.3 and later)
+//   raw         the same as npy without the last suffix, dtype in upper case       (msprobe's adump, for dtypes numpy lacks)
 //   raw bin     scope--name_{input|output}_slot_shape_2_3_Float32_DefaultFormat.bin  (MindSpore 1.0 to 1.2; "0" is a scalar)
 //
 // Source: reference/ascend-dump-file.md 7.1, reference/dump-layouts-and-statistics.md section 2.
@@ -47,6 +49,8 @@ struct RawBinFileName {
 
 [[nodiscard]] std::optional<DumpFileName> parse_dump_file_name(std::string_view name);
 [[nodiscard]] std::optional<NpyFileName> parse_npy_file_name(std::string_view name);
+// Those without ".npy" have a dtype.
+[[nodiscard]] std::optional<NpyFileName> parse_raw_file_name(std::string_view name);
 [[nodiscard]] std::optional<RawBinFileName> parse_raw_bin_file_name(std::string_view name);
 
 // Text after the last '.', in lower case; empty if there is none.

@@ -58,6 +58,11 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   StoredTensor& stored = opened.tensors[tensor.item];
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
+  // Elements whose shape nobody knows are a vector.
+  const DType element = stored.request.dtype.value_or(DType::kUndefined);
+  if (opened.container == ContainerKind::kRawBin && !stored.request.shape && info(element).bits >= 8) {
+    stored.request.shape = Shape{static_cast<int64_t>(stored.bytes * 8 / static_cast<uint64_t>(info(element).bits))};
+  }
   // A table may know what the file cannot say: that its float32 were bfloat16.
   const DType stored_dtype = stored.request.dtype.value_or(DType::kUndefined);
   const DType said = tensor.name.dtype;

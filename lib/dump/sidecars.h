@@ -1,27 +1,32 @@
-// Sidecars: files beside tensor files that say what these do not: msprobe's dump.json (the dtype before bfloat16 was stored
-// as float32) and statistic.csv (the shape of raw bytes). One object a folder; each sidecar is read when it is first asked
-// for, once. What cannot be read says nothing here; the catalogue reports it where it lists that file itself.
+// Sidecars: what lies outside the catalogue and yet says something about its files. Who points msdump at one file of
+// dump_tensor_data, or at that folder, has left out the dump.json above it, which alone knows that a float32 was bfloat16.
+// One object a folder; it is read when it is first asked for, once. What cannot be read says nothing.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "dump/identity.h"
 #include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 namespace msdump {
 
 class Sidecars {
  public:
-  explicit Sidecars(std::string folder) : folder_(std::move(folder)) {}
+  // `json_outside`: the folder is msprobe's dump_tensor_data, and the catalogue has not its dump.json.
+  explicit Sidecars(std::string folder, bool json_outside = false)
+      : folder_(std::move(folder)), json_outside_(json_outside) {}
+
+  // Of the framework's tensor in this file; kUndefined when nothing says it. Thread-safe.
+  [[nodiscard]] DType dtype_of(std::string_view file_name) const;
 
  private:
+  void load() const;
   std::string folder_;
+  bool json_outside_;
+  mutable std::once_flag loaded_;
+  mutable std::map<std::string, DType, std::less<>> dtypes_;
 };
 
 }  // namespace msdump

@@ -24,6 +24,7 @@
 namespace msdump {
 
 inline constexpr uint32_t kNoTable = UINT32_MAX;
+inline constexpr uint32_t kNoOrder = UINT32_MAX;
 
 struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
@@ -33,7 +34,7 @@ struct TensorRecord {
   uint32_t file = 0;          // DumpIndex::files(): where the elements are; without elements the table
   uint32_t item = 0;          // which of the tensors that file holds
   uint32_t table = kNoTable;  // DumpIndex::files(): the table with a row about it
-  uint32_t order = 0;         // place in msprobe's record of the run
+  uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
 };
