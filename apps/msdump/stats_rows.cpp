@@ -158,7 +158,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
   const auto sink = task.session.open_report(request.form, task.catalogue.index.paths(), rows.table_columns());
   std::vector<stats::ComputeItem> items;
   for (const TensorRecord& tensor : task.catalogue.list.tensors()) {
-    if (tensor.has_elements) items.push_back({&tensor});
+    if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
   }
   const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
   const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};

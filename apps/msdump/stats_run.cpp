@@ -34,6 +34,9 @@ Status choose(StatsTask& task) {
   }
   task.columns = task.request.columns ? *task.request.columns : stats::choose_columns(index, *task.dialect, stored);
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
+  // A dump may have been set up for no statistics at all; people who look at a table want some.
+  const bool rows = task.request.form != report::Form::kCsv && task.request.out.empty() && !task.request.in_place;
+  if (rows && task.columns.empty()) task.columns = stats::default_columns(stats::newest_dialect());
   return {};
 }
 
@@ -85,15 +88,21 @@ const stats::TensorStatistics* StatsOutcome::take(const TensorRecord& tensor,
   ++computed_;
   if (!result->supported) {
     ++unsupported_;
-    Error warning = make_error(ErrorCode::kUnsupportedDtype, "there are no statistics of {}", name_of(result->dtype));
-    const DumpIndex& index = task_.catalogue.index;
-    warning.path = index.path_of(index.files()[tensor.file]);
-    warning.tensor = fmt::format("{}:{}", name_of(tensor.name.io), tensor.name.slot);
-    task_.session.messages.warning(warning);
+    warn(tensor, fmt::format("there are no statistics of {}", name_of(result->dtype)));
+  } else if (!result->note.empty()) {
+    warn(tensor, result->note + "; statistics are of the device layout");
   }
   with_nan_ += result->nan > 0 ? 1 : 0;
   with_inf_ += result->negative_inf + result->positive_inf > 0 ? 1 : 0;
   return &*result;
+}
+
+void StatsOutcome::warn(const TensorRecord& tensor, const std::string& text) {
+  const DumpIndex& index = task_.catalogue.index;
+  Error warning =
+      make_error(ErrorCode::kUnsupportedDtype, "{}", text).with_path(index.path_of(index.files()[tensor.file]));
+  warning.tensor = fmt::format("{}:{}", name_of(tensor.name.io), tensor.name.slot);
+  task_.session.messages.warning(warning);
 }
 
 void StatsOutcome::fail(const Error& error) {
@@ -114,12 +123,14 @@ ExitCode StatsOutcome::conclude(std::string_view what) {
   if (interrupted_) return ExitCode::kOk;  // the frame turns the signal into the code
   const StatsRequest& request = task_.request;
   const size_t lost = failures_.size() + task_.catalogue.list.failures().size();
-  std::string text = std::string(what);
-  if (with_nan_ > 0 && (request.fail_on_nan || request.top > 0)) text += fmt::format(", {} with NaN", with_nan_);
-  if (with_inf_ > 0 && (request.fail_on_inf || request.top > 0)) text += fmt::format(", {} with infinities", with_inf_);
-  if (unsupported_ > 0) text += fmt::format(", {} of a dtype without statistics", unsupported_);
-  if (lost > 0) text += fmt::format(", {} failed", lost);
-  if (!text.empty()) session.messages.summary(text);
+  std::vector<std::string> parts;
+  if (!what.empty()) parts.emplace_back(what);
+  const bool asked = request.top > 0;
+  if (with_nan_ > 0 && (request.fail_on_nan || asked)) parts.push_back(fmt::format("{} with NaN", with_nan_));
+  if (with_inf_ > 0 && (request.fail_on_inf || asked)) parts.push_back(fmt::format("{} with infinities", with_inf_));
+  if (unsupported_ > 0) parts.push_back(fmt::format("{} of a dtype without statistics", unsupported_));
+  if (lost > 0) parts.push_back(fmt::format("{} failed", lost));
+  if (!parts.empty()) session.messages.summary(fmt::format("{}", fmt::join(parts, ", ")));
   if (lost > 0) return ExitCode::kSomeFailed;
   const bool found = (request.fail_on_nan && with_nan_ > 0) || (request.fail_on_inf && with_inf_ > 0);
   return found ? ExitCode::kNo : ExitCode::kOk;

@@ -57,6 +57,8 @@ class StatsOutcome {
   [[nodiscard]] ExitCode conclude(std::string_view what);
 
  private:
+  void warn(const TensorRecord& tensor, const std::string& text);
+
   const StatsTask& task_;
   std::vector<Error> failures_;
   int64_t computed_ = 0, unsupported_ = 0, with_nan_ = 0, with_inf_ = 0;

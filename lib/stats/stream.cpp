@@ -32,6 +32,7 @@ void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& 
 }  // namespace
 
 TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, const ComputeOptions& options) {
+  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
   TensorState state;
   Analysis& analysis = state.analysis;
   const DType original = tensor.original_dtype();
@@ -40,6 +41,7 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   analysis.elements = tensor.count();
   state.result.dtype = original;
   state.result.shape = tensor.shape();
+  if (tensor.plan().policy != PlanPolicy::kConverted) state.result.note = tensor.plan().note;
   if (item.first_elements && *item.first_elements < analysis.elements) {
     analysis.elements = *item.first_elements;
     state.result.shape = {analysis.elements};
@@ -58,7 +60,7 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   analysis.analysed = std::min(analysis.elements, static_cast<int64_t>(analysed));
   analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
   state.result.supported = analysis.reducible;
-  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
   state.chunks.assign(static_cast<size_t>(analysis.chunks.count), kernels::start_statistics(rule));
   return state;
 }
@@ -98,9 +100,11 @@ Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int6
 
 Status Stream::read(int64_t slab_bytes) {
   const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
-  const int64_t slices = std::max<int64_t>(1, slab_bytes / (kSlice * width));
+  int64_t most = std::max<int64_t>(1, slab_bytes / width);
+  // Digests of slices want whole ones.
+  if (wanted_.sha1) most = std::max<int64_t>(1, most / kSlice) * kSlice;
   slab_begin_ = next_;
-  slab_ = std::min(slices * kSlice, end_ - next_);
+  slab_ = std::min(most, end_ - next_);
   const auto bytes = static_cast<size_t>(slab_ * width);
   if (buffer_->size() < bytes) buffer_->resize(bytes);
   MSDUMP_CHECK_OK(tensor_->read(slab_begin_, slab_, buffer_->data()));
@@ -110,7 +114,7 @@ Status Stream::read(int64_t slab_bytes) {
 
 void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
   const Analysis& analysis = state_->analysis;
-  if (!analysis.reducible) return;
+  if (!analysis.reducible || !analysis.reduced) return;
   const int64_t end = std::min(slab_begin_ + slab_, analysis.analysed);
   for (int64_t at = slab_begin_; at < end;) {
     const int64_t chunk = std::min(at / analysis.chunks.size, analysis.chunks.count - 1);

@@ -22,6 +22,7 @@ struct Analysis {
   int64_t analysed = 0;  // of them
   Chunks chunks;
   bool reducible = true;
+  bool reduced = true;     // anything but digests is wanted
   bool halve = false;      // digests are taken of the upper half of each float32: it holds a bfloat16
   bool widen = false;      // digests are taken of bfloat16 widened to float32
   uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers

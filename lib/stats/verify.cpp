@@ -30,7 +30,7 @@ Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<Te
   std::map<uint32_t, std::map<uint64_t, size_t>> wanted;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorRecord& tensor = tensors[i];
-    if (!tensor.has_elements || tensor.table == kNoTable) continue;
+    if (!tensor.has_elements || tensor.broken || tensor.table == kNoTable) continue;
     if (index.files()[tensor.table].kind == FileKind::kStatistic) wanted[tensor.table][tensor.row_offset] = i;
   }
   StoredRows rows;
