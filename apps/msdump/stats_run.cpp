@@ -54,7 +54,6 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   Result<Catalogue> catalogue = open_catalogue(session, wanted);
   if (!catalogue) return session.end_with(catalogue.error());
   StatsTask task{session, request, *catalogue, nullptr, {}, {}};
-  if (Status chosen = choose(task); !chosen) return session.end_with(chosen.error());
   if (!catalogue->list.tensors().empty() && !has_elements(*catalogue) && catalogue->list.failures().empty()) {
     session.messages.error("only statistics were dumped here, no tensors to compute any from",
                            "msdump ls shows what there is");
@@ -62,6 +61,7 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   }
   if (catalogue->list.tensors().empty() && catalogue->list.failures().empty())
     return conclude_listing(session, *catalogue);
+  if (Status chosen = choose(task); !chosen) return session.end_with(chosen.error());
   if (request.verify) return verify_statistics(task);
   if (!request.out.empty() || request.in_place) return write_statistic_files(task);
   return request.form == report::Form::kCsv ? print_statistic_csv(task) : print_statistic_rows(task);
