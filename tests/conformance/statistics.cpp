@@ -1,5 +1,6 @@
 // Statistics against those that released versions of MindSpore computed of the same tensors: statistic.csv of 2.7.0 to
-// 2.10.0 byte for byte, the offline debugger of 1.6.1 to 2.0.0 to the last bit, the golden values of MindSpore's own tests.
+// 2.10.0 byte for byte, the offline debugger of 1.6.1 to 2.0.0 to the last bit, the golden values of MindSpore's own
+// tests.
 #include <array>
 #include <cstdlib>
 #include <iostream>

@@ -1,5 +1,5 @@
-// --verify over the examples of statistic.csv of every dialect, with the tensors they are about laid beside them: each cell
-// must agree, and a cell that was changed must not.
+// --verify over the examples of statistic.csv of every dialect, with the tensors they are about laid beside them: each
+// cell must agree, and a cell that was changed must not.
 #include <array>
 #include <cmath>
 #include <iostream>

@@ -1,6 +1,6 @@
 // Statistics of random tensors, with NaN and infinities planted in them and with lengths around the borders of chunks,
-// against the rules written down a second time: of all dialects, also those of which no release could be run (2.3, 2.4).
-// Needs no data.
+// against the rules written down a second time: of all dialects, also those of which no release could be run (2.3 and
+// 2.4). Needs no data.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -10,8 +10,8 @@ namespace {
 
 const double kInf = HUGE_VAL;
 
-// Compilers may swap the operands of a sum, so which NaN comes out is written down: the left one, else the right one, else
-// x86's own, which is negative.
+// Compilers may swap the operands of a sum, so which NaN comes out is written down: the left one, else the right one,
+// else x86's own, which is negative.
 double pick(double a, double b, double result) {
   if (std::isnan(a)) return a;
   if (std::isnan(b)) return b;

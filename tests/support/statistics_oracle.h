@@ -1,6 +1,6 @@
 // The statistics of a tensor the slow and plain way, one element after the other, as the rules of
-// reference/dump-layouts-and-statistics.md 3.6 and 3.8 and the notes of verified-on-real-mindspore.md 4 have them for each
-// version of MindSpore. Shares nothing with lib/stats and lib/kernels. For x86 hosts.
+// reference/dump-layouts-and-statistics.md 3.6 and 3.8 and the notes of verified-on-real-mindspore.md 4 have them for
+// each version of MindSpore. Shares nothing with lib/stats and lib/kernels. For x86 hosts.
 #pragma once
 
 #include <cstdint>
