@@ -30,13 +30,17 @@ Status choose(StatsTask& task) {
     } else if (choice.evidence.empty() && !told) {
       task.session.messages.note(
           fmt::format("dialect of MindSpore {}: nothing in the dump says which version wrote it", task.dialect->name));
+    } else if (choice.too_old && !told) {
+      task.session.messages.note(fmt::format("dialect of MindSpore {}, the first that wrote a statistic.csv: {}",
+                                             task.dialect->name, choice.evidence));
     }
   }
   task.columns = task.request.columns ? *task.request.columns : stats::choose_columns(index, *task.dialect, stored);
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
-  // A dump may have been set up for no statistics at all; people who look at a table want some.
-  const bool rows = task.request.form != report::Form::kCsv && task.request.out.empty() && !task.request.in_place;
-  if (rows && task.columns.empty()) task.columns = stats::default_columns(stats::newest_dialect());
+  // A dump that was told to write no statistics gets a statistic.csv without any, but nobody reads rows of nothing.
+  const StatsRequest& request = task.request;
+  const bool for_people = request.out.empty() && !request.in_place && request.form != report::Form::kCsv;
+  if (task.columns.empty() && for_people) task.columns = stats::default_columns(*task.dialect);
   return {};
 }
 
@@ -75,6 +79,10 @@ stats::Wanted wanted_of(const StatsTask& task) {
   return wanted;
 }
 
+StatsOutcome::StatsOutcome(const StatsTask& task) : task_(task) {
+  for (const Error& error : task.catalogue.list.failures()) listed_.emplace(error.path, error.tensor);
+}
+
 const stats::TensorStatistics* StatsOutcome::take(const TensorRecord& tensor,
                                                   const Result<stats::TensorStatistics>& result) {
   if (!result) {
@@ -106,6 +114,7 @@ void StatsOutcome::warn(const TensorRecord& tensor, const std::string& text) {
 }
 
 void StatsOutcome::fail(const Error& error) {
+  if (!error.tensor.empty() && listed_.contains({error.path, error.tensor})) return;
   task_.session.messages.error(error);
   failures_.push_back(error);
 }

@@ -31,15 +31,20 @@ struct Group {
   bool large = false;         // one tensor for all workers
 };
 
+ComputeOptions with_dialect_in_use(ComputeOptions options) {
+  if (options.honest) options.dialect = &newest_dialect();
+  return options;
+}
+
 class Computation {
  public:
   Computation(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
               const ComputeContext& context)
       : index_(index),
         items_(items),
-        options_(options),
+        options_(with_dialect_in_use(options)),
         context_(context),
-        rule_(reduce_rule(*options.dialect, options.arch, options.wanted)) {}
+        rule_(reduce_rule(*options_.dialect, options_.arch, options_.wanted)) {}
 
   void run(const ComputeSink& sink) {
     const std::vector<Group> groups = make_groups();
@@ -249,7 +254,7 @@ class Computation {
 
   const DumpIndex& index_;
   std::span<const ComputeItem> items_;
-  const ComputeOptions& options_;
+  const ComputeOptions options_;
   const ComputeContext& context_;
   const kernels::ReduceRule rule_;
 };

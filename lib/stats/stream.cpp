@@ -55,9 +55,10 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   state.result.data_size = raw ? static_cast<uint64_t>(analysis.elements) : packed_bytes(sized, analysis.elements);
   analysis.md5_bytes = md5_bytes_of(analysis, original);
   analysis.reducible = !raw && kernels::can_reduce(analysis.dtype);
-  const uint64_t analysed =
-      analysis.reducible ? analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements) : 0;
-  analysis.analysed = std::min(analysis.elements, static_cast<int64_t>(analysed));
+  analysis.count = static_cast<uint64_t>(analysis.elements);
+  if (!options.honest)
+    analysis.count = analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements);
+  analysis.analysed = analysis.reducible ? std::min(analysis.elements, static_cast<int64_t>(analysis.count)) : 0;
   analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
   state.result.supported = analysis.reducible;
   analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
@@ -69,9 +70,7 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
   TensorStatistics& result = state.result;
   if (state.analysis.reducible) {
     merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
-    // The column prints the number that was computed, also where it is not how many elements were there.
-    if (!options.honest)
-      result.count = analysed_count(*options.dialect, result.dtype, result.data_size, state.analysis.elements);
+    result.count = state.analysis.count;
   }
   if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
   if (!options.wanted.sha1) return std::move(result);

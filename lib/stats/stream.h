@@ -19,7 +19,8 @@ struct Analysis {
   DType dtype = DType::kUndefined;  // of the elements as read
   size_t element_bytes = 1;
   int64_t elements = 0;  // there are
-  int64_t analysed = 0;  // of them
+  uint64_t count = 0;    // that the column says, also where it is not how many there are
+  int64_t analysed = 0;  // of the elements
   Chunks chunks;
   bool reducible = true;
   bool reduced = true;     // anything but digests is wanted

@@ -40,8 +40,9 @@ struct Wanted {
 
 [[nodiscard]] kernels::ReduceRule reduce_rule(const Dialect& dialect, HostArch arch, const Wanted& wanted);
 
-// `honest`: not what the dialect prints where that is wrong (the mean of the first chunk only, a NaN that is lost), but
-// the truth as well as double precision can have it.
+// `honest`: not what dialects print where that is wrong (the mean of the first chunk only, a NaN that is lost), but the
+// truth as well as plain sums in double precision have it: one sum of each slice, added with compensation. The dialect is
+// the newest then.
 struct MergeRule {
   const Dialect& dialect;
   HostArch arch = HostArch::kX86;

@@ -73,7 +73,7 @@ void check_trees(const fs::path& folder) {
       const std::string relative = fs::relative(entry.path(), path).string();
       INFO(relative);
       CHECK(times[relative] == 1);
-      known += times[relative] == 1 ? 1 : 0;
+      if (times[relative] == 1) ++known;
     }
     for (const TensorRecord& tensor : tree.list.tensors()) {
       INFO(tensor.name.op_name);
