@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "dump/family.h"
 #include "dump/framework.h"
+#include "dump/near_miss.h"
 #include "io/dir_walk.h"
 #include "report/row_sink.h"
 
@@ -36,6 +37,17 @@ std::string layout_text(const DumpIndex& index) {
   return text;
 }
 
+void note_double_claims(Session& session, const Catalogue& catalogue) {
+  const auto& tensors = catalogue.list.tensors();
+  const auto claimed_twice = [](const TensorRecord& tensor) { return tensor.claimed_twice; };
+  const auto count = std::count_if(tensors.begin(), tensors.end(), claimed_twice);
+  if (count == 0) return;
+  const auto first = std::find_if(tensors.begin(), tensors.end(), claimed_twice);
+  session.messages.note(fmt::format("{} claimed by more than one file; each is listed, such as {}",
+                                    plural(static_cast<uint64_t>(count), "tensor"),
+                                    catalogue.index.path_of(catalogue.index.files()[first->file])));
+}
+
 }  // namespace
 
 Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request) {
@@ -53,7 +65,8 @@ Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& reque
       TensorList::read(dump.index, dump.selection, request.list, {*dump.pool, session.cancel, &session.progress});
   session.progress.stop();
   if (!list) return fail(std::move(list).error());
-  return Catalogue{std::move(dump.pool), std::move(dump.index), std::move(dump.selection), std::move(*list)};
+  return Catalogue{std::move(dump.pool), std::move(dump.index), std::move(dump.selection), request.selection,
+                   std::move(*list)};
 }
 
 report::Object catalogue_summary(const Catalogue& catalogue) {
@@ -110,14 +123,16 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
 
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   note_unknown_files(session, catalogue);
+  note_double_claims(session, catalogue);
   if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
   if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
   const auto& files = catalogue.index.files();
   const bool any = std::any_of(files.begin(), files.end(),
                                [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
   if (any && !catalogue.selection.everything()) {
-    session.messages.warning("the selection matches nothing",
-                             fmt::format("msdump {} without selection shows what is there", session.command.name));
+    std::string hint = near_miss(catalogue.index, catalogue.asked);
+    if (hint.empty()) hint = fmt::format("msdump {} without selection shows what is there", session.command.name);
+    session.messages.warning("the selection matches nothing", hint);
     return ExitCode::kNo;
   }
   if (any) {

@@ -30,6 +30,7 @@ struct Catalogue {
   std::unique_ptr<WorkerPool> pool;
   DumpIndex index;
   Selection selection;
+  SelectionOptions asked;  // what `selection` was made of
   TensorList list;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "convert_report.h"
+#include "dump/near_miss.h"
 #include "format/plan.h"
 #include "subcommand.h"
 #include "tensor/dtype.h"
@@ -182,20 +183,21 @@ class Convert : public Command {
   }
 
   // What the numbers mean for whoever waits for the exit code.
-  static ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
-                           const ConvertSummary& summary) {
+  [[nodiscard]] ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
+                                  const ConvertSummary& summary) const {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
     if (summary.inputs == 0 && summary.failed == 0) {
       const bool any = std::any_of(index.files().begin(), index.files().end(),
                                    [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
       if (any && !selection.everything()) {
-        session.messages.warning("the selection matches nothing",
-                                 "msdump convert --dry-run without selection shows what is there");
+        std::string hint = near_miss(index, request_.selection);
+        if (hint.empty()) hint = "msdump convert --dry-run without selection shows what is there";
+        session.messages.warning("the selection matches nothing", hint);
         return ExitCode::kNo;
       }
-      session.messages.error(fmt::format("nothing to convert: {} found, no dump file among them",
-                                         counted(static_cast<int64_t>(index.files().size()), "file")),
-                             "-d takes a directory of a dump, or dump files");
+      session.messages.error(
+          fmt::format("nothing to convert: {} found, no dump file among them", plural(index.files().size(), "file")),
+          "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
     }
     session.messages.summary(summary_text(summary));
@@ -205,17 +207,14 @@ class Convert : public Command {
     return ExitCode::kNo;
   }
 
-  static std::string counted(int64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-  }
-
   static std::string summary_text(const ConvertSummary& summary) {
-    std::string text = counted(summary.tensors, "tensor") + " of " + counted(summary.inputs, "file");
+    std::string text = plural(static_cast<uint64_t>(summary.tensors), "tensor") + " of " +
+                       plural(static_cast<uint64_t>(summary.inputs), "file");
     if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
     if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
     if (summary.kept > 0) text += fmt::format(", {} in device layout", summary.kept);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
-    if (summary.ignored > 0) text += "; ignored " + counted(summary.ignored, "other file");
+    if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
     return text;
   }
 

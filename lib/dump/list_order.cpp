@@ -12,8 +12,10 @@
 namespace msdump {
 namespace {
 
-// A time stamp as a number that sorts; none at all comes last.
-uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.timestamp).value_or(UINT64_MAX); }
+constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
+
+// A time stamp as a number that sorts.
+uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.timestamp).value_or(kNoTime); }
 
 // Folders by rank, graph and step, what is not known behind what is; those that say the same share a number, but never
 // folders of two dumps given together.
@@ -55,6 +57,12 @@ struct Key {
   uint32_t tensor;
 };
 
+// Of one slot of an operator.
+struct Runs {
+  uint32_t count = 0;
+  uint64_t last = kNoTime;
+};
+
 bool by_slot(const TensorRecord& a, const TensorRecord& b) {
   if (a.name.io != b.name.io) return a.name.io < b.name.io;
   return a.name.slot != b.name.slot && natural_less(a.name.slot, b.name.slot);
@@ -74,14 +82,18 @@ void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors) {
   std::sort(keys.begin(), keys.end(), by_time);
   // The n-th tensor of one slot is the operator's n-th run; a run begins with its earliest tensor.
   TextIds texts;
-  std::unordered_map<std::array<uint64_t, 4>, uint32_t, IdsHash> seen;
+  std::unordered_map<std::array<uint64_t, 4>, Runs, IdsHash> seen;
   std::unordered_map<std::array<uint64_t, 4>, uint64_t, IdsHash> first_time;
   std::vector<std::array<uint64_t, 4>> runs(tensors.size());
   for (const Key& key : keys) {
     TensorRecord& tensor = tensors[key.tensor];
     const uint64_t op = texts.id(tensor.name.op_type) << 32 | texts.id(tensor.name.op_name);
     const uint64_t slot = texts.id(tensor.name.slot) << 8 | static_cast<uint64_t>(tensor.name.io);
-    tensor.occurrence = seen[{key.place, op, slot, 0}]++;
+    Runs& of_slot = seen[{key.place, op, slot, 0}];
+    tensor.claimed_twice = of_slot.count > 0 && key.time == of_slot.last && key.time != kNoTime;
+    if (!tensor.claimed_twice) ++of_slot.count;
+    of_slot.last = key.time;
+    tensor.occurrence = of_slot.count - 1;
     runs[key.tensor] = {key.place, op, tensor.occurrence, tensor.name.io == Io::kParameter ? 1U : 0U};
     first_time.emplace(runs[key.tensor], key.time);
   }

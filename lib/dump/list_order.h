@@ -8,7 +8,7 @@
 
 namespace msdump {
 
-// Sets `occurrence` and sorts: see TensorList::tensors.
+// Sets `occurrence` and `claimed_twice` and sorts: see TensorList::tensors.
 void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors);
 
 }  // namespace msdump

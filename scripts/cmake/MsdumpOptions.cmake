@@ -30,7 +30,7 @@ if(MSDUMP_SANITIZE)
 endif()
 if(MSDUMP_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "MSDUMP_BUILD_FUZZERS needs clang: cmake --preset fuzz")
+    message(FATAL_ERROR "MSDUMP_BUILD_FUZZERS needs clang: cmake --preset asan")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)  # libFuzzer's own main comes with tests/fuzz only
 endif()

@@ -47,5 +47,18 @@ dump_file() {
   truncate -s $((8 + length + ${5:-size})) "$path"
 }
 
+# npy PATH DESCR SHAPE [BYTES]: an .npy file, data as printf's escapes: npy a.npy '<i4' '(2,)' '\x01\0\0\0\x02\0\0\0'
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': $3, }" length
+  length=$(((${#header} + 1 + 10 + 63) / 64 * 64 - 10))
+  # shellcheck disable=SC2059  # escapes on purpose
+  {
+    printf '\x93NUMPY\1\0'
+    printf "\\x$(printf %02x $((length & 255)))\\x$(printf %02x $((length >> 8)))"
+    printf '%-*s\n' $((length - 1)) "$header"
+    printf "${4:-}"
+  } >"$1"
+}
+
 # files DIR: what is there, one path a line.
 files() { (cd "$1" && find . -type f | LC_ALL=C sort); }
