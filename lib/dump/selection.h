@@ -14,11 +14,11 @@ namespace msdump {
 
 // As typed; `compile` turns it into a Selection once.
 struct SelectionOptions {
-  std::string rank, graph, step;         // IntRanges
-  std::vector<std::string> op, op_type;  // globs, any of them
-  std::string regex;                     // RE2, anywhere in the op name
-  std::string io;                        // "input" or "output"
-  std::string slot;
+  std::string rank = {}, graph = {}, step = {};    // IntRanges
+  std::vector<std::string> op = {}, op_type = {};  // globs, any of them
+  std::string regex = {};                          // RE2, anywhere in the op name
+  std::string io = {};                             // "input" or "output"
+  std::string slot = {};
 };
 
 class Selection {

@@ -35,8 +35,8 @@ Status need_block(const DeviceTensor& tensor) {
 
 // The host tensor by the original shape. No value: there is none, or it is the empty one of a writer that did not know.
 template <class Fits>
-Result<std::optional<HostTensor>> host_by_original(const DeviceTensor& tensor, bool with_depth, Fits fits) {
-  if (!tensor.original_shape) return std::optional<HostTensor>();
+Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bool with_depth, Fits fits) {
+  if (!tensor.original_shape) return std::optional<HostShape>();
   auto host = read_original_shape(*tensor.original_shape, tensor.original_format, with_depth, fits);
   if (!host && !tensor.original_shape->empty()) return fail(does_not_fit(tensor));
   return host;
@@ -69,7 +69,7 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
     return fail(std::move(host).error());
   }
   reading.padding_kept = !host->has_value();
-  reading.host = host->value_or(HostTensor{{.n = n, .c = c1 * c0, .d = d, .h = h, .w = w}, std::nullopt});
+  reading.host = host->value_or(HostShape{{.n = n, .c = c1 * c0, .d = d, .h = h, .w = w}, std::nullopt});
   const HostDims& dims = reading.host.dims;
   if (is_empty(dims)) return reading;
   SourcePart part;
@@ -221,7 +221,7 @@ Result<DeviceReading> read_c1hwncoc0(const DeviceTensor& tensor) {
   };
   MSDUMP_TRY(const auto host, host_by_original(tensor, false, fits));
   reading.padding_kept = !host;
-  reading.host = host.value_or(HostTensor{{.n = n, .c = c1 * c0, .h = h, .w = w}, std::nullopt});
+  reading.host = host.value_or(HostShape{{.n = n, .c = c1 * c0, .h = h, .w = w}, std::nullopt});
   const HostDims& dims = reading.host.dims;
   if (is_empty(dims)) return reading;
   const int64_t cube = c0 * c0;

@@ -29,7 +29,7 @@ struct SourcePart {
 };
 
 struct DeviceReading {
-  HostTensor host;
+  HostShape host;
   std::vector<SourcePart> parts;
   std::string kept_reason;    // set: the layout is fine but cannot be undone (the original shape is missing)
   bool padding_kept = false;  // the original shape is missing, so C is still C1*C0

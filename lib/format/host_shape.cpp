@@ -42,8 +42,8 @@ std::optional<Shape> usable_original_shape(const PlanRequest& request) {
   return shape;
 }
 
-std::optional<HostTensor> read_original_shape(const Shape& original, std::optional<Format> original_format,
-                                              bool with_depth, const std::function<bool(const HostDims&)>& fits) {
+std::optional<HostShape> read_original_shape(const Shape& original, std::optional<Format> original_format,
+                                             bool with_depth, const std::function<bool(const HostDims&)>& fits) {
   const size_t full_rank = with_depth ? 5 : 4;
   if (original.size() == full_rank) {
     std::vector<Format> orders = with_depth ? std::vector{Format::kNCDHW, Format::kNDHWC, Format::kDHWCN}
@@ -54,12 +54,12 @@ std::optional<HostTensor> read_original_shape(const Shape& original, std::option
     }
     for (const Format order : orders) {
       const HostDims dims = read_in_order(original, host_axes(order));
-      if (fits(dims)) return HostTensor{dims, std::nullopt};
+      if (fits(dims)) return HostShape{dims, std::nullopt};
     }
     return std::nullopt;
   }
   for (const HostDims& dims : low_rank_readings(original)) {
-    if (fits(dims)) return HostTensor{dims, original};
+    if (fits(dims)) return HostShape{dims, original};
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ struct HostDims {
 
 // How the host tensor is written: its extents, and either the axes in the target order or, for a host shape of another
 // rank than the format has axes, that shape as it is.
-struct HostTensor {
+struct HostShape {
   HostDims dims;
   std::optional<Shape> own_shape;  // set: written with this shape, axes in NC(D)HW order
 };
@@ -28,9 +28,9 @@ struct HostTensor {
 
 // Tries the readings of a rank-4 (with_depth: rank-5) original shape in the order original_format, NCHW, NHWC, HWCN and
 // takes the first for which `fits` holds; then the readings of lower ranks. No value: nothing fits.
-[[nodiscard]] std::optional<HostTensor> read_original_shape(const Shape& original,
-                                                            std::optional<Format> original_format, bool with_depth,
-                                                            const std::function<bool(const HostDims&)>& fits);
+[[nodiscard]] std::optional<HostShape> read_original_shape(const Shape& original, std::optional<Format> original_format,
+                                                           bool with_depth,
+                                                           const std::function<bool(const HostDims&)>& fits);
 
 // The shape written for `dims` in the axis order of `axes` ("NHWC").
 [[nodiscard]] Shape shape_in_order(const HostDims& dims, std::string_view axes);

@@ -1,0 +1,98 @@
+#include "dump/host_tensor.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/dump_builder.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+#include "support/statistics_run.h"
+
+namespace msdump {
+namespace {
+
+using test::ScratchDir;
+
+constexpr const char* kDump = "Add.Default_Add-op1.1.2.1700000000000000";
+
+// The tensors of one file, opened one after the other.
+struct Opened {
+  test::ListedDump dump;
+  explicit Opened(const std::string& path) : dump(test::list_dump({path})) {}
+
+  [[nodiscard]] HostTensor tensor(size_t place, const HostOptions& options = {}) const {
+    auto opened = HostTensor::open(dump.index, dump.tensors().at(place), options);
+    REQUIRE(opened);
+    return std::move(*opened);
+  }
+};
+
+std::string read_all(HostTensor& tensor, int64_t piece) {
+  const size_t width = tensor.element_bytes();
+  std::string data(static_cast<size_t>(tensor.count()) * width, '\0');
+  for (int64_t at = 0; at < tensor.count(); at += piece) {
+    const int64_t count = std::min(piece, tensor.count() - at);
+    REQUIRE(tensor.read(at, count, reinterpret_cast<std::byte*>(data.data()) + static_cast<size_t>(at) * width));
+  }
+  return data;
+}
+
+TEST_CASE("a dump file in device format is read in the order of its host shape, in pieces of any size") {
+  const ScratchDir scratch;
+  // NC1HWC0 [1,2,3,2,16] of NCHW [1,20,3,2]: channel c of the host is channel c%16 of block c/16.
+  std::string device(2 * 3 * 2 * 16 * 2, '\0');
+  std::string host;
+  for (int c = 0; c < 20; ++c) {
+    for (int hw = 0; hw < 6; ++hw) {
+      const auto value = static_cast<uint16_t>(c * 100 + hw);
+      std::memcpy(&device[static_cast<size_t>(((c / 16 * 6 + hw) * 16 + c % 16) * 2)], &value, 2);
+      host.append(reinterpret_cast<const char*>(&value), 2);
+    }
+  }
+  test::TensorSpec spec = test::output_of(DType::kFloat16, Format::kNC1HWC0, {1, 2, 3, 2, 16}, test::Dims{1, 20, 3, 2});
+  spec.data = device;
+  const Opened opened(scratch.write(kDump, test::build_dump({.tensors = {spec}})));
+  for (const int64_t piece : {1, 7, 119, 120, 1000}) {
+    HostTensor tensor = opened.tensor(0);
+    CHECK(tensor.shape() == Shape{1, 20, 3, 2});
+    CHECK(!tensor.direct());
+    CHECK(read_all(tensor, piece) == host);
+  }
+}
+
+TEST_CASE("without a target the device layout stays") {
+  const ScratchDir scratch;
+  const Opened opened(
+      scratch.write(kDump, test::build_dump({.tensors = {test::output_of(DType::kFloat16, Format::kNC1HWC0,
+                                                                         {1, 1, 2, 2, 16}, test::Dims{1, 3, 2, 2})}})));
+  HostTensor tensor = opened.tensor(0, {.target = std::nullopt});
+  CHECK(tensor.shape() == Shape{1, 1, 2, 2, 16});
+  CHECK(tensor.count() == 64);
+}
+
+TEST_CASE("arrays are read as they lie, big-endian and Fortran order made ordinary") {
+  const ScratchDir scratch;
+  const std::string big = test::build_npy(
+      {.literal = test::npy_literal(">i2", "(2, 3)"), .data = std::string("\0\1\0\2\0\3\0\4\0\5\0\6", 12)});
+  const std::string fortran =
+      test::build_npy({.literal = test::npy_literal("|u1", "(2, 3)", true), .data = "\1\4\2\5\3\6"});
+  HostTensor a = Opened(scratch.write("big.npy", big)).tensor(0);
+  CHECK(read_all(a, 4) == std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
+  HostTensor b = Opened(scratch.write("fortran.npy", fortran)).tensor(0);
+  CHECK(b.shape() == Shape{2, 3});
+  CHECK(read_all(b, 2) == "\1\2\3\4\5\6");
+}
+
+TEST_CASE("a file that changed after it was listed is noticed") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("a.npy", build_faulty_npy(test::NpyFault::kNone));
+  const Opened opened(path);
+  scratch.write("a.npy", build_faulty_npy(test::NpyFault::kDataCut));
+  const auto tensor = HostTensor::open(opened.dump.index, opened.dump.tensors().at(0), {});
+  CHECK(!tensor);
+}
+
+}  // namespace
+}  // namespace msdump

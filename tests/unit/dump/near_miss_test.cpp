@@ -1,0 +1,51 @@
+#include "dump/near_miss.h"
+
+#include <string>
+
+#include "support/catch.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+using test::ScratchDir;
+
+std::string near_miss_of(const SelectionOptions& options) {
+  const ScratchDir scratch;
+  const std::string npy = build_faulty_npy(test::NpyFault::kNone);
+  for (const char* step : {"0", "1", "2", "7"}) {
+    const std::string folder = std::string("rank_0/Net/3/") + step + "/";
+    scratch.write(folder + "Conv2D.Default_net-Net_conv1-Conv2d_Conv2D-op1.0.0.1700000000000001.input.0.NCHW.npy", npy);
+    scratch.write(folder + "ReLU.Default_net-Net_relu-ReLU_ReLU-op2.0.0.1700000000000002.output.0.NCHW.npy", npy);
+  }
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  return near_miss(*index, options);
+}
+
+TEST_CASE("a misspelt op type or name gets the nearest there is") {
+  CHECK(near_miss_of({.op_type = {"conv2"}}) == "did you mean --op-type 'Conv2D'?");
+  CHECK(near_miss_of({.op = {"Conv2D-op2"}}) == "did you mean --op '*Conv2D-op1'?");
+  CHECK(near_miss_of({.op = {"Default/net-Net/relu-ReLU/ReLU-op3"}}) ==
+        "did you mean --op 'Default_net-Net_relu-ReLU_ReLU-op2'?");
+}
+
+TEST_CASE("the last part of a name alone is completed") {
+  CHECK(near_miss_of({.op = {"ReLU-op2"}}) == "did you mean --op '*ReLU-op2'?");
+}
+
+TEST_CASE("numbers that are not there get those that are") {
+  CHECK(near_miss_of({.step = "5"}) == "there are steps 0-2,7");
+  CHECK(near_miss_of({.rank = "1"}) == "there is rank 0");
+  CHECK(near_miss_of({.graph = "0"}) == "there is graph 3");
+}
+
+TEST_CASE("what is nothing like any name gets no guess, nor does a glob") {
+  CHECK(near_miss_of({.op_type = {"Softmax"}}).empty());
+  CHECK(near_miss_of({.op = {"*Softmax*"}}).empty());
+  CHECK(near_miss_of({}).empty());
+}
+
+}  // namespace
+}  // namespace msdump

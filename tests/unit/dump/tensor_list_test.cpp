@@ -1,0 +1,101 @@
+#include "dump/tensor_list.h"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+#include "support/statistics_run.h"
+
+namespace msdump {
+namespace {
+
+using test::list_dump;
+using test::ListedDump;
+using test::ScratchDir;
+
+const std::string kNpy = build_faulty_npy(test::NpyFault::kNone);
+constexpr const char* kHeader =
+    "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n";
+
+std::string file_name(const char* op, const char* time, const char* io_slot) {
+  return std::string("Add.Default_") + op + ".0.0." + time + "." + io_slot + ".DefaultFormat.npy";
+}
+
+// "op io slot occurrence", by place in the list.
+std::vector<std::string> rows(const ListedDump& dump) {
+  std::vector<std::string> result;
+  for (const TensorRecord& tensor : dump.tensors()) {
+    result.push_back(std::string(tensor.name.op_name) + " " + std::string(name_of(tensor.name.io)) + " " +
+                     std::string(tensor.name.slot) + " " + std::to_string(tensor.occurrence));
+  }
+  return result;
+}
+
+TEST_CASE("operators are listed by their first time stamp, inputs before outputs, slots as numbers") {
+  const ScratchDir scratch;
+  for (const char* io_slot : {"output.0", "input.10", "input.2"})
+    scratch.write(file_name("b-op1", "1700000000000001", io_slot), kNpy);
+  scratch.write(file_name("a-op2", "1700000000000009", "input.0"), kNpy);
+  CHECK(rows(list_dump({scratch.path()})) ==
+        std::vector<std::string>{"Default_b-op1 input 2 0", "Default_b-op1 input 10 0", "Default_b-op1 output 0 0",
+                                 "Default_a-op2 input 0 0"});
+}
+
+TEST_CASE("runs of one operator inside a step are told apart by when they were") {
+  const ScratchDir scratch;
+  for (const char* time : {"1700000000000002", "1700000000000005"}) {
+    scratch.write(file_name("a-op1", time, "input.0"), kNpy);
+    scratch.write(file_name("a-op1", time, "output.0"), kNpy);
+  }
+  CHECK(rows(list_dump({scratch.path()})) ==
+        std::vector<std::string>{"Default_a-op1 input 0 0", "Default_a-op1 output 0 0", "Default_a-op1 input 0 1",
+                                 "Default_a-op1 output 0 1"});
+}
+
+TEST_CASE("two files with all of one identity are both listed and marked") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/" + file_name("a-op1", "1700000000000002", "input.0"), kNpy);
+  scratch.write("rank_0/Net/0/0/copy/" + file_name("a-op1", "1700000000000002", "input.0"), kNpy);
+  const ListedDump dump = list_dump({scratch.path() / "rank_0/Net/0/0"});
+  REQUIRE(dump.tensors().size() == 2);
+  CHECK(dump.tensors()[0].occurrence == dump.tensors()[1].occurrence);
+  CHECK(!dump.tensors()[0].claimed_twice);
+  CHECK(dump.tensors()[1].claimed_twice);
+}
+
+TEST_CASE("a row of statistic.csv joins the file it is about, and stands alone where there is none") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/" + file_name("a-op1", "1700000000000002", "input.0"), kNpy);
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                std::string(kHeader) + "Add,Default_a-op1,0,0,1700000000000002,input,0,24,float32,\"[2,3]\",0,\n" +
+                    "Add,Default_b-op1,0,0,1700000000000003,input,0,8,float16,\"[4]\",0,\n");
+  const ListedDump dump = list_dump({scratch.path()});
+  REQUIRE(dump.tensors().size() == 2);
+  const TensorRecord &file = dump.tensors()[0], &row = dump.tensors()[1];
+  CHECK(file.has_elements);
+  CHECK(file.table != kNoTable);
+  CHECK(!row.has_elements);
+  CHECK(row.name.op_name == "Default_b-op1");
+  CHECK(row.name.dtype == DType::kFloat16);
+  REQUIRE(row.shape != nullptr);
+  CHECK(*row.shape == Shape{4});
+}
+
+TEST_CASE("a damaged file is one failure, and costs no other tensor") {
+  const ScratchDir scratch;
+  scratch.write(file_name("a-op1", "1700000000000002", "input.0"), kNpy);
+  const std::string bad =
+      scratch.write(file_name("b-op1", "1700000000000003", "input.0"), build_faulty_npy(test::NpyFault::kDataCut));
+  const ListedDump dump = list_dump({scratch.path()});
+  REQUIRE(dump.list.failures().size() == 1);
+  CHECK(dump.list.failures()[0].path == bad);
+  CHECK(dump.list.failures()[0].code == ErrorCode::kTruncated);
+  CHECK(rows(dump).size() >= 1);
+}
+
+TEST_CASE("a tensor costs less than 200 bytes beside its name") { CHECK(sizeof(TensorRecord) < 200); }
+
+}  // namespace
+}  // namespace msdump
