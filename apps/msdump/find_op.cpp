@@ -28,7 +28,8 @@ const CommandInfo& find_op_info() {
       .summary = "which operators a line of the script became, and their tensors",
       .usage = "--line FILE:LINE[-LINE] | --code TEXT | NAME... [-d DUMP] [--ir PATH...] [OPTIONS]",
       .description =
-          "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, and "
+          "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
+          "and "
           "in the dump which files hold their tensors. Relations, best first: direct, the innermost statement of the "
           "script; via, a call that led there; range, a statement of several lines; gradient, the line is the forward "
           "operator's; fused, it is that of an operator fused in.",
@@ -86,10 +87,11 @@ class FindOp : public Command {
 
  private:
   void check() const {
-    const bool by_selection = !options_.selection.op.empty() || !options_.selection.op_type.empty() ||
-                              !options_.selection.regex.empty();
+    const bool by_selection =
+        !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
     if (lines_.empty() && codes_.empty() && names_.empty() && !by_selection)
-      throw UsageError("find-op: what is to be found?", "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
+      throw UsageError("find-op: what is to be found?",
+                       "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
   }
 
@@ -191,7 +193,8 @@ class FindOp : public Command {
 
   static report::Object row_of(const OpenedGraph& opened, const Found& found) {
     report::Object row = operator_object(opened, found.hit.op);
-    const SourceFrame* const source = found.hit.frame != nullptr ? found.hit.frame : best_frame(opened.graph(), found.hit.op);
+    const SourceFrame* const source =
+        found.hit.frame != nullptr ? found.hit.frame : best_frame(opened.graph(), found.hit.op);
     row.add("relation", name_of(found.hit.relation));
     row.add("confidence", std::min(found.hit.confidence, found.files.confidence));
     row.add("one_of_several", found.hit.one_of_several);
@@ -202,7 +205,8 @@ class FindOp : public Command {
   }
 
   ExitCode print_rows(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) const {
-    const std::vector<std::string> dumps = opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
+    const std::vector<std::string> dumps =
+        opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
     const auto sink = session.open_report(form_, dumps, columns());
     size_t files = 0;
     for (const Found& one : found) {
@@ -242,7 +246,8 @@ class FindOp : public Command {
   [[nodiscard]] report::List nearest(const OpenedGraph& opened) const {
     report::List list;
     for (const LineQuery& query : queries_) {
-      for (const SourceFrame* frame : nearest_lines(opened.graph(), query, kNearestShown)) list.push_back(source_value(frame));
+      for (const SourceFrame* frame : nearest_lines(opened.graph(), query, kNearestShown))
+        list.push_back(source_value(frame));
     }
     return list;
   }

@@ -95,9 +95,10 @@ OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint3
   Completer completer(catalogue.index, files);
   for (const uint32_t place : places) {
     const TensorRecord& tensor = catalogue.list.tensors()[place];
-    const bool selected = opened.tensors.everything() ||
-                          (opened.tensors.matches_file(identity_of(catalogue.index, tensor)) &&
-                           (tensor.name.slot.empty() || opened.tensors.matches_tensor(tensor.name.io, tensor.name.slot)));
+    const bool selected =
+        opened.tensors.everything() ||
+        (opened.tensors.matches_file(identity_of(catalogue.index, tensor)) &&
+         (tensor.name.slot.empty() || opened.tensors.matches_tensor(tensor.name.io, tensor.name.slot)));
     if (selected) completer.add(tensor, detail);
   }
   completer.settle();

@@ -106,9 +106,10 @@ Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, co
   if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(session, options, needs, opened));
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
   opened.pool = std::make_unique<WorkerPool>(jobs);
-  MSDUMP_TRY(opened.loaded, load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
+  MSDUMP_TRY(*opened.loaded,
+             load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
   if (opened.catalogue && opened.graph().size() > 0)
-    opened.joined = join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph());
+    opened.joined.emplace(join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph()));
   return opened;
 }
 
@@ -124,8 +125,8 @@ ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
 }
 
 bool report_graph_failures(Session& session, const OpenedGraph& opened) {
-  for (const Error& error : opened.loaded.failures) session.messages.error(error);
-  bool failed = !opened.loaded.failures.empty();
+  for (const Error& error : opened.loaded->failures) session.messages.error(error);
+  bool failed = !opened.loaded->failures.empty();
   if (opened.catalogue) {
     report_failures(session, *opened.catalogue);
     failed = failed || !opened.catalogue->list.failures().empty();
@@ -141,7 +142,7 @@ bool report_graph_failures(Session& session, const OpenedGraph& opened) {
 
 std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened) {
   std::vector<report::Object> objects;
-  for (const Error& error : opened.loaded.failures) {
+  for (const Error& error : opened.loaded->failures) {
     objects.push_back(opened.catalogue ? relative_failure(opened.catalogue->index, error)
                                        : report::failure_object(error));
   }

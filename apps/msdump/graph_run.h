@@ -29,14 +29,14 @@ void add_graph_options(CLI::App& app, GraphOptions& options);
 
 struct OpenedGraph {
   std::unique_ptr<WorkerPool> pool;
-  Selection operators;  // --op, --op-type, --regex
-  Selection tensors;    // --io, --slot and the rest
+  Selection operators;                 // --op, --op-type, --regex
+  Selection tensors;                   // --io, --slot and the rest
   std::optional<Catalogue> catalogue;  // none: only the IR is read
   IrSearch search;
-  LoadedGraph loaded;
+  std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // stays where it is: the join refers to it
   std::optional<Joined> joined;
 
-  [[nodiscard]] const OpGraph& graph() const { return loaded.graph; }
+  [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
   // Is an operator selected? By its name in the graph or in the files.
   [[nodiscard]] bool selects(OpId op) const;
 };

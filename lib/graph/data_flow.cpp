@@ -78,7 +78,7 @@ class ValueTracer {
     const size_t open = text.find('(');
     if (open != std::string_view::npos && text.ends_with(')')) text = text.substr(open + 1, text.size() - open - 2);
     const auto number = parse_u64(text);
-    return number && *number < kNone ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
+    return number && *number < kNoIndex ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
   }
 
   const IrGraph& ir_;

@@ -28,13 +28,21 @@ bool same_type(std::string_view a, std::string_view b) { return a == b || to_low
 
 bool agree(const std::optional<int64_t>& a, const std::optional<int64_t>& b) { return !a || !b || *a == *b; }
 
+// "data-12" of constants/, "cst3" (1.3 to 1.5): values that the graph has instead of computing them.
+bool is_constant_name(std::string_view name) {
+  for (const std::string_view start : {std::string_view("data-"), std::string_view("cst")}) {
+    if (name.starts_with(start) && is_digits(name.substr(start.size()))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // Fills a FileJoin, rule by rule; what a surer rule has matched is left alone by the others.
 class FileJoiner {
  public:
   FileJoiner(FileJoin& join, const DumpIndex& index, const std::vector<TensorRecord>& tensors)
-      : join_(join), graph_(join.graph_), index_(index), tensors_(tensors) {}
+      : join_(join), graph_(*join.graph_), index_(index), tensors_(tensors) {}
 
   void run() {
     make_groups();
@@ -46,13 +54,13 @@ class FileJoiner {
 
  private:
   [[nodiscard]] FileName file_name(OpId op) const {
-    return file_name_of(graph_, op, join_.naming_.renumbered ? join_.naming_.numbers[op] : kNone);
+    return file_name_of(graph_, op, join_.naming_.renumbered ? join_.naming_.numbers[op] : kNoIndex);
   }
 
   // Does it matter whether operators have new numbers?
   [[nodiscard]] bool depends_on_numbering(OpId op) const {
     const auto& numbers = join_.naming_.numbers;
-    if (numbers.empty() || numbers[op] == kNone) return false;
+    if (numbers.empty() || numbers[op] == kNoIndex) return false;
     const auto own = split_number(graph_.leaf(op));
     return own && own->number != numbers[op];
   }
@@ -188,7 +196,11 @@ class FileJoiner {
   }
 
   void by_parameter(uint32_t place) {
-    const TensorGroup& group = join_.groups_[place];
+    TensorGroup& group = join_.groups_[place];
+    if (is_constant_name(group.op_name)) {
+      group.rule = JoinRule::kParameter;
+      return;
+    }
     if (parameters_by_name_.empty()) {
       for (uint32_t o = 0; o < graph_.origins().size(); ++o) {
         const IrGraph& ir = graph_.origins()[o].graph;
@@ -292,7 +304,7 @@ class FileJoiner {
 
 FileJoin::FileJoin(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
                    Naming naming)
-    : graph_(graph), naming_(std::move(naming)) {
+    : graph_(&graph), naming_(std::move(naming)) {
   FileJoiner(*this, index, tensors).run();
 }
 
@@ -322,17 +334,17 @@ std::string_view explanation(JoinRule rule) {
     case JoinRule::kFused: return "the file's name is that of several operators, fused";
     case JoinRule::kDerived: return "the file's name begins with its name; the graph engine put the rest behind it";
     case JoinRule::kCut: return "the file's name is the beginning of its name, cut off";
-    case JoinRule::kParameter: return "a parameter of the graph";
+    case JoinRule::kParameter: return "a parameter or constant of the graph";
   }
   return "";
 }
 
 std::string FileJoin::reason(OpId op) const {
-  const IrNode& node = graph_.node(op);
+  const IrNode& node = graph_->node(op);
   if (node.kind == IrNodeKind::kCall) return "calls another graph, has no kernel of its own";
   if (node.kind == IrNodeKind::kVirtual) return "for the compiler only, has no kernel";
   if (node.leaf == Text::kEmpty) return "the IR has no full name for it";
-  const Origin& origin = graph_.origin(op);
+  const Origin& origin = graph_->origin(op);
   const bool graph_dumped = std::any_of(places_.begin(), places_.end(), [&](const auto& place) {
     return agree(origin.rank, place.first) && agree(origin.graph_id, place.second);
   });
@@ -343,7 +355,7 @@ std::string FileJoin::reason(OpId op) const {
 std::string FileJoin::reason(const TensorGroup& group) const {
   if (group.rule == JoinRule::kParameter) return std::string(explanation(group.rule));
   if (group.parameter) return "a parameter or constant that no graph here names";
-  const bool graph_known = std::any_of(graph_.origins().begin(), graph_.origins().end(), [&](const Origin& origin) {
+  const bool graph_known = std::any_of(graph_->origins().begin(), graph_->origins().end(), [&](const Origin& origin) {
     return agree(origin.rank, group.rank) && agree(origin.graph_id, group.graph);
   });
   if (!graph_known) return "there is no IR of its graph";

@@ -87,7 +87,7 @@ class FileJoin {
     uint32_t origin, parameter, group;
   };
 
-  const OpGraph& graph_;
+  const OpGraph* graph_;  // outlives this
   Naming naming_;
   std::vector<TensorGroup> groups_;
   std::vector<uint32_t> order_;  // tensors, group by group

@@ -85,10 +85,12 @@ std::string collapsed(std::string_view text) {
 
 enum class Fit : uint8_t { kNone, kWhole, kPart };  // the frame lies in the query; or reaches beyond it
 
+using FitFrame = std::function<Fit(const SourceFrame&)>;
+
 // By frame of one graph, what a query says of it; each frame is looked at once.
 using FrameFits = std::vector<Fit>;
 
-FrameFits fits_of(const IrGraph& ir, const std::function<Fit(const SourceFrame&)>& fit) {
+FrameFits fits_of(const IrGraph& ir, const FitFrame& fit) {
   FrameFits fits;
   fits.reserve(ir.frames.size());
   for (const SourceFrame& frame : ir.frames) fits.push_back(fit(frame));
@@ -177,24 +179,56 @@ class EqualStacks {
   std::map<std::pair<List, Text>, uint32_t> counts_;
 };
 
-std::vector<LineHit> find(const OpGraph& graph, const std::function<Fit(const SourceFrame&)>& fit, bool whole_file) {
-  std::vector<LineHit> hits;
-  for (const Origin& origin : graph.origins()) {
-    const IrGraph& ir = origin.graph;
-    const FrameFits fits = fits_of(ir, fit);
-    if (std::all_of(fits.begin(), fits.end(), [](Fit one) { return one == Fit::kNone; })) continue;
-    const EqualStacks equal(ir);
-    OperatorMatcher matcher(ir, fits, whole_file);
-    for (uint32_t i = 0; i < ir.nodes.size(); ++i) {
-      if (ir.nodes[i].kind != IrNodeKind::kKernel) continue;
-      auto hit = matcher.match(ir.nodes[i]);
+// All operators of one origin.
+class OriginMatcher {
+ public:
+  OriginMatcher(const Origin& origin, const FitFrame& fit, bool whole_file)
+      : origin_(origin), fits_(fits_of(origin.graph, fit)), matcher_(origin.graph, fits_, whole_file) {
+    if (!origin.second) return;
+    second_fits_ = fits_of(*origin.second, fit);
+    second_matcher_.emplace(*origin.second, second_fits_, whole_file);
+  }
+
+  void run(std::vector<LineHit>& hits) {
+    const auto none = [](Fit one) { return one == Fit::kNone; };
+    if (std::all_of(fits_.begin(), fits_.end(), none) && std::all_of(second_fits_.begin(), second_fits_.end(), none))
+      return;
+    const EqualStacks equal(origin_.graph);
+    for (uint32_t i = 0; i < origin_.graph.nodes.size(); ++i) {
+      const IrNode& node = origin_.graph.nodes[i];
+      if (node.kind != IrNodeKind::kKernel) continue;
+      auto hit = match(i, equal.repeated(node));
       if (!hit) continue;
-      hit->op = origin.first_operator + i;
-      hit->one_of_several = equal.repeated(ir.nodes[i]);
-      if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
+      hit->op = origin_.first_operator + i;
       hits.push_back(*hit);
     }
   }
+
+ private:
+  std::optional<LineHit> match(uint32_t place, bool repeated) {
+    auto hit = matcher_.match(origin_.graph.nodes[place]);
+    const uint32_t second = origin_.second_node.empty() ? kNoIndex : origin_.second_node[place];
+    std::optional<LineHit> other;
+    if (second_matcher_ && second != kNoIndex) other = second_matcher_->match(origin_.second->nodes[second]);
+    const bool disagree = second_matcher_ && second != kNoIndex && hit.has_value() != other.has_value();
+    if (!hit) hit = other;
+    if (!hit) return hit;
+    // The gradients of one operator share its lines; that several have one stack says nothing about them.
+    const bool own = hit->relation != Relation::kGradient && hit->relation != Relation::kFused;
+    hit->one_of_several = disagree || (own && repeated);
+    if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
+    return hit;
+  }
+
+  const Origin& origin_;
+  FrameFits fits_, second_fits_;
+  OperatorMatcher matcher_;
+  std::optional<OperatorMatcher> second_matcher_;
+};
+
+std::vector<LineHit> find(const OpGraph& graph, const FitFrame& fit, bool whole_file) {
+  std::vector<LineHit> hits;
+  for (const Origin& origin : graph.origins()) OriginMatcher(origin, fit, whole_file).run(hits);
   std::stable_sort(hits.begin(), hits.end(),
                    [](const LineHit& a, const LineHit& b) { return a.relation < b.relation; });
   return hits;

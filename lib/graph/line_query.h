@@ -44,8 +44,10 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  bool one_of_several = false;  // several operators of the type have this very stack: which call it was nobody can tell
-  double confidence = 1;        // that the line made this operator
+  // Several operators of the type have this very stack, or the IR's text and protobuf name different lines: which call it
+  // was nobody can tell.
+  bool one_of_several = false;
+  double confidence = 1;  // that the line made this operator
 };
 
 // Operators with a frame that fits, by relation, then in the order of the graph. Each operator once.

@@ -1,6 +1,8 @@
 #include "graph/load_graph.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -63,6 +65,7 @@ class FileLoader {
       IrTextOptions options;
       options.needle.text = request_.needle;
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
+      if (ir.place == OriginPlace::kDump && request_.needle.empty()) add_protobuf_beside(origin);
     }
     tell_damage(origin, damage);
     settle_graph_id(origin);
@@ -89,27 +92,40 @@ class FileLoader {
     }
   }
 
+  static std::unique_ptr<IrGraph> protobuf_beside(std::string path) {
+    if (!path.ends_with(".ir")) return nullptr;
+    path.replace(path.size() - 2, 2, "pb");
+    const auto file = File::open(path);
+    if (!file) return nullptr;
+    auto graph = read_ir_protobuf(*file);
+    return graph ? std::make_unique<IrGraph>(std::move(*graph)) : nullptr;
+  }
+
+  // What the .pb says about the operators of the same names.
+  static void add_protobuf_beside(Origin& origin) {
+    origin.second = protobuf_beside(origin.path);
+    if (!origin.second) return;
+    std::unordered_map<std::string, uint32_t> by_name;
+    for (uint32_t i = 0; i < origin.second->nodes.size(); ++i)
+      by_name.emplace(origin.second->full_name(origin.second->nodes[i]), i);
+    for (const IrNode& node : origin.graph.nodes) {
+      const auto found = node.leaf == Text::kEmpty ? by_name.end() : by_name.find(origin.graph.full_name(node));
+      origin.second_node.push_back(found == by_name.end() ? kNoIndex : found->second);
+    }
+  }
+
   // The folder of the dump has the id of the root graph, which a .pb says; several graphs may feed one folder.
   void settle_graph_id(Origin& origin) const {
     if (!origin.graph_id) origin.graph_id = graph_id_of_entry(origin.graph.text(origin.graph.facts.entry));
     if (origin.place != OriginPlace::kDump || !origin.graph_id || request_.dumped_graphs.empty()) return;
     if (is_dumped(*origin.graph_id)) return;
-    auto root = parse_i64(origin.graph.text(origin.graph.facts.root_name));
-    if (!root && origin.kind == OriginKind::kIrText) root = root_in_protobuf_beside(origin.path);
+    const IrGraph& says_root = origin.second ? *origin.second : origin.graph;
+    const auto root = parse_i64(says_root.text(says_root.facts.root_name));
     if (root && is_dumped(*root)) origin.graph_id = root;
   }
 
   [[nodiscard]] bool is_dumped(int64_t id) const {
     return std::find(request_.dumped_graphs.begin(), request_.dumped_graphs.end(), id) != request_.dumped_graphs.end();
-  }
-
-  static std::optional<int64_t> root_in_protobuf_beside(std::string path) {
-    if (!path.ends_with(".ir")) return std::nullopt;
-    path.replace(path.size() - 2, 2, "pb");
-    const auto file = File::open(path);
-    if (!file) return std::nullopt;
-    const auto graph = read_ir_protobuf(*file);
-    return graph ? parse_i64(graph->text(graph->facts.root_name)) : std::nullopt;
   }
 
   const GraphRequest& request_;

@@ -66,7 +66,7 @@ FileName file_name_of(const OpGraph& graph, OpId op, uint32_t number) {
   const auto numbered = split_number(leaf);
   if (!numbered) return {graph.scope(op), leaf, std::nullopt, {}};
   const std::string_view prefix = leaf.substr(0, numbered->prefix.size() + 3);
-  if (number != kNone) return {graph.scope(op), prefix, number, {}};
+  if (number != kNoIndex) return {graph.scope(op), prefix, number, {}};
   return {graph.scope(op), leaf, std::nullopt, {}};
 }
 

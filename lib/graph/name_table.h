@@ -22,7 +22,7 @@ class NameHash {
   uint64_t state_ = 0xCBF2'9CE4'8422'2325;
 };
 
-// The name of an operator in files: with `number` in place of its own unless that is kNone.
+// The name of an operator in files: with `number` in place of its own unless that is kNoIndex.
 struct FileName {
   std::string_view scope, prefix;  // "Default/conv1-Conv2d", "Conv2D-op"
   std::optional<uint64_t> number;

@@ -18,7 +18,7 @@ constexpr double kProved = 1.0, kByVersion = 0.9, kUndecided = 0.5;
 
 bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
   for (OpId op = 0; op < graph.size(); ++op) {
-    if (numbers[op] == kNone) continue;
+    if (numbers[op] == kNoIndex) continue;
     const auto own = split_number(graph.leaf(op));
     if (own && own->number != numbers[op]) return true;
   }

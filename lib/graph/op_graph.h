@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +31,10 @@ struct Origin {
   OriginPlace place = OriginPlace::kSaved;
   std::optional<int64_t> rank, graph_id;
   IrGraph graph;
-  uint32_t first_operator = 0;  // the operators of a graph are its nodes, in the order of the file
+  // The .pb beside an IR text. Of gradients the two may name different lines, and neither is always right.
+  std::unique_ptr<IrGraph> second;
+  std::vector<uint32_t> second_node;  // by node of `graph`: the node of that name in `second`, or kNoIndex
+  uint32_t first_operator = 0;        // the operators of a graph are its nodes, in the order of the file
 };
 
 using OpId = uint32_t;

@@ -26,7 +26,7 @@ class Counters {
 }  // namespace
 
 std::vector<uint32_t> renumbered(const OpGraph& graph) {
-  std::vector<uint32_t> numbers(graph.size(), kNone);
+  std::vector<uint32_t> numbers(graph.size(), kNoIndex);
   Counters counters;
   const Origin* previous = nullptr;
   for (const Origin& origin : graph.origins()) {

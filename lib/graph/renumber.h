@@ -13,7 +13,7 @@
 
 namespace msdump {
 
-// By operator: the new number; kNone where the name stays as it is (no number in it, or not OriginPlace::kDump).
+// By operator: the new number; kNoIndex where the name stays as it is (no number in it, or not OriginPlace::kDump).
 // Processes are told apart by their rank.
 [[nodiscard]] std::vector<uint32_t> renumbered(const OpGraph& graph);
 

@@ -20,8 +20,8 @@ class StackGraph {
     for (const StackJson::Op& op : stacks_.ops) add(op.name, op, FrameKind::kOwn);
     for (const std::string_view name : dumped_ops_) {
       if (stacks_.find(name) != nullptr) continue;
-      const std::string forward = forward_entry_of(name);
-      const StackJson::Op* const op = forward.empty() ? nullptr : stacks_.find(forward);
+      const auto forward = forward_entry_of(name);
+      const StackJson::Op* const op = forward ? stacks_.find(*forward) : nullptr;
       if (op != nullptr) add(name, *op, FrameKind::kForward);
     }
     return builder_.finish();
@@ -42,14 +42,14 @@ class StackGraph {
 
   uint32_t frame(uint32_t index, FrameKind kind, bool begins_chain) {
     auto& known = frames_[static_cast<size_t>(kind == FrameKind::kForward) * 2 + static_cast<size_t>(begins_chain)];
-    if (known.empty()) known.assign(stacks_.frames.size(), kNone);
-    if (known[index] != kNone) return known[index];
+    if (known.empty()) known.assign(stacks_.frames.size(), kNoIndex);
+    if (known[index] != kNoIndex) return known[index];
     const MsprobeFrame& from = stacks_.frames[index];
     IrGraph& ir = builder_.graph();
     SourceFrame to;
     to.file = ir.pool.view(builder_.intern(from.file));
     to.code = ir.pool.view(builder_.intern(from.code));
-    to.line = to.end_line = static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(from.line, 0), kNone - 1));
+    to.line = to.end_line = static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(from.line, 0), kNoIndex - 1));
     to.kind = kind;
     to.begins_chain = begins_chain;
     ir.frames.push_back(to);
@@ -59,7 +59,7 @@ class StackGraph {
   const StackJson& stacks_;
   const std::set<std::string_view>& dumped_ops_;
   IrGraphBuilder builder_;
-  uint32_t graph_ = kNone;
+  uint32_t graph_ = kNoIndex;
   std::vector<uint32_t> frames_[4];  // by kind and begins_chain: indices in the graph
 };
 
