@@ -160,7 +160,7 @@ void Assembler::add_parameter(std::string_view text, uint64_t line) {
   parameter.is_weight = parsed.is_weight;
   parameter.has_default = parsed.has_default;
   if (parsed.is_weight) parsed.weight_without_blank ? versions(0, 108) : versions(109, 9999);
-  references_.add_parameter(parameter.text, builder_.add_parameter(parameter));
+  references_.add_parameter(parameter, builder_.add_parameter(parameter));
 }
 
 void Assembler::add_node(const IrEvent& event) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "ir/file_head.h"
 #include "ir/scan.h"
 
 namespace msdump {
@@ -40,6 +41,11 @@ void References::add_node(uint32_t number, uint32_t index) {
   ++numbered_;
 }
 
+void References::add_parameter(const IrParameter& parameter, uint32_t index) {
+  parameters_.set(static_cast<uint32_t>(parameter.text), index);
+  if (parameter.number > 0) numbered_parameters_.set(parameter.number, index);
+}
+
 uint32_t References::node_of(uint32_t number) const {
   if (number < by_number_.size() && by_number_[number] != kNoIndex) return by_number_[number];
   if (by_large_number_.empty()) return kNoIndex;
@@ -58,7 +64,7 @@ IrOperand References::operand(std::string_view text, size_t place) {
     if (const auto parameter = parameters_.find(static_cast<uint32_t>(name))) {
       return {IrOperand::Kind::kParameter, false, *parameter};
     }
-    return {IrOperand::Kind::kUnresolved, false, static_cast<uint32_t>(builder_->intern(text))};
+    return unresolved(text, place, pending_parameters_);
   }
   if (text.starts_with("$(") || text.starts_with('@')) return unresolved(text, place, pending_outside_);
   return {IrOperand::Kind::kConstant, false, static_cast<uint32_t>(builder_->intern(text))};
@@ -91,7 +97,21 @@ void References::finish() {
   for (const uint32_t place : pending_outside_) {
     if (place < ir.operands.size()) resolve_outside(ir.operands[place]);
   }
+  for (const uint32_t place : pending_parameters_) {
+    if (place < ir.operands.size()) resolve_parameter(ir.operands[place]);
+  }
   find_parents();
+}
+
+// "%para1_x"
+void References::resolve_parameter(IrOperand& operand) {
+  const std::string_view text = builder_->graph().text(Text{operand.value}).substr(1);
+  auto parameter = parameters_.find(static_cast<uint32_t>(builder_->intern(text)));
+  ParameterLine line;
+  if (!parameter && parse_parameter(builder_->graph().text(Text{operand.value}), line) && line.number > 0) {
+    parameter = numbered_parameters_.find(line.number);
+  }
+  if (parameter) operand = {IrOperand::Kind::kParameter, false, *parameter};
 }
 
 // "@g", "$(@g:x)", "$(g:x)".

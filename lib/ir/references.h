@@ -1,6 +1,7 @@
 // What the operands of IR text refer to: "%3" an operator of the same graph, "%para1_x" a parameter, "@g" a graph,
-// "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to; what is not in the
-// file stays as its text.
+// "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to: a closure uses the
+// parameters of a graph that is printed behind it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3" what their
+// heads call "%para1_x": then the number decides. What is not in the file stays as its text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ class References {
   // Numbers begin anew with each graph.
   void begin_graph();
   void add_node(uint32_t number, uint32_t index);
-  void add_parameter(Text text, uint32_t index) { parameters_.set(static_cast<uint32_t>(text), index); }
+  void add_parameter(const IrParameter& parameter, uint32_t index);
 
   // The operand for a text of the next node; `place` is where it will be in IrGraph::operands.
   IrOperand operand(std::string_view text, size_t place);
@@ -35,6 +36,7 @@ class References {
   IrOperand unresolved(std::string_view text, size_t place, std::vector<uint32_t>& pending);
   void resolve_numbers();
   void resolve_outside(IrOperand& operand);
+  void resolve_parameter(IrOperand& operand);
   void find_parents();
   const Labels& labels_of(uint32_t graph);
 
@@ -43,8 +45,9 @@ class References {
   std::unordered_map<uint32_t, uint32_t> by_large_number_;
   size_t numbered_ = 0;
   HandleMap parameters_;  // the last of that name: a graph names its own before it uses them
+  HandleMap numbered_parameters_;
   HandleMap graphs_;
-  std::vector<uint32_t> pending_, pending_outside_;  // places of operands
+  std::vector<uint32_t> pending_, pending_outside_, pending_parameters_;  // places of operands
   std::unordered_map<uint32_t, Labels> labels_;
 };
 
