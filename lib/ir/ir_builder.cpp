@@ -13,8 +13,8 @@ constexpr size_t kMaxElements = 65536;  // of one tuple
 }  // namespace
 
 bool IrGraphBuilder::fits(size_t count) {
-  overflow_ = overflow_ || count >= kNone;
-  return count < kNone;
+  overflow_ = overflow_ || count >= kNoIndex;
+  return count < kNoIndex;
 }
 
 uint32_t IrGraphBuilder::type(std::string_view text) {
@@ -58,20 +58,21 @@ std::optional<uint32_t> IrGraphBuilder::frame(std::string_view text, FrameKind k
   const Text kept = intern(scratch_);
   if (kept == Text::kEmpty) return std::nullopt;
   if (const auto known = frame_of_text_.find(static_cast<uint32_t>(kept))) {
-    return *known == kNone ? std::nullopt : std::optional(*known);
+    return *known == kNoIndex ? std::nullopt : std::optional(*known);
   }
   auto parsed = parse_source_frame(ir_.text(kept).substr(1));
   const bool good = parsed && fits(ir_.frames.size());
-  frame_of_text_.set(static_cast<uint32_t>(kept), good ? static_cast<uint32_t>(ir_.frames.size()) : kNone);
+  frame_of_text_.set(static_cast<uint32_t>(kept), good ? static_cast<uint32_t>(ir_.frames.size()) : kNoIndex);
   if (!good) return std::nullopt;
   parsed->frame.kind = kind;
   parsed->frame.begins_chain = begins_chain;
   ir_.frames.push_back(parsed->frame);
+  styles_.push_back(parsed->style);
   return static_cast<uint32_t>(ir_.frames.size() - 1);
 }
 
 uint32_t IrGraphBuilder::begin_graph(std::string_view name, std::string_view parent_name, uint32_t line) {
-  if (!fits(ir_.graphs.size())) return kNone;
+  if (!fits(ir_.graphs.size())) return kNoIndex;
   IrSubgraph graph;
   graph.name = intern(name);
   graph.parent_name = intern(parent_name);
@@ -83,18 +84,18 @@ uint32_t IrGraphBuilder::begin_graph(std::string_view name, std::string_view par
 }
 
 uint32_t IrGraphBuilder::add_parameter(const IrParameter& parameter) {
-  if (!fits(ir_.parameters.size())) return kNone;
-  if (parameter.graph != kNone) ++ir_.graphs[parameter.graph].parameter_count;
+  if (!fits(ir_.parameters.size())) return kNoIndex;
+  if (parameter.graph != kNoIndex) ++ir_.graphs[parameter.graph].parameter_count;
   ir_.parameters.push_back(parameter);
   return static_cast<uint32_t>(ir_.parameters.size() - 1);
 }
 
 uint32_t IrGraphBuilder::add_node(IrNode node, std::span<const IrOperand> operands) {
-  if (!fits(ir_.nodes.size()) || !fits(ir_.operands.size() + operands.size())) return kNone;
+  if (!fits(ir_.nodes.size()) || !fits(ir_.operands.size() + operands.size())) return kNoIndex;
   node.first_operand = static_cast<uint32_t>(ir_.operands.size());
   node.operand_count = static_cast<uint32_t>(operands.size());
   ir_.operands.insert(ir_.operands.end(), operands.begin(), operands.end());
-  if (node.graph != kNone) ++ir_.graphs[node.graph].node_count;
+  if (node.graph != kNoIndex) ++ir_.graphs[node.graph].node_count;
   IrFacts& facts = ir_.facts;
   facts.with_full_name += node.leaf != Text::kEmpty ? 1 : 0;
   facts.with_scope += node.scope != Text::kEmpty ? 1 : 0;
@@ -105,7 +106,7 @@ uint32_t IrGraphBuilder::add_node(IrNode node, std::span<const IrOperand> operan
 }
 
 uint32_t IrGraphBuilder::add_constant(const IrConstant& constant) {
-  if (!fits(ir_.constants.size())) return kNone;
+  if (!fits(ir_.constants.size())) return kNoIndex;
   ir_.constants.push_back(constant);
   return static_cast<uint32_t>(ir_.constants.size() - 1);
 }
@@ -128,6 +129,8 @@ Result<IrGraph> IrGraphBuilder::finish() {
                 ir_.nodes.size());
   }
   ir_.pool.close();
+  ir_.nodes.shrink_to_fit();
+  ir_.operands.shrink_to_fit();
   return std::move(ir_);
 }
 

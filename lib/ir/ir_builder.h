@@ -36,6 +36,7 @@ class IrGraphBuilder {
 
   // "In file ..", as in ir/source_frame.h. An index into frames; nothing if it has no place in it.
   std::optional<uint32_t> frame(std::string_view text, FrameKind kind, bool begins_chain);
+  [[nodiscard]] PlaceStyle style_of(uint32_t frame) const { return styles_[frame]; }
   List stack(std::span<const uint32_t> frames) { return ir_.pool.intern(frames); }
 
   uint32_t begin_graph(std::string_view name, std::string_view parent_name, uint32_t line);
@@ -61,6 +62,7 @@ class IrGraphBuilder {
 
   IrGraph ir_;
   HandleMap type_of_text_, frame_of_text_;
+  std::vector<PlaceStyle> styles_;  // of frames
   std::string scratch_;
   std::vector<uint32_t> numbers_;
   size_t elements_left_ = size_t{4} << 20;  // of tuples, over the whole file

@@ -45,11 +45,11 @@ IrNodeKind node_kind(std::string_view op) {
 std::optional<DType> IrType::known_dtype() const { return dtype.empty() ? std::nullopt : dtype_from_name(dtype); }
 
 std::string IrGraph::node_name(const IrNode& node) const {
-  return node.number == kNone ? "Return" : fmt::format("%{}", node.number);
+  return node.number == kNoIndex ? "Return" : fmt::format("%{}", node.number);
 }
 
 std::string_view IrGraph::graph_name(const IrNode& node) const {
-  return node.graph == kNone ? std::string_view() : text(graphs[node.graph].name);
+  return node.graph == kNoIndex ? std::string_view() : text(graphs[node.graph].name);
 }
 
 std::string IrGraph::full_name(const IrNode& node) const {

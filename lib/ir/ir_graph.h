@@ -25,7 +25,7 @@
 
 namespace msdump {
 
-inline constexpr uint32_t kNone = UINT32_MAX;  // no graph, no number, no type
+inline constexpr uint32_t kNoIndex = UINT32_MAX;  // no graph, no number, no type
 
 enum class FrameKind : uint8_t {
   kOwn,
@@ -88,9 +88,9 @@ enum class IrNodeKind : uint8_t {
 };
 
 struct IrNode {
-  uint32_t graph = kNone;   // index of the subgraph; kNone in an excerpt without one
-  uint32_t number = kNone;  // N of "%N" (protobuf: of the node's name); kNone for Return. Unique in a graph only
-  uint32_t line = 0;        // in the file, from 1; 0 in protobuf
+  uint32_t graph = kNoIndex;   // index of the subgraph; kNoIndex in an excerpt without one
+  uint32_t number = kNoIndex;  // N of "%N" (protobuf: of the node's name); kNoIndex for Return. Unique in a graph only
+  uint32_t line = 0;           // in the file, from 1; 0 in protobuf
   Text debug_name = Text::kEmpty;
   Text op = Text::kEmpty;  // as printed: "Conv2D", "PrimFunc_Add", "call @g", "%5[@FuncUnion(@a, @b)]"
   Text scope = Text::kEmpty;
@@ -107,10 +107,10 @@ struct IrParameter {
   Text text = Text::kEmpty;  // as referred to: "para1_x" ("para1" in 0.5 to 1.0, the name in protobuf)
   Text name = Text::kEmpty;  // "x"
   uint32_t number = 0;
-  uint32_t graph = kNone;  // kNone: of the entry graph, listed in the head of the file
+  uint32_t graph = kNoIndex;  // kNoIndex: of the entry graph, listed in the head of the file
   uint32_t line = 0;
-  uint32_t host = kNone, device = kNone;  // types
-  Text symbolic_shape = Text::kEmpty;     // "[s0, 3]": 2.3 and later
+  uint32_t host = kNoIndex, device = kNoIndex;  // types
+  Text symbolic_shape = Text::kEmpty;           // "[s0, 3]": 2.3 and later
   std::optional<bool> is_weight;
   bool has_default = false;
 };
@@ -118,7 +118,7 @@ struct IrParameter {
 struct IrSubgraph {
   Text name = Text::kEmpty;
   Text parent_name = Text::kEmpty;  // of a closure
-  uint32_t parent = kNone;
+  uint32_t parent = kNoIndex;
   uint32_t line = 0;
   uint32_t first_node = 0, node_count = 0;
   uint32_t first_parameter = 0, parameter_count = 0;
@@ -129,7 +129,7 @@ struct IrConstant {
   Text key = Text::kEmpty;        // "cst1"
   Text full_name = Text::kEmpty;  // "Default--data-1"
   Text value = Text::kEmpty;      // empty for a tensor
-  uint32_t type = kNone;
+  uint32_t type = kNoIndex;
 };
 
 struct IrProblem {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,5 +37,8 @@ enum class Brackets : uint8_t {
 // The parts between commas that are in no bracket and no quote, without blanks around them. An empty text has none.
 // Brackets of all kinds count as one.
 void split_at_commas(std::string_view text, Brackets brackets, std::vector<std::string_view>& parts);
+
+// With one blank for each run of blanks outside of quotes.
+[[nodiscard]] std::string collapse_blanks(std::string_view text);
 
 }  // namespace msdump
