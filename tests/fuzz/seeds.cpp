@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "support/dump_builder.h"
+#include "support/ir_pb_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
 #include "support/scratch_dir.h"
@@ -100,6 +101,33 @@ void pt_files(const fs::path& folder) {
   for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
 }
 
+void ir_protobuf_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  IrPbSpec spec = small_ir_pb();
+  spec.nodes[0].attributes = {
+      {"names", pb_list_value(32, {pb_text_value("x"), pb_int_value(-1)})},
+      {"dst_type", pb_number(1, 39) + pb_bytes(20, pb_type(10))},
+      {"dict", pb_number(1, 33) + pb_bytes(19, pb_bytes(1, "k") + pb_bytes(2, pb_int_value(2)))}};
+  spec.nodes[1].output_type = pb_tuple_type({pb_type(43), pb_tensor_type(11, {})});
+  spec.nodes[1].source_address =
+      "      # In file /a.py:1~2, 3~4/x/\n      # Corresponding forward node candidate:\n      #  - In file "
+      "/b.py(3)/y/\n";
+  write_seed(folder, "beside a dump", build_ir_pb(spec));
+  write_seed(folder, "node", build_pb_node(spec.nodes[0]));
+  spec.bare = true;
+  write_seed(folder, "bare", build_ir_pb(spec));
+  IrPbSpec saved = small_ir_pb();
+  saved.root_name.reset();
+  saved.constants = {{"cst1", pb_number(1, 14) + pb_bytes(8, pb_number(1, 2) + pb_number(2, 11))}};
+  for (PbNode& node : saved.nodes) node.source_address.reset();
+  saved.nodes[0].instance_name = "add";
+  write_seed(folder, "of save_graphs", build_ir_pb(saved));
+  write_seed(folder, "source address", *spec.nodes[1].source_address);
+  write_seed(folder, "type", spec.nodes[1].output_type);
+  for (const auto& [name, value] : spec.nodes[0].attributes) write_seed(folder, "value " + name, value);
+  for (const IrPbFault fault : all_ir_pb_faults()) write_seed(folder, name_of(fault), build_faulty_ir_pb(fault));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,5 +141,6 @@ int main(int argc, char** argv) {
   names(folder / "names");
   md5_jobs(folder / "md5");
   pt_files(folder / "pt");
+  ir_protobuf_files(folder / "ir_protobuf");
   return 0;
 }
