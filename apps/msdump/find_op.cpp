@@ -80,7 +80,7 @@ class FindOp : public Command {
     }
     Result<OpenedGraph> opened = open_graph(session, options_, {needle(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
-    if (opened->search.files.empty() || opened->graph().origins().empty()) return end_without_graph(session, *opened);
+    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
     std::vector<Found> found = find(*opened);
     return paths_ ? print_paths(session, *opened, found) : print_rows(session, *opened, found);
   }
@@ -90,7 +90,7 @@ class FindOp : public Command {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
     if (lines_.empty() && codes_.empty() && names_.empty() && !by_selection)
-      throw UsageError("find-op: what is to be found?",
+      throw UsageError("what is to be found?",
                        "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
   }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "graph/dot.h"
+#include "graph/proof.h"
 #include "graph/source_lines.h"
 #include "graph_rows.h"
 #include "graph_run.h"
@@ -70,8 +71,11 @@ class MapIr : public Command {
     if (!around_.empty() && !dot_) throw UsageError("--around goes with --dot only");
     Result<OpenedGraph> opened = open_graph(session, options_, {{}, Headers::kAll});
     if (!opened) return session.end_with(opened.error());
-    if (opened->search.files.empty() || opened->graph().origins().empty()) return end_without_graph(session, *opened);
+    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
     if (dot_) return print_dot(session, *opened);
+    if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
+    if (prove_) prove(session, *opened);
+    if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
     return print_rows(session, *opened);
   }
 
@@ -142,6 +146,44 @@ class MapIr : public Command {
             {"reason", "reason"}};
   }
 
+  // Inputs of an operator that equal the output of their producer, and that do not.
+  struct Proof {
+    uint32_t agreeing = 0, contradicting = 0;
+  };
+
+  void prove(Session& session, const OpenedGraph& opened) {
+    const OpGraph& graph = opened.graph();
+    const auto& tensors = opened.catalogue->list.tensors();
+    const ValueComparer comparer(opened.catalogue->index, tensors);
+    proofs_.resize(graph.size());
+    opened.pool->parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
+      const auto op = static_cast<OpId>(index);
+      if (session.cancel.cancelled() || !graph.has_kernel(op)) return;
+      for (const ProofEdge& edge : proof_edges(tensors, opened.catalogue->index, graph, opened.joined->join, op)) {
+        const Agreement agreement = comparer.compare(edge.input_tensor, edge.output_tensor);
+        if (agreement == Agreement::kEqual) ++proofs_[op].agreeing;
+        if (agreement == Agreement::kDifferent) ++proofs_[op].contradicting;
+      }
+    });
+  }
+
+  static double proved_confidence(double confidence, const Proof* proof) {
+    constexpr double kProved = 1.0, kContradicted = 0.3;
+    if (proof == nullptr) return confidence;
+    if (proof->contradicting > proof->agreeing) return std::min(confidence, kContradicted);
+    return proof->agreeing > 0 && proof->contradicting == 0 ? kProved : confidence;
+  }
+  static std::string proof_text(const Proof& proof) {
+    const uint32_t all = proof.agreeing + proof.contradicting;
+    if (all == 0) return {};
+    return fmt::format("; {} of {} inputs equal their producer's output", proof.agreeing, all);
+  }
+  static report::Object proof_object(const Proof& proof) {
+    report::Object object;
+    object.add("agreeing", proof.agreeing).add("contradicting", proof.contradicting);
+    return object;
+  }
+
   // {slot, dtype, shape, format}: as on the device where the IR says so, else on the host.
   static report::List types_of(const IrGraph& ir, std::span<const uint32_t> host, std::span<const uint32_t> device) {
     report::List list;
@@ -159,7 +201,7 @@ class MapIr : public Command {
     return list;
   }
 
-  report::Object row_of(const OpenedGraph& opened, OpId op) const {
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, OpId op) const {
     const OpGraph& graph = opened.graph();
     const IrGraph& ir = graph.ir(op);
     const IrNode& node = graph.node(op);
@@ -173,11 +215,14 @@ class MapIr : public Command {
     row.add("outputs", types_of(ir, ir.outputs(node.host), ir.outputs(node.device)));
     row.add("files", file_objects(opened, files));
     const bool matched = opened.joined && !opened.joined->join.pairs_of(op).empty();
-    row.add("confidence", matched ? report::Value(files.confidence) : report::Value());
+    const Proof* const proof = proofs_.empty() ? nullptr : &proofs_[op];
+    row.add("confidence", matched ? report::Value(proved_confidence(files.confidence, proof)) : report::Value());
     std::string reason;
     if (matched) reason = explanation(files.rule);
+    if (matched && proof != nullptr) reason += proof_text(*proof);
     if (!matched && opened.joined) reason = opened.joined->join.reason(op);
     row.add("reason", reason.empty() ? report::Value() : report::Value(reason));
+    if (proof != nullptr) row.add("proof", proof_object(*proof));
     return row;
   }
 
@@ -313,6 +358,7 @@ class MapIr : public Command {
   bool all_ = false, unmatched_ = false, prove_ = false, dot_ = false;
   std::string around_;
   uint32_t depth_ = 2;
+  std::vector<Proof> proofs_;  // by operator; empty without --prove
   report::Form form_ = report::Form::kTable;
 };
 

@@ -42,7 +42,9 @@ bool is_constant_name(std::string_view name) {
 class FileJoiner {
  public:
   FileJoiner(FileJoin& join, const DumpIndex& index, const std::vector<TensorRecord>& tensors)
-      : join_(join), graph_(*join.graph_), index_(index), tensors_(tensors) {}
+      : join_(join), graph_(*join.graph_), index_(index), tensors_(tensors) {
+    for (const Origin& origin : graph_.origins()) by_step_ = by_step_ || origin.step.has_value();
+  }
 
   void run() {
     make_groups();
@@ -73,11 +75,12 @@ class FileJoiner {
       const TensorRecord& tensor = tensors_[i];
       const FolderIdentity& folder = index_.folders()[index_.files()[tensor.file].folder].identity;
       auto& candidates = by_hash[hash_of(tensor.name.op_name)];
-      const bool parameter = tensor.name.io == Io::kParameter || tensor.name.op_type == "Parameter";
+      const bool parameter = tensor.name.op_type == "Parameter";
+      const std::optional<int64_t> step = by_step_ ? folder.step : std::nullopt;
       const auto same = std::find_if(candidates.begin(), candidates.end(), [&](uint32_t candidate) {
         const TensorGroup& group = join_.groups_[candidate];
-        return group.rank == folder.rank && group.graph == folder.graph && group.parameter == parameter &&
-               group.op_name == tensor.name.op_name;
+        return group.rank == folder.rank && group.graph == folder.graph && group.step == step &&
+               group.parameter == parameter && group.op_name == tensor.name.op_name;
       });
       if (same != candidates.end()) {
         group_of[i] = *same;
@@ -87,6 +90,7 @@ class FileJoiner {
         TensorGroup group;
         group.rank = folder.rank;
         group.graph = folder.graph;
+        group.step = step;
         group.op_type = tensor.name.op_type;
         group.op_name = tensor.name.op_name;
         group.parameter = parameter;
@@ -110,7 +114,7 @@ class FileJoiner {
   }
 
   [[nodiscard]] static bool same_place(const Origin& origin, const TensorGroup& group) {
-    return agree(origin.rank, group.rank) && agree(origin.graph_id, group.graph);
+    return agree(origin.rank, group.rank) && agree(origin.graph_id, group.graph) && agree(origin.step, group.step);
   }
 
   void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
@@ -297,6 +301,7 @@ class FileJoiner {
   const OpGraph& graph_;
   const DumpIndex& index_;
   const std::vector<TensorRecord>& tensors_;
+  bool by_step_ = false;
   HashIndex groups_by_name_, operators_by_name_;
   std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
   std::vector<std::pair<std::string, OpId>> sorted_names_;

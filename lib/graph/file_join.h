@@ -53,9 +53,10 @@ struct JoinPair {
   double confidence = 0;
 };
 
-// Tensors with one operator name in one graph of one rank: all slots, steps and occurrences.
+// Tensors with one operator name in one graph of one rank: all slots, steps and occurrences. Where the graph knows its
+// step (msprobe's stack.json) a group is of one step.
 struct TensorGroup {
-  std::optional<int64_t> rank, graph;
+  std::optional<int64_t> rank, graph, step;
   std::string_view op_type, op_name;
   bool parameter = false;
   JoinRule rule = JoinRule::kUnmatched;  // of its best pair

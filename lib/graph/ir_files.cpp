@@ -69,17 +69,13 @@ Snapshot snapshot_of(const IrFile& file) {
   return snapshot;
 }
 
-// Of the snapshots of one folder the final ones: of the best family that is there the last of each graph; of
-// trace_code_graph, whose names have no graph, all.
+// Of the snapshots of one family the last of each graph; of trace_code_graph, whose names have no graph, all.
 std::vector<IrFile> final_snapshots(const std::vector<IrFile>& files) {
-  int best = kNoFamily;
-  for (const IrFile& file : files) best = std::min(best, file.priority);
   std::map<std::tuple<int64_t, std::string, int64_t>, Snapshot> last;
   for (const IrFile& file : files) {
-    if (file.priority != best) continue;
     Snapshot snapshot = snapshot_of(file);
     const bool every = snapshot.family == "trace_code_graph";
-    const std::tuple key(file.graph_id.value_or(-1), best == kNoFamily ? std::string() : snapshot.family,
+    const std::tuple key(file.graph_id.value_or(-1), file.priority == kNoFamily ? std::string() : snapshot.family,
                          every ? snapshot.counter : 0);
     const auto [at, added] = last.try_emplace(key, snapshot);
     if (!added && snapshot.counter >= at->second.counter) at->second = std::move(snapshot);
@@ -103,15 +99,21 @@ void drop_protobuf_beside_text(std::vector<IrFile>& files) {
 // Out of all IR files of some folders, those to read.
 std::vector<IrFile> choose(const std::vector<IrFile>& files) {
   std::vector<IrFile> of_dump, saved;
-  for (const IrFile& file : files)
-    (file.place == OriginPlace::kDump && file.graph_id ? of_dump : saved).push_back(file);
+  for (const IrFile& file : files) (file.priority == 0 ? of_dump : saved).push_back(file);
   if (!of_dump.empty()) {
     drop_protobuf_beside_text(of_dump);
     return of_dump;
   }
-  // save_graphs writes one folder a rank.
+  // save_graphs writes one folder a rank, and folders of further snapshots inside it.
+  std::map<std::optional<int64_t>, int> best;
+  for (const IrFile& file : saved) {
+    const auto [at, added] = best.try_emplace(file.rank, file.priority);
+    if (!added) at->second = std::min(at->second, file.priority);
+  }
   std::map<std::string, std::vector<IrFile>> by_folder;
-  for (const IrFile& file : saved) by_folder[file.path.substr(0, file.path.rfind('/') + 1)].push_back(file);
+  for (const IrFile& file : saved) {
+    if (file.priority == best[file.rank]) by_folder[file.path.substr(0, file.path.rfind('/') + 1)].push_back(file);
+  }
   std::vector<IrFile> result;
   for (const auto& [folder, members] : by_folder) {
     for (IrFile& file : final_snapshots(members)) result.push_back(std::move(file));
@@ -159,7 +161,8 @@ class Search {
     for (const IndexedFile& file : index_.files()) {
       const FolderIdentity& folder = index_.folders()[file.folder].identity;
       if (file.kind == FileKind::kStackJson) {
-        IrFile stack{index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, 0};
+        IrFile stack{
+            index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
         stacks_.push_back(std::move(stack));
       } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
@@ -190,8 +193,9 @@ class Search {
       std::error_code ignored;
       const fs::path root = fs::absolute(path, ignored).lexically_normal();
       const fs::path folder = (root.has_filename() ? root : root.parent_path()).parent_path();
-      folders.insert(folder.string());
-      if (folder.has_parent_path()) folders.insert(folder.parent_path().string());
+      for (const fs::path& place : {folder, folder.parent_path()}) {
+        if (place.has_relative_path()) folders.insert(place.string());
+      }
     }
     for (const std::string& folder : folders) {
       result_.looked_in.push_back(folder);
@@ -243,7 +247,7 @@ Status add_named(const std::string& named, IrSearch& search) {
     }
     // What the user names is read, whatever it is called.
     auto file = ir_file_of_name(path);
-    if (!file) file = IrFile{path, OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, kNoFamily};
+    if (!file) file = IrFile{path, OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
     search.files.push_back(std::move(*file));
   }
   return {};
@@ -254,7 +258,7 @@ Status add_named(const std::string& named, IrSearch& search) {
 std::optional<IrFile> ir_file_of_name(std::string_view path) {
   const std::string_view file_name = base_name(path);
   const FileKind kind = kind_of_name(file_name);
-  IrFile file{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, kNoFamily};
+  IrFile file{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
   if (kind == FileKind::kStackJson) {
     file.kind = OriginKind::kStackJson;
     return file;

@@ -25,7 +25,7 @@ struct IrFile {
   std::string path;
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
-  std::optional<int64_t> rank, graph_id;
+  std::optional<int64_t> rank, graph_id, step;
   int priority = 0;  // of kSaved: lower is nearer to what ran
 };
 

@@ -53,6 +53,7 @@ class FileLoader {
     origin.place = ir.place;
     origin.rank = ir.rank;
     origin.graph_id = ir.graph_id;
+    origin.step = ir.step;
     origin.kind = ir.kind;
     if (ir.kind == OriginKind::kIrText && looks_like_protobuf(file)) origin.kind = OriginKind::kIrProtobuf;
     if (origin.kind == OriginKind::kStackJson) {

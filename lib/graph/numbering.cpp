@@ -38,7 +38,7 @@ class Trial {
  public:
   Trial(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& as_is,
         const FileJoin& renumbered)
-      : index_(index), tensors_(tensors), graph_(graph), joins_{&as_is, &renumbered} {}
+      : index_(index), tensors_(tensors), graph_(graph), comparer_(index, tensors), joins_{&as_is, &renumbered} {}
 
   std::array<Tally, 2> run() {
     for (OpId op = 0; op < graph_.size(); ++op) {
@@ -64,7 +64,7 @@ class Trial {
   }
 
   void count(Tally& tally, const ProofEdge& edge) {
-    switch (compare_elements(index_, tensors_[edge.input_tensor], tensors_[edge.output_tensor])) {
+    switch (comparer_.compare(edge.input_tensor, edge.output_tensor)) {
       case Agreement::kEqual: ++tally.equal; break;
       case Agreement::kDifferent: ++tally.different; break;
       case Agreement::kUnknown: break;
@@ -74,6 +74,7 @@ class Trial {
   const DumpIndex& index_;
   const std::vector<TensorRecord>& tensors_;
   const OpGraph& graph_;
+  const ValueComparer comparer_;
   const std::array<const FileJoin*, 2> joins_;
   std::array<Tally, 2> tallies_;
 };
@@ -109,9 +110,10 @@ Joined join_files(const DumpIndex& index, const std::vector<TensorRecord>& tenso
     choice.agreeing = right.equal;
     choice.contradicting = right.different;
     choice.confidence = right.different == 0 ? kProved : std::max(kUndecided, right.share());
-    choice.evidence =
-        fmt::format("{} of {} inputs equal their producer's output; with {} numbers {} of {}", right.equal, right.all(),
-                    choice.renumbered ? "the graph's" : "new", wrong.equal, wrong.all());
+    choice.evidence = fmt::format("{} of {} inputs equal their producer's output", right.equal, right.all());
+    if (wrong.all() > 0)
+      choice.evidence +=
+          fmt::format(", with {} numbers {} of {}", choice.renumbered ? "the IR's" : "new", wrong.equal, wrong.all());
   } else if (known) {
     choice.renumbered = *known;
     choice.confidence = kByVersion;

@@ -30,6 +30,7 @@ struct Origin {
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
   std::optional<int64_t> rank, graph_id;
+  std::optional<int64_t> step;  // of stack.json, which msprobe writes for each step
   IrGraph graph;
   // The .pb beside an IR text. Of gradients the two may name different lines, and neither is always right.
   std::unique_ptr<IrGraph> second;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "dump/dump_index.h"
@@ -15,9 +15,27 @@ namespace msdump {
 
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
-// Compares the elements of two tensors of a dump: the first and the last MiB of large ones. Other dimensions with as many
-// elements of the same dtype are no difference: a reshape costs nothing and has no kernel.
-[[nodiscard]] Agreement compare_elements(const DumpIndex& index, const TensorRecord& a, const TensorRecord& b);
+// Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many elements
+// of the same dtype are no difference, a reshape costs nothing and has no kernel. Without: the texts of their rows in
+// statistic.csv. Thread-safe.
+class ValueComparer {
+ public:
+  ValueComparer(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
+  ValueComparer(const ValueComparer&) = delete;
+  ValueComparer& operator=(const ValueComparer&) = delete;
+  ~ValueComparer();
+
+  // Indices of tensors.
+  [[nodiscard]] Agreement compare(uint32_t a, uint32_t b) const;
+
+ private:
+  class Rows;
+  [[nodiscard]] Agreement compare_elements(const TensorRecord& a, const TensorRecord& b) const;
+
+  const DumpIndex& index_;
+  const std::vector<TensorRecord>& tensors_;
+  std::unique_ptr<Rows> rows_;  // of tables, read when the first is asked for
+};
 
 // One edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
 struct ProofEdge {

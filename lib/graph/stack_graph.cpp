@@ -1,5 +1,7 @@
 #include "graph/stack_graph.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,15 @@
 
 namespace msdump {
 namespace {
+
+// Of gradients of parameters, too: Cell.fc.Dense.parameters_grad.0 belongs to Cell.fc.Dense.forward.0.
+std::optional<std::string> forward_of(std::string_view name) {
+  constexpr std::string_view kGradients = ".parameters_grad";
+  const size_t at = name.rfind(kGradients);
+  if (at == std::string_view::npos) return forward_entry_of(name);
+  const std::string_view call = name.substr(at + kGradients.size());
+  return std::string(name.substr(0, at)) + ".forward" + (call.empty() ? ".0" : std::string(call));
+}
 
 class StackGraph {
  public:
@@ -20,7 +31,7 @@ class StackGraph {
     for (const StackJson::Op& op : stacks_.ops) add(op.name, op, FrameKind::kOwn);
     for (const std::string_view name : dumped_ops_) {
       if (stacks_.find(name) != nullptr) continue;
-      const auto forward = forward_entry_of(name);
+      const auto forward = forward_of(name);
       const StackJson::Op* const op = forward ? stacks_.find(*forward) : nullptr;
       if (op != nullptr) add(name, *op, FrameKind::kForward);
     }

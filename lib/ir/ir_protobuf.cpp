@@ -143,7 +143,7 @@ class GraphReader {
     IrGraph& ir = builder_.graph();
     ++ir.facts.node_heads;
     const size_t ordinal = node_index_.size();
-    node_index_.push_back(kNone);
+    node_index_.push_back(kNoIndex);
     typename Schema::Node message;
     if (!parse(message, field) || message.op_type().empty()) {
       problem(field, "an operator that cannot be read");
@@ -170,7 +170,7 @@ class GraphReader {
 
   void set_number(IrNode& node, std::string_view name, size_t ordinal) {
     const auto number = parse_u64(name);
-    const bool fits = number && *number < kNone;
+    const bool fits = number && *number < kNoIndex;
     node.number = fits ? static_cast<uint32_t>(*number) : static_cast<uint32_t>(ordinal) + 1;
     if (!fits) node.debug_name = builder_.intern(name);
   }
@@ -190,7 +190,7 @@ class GraphReader {
       if (operand.kind != Kind::kNode) continue;
       const std::string_view name = node_names_[operand.value];
       operand.value = node_index_[operand.value];
-      if (operand.value == kNone)
+      if (operand.value == kNoIndex)
         operand = {Kind::kUnresolved, operand.control, static_cast<uint32_t>(builder_.intern(name))};
     }
   }
@@ -274,7 +274,7 @@ class GraphReader {
   IrGraphBuilder builder_;
   std::string_view name_;
   std::vector<std::string_view> node_names_;  // of all nodes of the file
-  std::vector<uint32_t> node_index_;          // of the same: kNone for those left out
+  std::vector<uint32_t> node_index_;          // of the same: kNoIndex for those left out
   std::vector<uint32_t> output_types_;        // of those that are not
   std::unordered_map<std::string_view, IrOperand> names_;
   std::vector<uint32_t> frames_;
