@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ir/ir_text.h"
 #include "support/catch.h"
+#include "support/csv_rows.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"
 
@@ -42,27 +43,6 @@ Result<IrGraph> read(const fs::path& path, const IrTextOptions& options = {}) {
   const auto file = File::open(path.string());
   REQUIRE(file);
   return read_ir_text(*file, options);
-}
-
-// The rows of a csv whose fields may be quoted, without the titles.
-std::vector<Texts> rows_of(const fs::path& path) {
-  const std::string text = read_bytes(path);
-  std::vector<Texts> rows(1, Texts(1));
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      rows.back().emplace_back();
-    } else if (c == '\n' && !quoted) {
-      rows.emplace_back(1);
-    } else if (c != '\r') {
-      rows.back().back() += c;
-    }
-  }
-  rows.pop_back();
-  rows.erase(rows.begin());
-  return rows;
 }
 
 bool is_user_frame(const SourceFrame& frame) { return frame.file.find("site-packages") == std::string_view::npos; }
@@ -200,7 +180,7 @@ TEST_CASE("names and types and scopes and user frames of dumped graphs are those
     constexpr std::string_view kEnding = ".ops.csv";
     if (!name.ends_with(kEnding)) continue;
     std::map<std::string, std::vector<Texts>> by_graph;
-    for (Texts& row : rows_of(entry.path())) by_graph[row[0]].push_back(std::move(row));
+    for (Texts& row : csv_rows(entry.path())) by_graph[row[0]].push_back(std::move(row));
     for (const auto& [graph, of_graph] : by_graph) {
       ++graphs;
       rows += of_graph.size();
@@ -222,7 +202,7 @@ TEST_CASE("every line of a script has the operators that the protobuf gives it")
   std::map<std::string, std::map<std::string, std::set<std::string>>> found;  // case -> place -> operators
   size_t lines = 0;
   Texts differences;
-  for (const Texts& row : rows_of(*corpus / "expected" / "lines.csv")) {
+  for (const Texts& row : csv_rows(*corpus / "expected" / "lines.csv")) {
     auto& places = found[row[0]];
     if (places.empty()) {
       for (const fs::path& path : ir_files(*corpus / row[0] / "dump" / "rank_0" / "graphs")) {
