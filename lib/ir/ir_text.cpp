@@ -17,7 +17,7 @@
 namespace msdump {
 namespace {
 
-// Signatures by their text, for the last few thousand: most operators have types that an operator near them had.
+// Signatures by their text, for the last thousand: most operators have types that an operator near them had.
 class SignatureCache {
  public:
   static constexpr size_t kMaxText = size_t{8} << 10;
@@ -33,7 +33,7 @@ class SignatureCache {
   }
 
  private:
-  static constexpr size_t kEntries = 4096;
+  static constexpr size_t kEntries = 1024;
   static_assert((kEntries & (kEntries - 1)) == 0);
   std::vector<Entry> entries_;
 };

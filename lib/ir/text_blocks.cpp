@@ -128,8 +128,8 @@ Status IrTextReader::make_room(size_t held) {
     lose_node(fmt::format("an operator with more than {} bytes of text is left out", kMaxBlock));
     return refill();
   }
-  const size_t wanted = capacity_ == 0 ? kFirstCapacity : capacity_ * 4;
-  const size_t capacity = std::min(wanted, kMaxBlock);
+  const auto first = static_cast<size_t>(std::min<uint64_t>(kFirstCapacity, file_->size()));
+  const size_t capacity = std::min(std::max(first, capacity_ * 4), kMaxBlock);
   auto larger = std::make_unique_for_overwrite<char[]>(capacity);
   if (held > 0) std::memcpy(larger.get(), buffer_.get(), held);
   buffer_ = std::move(larger);
