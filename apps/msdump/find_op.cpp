@@ -90,8 +90,7 @@ class FindOp : public Command {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
     if (lines_.empty() && codes_.empty() && names_.empty() && !by_selection)
-      throw UsageError("what is to be found?",
-                       "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
+      throw UsageError("what is to be found?", "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
   }
 
@@ -148,6 +147,7 @@ class FindOp : public Command {
       }
     }
     if (report_graph_failures(session, opened)) return ExitCode::kSomeFailed;
+    explain_missing_files(session, opened, found);
     if (found.empty()) explain_nothing(session, opened);
     return printed.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
@@ -220,6 +220,7 @@ class FindOp : public Command {
     (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
     if (form_ == report::Form::kTable) print_files(session, opened, found);
     const bool failed = report_graph_failures(session, opened);
+    explain_missing_files(session, opened, found);
     if (found.empty()) explain_nothing(session, opened);
     if (failed) return ExitCode::kSomeFailed;
     return found.empty() ? ExitCode::kNo : ExitCode::kOk;
@@ -250,6 +251,17 @@ class FindOp : public Command {
         list.push_back(source_value(frame));
     }
     return list;
+  }
+
+  // An operator that is there and its tensors are not: why.
+  static void explain_missing_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
+    if (!opened.joined) return;
+    for (const Found& one : found) {
+      if (!opened.joined->join.pairs_of(one.hit.op).empty()) continue;
+      session.messages.note(fmt::format("{} has no tensors here: {}",
+                                        escape_for_terminal(opened.graph().full_name(one.hit.op)),
+                                        opened.joined->join.reason(one.hit.op)));
+    }
   }
 
   void explain_nothing(Session& session, const OpenedGraph& opened) const {

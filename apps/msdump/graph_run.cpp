@@ -67,6 +67,32 @@ GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
   return request;
 }
 
+// What was decided that the user may want to know: the IR was found elsewhere, the numbers are not as they look, or the two
+// do not belong together.
+void note_choices(Session& session, const OpenedGraph& opened) {
+  if (!opened.joined) return;
+  const auto& roots = opened.catalogue->index.paths();
+  const auto& origins = opened.graph().origins();
+  const auto outside = std::find_if(origins.begin(), origins.end(), [&](const Origin& origin) {
+    return std::none_of(roots.begin(), roots.end(),
+                        [&](const std::string& root) { return origin.path.starts_with(root); });
+  });
+  if (outside != origins.end() && opened.search.found_by_itself)
+    session.messages.note(fmt::format("the IR is not in the dump: {}", outside->path));
+  const NumberingChoice& choice = opened.joined->numbering;
+  if (choice.renumbered || choice.confidence < 1) {
+    session.messages.note(fmt::format("operators have {} in file names: {}",
+                                      choice.renumbered ? "other numbers than in the IR" : "the numbers of the IR",
+                                      choice.evidence));
+  }
+  const bool any_group = std::any_of(opened.joined->join.groups().begin(), opened.joined->join.groups().end(),
+                                     [](const TensorGroup& group) { return !group.parameter; });
+  if (any_group && opened.joined->join.matched_operators() == 0) {
+    session.messages.warning("no operator of the IR has a file in the dump",
+                             "they are probably of different compilations; --ir names another IR");
+  }
+}
+
 }  // namespace
 
 void add_graph_options(CLI::App& app, GraphOptions& options) {
@@ -131,12 +157,7 @@ bool report_graph_failures(Session& session, const OpenedGraph& opened) {
     report_failures(session, *opened.catalogue);
     failed = failed || !opened.catalogue->list.failures().empty();
   }
-  if (opened.joined && !opened.joined->numbering.evidence.empty()) {
-    const NumberingChoice& choice = opened.joined->numbering;
-    session.messages.note(fmt::format("operators have {} in file names: {}",
-                                      choice.renumbered ? "other numbers than in the IR" : "the numbers of the IR",
-                                      choice.evidence));
-  }
+  note_choices(session, opened);
   return failed;
 }
 

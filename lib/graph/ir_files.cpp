@@ -137,6 +137,7 @@ class Search {
   explicit Search(const DumpIndex& index) : index_(index) {}
 
   IrSearch run() {
+    result_.found_by_itself = true;
     inside();
     std::vector<IrFile> chosen = choose(found_);
     const bool of_run = std::any_of(chosen.begin(), chosen.end(), [](const IrFile& file) {

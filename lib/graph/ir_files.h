@@ -32,7 +32,7 @@ struct IrFile {
 struct IrSearch {
   std::vector<IrFile> files;           // sorted; each to be read
   std::vector<std::string> looked_in;  // folders, for people who have none
-  std::vector<Error> skipped;          // named by the user, but not read: what it is
+  bool found_by_itself = false;        // not named by the user
 };
 
 // An error only for a name of the user's that does not exist.
