@@ -14,8 +14,6 @@ std::string_view group_without_label(std::string_view first_key) {
   return strategy ? "strategy" : "attrs";
 }
 
-bool has_label(const IrAttribute& attribute) { return attribute.group.find("_attrs") != std::string_view::npos; }
-
 void add_group(std::string_view label, std::string_view inside, std::vector<std::string_view>& items,
                std::vector<IrAttribute>& attributes) {
   split_at_commas(inside, Brackets::kValues, items);
@@ -68,18 +66,9 @@ std::string only_attributes(std::string_view text, std::span<const std::string> 
   if (std::none_of(keys.begin(), keys.end(), occurs)) return kept;
   std::vector<IrAttribute> attributes;
   parse_attributes(text, attributes);
-  std::string_view group;
   for (const IrAttribute& attribute : attributes) {
     if (std::find(keys.begin(), keys.end(), attribute.key) == keys.end()) continue;
-    if (attribute.group != group) {
-      kept += kept.empty() ? "" : "} ";
-      if (has_label(attribute)) kept.append(attribute.group).append(": ");
-      kept += '{';
-    } else {
-      kept += ", ";
-    }
-    group = attribute.group;
-    kept.append(attribute.key).append(": ").append(attribute.value);
+    kept.append(kept.empty() ? "{" : ", ").append(attribute.key).append(": ").append(attribute.value);
   }
   return kept.empty() ? kept : kept + "}";
 }

@@ -25,7 +25,7 @@ bool parse_attributes(std::string_view text, std::vector<IrAttribute>& attribute
 // The value of the first attribute with this key, without quotes around it; empty if there is none.
 [[nodiscard]] std::string_view attribute_value(std::string_view text, std::string_view key);
 
-// The groups again, with only the attributes of these keys: "cnode_primal_attrs: {unique_id: \"12\"}".
+// Only the attributes of these keys, as one group: "{unique_id: \"12\"}"; empty if there are none.
 [[nodiscard]] std::string only_attributes(std::string_view text, std::span<const std::string> keys);
 
 }  // namespace msdump

@@ -7,8 +7,9 @@
 namespace msdump {
 namespace {
 
-constexpr uint32_t kMaxTypeDepth = 16;  // tuples in tuples
-constexpr size_t kMaxElements = 65536;  // of one tuple
+constexpr uint32_t kMaxTypeDepth = 4;          // tuples in tuples
+constexpr size_t kMaxElements = 65536;         // of one tuple
+constexpr size_t kMaxTypes = size_t{4} << 20;  // a graph has some hundreds
 
 }  // namespace
 
@@ -27,18 +28,20 @@ uint32_t IrGraphBuilder::type(std::string_view text) {
 }
 
 uint32_t IrGraphBuilder::add_type(std::string_view kept) {
-  if (!fits(ir_.types.size())) return 0;
+  overflow_ = overflow_ || ir_.types.size() >= kMaxTypes;
+  if (overflow_) return 0;
   ParsedType parsed = parse_ir_type(kept, std::min(kMaxElements, elements_left_));
   const auto index = static_cast<uint32_t>(ir_.types.size());
   ir_.types.push_back(std::move(parsed.type));
   if (parsed.elements_left_out) add_problem(0, "a tuple type with very many elements is kept as its text only");
   if (parsed.elements.empty() || type_depth_ == kMaxTypeDepth) return index;
-  elements_left_ -= parsed.elements.size();
   ++type_depth_;
   std::vector<uint32_t> elements;
-  elements.reserve(parsed.elements.size());
-  for (const std::string& element : parsed.elements) elements.push_back(type(element));
+  for (const ParsedType::Element& element : parsed.elements) {
+    elements.insert(elements.end(), element.count, type(element.text));
+  }
   --type_depth_;
+  elements_left_ -= std::min(elements_left_, elements.size());
   ir_.types[index].elements = std::move(elements);
   return index;
 }

@@ -1,8 +1,11 @@
 #include "ir/ir_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace msdump {
 namespace {
@@ -32,8 +35,10 @@ bool is_virtual_op(std::string_view op_type) {
 
 std::string_view op_type_of(std::string_view op) {
   if (op.starts_with(kPrimFunc)) return op.substr(kPrimFunc.size());
-  if (op.starts_with("call @") || op.starts_with('%') || op.starts_with("$(")) return "call";
-  return op;
+  // Also through a parameter: "x[@f]", and in 1.x by its bare name, "903".
+  const bool call = op.starts_with("call @") || op.starts_with('%') || op.starts_with("$(") ||
+                    op.find("[@") != std::string_view::npos || (!op.empty() && op.front() >= '0' && op.front() <= '9');
+  return call ? "call" : op;
 }
 
 IrNodeKind node_kind(std::string_view op) {
@@ -42,7 +47,16 @@ IrNodeKind node_kind(std::string_view op) {
   return is_virtual_op(type) ? IrNodeKind::kVirtual : IrNodeKind::kKernel;
 }
 
-std::optional<DType> IrType::known_dtype() const { return dtype.empty() ? std::nullopt : dtype_from_name(dtype); }
+std::optional<DType> IrType::known_dtype() const {
+  if (dtype.empty()) return std::nullopt;
+  // Types inside of Ref[Tensor(..)] are short up to 1.10: F32, I64, U8.
+  constexpr std::pair<char, std::string_view> kShort[] = {{'F', "float"}, {'I', "int"}, {'U', "uint"}};
+  for (const auto& [letter, word] : kShort) {
+    if (dtype[0] == letter && is_digits(dtype.substr(1)))
+      return dtype_from_name(fmt::format("{}{}", word, dtype.substr(1)));
+  }
+  return dtype_from_name(dtype);
+}
 
 std::string IrGraph::node_name(const IrNode& node) const {
   return node.number == kNoIndex ? "Return" : fmt::format("%{}", node.number);

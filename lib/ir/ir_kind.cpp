@@ -1,6 +1,7 @@
 // What a text is that might be IR; see ir/ir_text.h.
 #include "ir/ir_text.h"
 #include "ir/line_kind.h"
+#include "ir/node_head.h"
 #include "ir/scan.h"
 
 namespace msdump {
@@ -66,7 +67,9 @@ IrKind ir_kind(std::string_view first_bytes) {
     if (is_somas(line)) return kSomas;
     if (const IrKind* ge = ge_kind(line)) return *ge;
     if (line.starts_with("subgraph @") || (line.starts_with('#') && contains(line, "IR entry"))) return kIr;
-    operator_seen = operator_seen || (line_kind(line) == LineKind::kNode && contains(line, "("));
+    NodeHead head_of_node;
+    operator_seen =
+        operator_seen || (line_kind(line) == LineKind::kNode && parse_node_head(line, head_of_node) == nullptr);
   }
   return operator_seen ? kIr : kOther;
 }

@@ -20,6 +20,8 @@ namespace {
 // Signatures by their text, for the last few thousand: most operators have types that an operator near them had.
 class SignatureCache {
  public:
+  static constexpr size_t kMaxText = size_t{8} << 10;
+
   struct Entry {
     std::string text;
     Signature signature = List::kEmpty;
@@ -114,6 +116,9 @@ void Assembler::add_head(const IrEvent& event) {
   if (event.line_kind == LineKind::kParameter) return add_parameter(event.text, event.line);
   if (event.line_kind == LineKind::kGraphNote && trim(event.text).starts_with("subgraph instance")) versions(107, 9999);
   if (event.line_kind != LineKind::kHash && event.line_kind != LineKind::kText) return;
+  if (event.line_kind == LineKind::kText && graph_ != kNoIndex && !is_value_node(event.text)) {
+    return builder_.add_problem(event.line, "line not understood: " + excerpt(trim(event.text)));
+  }
   const HeadLine line = parse_head_line(event.text);
   IrFacts& facts = builder_.graph().facts;
   switch (line.kind) {
@@ -167,10 +172,10 @@ void Assembler::add_node(const IrEvent& event) {
   problems_.clear();
   const NodeText& text = parser_.parse(event, problems_);
   add_problems(std::move(problems_));
-  if (text.wrong != nullptr) return builder_.add_problem(event.line, text.wrong);
   if (event.cut && !text.whole && graph_ != kNoIndex) {
     return builder_.add_problem(event.line, "the file ends inside this operator");
   }
+  if (text.wrong != nullptr) return builder_.add_problem(event.line, text.wrong);
   if (!text.head.operands_closed) builder_.add_problem(event.line, "the operands of this operator have no end");
   note_label(text.label);
   IrNode node;
@@ -230,9 +235,9 @@ Signature Assembler::signature(std::string_view text, uint64_t line) {
   types_out_.clear();
   for (const std::string_view part : parts_) types_in_.push_back(builder_.type(part));
   for (const std::string_view part : parts_out_) types_out_.push_back(builder_.type(part));
-  entry.text = text;
-  entry.signature = builder_.signature(types_in_, types_out_);
-  return entry.signature;
+  const Signature found = builder_.signature(types_in_, types_out_);
+  if (text.size() <= SignatureCache::kMaxText) entry = {std::string(text), found};
+  return found;
 }
 
 List Assembler::stack(const std::vector<FrameLine>& frames) {

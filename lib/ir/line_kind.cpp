@@ -1,11 +1,9 @@
 #include "ir/line_kind.h"
 
-#include <cstring>
-
 namespace msdump {
 namespace {
 
-// "%4(x) = ", "%4 = "; the debug name may hold anything, so it ends where ") =" comes.
+// "%4(x) = ", "%4 = ". An operand at the front of a wrapped line, "%4, %5)", has neither.
 LineKind kind_of_percent(std::string_view text) {
   size_t at = 1;
   while (at < text.size() && is_digit(text[at])) ++at;
@@ -13,15 +11,8 @@ LineKind kind_of_percent(std::string_view text) {
     const bool parameter = text.starts_with("%para") && text.find(": <") != std::string_view::npos;
     return parameter ? LineKind::kParameter : LineKind::kText;
   }
-  if (text.substr(at).starts_with(" =")) return LineKind::kNode;
-  if (at == text.size() || text[at] != '(') return LineKind::kText;
-  for (;; ++at) {
-    const void* found = std::memchr(text.data() + at, ')', text.size() - at);
-    if (found == nullptr) return LineKind::kText;
-    at = static_cast<size_t>(static_cast<const char*>(found) - text.data());
-    const std::string_view behind = text.substr(at + 1);
-    if (behind.starts_with(" = ") || behind == " =") return LineKind::kNode;
-  }
+  const std::string_view behind = text.substr(at);
+  return behind.starts_with('(') || behind.starts_with(" =") ? LineKind::kNode : LineKind::kText;
 }
 
 LineKind kind_of_subgraph(std::string_view text) {

@@ -47,13 +47,12 @@ bool is_closed(std::string_view text) {
   return open != npos && closing_bracket(text, open) != npos;
 }
 
-// 1.3: "[ValueNode]10(U)", "success(Tensor(shape=[], dtype=Bool, value= True))".
-bool is_value_node(std::string_view text) {
-  text = trim(text);
+}  // namespace
+
+bool is_value_node(std::string_view line) {
+  const std::string_view text = trim(line);
   return text.ends_with(')') && text.find('(') != npos && text.find('=') > text.find('(');
 }
-
-}  // namespace
 
 const NodeText& NodeTextParser::parse(const IrEvent& event, std::vector<IrProblem>& problems) {
   std::vector<FrameLine> frames = std::move(node_.frames);
@@ -215,9 +214,8 @@ void NodeTextParser::join(std::string_view text) {
     if (joined_lines_ == kMaxJoined + 1) problem("too many lines without a meaning of their own: the rest is left out");
     return;
   }
-  std::string& whole = joined_.emplace_back();
-  whole.reserve(target.size() + text.size() + 1);
-  whole += target;
+  const bool again = !joined_.empty() && joined_.back().data() == target.data();
+  std::string& whole = again ? joined_.back() : joined_.emplace_back(target);
   if (last_ != Last::kName) whole += ' ';  // names hold no blanks
   whole += text;
   target = whole;

@@ -46,6 +46,10 @@ struct NodeText {
   bool whole = true;              // its last line ends as such a line ends
 };
 
+// A line that holds only a value, as 1.3 prints constants before the operator that uses them: "[ValueNode]10(U)",
+// "success(Tensor(shape=[], dtype=Bool, value= True))".
+[[nodiscard]] bool is_value_node(std::string_view line);
+
 class NodeTextParser {
  public:
   static constexpr size_t kMaxJoined = 64;  // lines of one operator that are put together

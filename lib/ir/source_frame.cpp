@@ -108,6 +108,16 @@ bool is_whole_frame(std::string_view text) {
   return text.ends_with('/') || strip_tail(text, shared).ends_with('/');
 }
 
+std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text) {
+  ParsedFrame parsed;
+  size_t at = 0;
+  const bool found = text.starts_with(':')   ? take_colon(text, at, parsed)
+                     : text.starts_with('(') ? take_parentheses(text, at, parsed)
+                                             : false;
+  if (!found) return std::nullopt;
+  return std::pair(parsed.frame.line, parsed.frame.end_line);
+}
+
 std::optional<ParsedFrame> parse_source_frame(std::string_view text) {
   ParsedFrame parsed;
   text = trim(text);

@@ -125,9 +125,7 @@ Status IrTextReader::refill() {
 Status IrTextReader::make_room(size_t held) {
   if (held < capacity_) return {};
   if (capacity_ >= kMaxBlock) {
-    add_problem(block_line_, fmt::format("an operator with more than {} bytes of text is left out", kMaxBlock));
-    node_open_ = false;
-    node_lost_ = true;
+    lose_node(fmt::format("an operator with more than {} bytes of text is left out", kMaxBlock));
     return refill();
   }
   const size_t wanted = capacity_ == 0 ? kFirstCapacity : capacity_ * 4;
@@ -257,7 +255,17 @@ void IrTextReader::start_node() {
   append_to_node();
 }
 
+void IrTextReader::lose_node(std::string reason) {
+  add_problem(block_line_, std::move(reason));
+  node_open_ = false;
+  node_lost_ = true;
+}
+
 void IrTextReader::append_to_node() {
+  if (line_.kind == LineKind::kBlank) return take_line();
+  if (block_.size() == kMaxBlockLines) {
+    return lose_node(fmt::format("an operator of more than {} lines is left out", kMaxBlockLines));
+  }
   block_.push_back({static_cast<uint32_t>(line_.begin - block_begin_), static_cast<uint32_t>(line_.size),
                     static_cast<uint32_t>(line_number_ - block_line_), line_.kind});
   block_end_ = line_.end;

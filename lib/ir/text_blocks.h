@@ -56,7 +56,8 @@ struct IrEvent {
 class IrTextReader {
  public:
   static constexpr size_t kMaxLine = size_t{1} << 20;
-  static constexpr size_t kMaxBlock = size_t{16} << 20;
+  static constexpr size_t kMaxBlock = size_t{16} << 20;  // bytes of an operator
+  static constexpr size_t kMaxBlockLines = size_t{1} << 16;
 
   explicit IrTextReader(const File& file, IrNeedle needle = {});  // the file outlives the reader
 
@@ -99,6 +100,7 @@ class IrTextReader {
   IrEvent simple_event(IrEvent::Kind kind);
   void start_node();
   void append_to_node();
+  void lose_node(std::string reason);
   std::optional<IrEvent> finish_node();
   bool block_is_wanted();
 

@@ -1,5 +1,7 @@
 #include "ir/types.h"
 
+#include <fmt/format.h>
+
 #include "ir/scan.h"
 
 namespace msdump {
@@ -61,13 +63,14 @@ std::optional<Shape> parse_shape(std::string_view text) {
 
 // The dtype of the elements in "Tensor[Float32]", "Tensor(F32)", "Ref[Tensor[Float32]]", and what stands behind it.
 std::string_view unwrap_tensor(std::string_view text, IrType& type, std::string_view& behind) {
+  constexpr int kMaxDepth = 4;  // Ref[Tensor[..]] is two
   behind = text;
-  for (;;) {
+  for (int depth = 0;; ++depth) {
     const size_t length = word_length(text);
     const std::string_view word = text.substr(0, length);
     std::string_view rest = text.substr(length);
     const bool wraps = (word == "Tensor" || word == "Ref") && !rest.empty() && (rest[0] == '[' || rest[0] == '(');
-    if (!wraps) return word;
+    if (!wraps || depth == kMaxDepth) return word;
     const std::string_view inside = take_bracket(rest);
     if (!type.is_tensor) behind = rest;
     type.is_tensor = true;
@@ -118,17 +121,24 @@ void unfold(std::string_view types, std::string_view shapes, size_t max_elements
   std::vector<std::string_view> type_parts, shape_parts;
   split_at_commas(types, Brackets::kTypes, type_parts);
   split_at_commas(shapes, Brackets::kTypes, shape_parts);
+  // A text of its own for each element of a real tuple is a few times as long as the tuple's.
+  size_t room = 64 * 1024 + 16 * (types.size() + shapes.size());
+  size_t index = 0;
   for (std::string_view part : type_parts) {
-    for (size_t count = repeats(part); count > 0; --count) {
-      if (parsed.elements.size() == max_elements) {
+    size_t count = repeats(part);
+    while (count > 0) {
+      const std::string_view shape = index < shape_parts.size() ? shape_parts[index] : std::string_view();
+      const size_t equal = index < shape_parts.size() ? 1 : count;
+      const size_t size = part.size() + shape.size() + 4;
+      if (index + equal > max_elements || size > room) {
         parsed.elements.clear();
         parsed.elements_left_out = true;
         return;
       }
-      std::string& text = parsed.elements.emplace_back("<").append(part);
-      const size_t index = parsed.elements.size() - 1;
-      if (index < shape_parts.size() && !shape_parts[index].empty()) text.append(", ").append(shape_parts[index]);
-      text += '>';
+      room -= size;
+      index += equal;
+      count -= equal;
+      parsed.elements.push_back({fmt::format("<{}{}{}>", part, shape.empty() ? "" : ", ", shape), equal});
     }
   }
 }

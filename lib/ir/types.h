@@ -20,9 +20,13 @@
 namespace msdump {
 
 struct ParsedType {
-  IrType type;                        // its views are of the text; without elements
-  std::vector<std::string> elements;  // of a tuple: their texts, each as it would be printed alone
-  bool elements_left_out = false;     // there are more than were allowed
+  struct Element {
+    std::string text;  // as it would be printed alone
+    size_t count = 1;  // so many in a row
+  };
+  IrType type;                     // its views are of the text; without elements
+  std::vector<Element> elements;   // of a tuple
+  bool elements_left_out = false;  // there are more than were allowed
 };
 
 // At most `max_elements` are unfolded ("T*65536" is short).
