@@ -135,12 +135,13 @@ void References::resolve_outside(IrOperand& operand) {
 
 // Debug names and parameters of a graph; of equal ones the first. The parameters of the entry graph are in the head.
 const References::Labels& References::labels_of(uint32_t graph) {
-  const auto [entry, fresh] = labels_.try_emplace(graph);
-  if (!fresh) return entry->second;
+  const auto place = labels_.try_emplace(graph);
+  Labels& labels = place.first->second;
+  if (!place.second) return labels;
   const IrGraph& ir = builder_->graph();
   const IrSubgraph& subgraph = ir.graphs[graph];
   const auto add_parameter = [&](uint32_t i) {
-    entry->second.try_emplace(ir.text(ir.parameters[i].text), IrOperand{IrOperand::Kind::kParameter, false, i});
+    labels.try_emplace(ir.text(ir.parameters[i].text), IrOperand{IrOperand::Kind::kParameter, false, i});
   };
   for (uint32_t i = 0; i < subgraph.parameter_count; ++i) add_parameter(subgraph.first_parameter + i);
   if (subgraph.name == ir.facts.entry) {
@@ -148,9 +149,9 @@ const References::Labels& References::labels_of(uint32_t graph) {
   }
   for (uint32_t i = subgraph.first_node; i < subgraph.first_node + subgraph.node_count; ++i) {
     if (ir.nodes[i].debug_name == Text::kEmpty) continue;
-    entry->second.try_emplace(ir.text(ir.nodes[i].debug_name), IrOperand{IrOperand::Kind::kNode, false, i});
+    labels.try_emplace(ir.text(ir.nodes[i].debug_name), IrOperand{IrOperand::Kind::kNode, false, i});
   }
-  return entry->second;
+  return labels;
 }
 
 void References::find_parents() {
