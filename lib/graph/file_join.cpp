@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
+#include "ir/attributes.h"
 
 namespace msdump {
 namespace {
@@ -34,6 +36,21 @@ bool is_constant_name(std::string_view name) {
     if (name.starts_with(start) && is_digits(name.substr(start.size()))) return true;
   }
   return false;
+}
+
+// "(Default/a/Add-op1, Default/b/Mul-op2)", also with brackets or quotes: normalised names.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  std::string name;
+  for (const char c : std::string(list) + ",") {
+    if (c == ',' || c == '(' || c == ')' || c == '[' || c == ']' || c == '"') {
+      while (!name.empty() && name.front() == ' ') name.erase(0, 1);
+      if (!name.empty()) names.push_back(normalised_op_name(std::exchange(name, {})));
+    } else {
+      name += c;
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -195,7 +212,7 @@ class FileJoiner {
       }
       if (!prepared) prepare_operator_names();
       prepared = true;
-      if (!by_parts(i)) by_beginning(i);
+      if (!by_parts(i) && !by_original_name(i)) by_beginning(i);
     }
   }
 
@@ -260,6 +277,31 @@ class FileJoiner {
     return true;
   }
 
+  // An operator that was made of others says their names.
+  bool by_original_name(uint32_t place) {
+    if (!originals_read_) read_original_names();
+    const auto found = originals_.find(normalised_op_name(join_.groups_[place].op_name));
+    if (found == originals_.end()) return false;
+    bool any = false;
+    for (const OpId op : found->second) {
+      if (!same_place(graph_.origin(op), join_.groups_[place])) continue;
+      pair(op, place, JoinRule::kFused, kSeveralFused);
+      any = true;
+    }
+    return any;
+  }
+
+  void read_original_names() {
+    originals_read_ = true;
+    for_each_kernel([&](const Origin& origin, OpId op) {
+      const std::string_view attributes = origin.graph.text(graph_.node(op).attributes);
+      for (const std::string_view key : {"_datadump_original_names", "datadump_original_names"}) {
+        if (attributes.find(key) == std::string_view::npos) continue;
+        for (const std::string& name : names_in(attribute_value(attributes, key))) originals_[name].push_back(op);
+      }
+    });
+  }
+
   // A name that was cut: the beginning of exactly one.
   void by_beginning(uint32_t place) {
     const TensorGroup& group = join_.groups_[place];
@@ -301,7 +343,8 @@ class FileJoiner {
   const OpGraph& graph_;
   const DumpIndex& index_;
   const std::vector<TensorRecord>& tensors_;
-  bool by_step_ = false;
+  bool by_step_ = false, originals_read_ = false;
+  std::unordered_map<std::string, std::vector<OpId>> originals_;
   HashIndex groups_by_name_, operators_by_name_;
   std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
   std::vector<std::pair<std::string, OpId>> sorted_names_;

@@ -6,7 +6,8 @@
 //                   with '/', '--' or a type of another spelling
 //   last component  its last part, and no other operator of the graph has that                                     0.95
 //   ambiguous       its last part, and several have it: type decides (0.6), or nothing does (0.3 / how many)
-//   fused           the names of several operators, one behind the other                                           0.85
+//   fused           the names of several operators, one behind the other, or one of those that an operator was
+//                   made of (_datadump_original_names)                                                             0.85
 //   derived         the name of one and what the graph engine put behind it ("_lxslice3", "trans_Cast_0")          0.75
 //   cut             the beginning, too long for a file system, of one                                               0.5
 //   parameter       that of a parameter of the graph, or of a constant

@@ -74,6 +74,9 @@ class GraphReader {
 
  private:
   using Kind = IrOperand::Kind;
+  struct Uses {
+    uint32_t all = 0, unfolded = 0;
+  };
 
   Status each_field(Status (GraphReader::*read_field)(const ProtobufField&)) {
     ProtobufFields fields(graph_.bytes);
@@ -82,8 +85,10 @@ class GraphReader {
       MSDUMP_CHECK_OK((this->*read_field)(*field));
       if (++entries_ % kMemoryCheck == 0) MSDUMP_CHECK_OK(check_memory());
     }
-    graph_.cut = graph_.cut || fields.state() == ProtobufFields::State::kCut;
-    if (fields.state() != ProtobufFields::State::kDamaged) return {};
+    // A graph that ends inside a field although the file goes on is no cut one.
+    const bool cut = fields.state() == ProtobufFields::State::kCut;
+    if (graph_.bare && cut) graph_.cut = true;
+    if (fields.state() == ProtobufFields::State::kGood || (cut && graph_.cut)) return {};
     return fail(make_error(ErrorCode::kBadProtobuf, "a damaged field of the graph")
                     .with_offset(graph_.offset + fields.offset()));
   }
@@ -132,10 +137,14 @@ class GraphReader {
     add_name(builder_.graph().text(constant.key), Kind::kNamed, builder_.add_constant(constant));
   }
 
-  // Names of nodes are numbers, keys of constants are cst1, ..: nothing has the name of another in any real graph. If it
-  // does, the first keeps it.
+  // Names of nodes are numbers, keys of constants are cst1, ..; those of parameters may be anything. What a name refers
+  // to that several have cannot be told.
   void add_name(std::string_view name, Kind kind, uint32_t value) {
-    names_.try_emplace(name, IrOperand{kind, false, value});
+    const auto [place, added] = names_.try_emplace(name, IrOperand{kind, false, value});
+    if (added) return;
+    IrOperand& known = place->second;
+    if (kind == Kind::kNode || known.kind == Kind::kNode) return;  // the numbers are those of nodes
+    known = {Kind::kUnresolved, false, static_cast<uint32_t>(builder_.intern(name))};
   }
 
   Status add_node(const ProtobufField& field) {
@@ -198,18 +207,41 @@ class GraphReader {
   // The type of an input is that of what it is.
   void set_host_types() {
     IrGraph& ir = builder_.graph();
+    uses_.resize(ir.parameters.size());
     std::vector<uint32_t> inputs;
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      const auto operands = ir.operands_of(ir.nodes[i]);
       inputs.clear();
-      for (const IrOperand& operand : ir.operands_of(ir.nodes[i])) {
-        uint32_t type = 0;
-        if (operand.kind == Kind::kNode) type = output_types_[operand.value];
-        if (operand.kind == Kind::kParameter) type = ir.parameters[operand.value].host;
-        if (operand.kind == Kind::kNamed) type = ir.constants[operand.value].type;
-        inputs.push_back(type);
-      }
+      for (const IrOperand& operand : operands) inputs.push_back(type_of(operand));
+      unfold_tuples(operands, inputs);
       ir.nodes[i].host = builder_.signature(inputs, {&output_types_[i], 1});
     }
+  }
+
+  uint32_t type_of(const IrOperand& operand) {
+    const IrGraph& ir = builder_.graph();
+    switch (operand.kind) {
+      case Kind::kNode: return output_types_[operand.value];
+      case Kind::kParameter: return ir.parameters[operand.value].host;
+      case Kind::kNamed: return ir.constants[operand.value].type;
+      default: return 0;
+    }
+  }
+
+  // Where an operator names a tuple as often as it has elements, each input is one of them.
+  void unfold_tuples(std::span<const IrOperand> operands, std::vector<uint32_t>& inputs) {
+    const std::vector<IrType>& types = builder_.graph().types;
+    const auto each_parameter = [&](const auto& act) {
+      for (size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i].kind == Kind::kParameter) act(uses_[operands[i].value], inputs[i]);
+      }
+    };
+    each_parameter([](Uses& uses, uint32_t) { ++uses.all; });
+    each_parameter([&](Uses& uses, uint32_t& type) {
+      const std::vector<uint32_t>& elements = types[type].elements;
+      if (uses.all > 1 && uses.all == elements.size()) type = elements[uses.unfolded++];
+    });
+    each_parameter([](Uses& uses, uint32_t) { uses = {}; });
   }
 
   std::string attributes_text(const typename Schema::Node& message, const ProtobufField& field) {
@@ -276,6 +308,7 @@ class GraphReader {
   std::vector<std::string_view> node_names_;  // of all nodes of the file
   std::vector<uint32_t> node_index_;          // of the same: kNoIndex for those left out
   std::vector<uint32_t> output_types_;        // of those that are not
+  std::vector<Uses> uses_;                    // of each parameter, by one operator
   std::unordered_map<std::string_view, IrOperand> names_;
   std::vector<uint32_t> frames_;
   std::vector<IrOperand> operands_;

@@ -8,7 +8,9 @@
 //      6 id of the root graph. Writers put fields in this order.
 //   3. Node: inputs, by the name of a node ("1", "2", ..), of a parameter, or the key of a constant ("cst1"); op type;
 //      scope; full name; output type; attributes of the primitive; source lines (ir/source_address.h).
-//   4. There are no types of inputs: they follow from what the inputs are. No device types, no debug names.
+//   4. There are no types of inputs: they follow from what the inputs are. Tensors in tuples have no shape. No device
+//      types, no debug names. A parameter that is a tuple may have been unfolded: it is then the input of an operator
+//      once for each element.
 //   5. Which of the two schemas it is, is seen from what only the dump feature writes: the id of the root graph, source
 //      lines, names of constants; a bare GraphProto is of a debugger. File names are not trusted.
 // What cannot be read of a graph is a problem that says at which byte, and is left out. A file that ends inside its

@@ -80,9 +80,11 @@ struct Debug {
   using Value = pb::debugger::ValueProto;
 };
 
+constexpr const char* kNoShape = "NoShape";
+
 // "Tensor[Float32]" and "(2, 3)": the two halves of <..>, which a tuple joins each with their like.
 struct TypeText {
-  std::string type, shape = "NoShape";
+  std::string type, shape = kNoShape;
 
   [[nodiscard]] std::string whole() const { return type.empty() ? "" : fmt::format("<{}, {}>", type, shape); }
 };
@@ -110,20 +112,27 @@ class SequenceText {
   std::string types_, shapes_;
 };
 
-// Recursion ends where protobuf's own does: it parses at most a hundred messages in one another.
+// Tuples in one another, beyond which nothing is told: texts are copied from level to level. (protobuf stops at 100.)
+constexpr int kMaxDepth = 16;
+
+// A tensor without a shape is a scalar, but in a tuple no tensor has one.
 template <class Schema>
-TypeText type_text(const typename Schema::Type& type) {
+TypeText type_text(const typename Schema::Type& type, int depth = 0) {
+  if (depth > kMaxDepth) return {};
   if (type.has_tensor_type()) {
+    const auto& tensor = type.tensor_type();
     std::vector<int64_t> dims;
-    for (const auto& dim : type.tensor_type().shape().dim()) dims.push_back(dim.size());
-    return tensor_type_text(type.tensor_type().elem_type(), dims);
+    for (const auto& dim : tensor.shape().dim()) dims.push_back(dim.size());
+    TypeText text = tensor_type_text(tensor.elem_type(), dims);
+    if (depth > 0 && !tensor.has_shape()) text.shape = kNoShape;
+    return text;
   }
   if (type.has_sequence_type() || type.data_type() == kTuple || type.data_type() == kList) {
     SequenceText text(type.data_type() == kList ? "List" : "Tuple");
-    for (const auto& element : type.sequence_type().elem_types()) text.add(type_text<Schema>(element));
+    for (const auto& element : type.sequence_type().elem_types()) text.add(type_text<Schema>(element, depth + 1));
     return text.text();
   }
-  return {std::string(scalar_type(Schema::kSchema, type.data_type())), "NoShape"};
+  return {std::string(scalar_type(Schema::kSchema, type.data_type())), kNoShape};
 }
 
 template <class Schema>
@@ -132,7 +141,8 @@ class ValueReader {
   using Value = typename Schema::Value;
 
   // The text of a value; one in a list or dict has no quotes.
-  static std::string text(const Value& value, bool quoted) {
+  static std::string text(const Value& value, bool quoted, int depth = 0) {
+    if (depth > kMaxDepth) return "...";
     if (value.has_tensor_val()) return tensor(value);
     if (value.has_type_val()) return type_name(value.type_val());
     if (value.has_str_val()) {
@@ -144,18 +154,19 @@ class ValueReader {
     if (value.has_uint_val()) return number(value.dtype(), value.uint_val());
     if (value.has_float_val()) return number(value.dtype(), value.float_val());
     if (value.has_double_val()) return number(value.dtype(), value.double_val());
-    return several(value);
+    return several(value, depth);
   }
 
-  static TypeText type(const Value& value) {
+  static TypeText type(const Value& value, int depth = 0) {
+    if (depth > kMaxDepth) return {};
     if (value.has_tensor_val()) {
       const auto& dims = value.tensor_val().dims();
       return tensor_type_text(value.tensor_val().data_type(), {dims.begin(), dims.end()});
     }
     const int dtype = value.dtype();
-    if (dtype != kTuple && dtype != kList) return {std::string(scalar_type(Schema::kSchema, dtype)), "NoShape"};
+    if (dtype != kTuple && dtype != kList) return {std::string(scalar_type(Schema::kSchema, dtype)), kNoShape};
     SequenceText text(dtype == kTuple ? "Tuple" : "List");
-    for (const Value& item : value.values()) text.add(type(item));
+    for (const Value& item : value.values()) text.add(type(item, depth + 1));
     return text.text();
   }
 
@@ -178,11 +189,12 @@ class ValueReader {
     return std::string(short_name.empty() ? scalar_type(Schema::kSchema, type.data_type()) : short_name);
   }
 
-  static std::string several(const Value& value) {
+  static std::string several(const Value& value, int depth) {
     std::string inside;
     const auto add = [&](std::string_view part) { inside.append(inside.empty() ? "" : ", ").append(part); };
-    for (const Value& item : value.values()) add(text(item, value.dtype() != kList));
-    for (const auto& item : value.dict_val()) add(fmt::format("{}: {}", item.key(), text(item.value(), true)));
+    for (const Value& item : value.values()) add(text(item, value.dtype() != kList, depth + 1));
+    for (const auto& item : value.dict_val())
+      add(fmt::format("{}: {}", item.key(), text(item.value(), true, depth + 1)));
     for (const bool item : value.bool_vals()) add(fmt::format("Bool({})", item ? 1 : 0));
     for (const int64_t item : value.int_vals()) add(fmt::format("{}", item));
     for (const uint64_t item : value.uint_vals()) add(fmt::format("{}", item));

@@ -135,9 +135,9 @@ void References::resolve_outside(IrOperand& operand) {
 
 // Debug names and parameters of a graph; of equal ones the first. The parameters of the entry graph are in the head.
 const References::Labels& References::labels_of(uint32_t graph) {
-  const auto known = labels_.find(graph);
-  if (known != labels_.end()) return known->second;
-  Labels& labels = labels_[graph];
+  const auto place = labels_.try_emplace(graph);
+  Labels& labels = place.first->second;
+  if (!place.second) return labels;
   const IrGraph& ir = builder_->graph();
   const IrSubgraph& subgraph = ir.graphs[graph];
   const auto add_parameter = [&](uint32_t i) {

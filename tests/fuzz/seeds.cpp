@@ -126,6 +126,8 @@ void ir_protobuf_files(const fs::path& folder) {
   write_seed(folder, "type", spec.nodes[1].output_type);
   for (const auto& [name, value] : spec.nodes[0].attributes) write_seed(folder, "value " + name, value);
   for (const IrPbFault fault : all_ir_pb_faults()) write_seed(folder, name_of(fault), build_faulty_ir_pb(fault));
+}
+
 // One text for each way in which MindSpore has written IR.
 void ir_texts(const fs::path& folder) {
   fs::create_directories(folder);

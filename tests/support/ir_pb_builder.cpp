@@ -96,10 +96,10 @@ IrPbSpec small_ir_pb() {
 
 const std::vector<IrPbFault>& all_ir_pb_faults() {
   static const std::vector<IrPbFault> all = {
-      IrPbFault::kEmptyFile,      IrPbFault::kTextFile,       IrPbFault::kNoGraph,  IrPbFault::kCutBeforeGraph,
-      IrPbFault::kCutInFirstNode, IrPbFault::kNoOperators,    IrPbFault::kGroup,    IrPbFault::kFieldZero,
-      IrPbFault::kLongVarint,     IrPbFault::kNodesOfGarbage, IrPbFault::kDeepType, IrPbFault::kDeepValue,
-      IrPbFault::kNoOpType};
+      IrPbFault::kEmptyFile,      IrPbFault::kTextFile,        IrPbFault::kNoGraph,        IrPbFault::kCutBeforeGraph,
+      IrPbFault::kCutInFirstNode, IrPbFault::kNoOperators,     IrPbFault::kGroup,          IrPbFault::kFieldZero,
+      IrPbFault::kLongVarint,     IrPbFault::kLengthPastGraph, IrPbFault::kNodesOfGarbage, IrPbFault::kDeepType,
+      IrPbFault::kDeepValue,      IrPbFault::kNoOpType};
   return all;
 }
 
@@ -114,6 +114,7 @@ std::string_view name_of(IrPbFault fault) {
     case IrPbFault::kGroup: return "group";
     case IrPbFault::kFieldZero: return "field zero";
     case IrPbFault::kLongVarint: return "long varint";
+    case IrPbFault::kLengthPastGraph: return "length past the graph";
     case IrPbFault::kNodesOfGarbage: return "nodes of garbage";
     case IrPbFault::kDeepType: return "deep type";
     case IrPbFault::kDeepValue: return "deep value";
@@ -138,6 +139,7 @@ std::string build_faulty_ir_pb(IrPbFault fault) {
     case IrPbFault::kGroup: return with_field(pb_varint(7 << 3 | 3));
     case IrPbFault::kFieldZero: return with_field(pb_number(0, 1));
     case IrPbFault::kLongVarint: return with_field(pb_varint(7 << 3) + std::string(11, '\xff'));
+    case IrPbFault::kLengthPastGraph: return with_field(pb_varint(7 << 3 | 2) + pb_varint(9));
     case IrPbFault::kNodesOfGarbage:
       return pb_number(1, 1) + pb_bytes(4, pb_bytes(1, "\xff\xff") + pb_bytes(1, "\x0b"));
     case IrPbFault::kDeepType:

@@ -66,6 +66,7 @@ enum class IrPbFault {
   kGroup,
   kFieldZero,
   kLongVarint,
+  kLengthPastGraph,
   kNodesOfGarbage,
   kDeepType,
   kDeepValue,

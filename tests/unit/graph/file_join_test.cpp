@@ -92,6 +92,16 @@ TEST_CASE("a fused operator joins to all of its parts, a name with a suffix to t
   CHECK(only_pair(join, ops, "Default/Cast-op7").rule == JoinRule::kDerived);
 }
 
+TEST_CASE("a file with the name of an operator that another was made of is that other's") {
+  const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                                 ir_text("  %0(CNode_0) = FusionOp(%para1_x) cnode_attrs: {_datadump_original_names: "
+                                         "(Default/a/Add-op1, Default/b/Mul-op2)}\n"
+                                         "      : (<Tensor[Float32], (2, 2)>) -> (<Tensor[Float32], (2, 2)>)\n"
+                                         "      # Fullname with scope: (Default/FusionOp-op7)\n")}});
+  const FileJoin join = Dump({"Mul.Default_b_Mul-op2"}).join(ops);
+  CHECK(only_pair(join, ops, "Default/FusionOp-op7").rule == JoinRule::kFused);
+}
+
 TEST_CASE("a name that was cut off joins if it is the beginning of only one") {
   const std::string scope(60, 'a');
   const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op1").c_str()}});

@@ -165,6 +165,36 @@ TEST_CASE("an operand may stand behind its operator, be an order only, or not be
   CHECK(second[1].control);
 }
 
+TEST_CASE("an input that several parameters are called is unresolved and has no type") {
+  IrPbSpec spec = small_ir_pb();
+  spec.parameters = {{"success", pb_tensor_type(11, {2})}, {"x", pb_tensor_type(11, {3})}, {"success", pb_type(1)}};
+  spec.nodes[0].inputs = {"success", "x"};
+  const IrGraph ir = read(spec);
+  CHECK(ir.parameters.size() == 3);
+  CHECK(operands(ir, 0) == Strings{"success", "%x"});
+  CHECK(ir.operands_of(ir.nodes[0])[0].kind == IrOperand::Kind::kUnresolved);
+  CHECK(types(ir, ir.inputs(ir.nodes[0].host)) == Strings{"", "<Tensor[Float32], (3)>"});
+}
+
+TEST_CASE("a tuple that is an input once for each element stands for its elements") {
+  IrPbSpec spec = small_ir_pb();
+  spec.parameters = {{"all", pb_tuple_type({pb_type(5), pb_tensor_type(11, {})})}};
+  spec.nodes[0].inputs = {"all", "cst1", "all"};
+  spec.nodes[1].inputs = {"all"};
+  const IrGraph ir = read(spec);
+  CHECK(types(ir, ir.inputs(ir.nodes[0].host)) ==
+        Strings{"<Int64, NoShape>", "<Int64, NoShape>", "<Tensor[Float32], NoShape>"});
+  CHECK(types(ir, ir.inputs(ir.nodes[1].host)) ==
+        Strings{"<Tuple[Int64,Tensor[Float32]], TupleShape(NoShape, NoShape)>"});
+}
+
+TEST_CASE("a parameter that is called like a node does not take its place") {
+  IrPbSpec spec = small_ir_pb();
+  spec.parameters.emplace_back("1", pb_tensor_type(11, {9}));
+  const IrGraph ir = read(spec);
+  CHECK(ir.operands_of(ir.nodes[1])[0].kind == IrOperand::Kind::kNode);
+}
+
 TEST_CASE("an operator that is left out is no operand") {
   IrPbSpec spec = small_ir_pb();
   spec.nodes[0].op_type.clear();
@@ -305,6 +335,7 @@ TEST_CASE("what is no IR protobuf is refused with the reason") {
   CHECK(refusal(IrPbFault::kGroup) == "a damaged field of the graph");
   CHECK(refusal(IrPbFault::kFieldZero) == "a damaged field of the graph");
   CHECK(refusal(IrPbFault::kLongVarint) == "a damaged field of the graph");
+  CHECK(refusal(IrPbFault::kLengthPastGraph) == "a damaged field of the graph");
 }
 
 TEST_CASE("an empty graph in a model is a graph") {

@@ -37,6 +37,23 @@ TEST_CASE("types are spelled as IR text spells them") {
   CHECK(type_text(pb_type(32) + pb_bytes(3, pb_bytes(1, pb_type(5)))) == "<List[Int64], ListShape(NoShape)>");
 }
 
+TEST_CASE("a tensor in a tuple is no scalar because it has no shape") {
+  CHECK(type_text(pb_tuple_type({pb_tensor_type(11, {}), pb_tensor_type(4, {2})})) ==
+        "<Tuple[Tensor[Float32],Tensor[Int32]], TupleShape(NoShape, (2))>");
+}
+
+TEST_CASE("tuples in tuples are told to a depth that no graph has") {
+  std::string type = pb_type(5), value = pb_int_value(1);
+  for (int i = 0; i < 16; ++i) {
+    type = pb_tuple_type({type});
+    value = pb_list_value(31, {value});
+  }
+  CHECK(type_text(type).find("Int64") != std::string::npos);
+  CHECK(value_text(value).find("I64(1)") != std::string::npos);
+  CHECK(type_text(pb_tuple_type({type})).find("Int64") == std::string::npos);
+  CHECK(value_text(pb_list_value(31, {value})).find("...") != std::string::npos);
+}
+
 TEST_CASE("a type that says nothing, or has an unknown number, is empty") {
   CHECK(type_text("").empty());
   CHECK(type_text(pb_type(0)).empty());
