@@ -1,8 +1,8 @@
 // read_ir_protobuf: IR protobuf of MindSpore 1.0 to 2.10, into an IrGraph.
 //
-//   graphs/ms_output_trace_code_graph_{G}.pb          beside a dump: proto/debug_graph.proto, with source lines, names of
-//                                                     constants and the id of the root graph
-//   ms_output_{phase}.pb, ms_output_vm_build_{G}.pb   of save_graphs: proto/anf_ir.proto, with none of these
+//   graphs/ms_output_trace_code_graph_{G}.pb         beside a dump: proto/debug_graph.proto, with source lines, names
+//                                                    of constants and the id of the root graph
+//   ms_output_{phase}.pb, ms_output_vm_build_{G}.pb  of save_graphs: proto/anf_ir.proto, with none of these
 //   1. A file is a ModelProto: 1 ir_version (a number), 4 graph; or, in caches of 1.0, a bare GraphProto.
 //   2. GraphProto: 1 nodes in the order of the IR text, without Return; 2 name; 3 parameters; 4 outputs; 5 constants;
 //      6 id of the root graph. Writers put fields in this order.

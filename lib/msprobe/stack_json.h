@@ -4,11 +4,11 @@
 //   2. {"0": [[OP, ..], [FRAME, ..]], "1": ..}    since: operators that were called from the same place share a stack
 //   3. OP     the name of a call or module (msprobe/names.h), forward ones only; a backward call has the stack of its
 //             forward call (forward_entry_of)
-//   4. FRAME  "File PATH, line N, in FUNCTION, \n CODE": CODE is the first line of the statement, without its indent.
+//   4. FRAME  "File PATH, line N, in FUNCTION, \n CODE": CODE is that line without its indent.
 //             Innermost first; the framework's own files are among them, most of msprobe's are not
-// Each entry is told by its own form, not by that of the file. A frame of another form is kept as its text. Where msprobe
-// could not get a stack it wrote the one text "The call stack retrieval failed.": such a stack is empty. A killed process
-// leaves {}.
+// Each entry is told by its own form, not by that of the file. A frame of another form is kept as its text. Where
+// msprobe could not get a stack it wrote the one text "The call stack retrieval failed.": such a stack is empty. A
+// killed process leaves {}.
 // Source: reference/verified-on-real-msprobe.md 4, compare-and-check.md 1.4, msprobe's own writers of 2024 to 2026.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Every stack.json and construct.json of the conformance data, written by msprobe for MindSpore and PyTorch: what our
-// readers see is what a plain reading of the whole tree sees, each frame has its place, and the entries of the dump.json
-// beside them are found in both, but for those that msprobe leaves out.
+// readers see is what a plain reading of the whole tree sees, each frame has its place, and the entries of the
+// dump.json beside them are found in both, but for those that msprobe leaves out.
 #include <algorithm>
 #include <iostream>
 #include <map>
