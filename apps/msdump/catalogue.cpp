@@ -98,7 +98,18 @@ std::vector<report::Object> failure_objects(const Catalogue& catalogue) {
   return objects;
 }
 
+void note_unknown_files(Session& session, const Catalogue& catalogue) {
+  const auto& files = catalogue.index.files();
+  const auto unknown = std::count_if(files.begin(), files.end(), [](const IndexedFile& file) {
+    return file.family == nullptr && file.kind == FileKind::kUnknown;
+  });
+  const auto total = static_cast<uint64_t>(unknown + catalogue.list.foreign());
+  if (total == 0) return;
+  session.messages.note(fmt::format("{} of no kind that a dump has; msdump info says which", plural(total, "file")));
+}
+
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
+  note_unknown_files(session, catalogue);
   if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
   if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
   const auto& files = catalogue.index.files();

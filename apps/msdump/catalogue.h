@@ -51,6 +51,9 @@ void report_failures(Session& session, const Catalogue& catalogue);
 [[nodiscard]] std::vector<report::Object> failure_objects(const Catalogue& catalogue);
 [[nodiscard]] report::Object relative_failure(const DumpIndex& index, const Error& error);
 
+// Says how many files are none that a dump has.
+void note_unknown_files(Session& session, const Catalogue& catalogue);
+
 // 3 when something failed, 1 when the selection matches nothing, 2 when nothing there could be an input, else 0; each
 // with its message.
 [[nodiscard]] ExitCode conclude_listing(Session& session, const Catalogue& catalogue);

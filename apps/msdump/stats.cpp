@@ -22,7 +22,7 @@ const CommandInfo& stats_info() {
       .name = "stats",
       .order = 20,
       .summary = "statistics of tensors, as MindSpore's statistic.csv has them",
-      .usage = "-d DUMP [-out OUT | --in-place | --verify] [--columns LIST] [--dialect VERSION] [OPTIONS]",
+      .usage = "-d DUMP [-out OUT | --in-place | --verify] [--columns LIST] [OPTIONS]",
       .description =
           "Computes max, min, mean, L2 norm, counts of zeros, NaN and infinities, and digests of every tensor below "
           "DUMP, in the arithmetic and to the byte of the statistic.csv that MindSpore of that version writes. Dump "

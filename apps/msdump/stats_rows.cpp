@@ -78,10 +78,12 @@ class Rows {
 
   [[nodiscard]] report::Row row(const TensorRecord& tensor, const TensorStatistics& statistics) const {
     TensorRecord shown = tensor;
-    // Files that hold one tensor were opened here for the first time.
+    // Files that hold one tensor were opened here for the first time; a row of a table that tells of them may not be
+    // right, or be about a part of it.
+    const bool opened_here = !task_.catalogue.index.files()[tensor.file].facts.slot.empty();
     if (shown.name.dtype == DType::kUndefined) shown.name.dtype = statistics.dtype;
-    if (shown.shape == nullptr) shown.shape = &statistics.shape;
-    if (!shown.bytes) shown.bytes = statistics.stored_bytes;
+    if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
+    if (opened_here || !shown.bytes) shown.bytes = statistics.stored_bytes;
     report::Row result = identity_object(task_.catalogue.index, shown);
     for (const StatisticColumn column : columns_) {
       result.add(std::string(info(column).key), value_of(column, statistics));
@@ -158,7 +160,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
   const auto sink = task.session.open_report(request.form, task.catalogue.index.paths(), rows.table_columns());
   std::vector<stats::ComputeItem> items;
   for (const TensorRecord& tensor : task.catalogue.list.tensors()) {
-    if (tensor.has_elements) items.push_back({&tensor});
+    if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
   }
   const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
   const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};

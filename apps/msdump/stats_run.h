@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catalogue.h"
@@ -46,7 +48,7 @@ struct StatsTask {
 // What all of them end with: failures named, --fail-on, the exit code.
 class StatsOutcome {
  public:
-  explicit StatsOutcome(const StatsTask& task) : task_(task) {}
+  explicit StatsOutcome(const StatsTask& task);
   // Returns the statistics, or null after noting the failure.
   const stats::TensorStatistics* take(const TensorRecord& tensor, const Result<stats::TensorStatistics>& result);
   void fail(const Error& error);
@@ -57,7 +59,10 @@ class StatsOutcome {
   [[nodiscard]] ExitCode conclude(std::string_view what);
 
  private:
+  void warn(const TensorRecord& tensor, const std::string& text);
+
   const StatsTask& task_;
+  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor of failures that the listing told already
   std::vector<Error> failures_;
   int64_t computed_ = 0, unsupported_ = 0, with_nan_ = 0, with_inf_ = 0;
   bool interrupted_ = false;

@@ -21,7 +21,10 @@ std::string_view slot_text(std::string_view slot, TextArena& arena) {
 
 }  // namespace
 
-// What one file holds; made by any thread, collected in the order of the index.
+// Files that one worker looks at before their tensors are collected.
+constexpr size_t kPiece = 32;
+
+// What some files hold; made by any thread, collected in the order of the index.
 struct FileListing {
   std::vector<TensorRecord> tensors;
   std::vector<Shape> shapes;  // by tensor; of those with has_shape
@@ -29,7 +32,7 @@ struct FileListing {
   std::vector<TableReference> references;  // by tensor, of tables only
   std::vector<Error> failures;
   TextArena texts;
-  bool foreign = false;
+  int64_t foreign = 0;
 
   void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
     tensors.push_back(tensor);
@@ -60,9 +63,15 @@ class TensorListBuilder {
       bytes += file.size;
     }
     if (context_.progress != nullptr) context_.progress->start(chosen.size(), bytes);
-    context_.pool.ordered_for(
-        static_cast<int64_t>(chosen.size()), [&](int64_t i) { return look_at(chosen[static_cast<size_t>(i)]); },
-        [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
+    list_.files_ = static_cast<int64_t>(chosen.size());
+    const auto look_at_piece = [&](int64_t piece) {
+      FileListing listing;
+      const size_t begin = static_cast<size_t>(piece) * kPiece;
+      for (size_t i = begin; i < std::min(begin + kPiece, chosen.size()); ++i) look_at(chosen[i], listing);
+      return listing;
+    };
+    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kPiece - 1) / kPiece), look_at_piece,
+                              [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
     MSDUMP_CHECK_OK(context_.cancel.check());
     join_tables(index_, list_.tensors_, references_);
     std::erase_if(list_.tensors_, [&](const TensorRecord& tensor) { return !selected(tensor); });
@@ -82,10 +91,9 @@ class TensorListBuilder {
     return options_.headers == Headers::kAll;
   }
 
-  FileListing look_at(uint32_t file_index) const {
+  void look_at(uint32_t file_index, FileListing& listing) const {
     const IndexedFile& file = index_.files()[file_index];
-    FileListing listing;
-    if (context_.cancel.cancelled()) return listing;
+    if (context_.cancel.cancelled()) return;
     if (!file.family->has_elements()) {
       list_table(file_index, listing);
     } else if (needs_header(file)) {
@@ -97,15 +105,17 @@ class TensorListBuilder {
       listing.add(tensor, std::nullopt);
     }
     if (context_.progress != nullptr) context_.progress->unit_done(file.name);
-    return listing;
   }
 
   void list_headers(uint32_t file_index, FileListing& listing) const {
     const IndexedFile& file = index_.files()[file_index];
     auto opened = index_.open_tensors(file);
     if (!opened) {
-      listing.foreign = file.by_content && opened.error().code == ErrorCode::kNotADump;
-      if (!listing.foreign) listing.failures.push_back(std::move(opened).error());
+      if (file.by_content && opened.error().code == ErrorCode::kNotADump) {
+        ++listing.foreign;
+      } else {
+        listing.failures.push_back(std::move(opened).error());
+      }
       return;
     }
     if (opened->container == ContainerKind::kOpdebug) return;  // a record, no tensor
@@ -125,6 +135,7 @@ class TensorListBuilder {
       tensor.name.slot = slot_text(stored.slot, listing.texts);
       tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
       tensor.bytes = stored.bytes;
+      tensor.broken = stored.problem.has_value();
       if (const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format)) {
         tensor.name.format = packed->format;
       }
@@ -138,19 +149,20 @@ class TensorListBuilder {
     void row(const TableRow& row) override {
       TensorRecord tensor;
       tensor.file = tensor.table = file_;
-      tensor.item = static_cast<uint32_t>(listing_.tensors.size());
+      tensor.item = rows_++;
       tensor.row_offset = row.offset;
       tensor.order = row.order;
       tensor.name = row.facts;
       tensor.bytes = row.bytes;
       tensor.has_elements = false;
-      listing_.add(tensor, row.shape);
+      listing_.references.resize(listing_.tensors.size());
       listing_.references.push_back({row.data_name});
+      listing_.add(tensor, row.shape);
     }
     void problem(Error error) override { listing_.failures.push_back(std::move(error)); }
 
    private:
-    uint32_t file_;
+    uint32_t file_, rows_ = 0;
     FileListing& listing_;
   };
 
@@ -165,8 +177,7 @@ class TensorListBuilder {
 
   // In the order of the index, one at a time.
   void collect(FileListing&& listing) {
-    ++list_.files_;
-    list_.foreign_ += listing.foreign ? 1 : 0;
+    list_.foreign_ += listing.foreign;
     for (size_t i = 0; i < listing.tensors.size(); ++i) {
       TensorRecord& tensor = listing.tensors[i];
       if (listing.has_shape[i]) tensor.shape = &*list_.shapes_->insert(std::move(listing.shapes[i])).first;

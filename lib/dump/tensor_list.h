@@ -37,6 +37,7 @@ struct TensorRecord {
   uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
+  bool broken = false;  // its elements cannot be had; `failures` says why
 };
 
 // Whose headers are read.

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <vector>
 
 #include "kernels/reduce_block.h"
+#include "kernels/reduce_bytes.h"
 #include "kernels/reduce_element.h"
 #include "kernels/widen.h"
 
@@ -118,6 +120,34 @@ void add_row(const double* row, int64_t count, SumKind kind, double& sum, double
   squares = q;
 }
 
+// Sums of bytes are exact in any order as long as a double can count them.
+bool reduce_bytes(const ReduceLane& lane, const ReduceRule& rule) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  const DType stored = element::stored_as(lane.dtype);
+  if (rule.running_mean || lane.count == 0 || !has_byte_totals(stored)) return false;
+  ChunkStatistics& state = *lane.state;
+  const double most = static_cast<double>(lane.count) * 255 * 255;
+  const auto exact = [most](double sum) { return std::trunc(sum) == sum && std::abs(sum) + most < kExact; };
+  if (!exact(state.sum) || !exact(state.squares)) return false;
+  const ByteTotals totals = byte_totals(stored, lane.data, lane.count);
+  const auto count = static_cast<uint64_t>(lane.count);
+  state.count += count;
+  state.entered += count;
+  if (rule.sum) state.sum += static_cast<double>(totals.sum);
+  if (rule.squares) state.squares += static_cast<double>(totals.squares);
+  if (rule.extremes) {
+    const double max = totals.max, min = totals.min;
+    state.max = state.max < max ? max : state.max;
+    state.min = min < state.min ? min : state.min;
+  }
+  if (rule.counts) {
+    state.negative += static_cast<uint64_t>(totals.below_zero);
+    state.zero += static_cast<uint64_t>(totals.zero);
+    state.positive += count - static_cast<uint64_t>(totals.below_zero + totals.zero);
+  }
+  return true;
+}
+
 class Reduction {
  public:
   explicit Reduction(const ReduceRule& rule)
@@ -224,6 +254,13 @@ class Reduction {
 
 }  // namespace
 
-void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule) { Reduction(rule).run(lanes); }
+void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule) {
+  std::vector<ReduceLane> others;
+  others.reserve(lanes.size());
+  for (const ReduceLane& lane : lanes) {
+    if (!reduce_bytes(lane, rule)) others.push_back(lane);
+  }
+  Reduction(rule).run(others);
+}
 
 }  // namespace msdump::kernels

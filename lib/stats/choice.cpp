@@ -27,14 +27,18 @@ Candidates candidates_of(const StoredStyle& stored) {
   return candidates;
 }
 
+// A version that wrote no statistic.csv yet leaves the first that did.
 Candidates candidates_of(const FrameworkFacts& framework) {
-  Candidates candidates;
-  for (const Dialect& dialect : all_dialects()) {
-    const bool exact = framework.version && *framework.version >= dialect.from && *framework.version < dialect.to;
-    const bool overlaps =
-        framework.from && dialect.to > *framework.from && (!framework.to || dialect.from < *framework.to);
-    if (framework.version ? exact : overlaps) candidates.push_back(&dialect);
+  if (framework.version) {
+    const auto dialect = dialect_from_text(framework.text);
+    return {dialect ? *dialect : &all_dialects().front()};
   }
+  Candidates candidates;
+  if (!framework.from) return candidates;
+  for (const Dialect& dialect : all_dialects()) {
+    if (dialect.to > *framework.from && (!framework.to || dialect.from < *framework.to)) candidates.push_back(&dialect);
+  }
+  if (candidates.empty()) candidates.push_back(&all_dialects().front());
   return candidates;
 }
 
@@ -102,6 +106,8 @@ DialectChoice choose_dialect(const DumpIndex& index, const std::optional<StoredS
     choice.evidence += (choice.evidence.empty() ? "" : ", ") + version;
   }
   if (choice.candidates.empty()) choice.candidates.push_back(&newest_dialect());
+  const auto& until = framework.version ? framework.version : framework.to;
+  choice.too_old = by_file.empty() && until && *until < all_dialects().front().from;
   return choice;
 }
 

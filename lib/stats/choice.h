@@ -22,6 +22,7 @@ struct StoredStyle {
 struct DialectChoice {
   std::vector<const Dialect*> candidates;  // those the evidence leaves, oldest first; never empty
   std::string evidence;                    // "config.json says MindSpore 2.10.0"; empty: there is none
+  bool too_old = false;                    // the evidence is of a version that wrote no statistic.csv yet
 
   // Of several the newest that fits.
   [[nodiscard]] const Dialect& best() const { return *candidates.back(); }

@@ -19,6 +19,8 @@ constexpr size_t kLive = 16;
 // A tensor from here on is the work of all workers, unless a digest wants its bytes in order.
 constexpr uint64_t kLargeBytes = uint64_t{16} << 20;
 constexpr int64_t kSlabBytes = int64_t{512} << 10;
+// With digests every tensor at hand is in turn at once, and their slabs are to stay in the cache.
+constexpr int64_t kDigestSlabBytes = int64_t{128} << 10;
 // Chunks of a large tensor that are longer than a slab are read abreast, in smaller slabs.
 constexpr int64_t kAbreastChunks = 8, kAbreastSlabBytes = int64_t{128} << 10;
 // What one worker does of a large tensor before it takes the next piece.
@@ -29,15 +31,20 @@ struct Group {
   bool large = false;         // one tensor for all workers
 };
 
+ComputeOptions with_dialect_in_use(ComputeOptions options) {
+  if (options.honest) options.dialect = &newest_dialect();
+  return options;
+}
+
 class Computation {
  public:
   Computation(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
               const ComputeContext& context)
       : index_(index),
         items_(items),
-        options_(options),
+        options_(with_dialect_in_use(options)),
         context_(context),
-        rule_(reduce_rule(*options.dialect, options.arch, options.wanted)) {}
+        rule_(reduce_rule(*options_.dialect, options_.arch, options_.wanted)) {}
 
   void run(const ComputeSink& sink) {
     const std::vector<Group> groups = make_groups();
@@ -163,7 +170,7 @@ class Computation {
       Slot& slot = slots[i];
       if (!slot.stream) continue;
       Status status = context_.cancel.check();
-      if (status) status = slot.stream->read(kSlabBytes);
+      if (status) status = slot.stream->read(digests() ? kDigestSlabBytes : kSlabBytes);
       if (status) status = slot.stream->add_digests(jobs);
       if (status) {
         slot.stream->add_lanes(lanes);
@@ -247,7 +254,7 @@ class Computation {
 
   const DumpIndex& index_;
   std::span<const ComputeItem> items_;
-  const ComputeOptions& options_;
+  const ComputeOptions options_;
   const ComputeContext& context_;
   const kernels::ReduceRule rule_;
 };

@@ -22,7 +22,7 @@ namespace msdump::stats {
 struct ComputeOptions {
   const Dialect* dialect = &newest_dialect();
   HostArch arch = HostArch::kX86;
-  bool honest = false;
+  bool honest = false;  // MergeRule: whatever the dialect, all elements, and NaN enters everything
   Wanted wanted;
 };
 

@@ -54,7 +54,9 @@ const Dialect* dialect_of(const Version& version) {
 
 Result<const Dialect*> dialect_from_text(std::string_view text) {
   const auto version = parse_version(text);
-  if (!version || text.find('.') == std::string_view::npos) {
+  const size_t dot = text.find('.');
+  const bool has_minor = dot != std::string_view::npos && is_digits(text.substr(dot + 1, 1));
+  if (!version || !has_minor) {
     return fail(make_error(ErrorCode::kUsage, "--dialect: '{}' is no version of MindSpore", excerpt(text))
                     .with_hint("auto, or a version such as 2.5.0"));
   }

@@ -30,7 +30,7 @@ std::vector<StatisticDirectory> statistic_directories(const DumpIndex& index,
                                                       const std::vector<TensorRecord>& tensors) {
   std::map<std::pair<uint32_t, std::string>, std::vector<size_t>, NaturalOrder> by_path;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!tensors[i].has_elements) continue;
+    if (!tensors[i].has_elements || tensors[i].broken) continue;
     const IndexedFolder& folder = index.folders()[index.files()[tensors[i].file].folder];
     by_path[{folder.root, directory_of(folder.relative)}].push_back(i);
   }

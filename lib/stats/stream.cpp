@@ -32,6 +32,7 @@ void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& 
 }  // namespace
 
 TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, const ComputeOptions& options) {
+  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
   TensorState state;
   Analysis& analysis = state.analysis;
   const DType original = tensor.original_dtype();
@@ -40,6 +41,7 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   analysis.elements = tensor.count();
   state.result.dtype = original;
   state.result.shape = tensor.shape();
+  if (tensor.plan().policy != PlanPolicy::kConverted) state.result.note = tensor.plan().note;
   if (item.first_elements && *item.first_elements < analysis.elements) {
     analysis.elements = *item.first_elements;
     state.result.shape = {analysis.elements};
@@ -53,12 +55,13 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   state.result.data_size = raw ? static_cast<uint64_t>(analysis.elements) : packed_bytes(sized, analysis.elements);
   analysis.md5_bytes = md5_bytes_of(analysis, original);
   analysis.reducible = !raw && kernels::can_reduce(analysis.dtype);
-  const uint64_t analysed =
-      analysis.reducible ? analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements) : 0;
-  analysis.analysed = std::min(analysis.elements, static_cast<int64_t>(analysed));
+  analysis.count = static_cast<uint64_t>(analysis.elements);
+  if (!options.honest)
+    analysis.count = analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements);
+  analysis.analysed = analysis.reducible ? std::min(analysis.elements, static_cast<int64_t>(analysis.count)) : 0;
   analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
   state.result.supported = analysis.reducible;
-  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
   state.chunks.assign(static_cast<size_t>(analysis.chunks.count), kernels::start_statistics(rule));
   return state;
 }
@@ -67,9 +70,7 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
   TensorStatistics& result = state.result;
   if (state.analysis.reducible) {
     merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
-    // The column prints the number that was computed, also where it is not how many elements were there.
-    if (!options.honest)
-      result.count = analysed_count(*options.dialect, result.dtype, result.data_size, state.analysis.elements);
+    result.count = state.analysis.count;
   }
   if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
   if (!options.wanted.sha1) return std::move(result);
@@ -98,9 +99,11 @@ Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int6
 
 Status Stream::read(int64_t slab_bytes) {
   const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
-  const int64_t slices = std::max<int64_t>(1, slab_bytes / (kSlice * width));
+  int64_t most = std::max<int64_t>(1, slab_bytes / width);
+  // Digests of slices want whole ones.
+  if (wanted_.sha1) most = std::max<int64_t>(1, most / kSlice) * kSlice;
   slab_begin_ = next_;
-  slab_ = std::min(slices * kSlice, end_ - next_);
+  slab_ = std::min(most, end_ - next_);
   const auto bytes = static_cast<size_t>(slab_ * width);
   if (buffer_->size() < bytes) buffer_->resize(bytes);
   MSDUMP_CHECK_OK(tensor_->read(slab_begin_, slab_, buffer_->data()));
@@ -110,7 +113,7 @@ Status Stream::read(int64_t slab_bytes) {
 
 void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
   const Analysis& analysis = state_->analysis;
-  if (!analysis.reducible) return;
+  if (!analysis.reducible || !analysis.reduced) return;
   const int64_t end = std::min(slab_begin_ + slab_, analysis.analysed);
   for (int64_t at = slab_begin_; at < end;) {
     const int64_t chunk = std::min(at / analysis.chunks.size, analysis.chunks.count - 1);

@@ -19,9 +19,11 @@ struct Analysis {
   DType dtype = DType::kUndefined;  // of the elements as read
   size_t element_bytes = 1;
   int64_t elements = 0;  // there are
-  int64_t analysed = 0;  // of them
+  uint64_t count = 0;    // that the column says, also where it is not how many there are
+  int64_t analysed = 0;  // of the elements
   Chunks chunks;
   bool reducible = true;
+  bool reduced = true;     // anything but digests is wanted
   bool halve = false;      // digests are taken of the upper half of each float32: it holds a bfloat16
   bool widen = false;      // digests are taken of bfloat16 widened to float32
   uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers

@@ -21,7 +21,8 @@ struct TensorStatistics {
   Shape shape;
   uint64_t data_size = 0;
   uint64_t stored_bytes = 0;  // in the file
-  bool supported = true;  // false: a dtype nobody computes statistics of; digests may still be there
+  std::string note;           // why the device layout, padding and all, was analysed instead of the host tensor
+  bool supported = true;      // false: a dtype nobody computes statistics of; digests may still be there
 
   double max = 0, min = 0, avg = 0, l2norm = 0;
   bool nothing_finite = false;  // max, min and avg are printed as "null" (up to 2.3rc)
@@ -39,8 +40,9 @@ struct Wanted {
 
 [[nodiscard]] kernels::ReduceRule reduce_rule(const Dialect& dialect, HostArch arch, const Wanted& wanted);
 
-// `honest`: not what the dialect prints where that is wrong (the mean of the first chunk only, a NaN that is lost), but
-// the truth as well as double precision can have it.
+// `honest`: not what dialects print where that is wrong (the mean of the first chunk only, a NaN that is lost), but the
+// truth as well as plain sums in double precision have it: one sum of each slice, added with compensation. The dialect is
+// the newest then.
 struct MergeRule {
   const Dialect& dialect;
   HostArch arch = HostArch::kX86;

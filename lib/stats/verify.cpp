@@ -1,6 +1,9 @@
 #include "stats/verify.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
 
 #include "base/text.h"
 #include "tables/statistic_csv.h"
@@ -14,14 +17,100 @@ StoredRow copy_of(const StatisticRow& row, const StatisticHeader& header) {
   copy.dtype = row.dtype;
   copy.shape_text = row.shape_text;
   copy.shape = row.shape;
-  copy.square_brackets = row.square_brackets;
+  copy.msprobe = header.msprobe;
   copy.columns = header.columns;
   for (const std::string_view value : row.values) copy.values.emplace_back(value);
   return copy;
 }
 
-// Texts that only statistics computed on the device contain.
+// Texts that only statistics computed on the device contain; up to 2.3rc the host wrote "null", too.
 bool is_device_text(std::string_view value) { return value == "True" || value == "False" || value == "null"; }
+
+bool is_of_device(const StoredRow& row, const Dialect& dialect) {
+  const auto& values = row.values;
+  return row.msprobe || (dialect.rule != Rule::kA && std::any_of(values.begin(), values.end(), is_device_text));
+}
+
+// One step of the dtype's precision, and of the six digits that are printed.
+double relative_tolerance(DType dtype) {
+  if (dtype == DType::kFloat16) return 0x1p-10;
+  return dtype == DType::kBfloat16 ? 0x1p-7 : 1e-5;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  if (text == "True") return 1.0;
+  if (text == "False") return 0.0;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != '\0' ? std::nullopt : std::optional(value);
+}
+
+std::optional<double> number_of(StatisticColumn column, const TensorStatistics& statistics) {
+  using enum StatisticColumn;
+  switch (column) {
+    case kMax: return statistics.max;
+    case kMin: return statistics.min;
+    case kAvg: return statistics.avg;
+    case kL2Norm: return statistics.l2norm;
+    default: return std::nullopt;
+  }
+}
+
+// A mean of numbers that cancel each other is only as exact as the largest of them.
+bool agrees_with_device(double stored, double computed, StatisticColumn column, const TensorStatistics& statistics) {
+  if (std::isnan(stored) || std::isnan(computed)) return std::isnan(stored) && std::isnan(computed);
+  if (stored == computed) return true;
+  double scale = std::abs(computed);
+  if (column == StatisticColumn::kAvg) scale = std::max({scale, std::abs(statistics.max), std::abs(statistics.min)});
+  return std::abs(stored - computed) <= relative_tolerance(statistics.dtype) * scale;
+}
+
+class RowComparer {
+ public:
+  RowComparer(const StoredRow& row, const TextStyle& style, const TensorStatistics& statistics)
+      : row_(row), style_(style), statistics_(statistics), of_device_(is_of_device(row, *style.dialect)) {}
+
+  RowComparison run() {
+    const bool padded = of_device_ && parse_u64(row_.data_size).value_or(0) > statistics_.data_size;
+    take("data_size", padded, row_.data_size, std::to_string(statistics_.data_size));
+    const std::string dtype(name_of(statistics_.dtype));
+    const bool same_dtype = row_.msprobe && dtype_from_name(row_.dtype) == statistics_.dtype;
+    take("dtype", false, row_.dtype, same_dtype ? row_.dtype : dtype);
+    const bool same_shape = row_.msprobe && row_.shape == statistics_.shape;
+    take("shape", false, row_.shape_text,
+         same_shape ? row_.shape_text : shape_text(*style_.dialect, statistics_.shape));
+    for (size_t i = 0; i < std::min(row_.columns.size(), row_.values.size()); ++i)
+      take_value(row_.columns[i], row_.values[i]);
+    return std::move(comparison_);
+  }
+
+ private:
+  void take(std::string_view column, bool unverifiable, const std::string& stored, const std::string& computed) {
+    ++comparison_.cells;
+    if (unverifiable) {
+      ++comparison_.unverifiable;
+    } else if (stored != computed) {
+      comparison_.differences.push_back({std::string(column), stored, computed});
+    }
+  }
+
+  void take_value(StatisticColumn column, const std::string& stored) {
+    std::string computed = cell_text(style_, column, statistics_);
+    bool unverifiable = false;
+    if (of_device_) {
+      const auto number = number_in(stored), own = number_of(column, statistics_);
+      unverifiable = stored == "null";
+      if (number && own && agrees_with_device(*number, *own, column, statistics_)) computed = stored;
+    }
+    take(info(column).key, unverifiable, stored, computed);
+  }
+
+  const StoredRow& row_;
+  const TextStyle& style_;
+  const TensorStatistics& statistics_;
+  const bool of_device_;
+  RowComparison comparison_;
+};
 
 }  // namespace
 
@@ -30,7 +119,7 @@ Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<Te
   std::map<uint32_t, std::map<uint64_t, size_t>> wanted;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorRecord& tensor = tensors[i];
-    if (!tensor.has_elements || tensor.table == kNoTable) continue;
+    if (!tensor.has_elements || tensor.broken || tensor.table == kNoTable) continue;
     if (index.files()[tensor.table].kind == FileKind::kStatistic) wanted[tensor.table][tensor.row_offset] = i;
   }
   StoredRows rows;
@@ -56,23 +145,7 @@ std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord
 }
 
 RowComparison compare_row(const StoredRow& row, const TextStyle& style, const TensorStatistics& statistics) {
-  RowComparison comparison;
-  const auto compare = [&](std::string_view column, const std::string& stored, const std::string& computed) {
-    ++comparison.cells;
-    if (stored != computed) comparison.differences.push_back({std::string(column), stored, computed});
-  };
-  compare("data_size", row.data_size, std::to_string(statistics.data_size));
-  compare("dtype", row.dtype, std::string(name_of(statistics.dtype)));
-  compare("shape", row.shape_text, shape_text(*style.dialect, statistics.shape));
-  for (size_t i = 0; i < std::min(row.columns.size(), row.values.size()); ++i) {
-    if (style.dialect->rule != Rule::kA && is_device_text(row.values[i])) {
-      ++comparison.cells;
-      ++comparison.unverifiable;
-      continue;
-    }
-    compare(info(row.columns[i]).key, row.values[i], cell_text(style, row.columns[i], statistics));
-  }
-  return comparison;
+  return RowComparer(row, style, statistics).run();
 }
 
 }  // namespace msdump::stats

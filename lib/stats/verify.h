@@ -1,4 +1,6 @@
-// Compares what a statistic.csv says with what the tensors beside it give, cell by cell, as text.
+// Compares what a statistic.csv says with what the tensors beside it give, cell by cell: as text what the host computed;
+// within the dtype's tolerance what the device computed, which adds in an order of its own and prints other texts. Rows of
+// msprobe's tables are the device's, and those that hold its "True", "False" or "null".
 #pragma once
 
 #include <map>
@@ -18,7 +20,7 @@ namespace msdump::stats {
 struct StoredRow {
   std::string data_size, dtype, shape_text;
   Shape shape;
-  bool square_brackets = false;
+  bool msprobe = false;  // spells dtypes and shapes its own way
   std::vector<StatisticColumn> columns;
   std::vector<std::string> values;
 };
@@ -37,7 +39,7 @@ struct CellDifference {
 };
 struct RowComparison {
   size_t cells = 0;
-  size_t unverifiable = 0;  // of the device's own arithmetic: "null", True
+  size_t unverifiable = 0;  // what the device did not compute, and a size that includes its padding
   std::vector<CellDifference> differences;
 };
 [[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style,

@@ -9,64 +9,23 @@
 //   matrix  one FRACTAL_NZ fp16 tensor of 822 MB, whose rows lie apart           against cp of the file
 // Medians and the range of the ratios are printed, with the largest resident set of msdump. Everything is page-cached.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "dump_data.pb.h"
+#include "whole_process.h"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Options {
-  int runs = 5;
-  int scale = 100;
-  bool keep = false;
-  std::string msdump = MSDUMP_BINARY;
-};
-
-struct RunResult {
-  double seconds = 0;
-  long max_rss_kib = 0;
-};
-
-RunResult run(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  // What the run before left to be written to the disk is not this run's work.
-  ::sync();
-  const auto begin = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
-  int status = 0;
-  struct rusage usage {};
-  wait4(child, &status, 0, &usage);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    fmt::print(stderr, "bench_convert: '{}' failed\n", command[0]);
-    std::exit(1);
-  }
-  return {elapsed.count(), usage.ru_maxrss};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+using bench::Options;
+using bench::run;
 
 // fp16 noise without NaN; made once, since the kernels never look at values.
 const std::string& noise(size_t bytes) {
@@ -136,36 +95,23 @@ struct Job {
 
 void measure(const Job& job, const Options& options, const fs::path& scratch) {
   const fs::path converted = scratch / "converted", copied = scratch / "copied";
-  std::vector<double> ours, theirs, ratios;
-  long rss = 0;
-  for (int i = 0; i <= options.runs; ++i) {
+  const auto remove_outputs = [&] {
     fs::remove_all(converted);
     fs::remove_all(copied);
-    const RunResult convert =
-        run({options.msdump, "convert", "-q", "-d", job.source, "--out", converted, "-f", "NCHW"});
-    fs::remove_all(converted);
-    const RunResult copy = run({"cp", "-r", job.cp_source, copied});
-    if (i == 0) continue;  // warm-up
-    ours.push_back(convert.seconds);
-    theirs.push_back(copy.seconds);
-    ratios.push_back(convert.seconds / copy.seconds);
-    rss = std::max(rss, convert.max_rss_kib);
-  }
-  fs::remove_all(converted);
-  fs::remove_all(copied);
-  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  fmt::print("{:8} msdump {:7.3f} s   cp {:7.3f} s   ratio {:.2f} ({:.2f} to {:.2f})   peak resident {:.1f} MiB\n",
-             job.name, median(ours), median(theirs), median(ratios), *low, *high, static_cast<double>(rss) / 1024);
-  std::fflush(stdout);
+  };
+  bench::compare({job.name,
+                  "cp",
+                  {options.msdump, "convert", "-q", "-d", job.source, "--out", converted, "-f", "NCHW"},
+                  {"cp", "-r", job.cp_source, copied},
+                  remove_outputs},
+                 options);
 }
-
-int scaled(int count, const Options& options) { return std::max(1, count * options.scale / 100); }
 
 void conv(const Options& options, const fs::path& scratch) {
   const fs::path source = scratch / "conv";
   fs::create_directories(source);
   const TensorSpec tensor{3, {8, 16, 56, 56, 16}, {8, 256, 56, 56}};
-  for (int i = 0; i < scaled(64, options); ++i) write_dump(source / dump_name("Conv2D", i), {tensor}, {tensor});
+  for (int i = 0; i < options.scaled(64); ++i) write_dump(source / dump_name("Conv2D", i), {tensor}, {tensor});
   measure({"conv", source, source}, options, scratch);
   fs::remove_all(source);
 }
@@ -174,7 +120,7 @@ void small(const Options& options, const fs::path& scratch) {
   const fs::path source = scratch / "small", arrays = scratch / "small_arrays";
   fs::create_directories(source);
   const TensorSpec tensor{3, {1, 2, 16, 16, 16}, {1, 32, 16, 16}};
-  for (int i = 0; i < scaled(5000, options); ++i) write_dump(source / dump_name("Relu", i), {tensor}, {tensor});
+  for (int i = 0; i < options.scaled(5000); ++i) write_dump(source / dump_name("Relu", i), {tensor}, {tensor});
   run({options.msdump, "convert", "-q", "-d", source, "--out", arrays, "-f", "NCHW"});
   measure({"small", source, arrays}, options, scratch);
   fs::remove_all(source);
@@ -183,7 +129,7 @@ void small(const Options& options, const fs::path& scratch) {
 
 void large(const Options& options, const fs::path& scratch) {
   const fs::path source = scratch / dump_name("Conv2D", 1);
-  const auto batch = static_cast<uint64_t>(scaled(32, options));
+  const auto batch = static_cast<uint64_t>(options.scaled(32));
   write_dump(source, {}, {{3, {batch, 16, 224, 224, 16}, {batch, 256, 224, 224}}});
   measure({"large", source, source}, options, scratch);
   fs::remove(source);
@@ -191,38 +137,20 @@ void large(const Options& options, const fs::path& scratch) {
 
 void matrix(const Options& options, const fs::path& scratch) {
   const fs::path source = scratch / dump_name("MatMul", 1);
-  const auto rows = static_cast<uint64_t>(scaled(20000, options));
+  const auto rows = static_cast<uint64_t>(options.scaled(20000));
   write_dump(source, {}, {{29, {1280, (rows + 15) / 16, 16, 16}, {rows, 20480}}});
   measure({"matrix", source, source}, options, scratch);
   fs::remove(source);
 }
 
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--keep") options.keep = true;
-    if (word == "--runs" && has_value) options.runs = std::atoi(argv[++i]);
-    if (word == "--scale" && has_value) options.scale = std::atoi(argv[++i]);
-    if (word == "--msdump" && has_value) options.msdump = argv[++i];
-  }
-  return options;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  std::string name = (fs::temp_directory_path() / "msdump-bench.XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) return 1;
-  const fs::path scratch = name;
-  fmt::print("whole processes, {} runs after one warm-up, in turn; medians, and the range of the ratios\n",
-             options.runs);
-  conv(options, scratch);
-  small(options, scratch);
-  large(options, scratch);
-  matrix(options, scratch);
-  if (!options.keep) fs::remove_all(scratch);
+  const Options options = bench::parse(argc, argv);
+  const bench::Scratch scratch(options);
+  conv(options, scratch.path());
+  small(options, scratch.path());
+  large(options, scratch.path());
+  matrix(options, scratch.path());
   return 0;
 }

@@ -18,8 +18,8 @@
 #include "kernels/copy_strided.h"
 #include "kernels/cpu.h"
 #include "kernels/md5.h"
-#include "kernels/sha1.h"
 #include "kernels/reduce.h"
+#include "kernels/sha1.h"
 #include "kernels/widen.h"
 
 namespace {

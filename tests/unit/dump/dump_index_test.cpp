@@ -110,10 +110,53 @@ TEST_CASE("a path that does not exist is an error of the whole") {
   CHECK(index.error().path == scratch.file("none"));
 }
 
+TEST_CASE("names in dump_tensor_data are msprobe's, the same names elsewhere are paths") {
+  const ScratchDir scratch;
+  const char* name = "Cell.fc1.Dense.forward.0.parameters.weight.npy";
+  scratch.write(std::string("step2/rank1/dump_tensor_data/") + name, test::build_npy({}));
+  scratch.write(std::string("arrays/layer/") + name, test::build_npy({}));
+  const DumpIndex index = index_of({scratch.path().string()});
+  REQUIRE(index.files().size() == 2);
+  const IndexedFile& msprobe = index.files()[0];
+  CHECK(index.identity_of(msprobe).rank == 1);
+  CHECK(index.identity_of(msprobe).step == 2);
+  CHECK(msprobe.facts.op_name == "Cell.fc1.Dense.forward.0");
+  CHECK(msprobe.facts.op_type == "Dense");
+  CHECK(msprobe.facts.io == Io::kParameter);
+  CHECK(msprobe.facts.slot == "weight");
+  const IndexedFile& foreign = index.files()[1];
+  CHECK(foreign.facts.op_name == "arrays/layer/Cell.fc1.Dense.forward.0.parameters.weight");
+  CHECK(foreign.facts.slot == "0");
+}
+
+TEST_CASE("an array whose float32 were bfloat16 is known by its name, or by the dump.json above it") {
+  const ScratchDir scratch;
+  scratch.write("Add.Default_Add-op0.0.0.1733905446819790.output.0.DefaultFormat.bfloat16.npy", test::build_npy({}));
+  const DumpIndex by_name = index_of({scratch.path().string()});
+  const auto named = by_name.open_tensors(by_name.files()[0]);
+  REQUIRE(named);
+  CHECK(named->tensors.at(0).original_dtype == DType::kBfloat16);
+
+  const ScratchDir run;
+  const std::string data = "step0/rank0/dump_tensor_data/Functional.relu.0.forward.output.0.npy";
+  run.write(data, test::build_npy({}));
+  run.write("step0/rank0/dump.json",
+            R"({"task":"tensor","level":"L1","framework":"mindspore","dump_data_dir":null,"data":
+    {"Functional.relu.0.forward":{"output":[{"type":"mindspore.Tensor","dtype":"BFloat16","shape":[2,3],"Max":1.0,
+    "Min":0.0,"Mean":0.5,"Norm":1.0,"data_name":"Functional.relu.0.forward.output.0.npy"}]}}})");
+  for (const char* entry : {"step0/rank0/dump_tensor_data", data.c_str()}) {
+    const DumpIndex index = index_of({run.file(entry)});
+    const auto opened = index.open_tensors(index.files().at(0));
+    REQUIRE(opened);
+    CHECK(opened->tensors.at(0).original_dtype == DType::kBfloat16);
+  }
+}
+
 TEST_CASE("files are given to the family of their name") {
   const ScratchDir scratch;
-  for (const char* name :
-       {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv", "notes", "a.bin"}) {
+  for (const char* name : {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv",
+                           "notes", "a.bin", "w.pt", "w.pth", "dump.json", "debug.json", "mapping.csv", "stack.json",
+                           "Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND.BF16"}) {
     scratch.write(name, "");
   }
   const DumpIndex index = index_of({scratch.path().string()});
@@ -121,7 +164,16 @@ TEST_CASE("files are given to the family of their name") {
   CHECK(file_of(index, "x.npy").family == &npy_family());
   CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").family == &raw_bin_family());
   CHECK(file_of(index, "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin").facts.op_type == "Add");
-  CHECK(file_of(index, "statistic.csv").family == nullptr);
+  CHECK(file_of(index, "Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND.BF16").family == &raw_family());
+  CHECK(file_of(index, "statistic.csv").family == &statistic_family());
+  CHECK(file_of(index, "dump.json").family == &dump_json_family());
+  CHECK(file_of(index, "debug.json").family == &debug_json_family());
+  CHECK(file_of(index, "w.pt").family == &pt_family());
+  CHECK_FALSE(file_of(index, "w.pt").by_content);
+  CHECK(file_of(index, "w.pth").by_content);
+  CHECK(file_of(index, "mapping.csv").family == nullptr);
+  CHECK(file_of(index, "mapping.csv").kind == FileKind::kMapping);
+  CHECK(file_of(index, "stack.json").kind == FileKind::kStackJson);
   CHECK(file_of(index, "notes").by_content);
   CHECK(file_of(index, "a.bin").by_content);
 }

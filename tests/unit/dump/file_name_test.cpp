@@ -28,6 +28,27 @@ std::string npy(std::string_view name) {
                      parsed->dtype ? name_of(*parsed->dtype) : "-");
 }
 
+TEST_CASE("an aclnn operator of 2.3 has its name first") {
+  CHECK(dump("Default_network_Add-op3.Add.0.3.1700000000001000") == "Add|Default_network_Add-op3|0|3|1700000000001000");
+  // Not when both or neither look like a name.
+  CHECK(dump("Cast-op1.Default_Cast-op1.0.3.1700000000001000") == "Cast-op1|Default_Cast-op1|0|3|1700000000001000");
+  CHECK(dump("Add.x-opera.0.3.1700000000001000") == "Add|x-opera|0|3|1700000000001000");
+}
+
+TEST_CASE("a raw file of msprobe's adump is named like an array, without the suffix") {
+  const auto raw = [](std::string_view name) {
+    const auto parsed = parse_raw_file_name(name);
+    return parsed ? fmt::format("{}|{}|{}|{}", text_of(parsed->op), name_of(parsed->io), parsed->slot,
+                                name_of(*parsed->dtype))
+                  : "none";
+  };
+  CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND.BF16") ==
+        "Sub|Default_Sub-op0|10|10|1735011096427368|input|0|bfloat16");
+  CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND") == "none");
+  CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND.what") == "none");
+  CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368") == "none");
+}
+
 TEST_CASE("dump file names of every writer") {
   CHECK(dump("Conv2D.Default_net_conv1-Conv2d_Conv2D-op12.3.7.1700000000001000") ==
         "Conv2D|Default_net_conv1-Conv2d_Conv2D-op12|3|7|1700000000001000");

@@ -54,6 +54,31 @@ TEST_CASE("folders of msprobe") {
   CHECK(identity("/out/step3/proc12/dump_tensor_data") == "- - 3");
 }
 
+TEST_CASE("an offline model has no step, an exception dump neither") {
+  CHECK(identity("/data/20240102030405/2/7") == "2 7 -");
+  CHECK(identity("/work/extra-info/data-dump/3") == "3 - -");
+}
+
+TEST_CASE("folders say which layout they belong to") {
+  const auto layout = [](std::string_view folder) { return identify_folder(folder).layout; };
+  CHECK(layout("/data/rank_3/Net/1/20") == Layout::kTree);
+  CHECK(layout("/data/rank_3/Net/1/constants") == Layout::kConstants);
+  CHECK(layout("/data/rank_3/debug_files/1") == Layout::kOverflow);
+  CHECK(layout("/data/net/device_4/iteration_7") == Layout::kOldSync);
+  CHECK(layout("/data/net/iteration_7") == Layout::kOldSync);
+  CHECK(layout("/data/device_4/net_graph_2/2/9") == Layout::kOldAsync);
+  CHECK(layout("/data/20240102030405/2/model_name/1/3") == Layout::kGe);
+  CHECK(layout("/data/20240102030405/2/7") == Layout::kOfflineModel);
+  CHECK(layout("/data/5/20240102030405/2/model_name/1/0") == Layout::kAcl);
+  CHECK(layout("/out/rank_1/20240102030405/step_3") == Layout::kAdump);
+  CHECK(layout("/out/step3/rank1/dump_tensor_data") == Layout::kMsprobe);
+  CHECK(layout("/out/step3/rank/dump_tensor_data") == Layout::kMsprobe);
+  CHECK(layout("/work/extra-info/data-dump/3") == Layout::kException);
+  CHECK(layout("/home/user/arrays") == Layout::kFlat);
+  CHECK(identify_folder("/out/step3/rank1/dump_tensor_data").tensor_data);
+  CHECK_FALSE(identify_folder("/out/step3/rank1").tensor_data);
+}
+
 TEST_CASE("the nearest folder that says something wins") {
   CHECK(identity("/data/rank_9/backup/rank_3/Net/1/20") == "3 1 20");
   CHECK(identity("/data/step1/rank1/rank_3/Net/1/20") == "3 1 20");

@@ -1,0 +1,88 @@
+#include "dump/file_kind.h"
+
+#include "dump/framework.h"
+#include "support/catch.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+using test::ScratchDir;
+
+TEST_CASE("files that hold no tensors are known by their names") {
+  const auto kind = [](std::string_view name) { return name_of(kind_of_name(name)); };
+  CHECK(kind("mapping.csv") == "mapping");
+  CHECK(kind("statistic.csv") == "statistic");
+  CHECK(kind("ms_execution_order_graph_0.csv") == "execution_order");
+  CHECK(kind("ms_global_execution_order_graph_0.csv") == "execution_order");
+  CHECK(kind("ms_output_trace_code_graph_0.ir") == "ir_text");
+  CHECK(kind("ms_output_trace_code_graph_0.pb") == "ir_protobuf");
+  CHECK(kind("MatMul.Default_network-Net_MatMul-op2.json") == "kernel_args");
+  CHECK(kind("dump.json") == "dump_json");
+  CHECK(kind("debug.json") == "debug_json");
+  CHECK(kind("stack.json") == "stack_json");
+  CHECK(kind("free_benchmark.csv") == "free_benchmark");
+  CHECK(kind("data_dump.json") == "config");
+  CHECK(kind("Opdebug.Node_OpDebug.21.7.1597922031178434.output.0.json") == "opdebug");
+}
+
+TEST_CASE("what ends in .ir is not always IR") {
+  CHECK(kind_of_name("actor_set_kernel_graph_0.ir") == FileKind::kGraphText);
+  CHECK(kind_of_name("somas_after_0.ir") == FileKind::kGraphText);
+  CHECK(name_of(FileKind::kGraphText) == "unknown");
+}
+
+TEST_CASE("names of nothing in particular are unknown") {
+  CHECK(kind_of_name("notes") == FileKind::kUnknown);
+  CHECK(kind_of_name("") == FileKind::kUnknown);
+  CHECK(kind_of_name("a.b.c") == FileKind::kUnknown);
+  CHECK(kind_of_name("log.txt") == FileKind::kText);
+}
+
+std::string framework_text(const ScratchDir& scratch) {
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  return framework_of(*index).text;
+}
+
+TEST_CASE("the version comes from config.json, else from the look of the names") {
+  const ScratchDir metadata;
+  metadata.write("rank_0/.dump_metadata/config.json", R"({"device_target":"CPU","ms_version":"2.7.1rc1"})");
+  metadata.write("rank_0/Net/0/0/Add.Add-op1.0.0.1733905446819790.output.0.DefaultFormat.npy", test::build_npy({}));
+  CHECK(framework_text(metadata) == "2.7.1rc1");
+
+  const std::string folder = "rank_0/Net/0/0/";
+  const std::string tail = ".0.0.1733905446819790.output.0.DefaultFormat";
+  const auto of_name = [&](const std::string& name) {
+    const ScratchDir scratch;
+    scratch.write(folder + name + ".npy", test::build_npy({}));
+    return framework_text(scratch);
+  };
+  CHECK(of_name("Add.Default_Add-op1" + tail + ".float16") == "2.4 or later");
+  CHECK(of_name("Add.Default_Add-op1" + tail) == "2.3");
+  CHECK(of_name("Add.Add-op1" + tail) == "1.3 to 2.2");
+  CHECK(of_name("Parameter.conv1.weight" + tail).empty());  // alike in all of them
+}
+
+TEST_CASE("a damaged config.json says nothing and harms nothing") {
+  for (const char* text : {"", "{", "[]", "null", R"({"ms_version":7})", R"({"ms_version":"next"})"}) {
+    const ScratchDir scratch;
+    scratch.write("rank_0/.dump_metadata/config.json", text);
+    CHECK(framework_text(scratch).empty());
+  }
+}
+
+TEST_CASE("versions are read from the front of a text") {
+  CHECK(parse_version("2.5.0") == Version{2, 5, 0});
+  CHECK(parse_version("2.3.0rc2") == Version{2, 3, 0});
+  CHECK(parse_version("2.5") == Version{2, 5, 0});
+  CHECK(parse_version("2") == Version{2, 0, 0});
+  CHECK(parse_version("2.10.0") > parse_version("2.9.9"));
+  CHECK_FALSE(parse_version(""));
+  CHECK_FALSE(parse_version("v2"));
+  CHECK_FALSE(parse_version("99999999999999999999.1"));
+}
+
+}  // namespace
+}  // namespace msdump
