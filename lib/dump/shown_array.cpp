@@ -82,7 +82,7 @@ Result<ShownArray> read_shown(HostTensor& tensor, const ArrayView& view, const S
   if (!count || *count > options.most) {
     return fail(make_error(ErrorCode::kTooLarge, "{} elements are too many to show, {} is the limit",
                            count.value_or(*all), options.most)
-                    .with_hint("choose a part of the tensor: --values 0,:10"));
+                    .with_hint("choose a part of the tensor: --values :10"));
   }
   const auto elements = static_cast<size_t>(*count);
   std::vector<std::byte> stored(elements * tensor.element_bytes());
