@@ -69,6 +69,7 @@ class NodeTextParser {
   void add_frame(std::string_view text, bool begins_chain);
   void add_strategy(std::string_view text);
   void continue_last(std::string_view text);
+  [[nodiscard]] bool last_continues_with(std::string_view text) const;
   [[nodiscard]] bool last_is_open() const;
   void join(std::string_view text);
   void problem(std::string reason);
