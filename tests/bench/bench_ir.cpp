@@ -150,7 +150,8 @@ std::vector<std::string> grep(const std::string& what, const std::string& path) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Options options = bench::parse(argc, argv);
+  bench::Options options = bench::parse(argc, argv);
+  options.runs = std::max(1, options.runs);
   const bench::Scratch scratch(options);
   const std::string path = (scratch.path() / "graph.ir").string();
   write_ir(path, options.scaled(120000));
