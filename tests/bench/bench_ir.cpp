@@ -1,10 +1,10 @@
-// How fast IR text is read: a whole graph, and the operators of one source line, beside cat and grep -c over the same file,
-// and how much memory a graph takes.
+// How fast IR text is read: a whole graph, and the operators of one source line, beside cat and grep -c over the same
+// file, and how much memory a graph takes.
 //
 //   bench_ir [--runs N] [--scale PERCENT] [--keep]
 //
 // The text is like that of MindSpore 2.4 for a language model of 96 layers: 120,000 operators (245 MB) at 100 percent,
-// each with its own debug name and unique_id, scopes of 180 bytes and six to twelve source lines. It lies under $TMPDIR,
+// each with its own debug name and unique_id, scopes of 180 bytes and seven to ten source lines. It lies under $TMPDIR,
 // which should be in memory (/dev/shm): the disk is not what is measured.
 #include <fstream>
 
@@ -150,7 +150,8 @@ std::vector<std::string> grep(const std::string& what, const std::string& path) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Options options = bench::parse(argc, argv);
+  bench::Options options = bench::parse(argc, argv);
+  options.runs = std::max(1, options.runs);
   const bench::Scratch scratch(options);
   const std::string path = (scratch.path() / "graph.ir").string();
   write_ir(path, options.scaled(120000));
