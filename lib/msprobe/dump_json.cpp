@@ -1,18 +1,13 @@
 #include "msprobe/dump_json.h"
 
-#include <algorithm>
-#include <memory>
-#include <span>
-
 #include "base/text.h"
 #include "io/json.h"
 #include "msprobe/dump_entry.h"
 #include "msprobe/json_members.h"
+#include "msprobe/json_text.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMaxDepth = 90;  // of an entry's brackets: what parse_json takes, with room to spare
 
 uint64_t kept_by(const MsprobeTensor& tensor) {
   uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
@@ -26,9 +21,9 @@ uint64_t kept_by(const MsprobeTensor& tensor) {
 
 class DumpJsonReader {
  public:
-  DumpJsonReader(std::string_view text, const DumpJsonLimits& limits) : text_(text), limits_(limits) {}
+  DumpJsonReader(std::string_view text, const DumpJsonLimits& limits) : text_(text), limits_(limits), problems_(text) {}
 
-  Result<DumpJson> read() {
+  Result<DumpJson> read(const std::string& path) {
     JsonMemberReader members(text_, 0);
     std::optional<size_t> data_at;
     for (;;) {
@@ -41,6 +36,8 @@ class DumpJsonReader {
     if (rest != text_.size()) return bad_json(text_, rest, "more text behind the object");
     if (!data_at) return bad_json(text_, 0, "no \"data\": this is no dump.json of msprobe");
     if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is no object");
+    result_.bad_entries = problems_.count();
+    result_.problems = problems_.take(path);
     return std::move(result_);
   }
 
@@ -63,8 +60,8 @@ class DumpJsonReader {
   // Of two the later one counts, as in Python.
   Status data(size_t begin) {
     result_.tensors.clear();
-    result_.problems.clear();
-    result_.entries = result_.others = result_.bad_entries = 0;
+    problems_.clear();
+    result_.entries = result_.others = 0;
     kept_ = 0;
     JsonMemberReader entries(text_, begin);
     for (;; ++result_.entries) {
@@ -75,19 +72,14 @@ class DumpJsonReader {
   }
 
   Status entry(const JsonMemberPlace& member) {
-    if (member.end - member.begin > limits_.entry || member.depth > kMaxDepth) {
-      const bool deep = member.depth > kMaxDepth;
-      problem(make_error(deep ? ErrorCode::kBadJson : ErrorCode::kTooLarge, "{}: {}", excerpt(member.key),
-                         deep ? fmt::format("nested deeper than {}", kMaxDepth)
-                              : fmt::format("takes {} bytes", member.end - member.begin))
-                  .with_offset(0),
-              member.begin);
+    if (auto error = oversized_entry(member, limits_.entry)) {
+      problems_.add(std::move(*error), member.begin);
       return {};
     }
     MSDUMP_TRY(const auto value, parse_json_at(text_, member.begin, member.end));
     DumpEntry read = read_dump_entry(member.key, value);
     result_.others += read.others;
-    if (read.problem) problem(std::move(*read.problem), member.begin);
+    if (read.problem) problems_.add(std::move(*read.problem), member.begin);
     for (MsprobeTensor& tensor : read.tensors) {
       kept_ += kept_by(tensor);
       if (kept_ > limits_.kept) {
@@ -101,30 +93,11 @@ class DumpJsonReader {
     return {};
   }
 
-  void problem(Error error, size_t base) {
-    ++result_.bad_entries;
-    if (result_.problems.size() == DumpJson::kMaxProblems) return;
-    const size_t offset = base + static_cast<size_t>(error.offset.value_or(0));
-    const TextPosition at = position_of(offset);
-    error.message = fmt::format("line {}, column {}: {}", at.line, at.column, error.message);
-    error.offset = offset;
-    result_.problems.push_back(std::move(error));
-  }
-
-  // Problems come in the order of the text, so the lines before each are counted once.
-  TextPosition position_of(size_t offset) {
-    const std::string_view between = text_.substr(counted_, offset - counted_);
-    line_ += static_cast<size_t>(std::count(between.begin(), between.end(), '\n'));
-    if (const size_t last = between.rfind('\n'); last != std::string_view::npos) line_begin_ = counted_ + last + 1;
-    counted_ = offset;
-    return {line_, offset - line_begin_ + 1};
-  }
-
   std::string_view text_;
   const DumpJsonLimits& limits_;
   DumpJson result_;
+  JsonProblems problems_;
   uint64_t kept_ = 0;
-  size_t counted_ = 0, line_ = 1, line_begin_ = 0;
 };
 
 }  // namespace
@@ -138,17 +111,9 @@ std::optional<double> statistic_value(std::string_view text) {
 }
 
 Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits) {
-  if (file.size() > limits.text) {
-    return fail(
-        make_error(ErrorCode::kTooLarge, "a dump.json of {} bytes; at most {} are read", file.size(), limits.text)
-            .with_path(file.path()));
-  }
-  const auto size = static_cast<size_t>(file.size());
-  const auto text = std::make_unique_for_overwrite<char[]>(size);
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.get(), size))));
-  auto result = DumpJsonReader({text.get(), size}, limits).read();
+  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a dump.json"));
+  auto result = DumpJsonReader(text.view(), limits).read(file.path());
   if (!result) return fail(std::move(result.error()).with_path(file.path()));
-  for (Error& problem : result->problems) problem.path = file.path();
   return result;
 }
 

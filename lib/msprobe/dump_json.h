@@ -56,8 +56,7 @@ struct DumpJson {
   int64_t entries = 0;                 // of "data"
   int64_t others = 0;                  // leaves that are no tensors
   // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is no plain
-  // name), with line and column. What is right in such an entry is in `tensors`. At most kMaxProblems are listed.
-  static constexpr size_t kMaxProblems = 1000;
+  // name), with line and column. What is right in such an entry is in `tensors`. At most a thousand are listed.
   std::vector<Error> problems;
   int64_t bad_entries = 0;
 };

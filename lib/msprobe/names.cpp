@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/text.h"
 #include "tensor/dtype.h"
 
@@ -126,6 +128,29 @@ std::string_view name_of(MsprobeIo io) {
 std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name) {
   if (name.size() > kMaxName) return std::nullopt;
   return parse_entry(split(name, '.'));
+}
+
+std::optional<std::string> forward_entry_of(std::string_view name) {
+  const auto entry = parse_msprobe_entry(name);
+  if (!entry) return std::nullopt;
+  const auto replaced = [&](std::string_view part, std::string_view tail) {
+    const size_t at = name.rfind(part);
+    return fmt::format("{}.forward{}", name.substr(0, at), tail.empty() ? name.substr(at + part.size()) : tail);
+  };
+  switch (entry->kind) {
+    case MsprobeEntryKind::kCall:
+      if (!name.ends_with(".backward")) return std::nullopt;
+      return replaced(".backward", {});
+    case MsprobeEntryKind::kModule: {
+      const size_t direction = name.rfind('.', name.rfind('.') - 1);
+      if (!name.substr(direction).starts_with(".backward.")) return std::nullopt;
+      return replaced(".backward", {});
+    }
+    case MsprobeEntryKind::kParameterGradients:
+      return replaced(".parameters_grad", name.ends_with(".parameters_grad") ? ".0" : std::string_view());
+    case MsprobeEntryKind::kDebug: break;
+  }
+  return std::nullopt;
 }
 
 std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name) {

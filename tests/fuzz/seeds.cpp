@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "support/dump_builder.h"
+#include "support/ir_pb_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
 #include "support/scratch_dir.h"
@@ -130,6 +131,71 @@ void facts(const fs::path& folder) {
   write(19, "anything", build_dump(dump));
 }
 
+void ir_protobuf_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  IrPbSpec spec = small_ir_pb();
+  spec.nodes[0].attributes = {
+      {"names", pb_list_value(32, {pb_text_value("x"), pb_int_value(-1)})},
+      {"dst_type", pb_number(1, 39) + pb_bytes(20, pb_type(10))},
+      {"dict", pb_number(1, 33) + pb_bytes(19, pb_bytes(1, "k") + pb_bytes(2, pb_int_value(2)))}};
+  spec.nodes[1].output_type = pb_tuple_type({pb_type(43), pb_tensor_type(11, {})});
+  spec.nodes[1].source_address =
+      "      # In file /a.py:1~2, 3~4/x/\n      # Corresponding forward node candidate:\n      #  - In file "
+      "/b.py(3)/y/\n";
+  write_seed(folder, "beside a dump", build_ir_pb(spec));
+  write_seed(folder, "node", build_pb_node(spec.nodes[0]));
+  spec.bare = true;
+  write_seed(folder, "bare", build_ir_pb(spec));
+  IrPbSpec saved = small_ir_pb();
+  saved.root_name.reset();
+  saved.constants = {{"cst1", pb_number(1, 14) + pb_bytes(8, pb_number(1, 2) + pb_number(2, 11))}};
+  for (PbNode& node : saved.nodes) node.source_address.reset();
+  saved.nodes[0].instance_name = "add";
+  write_seed(folder, "of save_graphs", build_ir_pb(saved));
+  write_seed(folder, "source address", *spec.nodes[1].source_address);
+  write_seed(folder, "type", spec.nodes[1].output_type);
+  for (const auto& [name, value] : spec.nodes[0].attributes) write_seed(folder, "value " + name, value);
+  for (const IrPbFault fault : all_ir_pb_faults()) write_seed(folder, name_of(fault), build_faulty_ir_pb(fault));
+}
+
+// One text for each way in which MindSpore has written IR.
+void ir_texts(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_seed(
+      folder, "1.3",
+      "#IR entry      : @g.1\n#attrs         :\n#Total params  : 1\n\n%para1_w : <Ref[Tensor(F32)]x[const vector]"
+      "[6]>  :  <Float32xND[const vector][6]>  :  IsWeight:true\n\n#Total subgraph : 1\n\nsubgraph attr:\n"
+      "subgraph @g.1() {\n  [ValueNode]10(U)\n  %0([CNode]8) = Conv2D(%para1_w, U) {instance name: c} "
+      "primitive_attrs: {pad: (0, 0), group: 1}\n      : (<Tensor[Float32]x[const vector][2, 3]>, <UMonad>) -> "
+      "(<Tuple[Tensor[Float16],Tensor[Float32]*2]>)\n      : (<Float16xNC1HWC0[const vector][1, 2]>) -> "
+      "(<Float16xFracZ[const vector][2]>)\n      : (Default/c-Conv2d/Conv2D-op1)\n      # In file a.py(1)/  x/\n"
+      "      # Corresponding forward node candidate:\n      #  - In file b.py(2)/y/\n      #    In file c.py(3)/z/\n"
+      "  Return(%0)\n      : (<Tensor[Float32]x[const vector][]>)\n}\n");
+  write_seed(
+      folder, "2.10",
+      "# IR entry: @main\n# Total subgraphs: 2\n\n# Params:\n%para1_x: <Tensor[Float32], (-1, 3)> : [s, 3]  :  "
+      "has_default\n\nTotal number of cnodes: 4\n\nsubgraph @in parent: [subgraph @main](%para2_y) {\n  "
+      "%0(CNode_1$a) = PrimFunc_Add(%para2_y, $(@main:c), I64(3)) cnode_primal_attrs: {unique_id: \"12\"}\n      : "
+      "(<Ref[Tensor[Float32]], (2), ref_key=w, is_parameter>) -> (<Tuple[Int64*2], TupleShape(NoShape, NoShape)>)\n"
+      "      : (Tensor, Scalar) -> (TupleUnfold)\n      # Fullname with scope: (Default/Add-op0)\n      # In file "
+      "a.py:1~4, 4~16/def f(x):/\n      # In file a.py:2, 1~2/f(x)/<~~This line of code can be shared by multiple "
+      "nodes, and may be duplicated./\n  Return(%0)\n}\n# Order:\n#   1: @in:a{[0]: x}\n\nsubgraph @main() {\n  "
+      "%0(c) = Partial(@in, %para1_x)\n  %1(d) = %0[@FuncUnion(@in, @main)](%0)\n      # Comment:\n        %9(x) = "
+      "y(z)\n}\n");
+  write_seed(
+      folder, "sort mode",
+      "###Deep Sort Order###\nsubgraph @g(\n        %para1_x : <Tensor[Float32], ()>\n        , %para2_y : <null>\n"
+      "    ) {\n\n#------------------------> 0\n  %1(a) = PrimitivePy::Sub{prim_type=2}[names=[\"x\"]](%para1_x, "
+      "Tensor(43)[])\n      :(<Tensor[Float32], ()>) -> (`<null>`)\n      #scope: Default\n      # In file a.py:1/x/"
+      "\n  Primitive::Return{prim_type=1}(%1)\n}\n");
+  write_seed(
+      folder, "wrapped",
+      "...\n%20(equiv\noutput) = Add(%2, Tensor(shape=[2, 2], value=\n[[1 2]\n [3 4]])) primitive_attrs: {a: [\nx],   "
+      "b: 1}\n {in_strategy: ((2, 1))}      : (<A>,\n<B>) -> (<C>)\n : full_name_with_scope: (Default/co\nnv-op1)\n ..."
+      "\n # In file a.py(1\n7)/x/\n");
+  write_seed(folder, "gutter", "\xef\xbb\xbf  1 %0(a) = A(%1)\r\n  2       : (<A>)\r\n  3 Return(%0)\r\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -144,5 +210,7 @@ int main(int argc, char** argv) {
   md5_jobs(folder / "md5");
   pt_files(folder / "pt");
   facts(folder / "file_facts");
+  ir_protobuf_files(folder / "ir_protobuf");
+  ir_texts(folder / "ir_text");
   return 0;
 }

@@ -129,6 +129,62 @@ std::string opdebug_file() {
   return with_length(data, record);
 }
 
+// The graph of these operators as MindSpore 2.0 prints it beside a dump.
+std::string ir_text() {
+  std::string text = R"(# IR entry: @kernel_graph_0
+# Total subgraphs: 1
+
+# Total params: 5
+# Params:
+%para1_x : <Tensor[Float16], (1, 3, 6, 6)>
+%para2_conv1.weight : <Ref[Tensor[Float16]], (8, 3, 3, 3), ref_key=:conv1.weight>  :  has_default
+%para3_conv1.bias : <Ref[Tensor[Float32]], (8), ref_key=:conv1.bias>  :  has_default
+%para4_fc1.weight : <Ref[Tensor[Float16]], (10, 40), ref_key=:fc1.weight>  :  has_default
+%para5_embedding.table : <Ref[Tensor[BFloat16]], (9, 6), ref_key=:embedding.table>  :  has_default
+
+subgraph attr:
+subgraph instance: kernel_graph_0 : 0x55d0c0ffee00
+subgraph @kernel_graph_0() {
+)";
+  const std::string net = "/home/user/train/net.py", layers = "/usr/lib/python3.9/site-packages/mindspore/nn/layer/";
+  int number = 0;
+  const auto node = [&](const std::string& head, const std::string& types, const std::string& name,
+                        const std::vector<std::string>& lines) {
+    text += fmt::format("  %{}([CNode]{}) = {}\n      : {}\n", number, number + 1, head, types);
+    text += fmt::format("      # Fullname with scope: (Default/network-Net/{})\n", name);
+    for (const std::string& line : lines) text += fmt::format("      # In file {}/\n", line);
+    ++number;
+  };
+  const std::string image = "<Tensor[Float16], (1, 3, 6, 6)>", feature = "<Tensor[Float16], (1, 8, 6, 6)>";
+  const std::string logits = "<Tensor[Float32], (4, 10)>";
+  const std::string conv1 = net + ":23/        x = self.conv1(x)",
+                    fc1 = net + ":27/        x = self.fc1(self.flatten(x))";
+  node("Conv2D(%para1_x, %para2_conv1.weight) {instance name: conv2d}",
+       fmt::format("({}, <Ref[Tensor[Float16]], (8, 3, 3, 3), ref_key=:conv1.weight>) -> ({})", image, feature),
+       "conv1-Conv2d/Conv2D-op12", {conv1, layers + "conv.py:308/        output = self.conv2d(x, self.weight)"});
+  node("BiasAdd(%0, %para3_conv1.bias) {instance name: bias_add}",
+       fmt::format("({}, <Ref[Tensor[Float32]], (8), ref_key=:conv1.bias>) -> ({})", feature, feature),
+       "conv1-Conv2d/BiasAdd-op13",
+       {conv1, layers + "conv.py:310/            output = self.bias_add(output, self.bias)"});
+  node("ReLU(%1) {instance name: relu}", fmt::format("({}) -> ({})", feature, feature), "relu-ReLU/ReLU-op15",
+       {net + ":24/        x = self.relu(x)", layers + "activation.py:367/        return self.relu(x)"});
+  node("MatMul(%2, %para4_fc1.weight) {instance name: matmul}",
+       fmt::format("({}, <Ref[Tensor[Float16]], (10, 40), ref_key=:fc1.weight>) -> ({})", feature, logits),
+       "fc1-Dense/MatMul-op20", {fc1, layers + "basic.py:627/        x = self.matmul(x, self.weight)"});
+  node("DynamicRNN(%2) {instance name: rnn}", fmt::format("({}) -> ({})", feature, logits), "lstm-LSTM/DynamicRNN-op22",
+       {net + ":28/        h = self.lstm(x)"});
+  node("ReduceMean(%3) {instance name: reduce_mean}", fmt::format("({}) -> (<Tensor[Float32], ()>)", logits),
+       "loss-MSELoss/ReduceMean-op30", {net + ":41/        return self.loss(x)"});
+  node("Gather(%para5_embedding.table, Tensor(shape=[4], dtype=Int32, value=[0 1 2 3])) {instance name: gather}",
+       "(<Ref[Tensor[BFloat16]], (9, 6), ref_key=:embedding.table>, <Tensor[Int32], (4)>) -> (<Tensor[BFloat16], (4, "
+       "6)>)",
+       "embedding-Embedding/Gather-op40", {net + ":26/        e = self.embedding(self.indices)"});
+  text += fmt::format("  Return(%{})\n      : (<Tensor[Float32], ()>)\n", number - 2);
+  text += "      # Fullname with scope: (Default/Return-op42)\n";
+  text += "}\n";
+  return text;
+}
+
 void write(const std::filesystem::path& path, const std::string& content) {
   const msdump::Status status = msdump::write_file(path.string(), content);
   if (!status) {
@@ -173,5 +229,8 @@ int main(int argc, char** argv) {
   write(folder / "mapping.csv",
         hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7.1700000000006000\n");
   write(folder / "Opdebug.Node_OpDebug.9.7.1700000000007000", opdebug_file());
+  const std::filesystem::path graphs = std::filesystem::path(argv[1]) / "rank_0" / "graphs";
+  std::filesystem::create_directories(graphs);
+  write(graphs / "ms_output_trace_code_graph_0.ir", ir_text());
   return 0;
 }

@@ -95,6 +95,22 @@ TEST_CASE("other names are none of msprobe") {
   CHECK(parsed("Functional." + std::string(1024, 'x') + ".0.forward.input.0.npy") == "none");
 }
 
+TEST_CASE("what belongs to a backward pass tells its forward call") {
+  const auto forward = [](std::string_view name) { return forward_entry_of(name).value_or("none"); };
+  CHECK(forward("Functional.linear.2.backward") == "Functional.linear.2.forward");
+  CHECK(forward("Primitive.matmul.MatMul.0.backward") == "Primitive.matmul.MatMul.0.forward");
+  CHECK(forward("Module.fc.Linear.backward.3") == "Module.fc.Linear.forward.3");
+  CHECK(forward("Module.backward.Linear.backward.3") == "Module.backward.Linear.forward.3");
+  CHECK(forward("Module.fc.Linear.parameters_grad.1") == "Module.fc.Linear.forward.1");
+  CHECK(forward("Cell.fc.Dense.parameters_grad") == "Cell.fc.Dense.forward.0");
+  for (const char* name :
+       {"Functional.linear.2.forward", "Module.backward.Linear.forward.3", "Tensor.backward.0.forward",
+        "logits_grad.0.debug", "optimizer", ".backward", "", "linear.backward"}) {
+    INFO(name);
+    CHECK(forward(name) == "none");
+  }
+}
+
 TEST_CASE("entries of the json files tell their kind and op type") {
   const auto kind_of = [](std::string_view name) {
     const auto entry = parse_msprobe_entry(name);

@@ -1,0 +1,36 @@
+// Rows about operators: their identity, source lines and tensor files, the same in find-op and map-ir.
+#pragma once
+
+#include <vector>
+
+#include "graph_run.h"
+#include "report/value.h"
+
+namespace msdump::cli {
+
+// {"file","line","code"} and "end_line" of a range; null for none.
+[[nodiscard]] report::Value source_value(const SourceFrame* frame);
+[[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
+// "alexnet.py:175", the file without its folders.
+[[nodiscard]] std::string source_text(const SourceFrame* frame);
+
+// The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
+// are known.
+struct OperatorFiles {
+  std::vector<TensorRecord> tensors;
+  std::vector<Shape> shapes;  // that the tensors point to
+  double confidence = 1;      // of the best pair
+  JoinRule rule = JoinRule::kUnmatched;
+};
+enum class Detail : uint8_t { kPaths, kHeaders };
+[[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
+[[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
+                                            Detail detail);
+[[nodiscard]] report::List file_objects(const OpenedGraph& opened, const OperatorFiles& files);
+
+// rank, graph, op_name, op_type.
+[[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);
+// ir_file, ir_line, node, ir_graph.
+void add_place(report::Object& row, const OpenedGraph& opened, OpId op);
+
+}  // namespace msdump::cli

@@ -1,0 +1,185 @@
+#include "graph_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "graph/op_name.h"
+
+namespace msdump::cli {
+namespace {
+
+bool has_dump(const GraphOptions& options) {
+  const char* const variable = std::getenv("MSDUMP_DUMP");
+  const bool named = !options.dump.options.empty() || !options.dump.positionals.empty();
+  return named || options.ir.empty() || (variable != nullptr && *variable != '\0');
+}
+
+// Operators are selected by their names in the graph, and proofs need inputs and outputs: the list is of all of them.
+SelectionOptions only_places(const SelectionOptions& typed) {
+  SelectionOptions places;
+  places.rank = typed.rank;
+  places.graph = typed.graph;
+  places.step = typed.step;
+  return places;
+}
+
+SelectionOptions only_operators(const SelectionOptions& typed) {
+  SelectionOptions operators;
+  operators.rank = typed.rank;
+  operators.graph = typed.graph;
+  operators.op = typed.op;
+  operators.op_type = typed.op_type;
+  operators.regex = typed.regex;
+  return operators;
+}
+
+SelectionOptions only_tensors(const SelectionOptions& typed) {
+  SelectionOptions tensors = typed;
+  tensors.op.clear();
+  tensors.op_type.clear();
+  tensors.regex.clear();
+  return tensors;
+}
+
+Status open_the_dump(Session& session, const GraphOptions& options, const GraphNeeds& needs, OpenedGraph& opened) {
+  const SelectionOptions places = only_places(options.selection);
+  MSDUMP_TRY(Catalogue catalogue, open_catalogue(session, {options.dump, places, {needs.headers}, options.jobs, {}}));
+  opened.catalogue = std::move(catalogue);
+  return {};
+}
+
+GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
+  GraphRequest request;
+  if (!opened.catalogue) {
+    request.needle = needs.needle;
+    return request;
+  }
+  std::set<int64_t> graphs;
+  for (const IndexedFolder& folder : opened.catalogue->index.folders()) {
+    if (folder.identity.graph) graphs.insert(*folder.identity.graph);
+  }
+  request.dumped_graphs.assign(graphs.begin(), graphs.end());
+  for (const TensorRecord& tensor : opened.catalogue->list.tensors()) request.dumped_ops.insert(tensor.name.op_name);
+  return request;
+}
+
+// What was decided that the user may want to know: the IR was found elsewhere, the numbers are not as they look, or the two
+// do not belong together.
+void note_choices(Session& session, const OpenedGraph& opened) {
+  if (!opened.joined) return;
+  const auto& roots = opened.catalogue->index.paths();
+  const auto& origins = opened.graph().origins();
+  const auto outside = std::find_if(origins.begin(), origins.end(), [&](const Origin& origin) {
+    return std::none_of(roots.begin(), roots.end(),
+                        [&](const std::string& root) { return origin.path.starts_with(root); });
+  });
+  if (outside != origins.end() && opened.search.found_by_itself)
+    session.messages.note(fmt::format("the IR is not in the dump: {}", outside->path));
+  const NumberingChoice& choice = opened.joined->numbering;
+  if (choice.renumbered || choice.confidence < 1) {
+    session.messages.note(fmt::format("operators have {} in file names: {}",
+                                      choice.renumbered ? "other numbers than in the IR" : "the numbers of the IR",
+                                      choice.evidence));
+  }
+  const bool any_group = std::any_of(opened.joined->join.groups().begin(), opened.joined->join.groups().end(),
+                                     [](const TensorGroup& group) { return !group.parameter; });
+  if (any_group && opened.joined->join.matched_operators() == 0) {
+    session.messages.warning("no operator of the IR has a file in the dump",
+                             "they are probably of different compilations; --ir names another IR");
+  }
+}
+
+}  // namespace
+
+void add_graph_options(CLI::App& app, GraphOptions& options) {
+  add_dump_options(app, options.dump, "", DumpPositional::kNo);
+  app.add_option("--ir", options.ir,
+                 "IR of the run: files (text or protobuf), folders or globs, several after another; found by itself in "
+                 "and beside the dump. Without -d only the IR is read")
+      ->type_name("PATH...")
+      ->group(kInputGroup);
+  add_selection_options(app, options.selection);
+}
+
+bool OpenedGraph::selects(OpId op) const {
+  if (operators.everything()) return true;
+  const Origin& origin = graph().origin(op);
+  const std::string full = graph().full_name(op);
+  Identity identity;
+  identity.rank = origin.rank;
+  identity.graph = origin.graph_id;
+  identity.name.op_name = full;
+  identity.name.op_type = graph().op_type(op);
+  if (operators.matches_file(identity)) return true;
+  if (!joined) return false;
+  const auto& groups = joined->join.groups();
+  const auto pairs = joined->join.pairs_of(op);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const JoinPair& pair) {
+    identity.name.op_name = groups[pair.group].op_name;
+    return operators.matches_file(identity);
+  });
+}
+
+Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs) {
+  OpenedGraph opened;
+  MSDUMP_TRY(opened.operators, Selection::compile(only_operators(options.selection)));
+  MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
+  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
+  if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(session, options, needs, opened));
+  MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
+  opened.pool = std::make_unique<WorkerPool>(jobs);
+  MSDUMP_TRY(*opened.loaded,
+             load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
+  if (opened.catalogue && opened.graph().size() > 0)
+    opened.joined.emplace(join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph()));
+  return opened;
+}
+
+ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
+  const bool failed = report_graph_failures(session, opened);
+  std::string places;
+  for (const std::string& place : opened.search.looked_in) places += (places.empty() ? "" : ", ") + place;
+  session.messages.error(
+      fmt::format("no IR that tells which line an operator is from; looked in {}", places.empty() ? "nothing" : places),
+      "name it with --ir; MindSpore writes it beside a synchronous dump, else with the environment variable "
+      "MS_DEV_SAVE_GRAPHS=2 (up to 2.2: context.set_context(save_graphs=2)), msprobe with level L1 or mix");
+  return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
+}
+
+bool report_graph_failures(Session& session, const OpenedGraph& opened) {
+  for (const Error& error : opened.loaded->failures) session.messages.error(error);
+  bool failed = !opened.loaded->failures.empty();
+  if (opened.catalogue) {
+    report_failures(session, *opened.catalogue);
+    failed = failed || !opened.catalogue->list.failures().empty();
+  }
+  note_choices(session, opened);
+  return failed;
+}
+
+std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened) {
+  std::vector<report::Object> objects;
+  for (const Error& error : opened.loaded->failures) {
+    objects.push_back(opened.catalogue ? relative_failure(opened.catalogue->index, error)
+                                       : report::failure_object(error));
+  }
+  if (opened.catalogue) {
+    for (report::Object& object : failure_objects(*opened.catalogue)) objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+std::string shown_path(const OpenedGraph& opened, const std::string& path) {
+  if (!opened.catalogue) return path;
+  for (const std::string& root : opened.catalogue->index.paths()) {
+    const std::string prefix = root.ends_with('/') ? root : root + "/";
+    if (path.starts_with(prefix)) return path.substr(prefix.size());
+  }
+  return path;
+}
+
+}  // namespace msdump::cli

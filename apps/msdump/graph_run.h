@@ -1,0 +1,62 @@
+// What find-op and map-ir begin with: the dump, if there is one, the graph that tells about it, and the join of the two.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalogue.h"
+#include "graph/load_graph.h"
+#include "graph/numbering.h"
+#include "options.h"
+#include "subcommand.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+struct GraphOptions {
+  DumpOptions dump;
+  std::vector<std::string> ir;
+  SelectionOptions selection;
+  uint32_t jobs = 0;
+};
+// --ir and the selection.
+void add_graph_options(CLI::App& app, GraphOptions& options);
+
+struct OpenedGraph {
+  std::unique_ptr<WorkerPool> pool;
+  Selection operators;                 // --op, --op-type, --regex
+  Selection tensors;                   // --io, --slot and the rest
+  std::optional<Catalogue> catalogue;  // none: only the IR is read
+  IrSearch search;
+  std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // stays where it is: the join refers to it
+  std::optional<Joined> joined;
+
+  [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
+  // Is an operator selected? By its name in the graph or in the files.
+  [[nodiscard]] bool selects(OpId op) const;
+};
+
+struct GraphNeeds {
+  std::string needle;  // GraphRequest: for a search that needs no other operators
+  Headers headers = Headers::kWhereNeeded;
+};
+// With --ir and neither -d nor $MSDUMP_DUMP only the IR is read. Errors of single files are in `loaded.failures` and
+// `catalogue`.
+Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);
+
+// Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
+[[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
+
+// Prints failures of the graph's and the dump's files, and notes on the choice of numbers; true if anything failed.
+bool report_graph_failures(Session& session, const OpenedGraph& opened);
+[[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
+
+// A path relative to the dump where it lies inside it; else as it is.
+[[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
+
+}  // namespace msdump::cli

@@ -1,0 +1,368 @@
+// msdump map-ir: every operator of the IR with its tensor files, and every file with its operator.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "graph/dot.h"
+#include "graph/proof.h"
+#include "graph/source_lines.h"
+#include "graph_rows.h"
+#include "graph_run.h"
+#include "identity_row.h"
+#include "usage.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kUnmatchedShown = 20;
+constexpr uint32_t kMostHops = 1000;
+
+const CommandInfo& map_ir_info() {
+  static const CommandInfo info{
+      .name = "map-ir",
+      .order = 41,
+      .summary = "the operators of the IR, their lines and their tensor files",
+      .usage = "-d DUMP [--ir PATH...] [--all] [--unmatched] [--prove] [OPTIONS]",
+      .description =
+          "Lists every operator of the IR with its type, types of inputs and outputs, source line and the tensor files "
+          "it "
+          "left in the dump, how sure the join is, and for what has no partner on the other side the reason. MindSpore "
+          "2.7 "
+          "and later number operators anew after the IR beside a dump is written; that is undone, and proved by the "
+          "bytes "
+          "along the data flow where there are any.",
+      .examples = {{"msdump map-ir -d dump", "the operators of a dump with their lines and files"},
+                   {"msdump map-ir -d dump --unmatched", "what has no partner, and why"},
+                   {"msdump map-ir --ir rank_0/graphs --all --csv", "an IR as a table, without a dump"},
+                   {"msdump map-ir -d dump --dot --around Conv2D-op3 --depth 2 | dot -Tsvg > conv.svg",
+                    "the neighbourhood of an operator as a picture"}},
+      .done = "done; all operators with a kernel have files, or there is no dump",
+      .no = "done, and some operator or file stayed without a partner, or the selection matched nothing"};
+  return info;
+}
+
+class MapIr : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return map_ir_info(); }
+
+  void declare(CLI::App& app) override {
+    add_graph_options(app, options_);
+    app.add_flag("--all", all_, "Nodes without a kernel too (Return, MakeTuple, Depend, calls), and parameters")
+        ->group(kOutputGroup);
+    app.add_flag("--unmatched", unmatched_, "Only operators without files")->group(kOutputGroup);
+    app.add_flag("--prove", prove_, "Compare the bytes of every input with those of its producer's output")
+        ->group(kOutputGroup);
+    app.add_flag("--dot", dot_, "Write the graph for Graphviz instead of rows")->group(kOutputGroup);
+    app.add_option("--around", around_, "With --dot: only the neighbourhood of this operator")
+        ->type_name("OP")
+        ->group(kOutputGroup);
+    add_number(app, "--depth", depth_, 1, kMostHops, "With --around: how many operators away [default: 2]")
+        ->group(kOutputGroup);
+    add_report_options(app, form_);
+    add_jobs_option(app, options_.jobs);
+  }
+
+  ExitCode run(Session& session) override {
+    if (dot_ && form_ != report::Form::kTable) throw UsageError("--dot is a form of its own; it goes with no other");
+    if (!around_.empty() && !dot_) throw UsageError("--around goes with --dot only");
+    Result<OpenedGraph> opened = open_graph(session, options_, {{}, Headers::kAll});
+    if (!opened) return session.end_with(opened.error());
+    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
+    if (dot_) return print_dot(session, *opened);
+    if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
+    if (prove_) prove(session, *opened);
+    if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+    return print_rows(session, *opened);
+  }
+
+ private:
+  [[nodiscard]] bool wanted(const OpenedGraph& opened, OpId op) const {
+    if (!all_ && !opened.graph().has_kernel(op)) return false;
+    if (unmatched_ && opened.joined && !opened.joined->join.pairs_of(op).empty()) return false;
+    return opened.selects(op);
+  }
+
+  ExitCode print_dot(Session& session, const OpenedGraph& opened) const {
+    const OpGraph& graph = opened.graph();
+    std::vector<OpId> centre;
+    if (!around_.empty()) {
+      centre = operators_named(graph, around_);
+      if (centre.empty()) {
+        session.messages.error(fmt::format("no operator is called '{}'", excerpt(around_)), "msdump map-ir lists all");
+        return ExitCode::kNo;
+      }
+    }
+    const std::string text = dot_text(graph, centre, depth_, [&](OpId op) { return dot_label(opened, op); });
+    (void)session.out.write(text);
+    return report_graph_failures(session, opened) ? ExitCode::kSomeFailed : ExitCode::kOk;
+  }
+
+  static std::string dot_label(const OpenedGraph& opened, OpId op) {
+    const OpGraph& graph = opened.graph();
+    std::string label = fmt::format("{}\n{}", graph.op_type(op), graph.leaf(op));
+    if (const SourceFrame* frame = best_frame(graph, op)) label += "\n" + source_text(frame);
+    return label;
+  }
+
+  static std::string cell(const report::Row& row, const char* key) {
+    const report::Value* value = row.find(key);
+    const auto* list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
+    return list == nullptr ? "-" : std::to_string(list->size());
+  }
+  static std::string line_text(const report::Value& value) {
+    const auto* number = std::get_if<uint64_t>(&value.storage());
+    return number == nullptr ? "?" : std::to_string(*number);
+  }
+  static std::string source_cell(const report::Row& row) {
+    const report::Value *file = row.find_path("source.file"), *line = row.find_path("source.line");
+    if (file == nullptr || line == nullptr) return "-";
+    const auto* name = std::get_if<std::string>(&file->storage());
+    return name == nullptr ? "-" : name->substr(name->rfind('/') + 1) + ":" + line_text(*line);
+  }
+
+  static std::vector<report::Column> columns() {
+    return {{"rank", ""},
+            {"graph", "graph"},
+            {"op_type", "op type"},
+            {"op_name", "op name"},
+            {"scope", ""},
+            {"node", ""},
+            {"ir_file", ""},
+            {"ir_line", ""},
+            {"ir_graph", ""},
+            {"source.file", "line", source_cell},
+            {"source.line", ""},
+            {"source.code", ""},
+            {"source.end_line", ""},
+            {"stack", ""},
+            {"inputs", ""},
+            {"outputs", ""},
+            {"files", "files", [](const report::Row& row) { return cell(row, "files"); }},
+            {"confidence", "confidence"},
+            {"reason", "reason"}};
+  }
+
+  // Inputs of an operator that equal the output of their producer, and that do not.
+  struct Proof {
+    uint32_t agreeing = 0, contradicting = 0;
+  };
+
+  void prove(Session& session, const OpenedGraph& opened) {
+    const OpGraph& graph = opened.graph();
+    const auto& tensors = opened.catalogue->list.tensors();
+    const ValueComparer comparer(opened.catalogue->index, tensors);
+    proofs_.resize(graph.size());
+    opened.pool->parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
+      const auto op = static_cast<OpId>(index);
+      if (session.cancel.cancelled() || !graph.has_kernel(op)) return;
+      for (const ProofEdge& edge : proof_edges(tensors, opened.catalogue->index, graph, opened.joined->join, op)) {
+        const Agreement agreement = comparer.compare(edge.input_tensor, edge.output_tensor);
+        if (agreement == Agreement::kEqual) ++proofs_[op].agreeing;
+        if (agreement == Agreement::kDifferent) ++proofs_[op].contradicting;
+      }
+    });
+  }
+
+  static double proved_confidence(double confidence, const Proof* proof) {
+    constexpr double kProved = 1.0, kContradicted = 0.3;
+    if (proof == nullptr) return confidence;
+    if (proof->contradicting > proof->agreeing) return std::min(confidence, kContradicted);
+    return proof->agreeing > 0 && proof->contradicting == 0 ? kProved : confidence;
+  }
+  static std::string proof_text(const Proof& proof) {
+    const uint32_t all = proof.agreeing + proof.contradicting;
+    if (all == 0) return {};
+    return fmt::format("; {} of {} inputs equal their producer's output", proof.agreeing, all);
+  }
+  static report::Object proof_object(const Proof& proof) {
+    report::Object object;
+    object.add("agreeing", proof.agreeing).add("contradicting", proof.contradicting);
+    return object;
+  }
+
+  // {slot, dtype, shape, format}: as on the device where the IR says so, else on the host.
+  static report::List types_of(const IrGraph& ir, std::span<const uint32_t> host, std::span<const uint32_t> device) {
+    report::List list;
+    const auto shown = device.empty() ? host : device;
+    for (const uint32_t index : shown) {
+      const IrType& type = ir.types[index];
+      if (type.is_monad) continue;
+      report::Object object;
+      const auto dtype = type.known_dtype();
+      object.add("slot", list.size()).add("dtype", dtype ? report::Value(msdump::name_of(*dtype)) : report::Value());
+      object.add("shape", type.shape ? report::Value(report::list_of(*type.shape)) : report::Value());
+      object.add("format", type.format.empty() ? report::Value() : report::Value(type.format));
+      list.emplace_back(std::move(object));
+    }
+    return list;
+  }
+
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, OpId op) const {
+    const OpGraph& graph = opened.graph();
+    const IrGraph& ir = graph.ir(op);
+    const IrNode& node = graph.node(op);
+    const OperatorFiles files = files_of(opened, op, Detail::kHeaders);
+    report::Object row = operator_object(opened, op);
+    const std::string_view scope = graph.scope(op);
+    row.add("scope", scope.empty() ? report::Value() : report::Value(scope));
+    add_place(row, opened, op);
+    row.add("source", source_value(best_frame(graph, op))).add("stack", stack_value(stack_of(graph, op)));
+    row.add("inputs", types_of(ir, ir.inputs(node.host), ir.inputs(node.device)));
+    row.add("outputs", types_of(ir, ir.outputs(node.host), ir.outputs(node.device)));
+    row.add("files", file_objects(opened, files));
+    const bool matched = opened.joined && !opened.joined->join.pairs_of(op).empty();
+    const Proof* const proof = proofs_.empty() ? nullptr : &proofs_[op];
+    row.add("confidence", matched ? report::Value(proved_confidence(files.confidence, proof)) : report::Value());
+    std::string reason;
+    if (matched) reason = explanation(files.rule);
+    if (matched && proof != nullptr) reason += proof_text(*proof);
+    if (!matched && opened.joined) reason = opened.joined->join.reason(op);
+    row.add("reason", reason.empty() ? report::Value() : report::Value(reason));
+    if (proof != nullptr) row.add("proof", proof_object(*proof));
+    return row;
+  }
+
+  // A parameter of the graph and the files of its value at the end of each step.
+  static report::Object parameter_row(const OpenedGraph& opened, uint32_t origin_index, uint32_t place) {
+    const Origin& origin = opened.graph().origins()[origin_index];
+    const IrGraph& ir = origin.graph;
+    const IrParameter& parameter = ir.parameters[place];
+    OperatorFiles files;
+    if (opened.joined)
+      files = files_of_groups(opened, opened.joined->join.groups_of_parameter(origin_index, place), Detail::kHeaders);
+    report::Object row;
+    row.add("rank", origin.rank).add("graph", origin.graph_id);
+    row.add("op_name", ir.text(parameter.name)).add("op_type", "Parameter").add("scope", report::Value());
+    row.add("ir_file", shown_path(opened, origin.path)).add("ir_line", parameter.line);
+    row.add("node", "%" + std::string(ir.text(parameter.text)));
+    row.add("ir_graph",
+            parameter.graph == kNoIndex ? report::Value() : report::Value(ir.text(ir.graphs[parameter.graph].name)));
+    row.add("source", report::Value()).add("stack", report::List());
+    std::vector<uint32_t> host, device;
+    if (parameter.host != kNoIndex) host.push_back(parameter.host);
+    if (parameter.device != kNoIndex) device.push_back(parameter.device);
+    row.add("inputs", report::List()).add("outputs", types_of(ir, host, device));
+    row.add("files", file_objects(opened, files));
+    row.add("confidence", files.tensors.empty() ? report::Value() : report::Value(files.confidence));
+    row.add("reason", explanation(JoinRule::kParameter));
+    return row;
+  }
+
+  struct Counts {
+    uint64_t rows = 0, matched_operators = 0, unmatched_operators = 0, matched_files = 0, unmatched_files = 0;
+  };
+
+  // Files are counted one by one; a dump file that holds several tensors is one.
+  static size_t files_in(const OpenedGraph& opened, const TensorGroup& group) {
+    std::vector<uint32_t> files;
+    for (const uint32_t tensor : opened.joined->join.tensors_of(group))
+      files.push_back(opened.catalogue->list.tensors()[tensor].file);
+    std::sort(files.begin(), files.end());
+    return static_cast<size_t>(std::unique(files.begin(), files.end()) - files.begin());
+  }
+
+  void count(const OpenedGraph& opened, Counts& counts) const {
+    if (!opened.joined) return;
+    const FileJoin& join = opened.joined->join;
+    for (OpId op = 0; op < opened.graph().size(); ++op) {
+      if (!opened.graph().has_kernel(op) || !opened.selects(op)) continue;
+      ++(join.pairs_of(op).empty() ? counts.unmatched_operators : counts.matched_operators);
+    }
+    for (const TensorGroup& group : join.groups())
+      (group.rule == JoinRule::kUnmatched ? counts.unmatched_files : counts.matched_files) += files_in(opened, group);
+  }
+
+  ExitCode print_rows(Session& session, const OpenedGraph& opened) const {
+    const std::vector<std::string> dumps =
+        opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
+    const auto sink = session.open_report(form_, dumps, columns());
+    Counts counts;
+    for (OpId op = 0; op < opened.graph().size(); ++op) {
+      if (!wanted(opened, op)) continue;
+      ++counts.rows;
+      if (!sink->row(row_of(opened, op))) break;  // the stream remembers why
+    }
+    if (all_ && !unmatched_ && opened.operators.everything()) print_parameters(*sink, opened, counts);
+    count(opened, counts);
+    report::Object summary;
+    summary.add("parsed", opened.loaded->parsed).add("nodes", opened.loaded->expected);
+    summary.add("matched_operators", counts.matched_operators).add("unmatched_operators", counts.unmatched_operators);
+    summary.add("matched_files", counts.matched_files).add("unmatched_files", counts.unmatched_files);
+    report::Object further;
+    if (opened.joined) add_join_facts(further, opened);
+    (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
+    return conclude(session, opened, counts);
+  }
+
+  static void print_parameters(report::RowSink& sink, const OpenedGraph& opened, Counts& counts) {
+    for (uint32_t origin = 0; origin < opened.graph().origins().size(); ++origin) {
+      const IrGraph& ir = opened.graph().origins()[origin].graph;
+      for (uint32_t place = 0; place < ir.parameters.size(); ++place) {
+        ++counts.rows;
+        if (!sink.row(parameter_row(opened, origin, place))) return;
+      }
+    }
+  }
+
+  static void add_join_facts(report::Object& further, const OpenedGraph& opened) {
+    const NumberingChoice& choice = opened.joined->numbering;
+    report::Object numbering;
+    numbering.add("renumbered", choice.renumbered).add("confidence", choice.confidence);
+    numbering.add("agreeing", choice.agreeing).add("contradicting", choice.contradicting);
+    numbering.add("evidence", choice.evidence.empty() ? report::Value() : report::Value(choice.evidence));
+    further.add("numbering", std::move(numbering));
+    report::List unmatched;
+    for (const TensorGroup& group : opened.joined->join.groups()) {
+      if (group.rule != JoinRule::kUnmatched) continue;
+      for (const uint32_t tensor : opened.joined->join.tensors_of(group)) {
+        report::Object file = identity_object(opened.catalogue->index, opened.catalogue->list.tensors()[tensor]);
+        file.add("reason", opened.joined->join.reason(group));
+        unmatched.emplace_back(std::move(file));
+      }
+    }
+    further.add("unmatched_files", std::move(unmatched));
+  }
+
+  void name_unmatched_files(Session& session, const OpenedGraph& opened) const {
+    size_t shown = 0;
+    for (const TensorGroup& group : opened.joined->join.groups()) {
+      if (group.rule != JoinRule::kUnmatched || ++shown > kUnmatchedShown) continue;
+      session.messages.note(
+          fmt::format("{}: {}", escape_for_terminal(group.op_name), opened.joined->join.reason(group)));
+    }
+  }
+
+  ExitCode conclude(Session& session, const OpenedGraph& opened, const Counts& counts) const {
+    const bool failed = report_graph_failures(session, opened);
+    if (unmatched_ && opened.joined && form_ == report::Form::kTable) name_unmatched_files(session, opened);
+    std::string text = fmt::format("parsed {} of {}", opened.loaded->parsed, opened.loaded->expected);
+    if (opened.joined) {
+      text += fmt::format("; {} of {} operators have files, {} of {} files an operator", counts.matched_operators,
+                          counts.matched_operators + counts.unmatched_operators, counts.matched_files,
+                          counts.matched_files + counts.unmatched_files);
+    }
+    session.messages.summary(text);
+    if (failed) return ExitCode::kSomeFailed;
+    if (counts.rows == 0 && !unmatched_) {
+      session.messages.warning("no operator is selected", "msdump map-ir without selection shows all");
+      return ExitCode::kNo;
+    }
+    return counts.unmatched_operators + counts.unmatched_files > 0 ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  GraphOptions options_;
+  bool all_ = false, unmatched_ = false, prove_ = false, dot_ = false;
+  std::string around_;
+  uint32_t depth_ = 2;
+  std::vector<Proof> proofs_;  // by operator; empty without --prove
+  report::Form form_ = report::Form::kTable;
+};
+
+const Registration kRegistration{[] { return std::make_unique<MapIr>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

@@ -1,0 +1,28 @@
+// What flows into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant that
+// made the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
+//
+// Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads and
+// unfolding tuples; up to 2.0 constants that are attributes are left out, too.
+// Source: reference/ir.md 1.8 and 1.11, reference/verified-on-real-mindspore.md 2 and 5.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+struct InputEdge {
+  enum class From : uint8_t { kOperator, kParameter, kConstant, kUnknown };
+  uint32_t slot = 0;
+  From from = From::kUnknown;
+  OpId op = 0;             // kOperator
+  uint32_t output = 0;     // of that operator
+  uint32_t parameter = 0;  // kParameter: index into IrGraph::parameters of the same origin
+};
+
+// Empty when the operands cannot be matched to the slots.
+[[nodiscard]] std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op);
+
+}  // namespace msdump

@@ -1,0 +1,106 @@
+// FileJoin: which tensors of a dump belong to which operators of a graph, by name; each pair with the rule that found it
+// and how sure that is, each operator and each tensor without a partner with the reason in words.
+//
+//   rule            the name in the file is ...                                                              confidence
+//   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also where the file has it    1
+//                   with '/', '--' or a type of another spelling
+//   last component  its last part, and no other operator of the graph has that                                     0.95
+//   ambiguous       its last part, and several have it: type decides (0.6), or nothing does (0.3 / how many)
+//   fused           the names of several operators, one behind the other, or one of those that an operator was
+//                   made of (_datadump_original_names)                                                             0.85
+//   derived         the name of one and what the graph engine put behind it ("_lxslice3", "trans_Cast_0")          0.75
+//   cut             the beginning, too long for a file system, of one                                               0.5
+//   parameter       that of a parameter of the graph, or of a constant
+// Where all operators have new numbers in the files (graph/renumber.h), the names are those; the confidence that this is so
+// limits the confidence of every pair whose name it changes.
+// Ranks and graphs must be the same where both sides know theirs.
+// Source: reference/ir.md 2.4.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dump/dump_index.h"
+#include "dump/tensor_list.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+enum class JoinRule : uint8_t {
+  kUnmatched,
+  kFullName,
+  kLastComponent,
+  kTypeDecided,
+  kAmbiguous,
+  kFused,
+  kDerived,
+  kCut,
+  kParameter,
+};
+
+// How the names of operators are spelled in the files.
+struct Naming {
+  std::vector<uint32_t> numbers = {};  // by operator, as renumbered() makes them; may be empty
+  bool renumbered = false;             // files have these; false: those of the graph
+  double confidence = 1;               // in pairs of operators for which the two are not the same
+};
+
+struct JoinPair {
+  OpId op = 0;
+  uint32_t group = 0;
+  JoinRule rule = JoinRule::kUnmatched;
+  double confidence = 0;
+};
+
+// Tensors with one operator name in one graph of one rank: all slots, steps and occurrences. Where the graph knows its
+// step (msprobe's stack.json) a group is of one step.
+struct TensorGroup {
+  std::optional<int64_t> rank, graph, step;
+  std::string_view op_type, op_name;
+  bool parameter = false;
+  JoinRule rule = JoinRule::kUnmatched;  // of its best pair
+  uint32_t first = 0, count = 0;         // in FileJoin::order_
+};
+
+class FileJoin {
+ public:
+  FileJoin(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, Naming naming);
+
+  [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_; }
+  // Of a group, in the order of the list: indices of tensors.
+  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const;
+  // Of an operator, best first.
+  [[nodiscard]] std::span<const JoinPair> pairs_of(OpId op) const;
+  [[nodiscard]] const std::vector<JoinPair>& pairs() const { return pairs_; }
+  [[nodiscard]] const Naming& naming() const { return naming_; }
+  // Of a parameter of one origin: indices of groups.
+  [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
+
+  [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
+  // Why no tensor belongs to an operator, or no operator to a group.
+  [[nodiscard]] std::string reason(OpId op) const;
+  [[nodiscard]] std::string reason(const TensorGroup& group) const;
+
+ private:
+  friend class FileJoiner;
+  struct ParameterPair {
+    uint32_t origin, parameter, group;
+  };
+
+  const OpGraph* graph_;  // outlives this
+  Naming naming_;
+  std::vector<TensorGroup> groups_;
+  std::vector<uint32_t> order_;  // tensors, group by group
+  std::vector<JoinPair> pairs_;  // by operator
+  std::vector<uint32_t> first_pair_;
+  std::vector<ParameterPair> parameters_;
+  std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>> places_;  // rank and graph of what was dumped
+  size_t matched_operators_ = 0;
+};
+
+// What a rule is called in the reason of a pair: "by full name".
+[[nodiscard]] std::string_view explanation(JoinRule rule);
+
+}  // namespace msdump

@@ -1,0 +1,31 @@
+#include "graph/op_graph.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace msdump {
+
+OpGraph::OpGraph(std::vector<Origin> origins) : origins_(std::move(origins)) {
+  const auto key = [](const Origin& origin) {
+    const auto known = [](const std::optional<int64_t>& number) { return std::pair(!number, number.value_or(0)); };
+    return std::tuple(known(origin.rank), known(origin.graph_id), known(origin.step), std::string_view(origin.path));
+  };
+  std::sort(origins_.begin(), origins_.end(), [&](const Origin& a, const Origin& b) { return key(a) < key(b); });
+  for (Origin& origin : origins_) {
+    origin.first_operator = static_cast<uint32_t>(size_);
+    size_ += origin.graph.nodes.size();
+  }
+}
+
+uint32_t OpGraph::origin_index(OpId op) const {
+  const auto behind = std::upper_bound(origins_.begin(), origins_.end(), op,
+                                       [](OpId id, const Origin& origin) { return id < origin.first_operator; });
+  return static_cast<uint32_t>(behind - origins_.begin()) - 1;
+}
+
+const IrNode& OpGraph::node(OpId op) const {
+  const Origin& from = origin(op);
+  return from.graph.nodes[op - from.first_operator];
+}
+
+}  // namespace msdump

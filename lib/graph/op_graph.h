@@ -1,0 +1,70 @@
+// OpGraph: the operators of a run, whatever told about them: the IR of every graph of every process (text or protobuf), or
+// msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
+//
+// An operator is a node of an IrGraph; here are the graphs, where each came from, and what only all graphs of a process
+// together tell: the number that an operator has in the names of dump files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/ir_graph.h"
+
+namespace msdump {
+
+enum class OriginKind : uint8_t { kIrText, kIrProtobuf, kStackJson };
+
+// Where a graph was found decides which numbers its operators have.
+enum class OriginPlace : uint8_t {
+  kDump,   // graphs/ms_output_trace_code_graph_G, written by the dump before MindSpore 2.7 numbers operators anew
+  kSaved,  // of save_graphs after that, or any other file
+};
+
+struct Origin {
+  std::string path;
+  OriginKind kind = OriginKind::kIrText;
+  OriginPlace place = OriginPlace::kSaved;
+  std::optional<int64_t> rank, graph_id;
+  std::optional<int64_t> step;  // of stack.json, which msprobe writes for each step
+  IrGraph graph;
+  // The .pb beside an IR text. Of gradients the two may name different lines, and neither is always right.
+  std::unique_ptr<IrGraph> second;
+  std::vector<uint32_t> second_node;  // by node of `graph`: the node of that name in `second`, or kNoIndex
+  uint32_t first_operator = 0;        // the operators of a graph are its nodes, in the order of the file
+};
+
+using OpId = uint32_t;
+
+class OpGraph {
+ public:
+  OpGraph() = default;
+  // Sorted by rank and graph id.
+  explicit OpGraph(std::vector<Origin> origins);
+
+  [[nodiscard]] const std::vector<Origin>& origins() const { return origins_; }
+  [[nodiscard]] size_t size() const { return size_; }
+
+  [[nodiscard]] uint32_t origin_index(OpId op) const;
+  [[nodiscard]] const Origin& origin(OpId op) const { return origins_[origin_index(op)]; }
+  [[nodiscard]] const IrGraph& ir(OpId op) const { return origin(op).graph; }
+  [[nodiscard]] const IrNode& node(OpId op) const;
+  [[nodiscard]] OpId id(uint32_t origin, uint32_t node) const { return origins_[origin].first_operator + node; }
+
+  // "Default/conv1-Conv2d/Conv2D-op12", as the IR spells it; empty when it has none.
+  [[nodiscard]] std::string full_name(OpId op) const { return ir(op).full_name(node(op)); }
+  [[nodiscard]] std::string_view leaf(OpId op) const { return ir(op).text(node(op).leaf); }
+  [[nodiscard]] std::string_view scope(OpId op) const { return ir(op).scope(node(op)); }
+  [[nodiscard]] std::string_view op_type(OpId op) const { return ir(op).op_type(node(op)); }
+  [[nodiscard]] bool has_kernel(OpId op) const { return node(op).kind == IrNodeKind::kKernel; }
+
+ private:
+  std::vector<Origin> origins_;
+  size_t size_ = 0;
+};
+
+}  // namespace msdump

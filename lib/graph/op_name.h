@@ -1,0 +1,34 @@
+// Names of operators, in the IR and in file names.
+//
+//   IR       Default/network-WithLossCell/_backbone-AlexNet/conv1-Conv2d/Conv2D-op12
+//   files    Default_network-WithLossCell__backbone-AlexNet_conv1-Conv2d_Conv2D-op12     (2.3 and later; GE)
+//            Conv2D-op12                                                                  (1.3 to 2.2)
+//   number   "-op12", after a reset of the compiler's cache "-op12_3"
+// Source: reference/ir.md 2.1 to 2.3.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace msdump {
+
+// As file names have it: '/', '\', '.' and blanks become '_'.
+void normalise_op_name(std::string& name);
+[[nodiscard]] std::string normalised_op_name(std::string_view name);
+
+struct NumberedName {
+  std::string_view prefix;  // before "-op"
+  uint64_t number = 0;
+  std::string_view suffix;  // "_3"
+};
+// No value when the name does not end in a number.
+[[nodiscard]] std::optional<NumberedName> split_number(std::string_view name);
+
+// Ends of all "-op<digits>[_<digits>]" in a name, that a further character of a name may follow but no digit: where names
+// that were put one behind the other (fused operators) may be cut.
+[[nodiscard]] std::vector<size_t> number_ends(std::string_view name);
+
+}  // namespace msdump

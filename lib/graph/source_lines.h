@@ -1,0 +1,29 @@
+// Which lines of whose code an operator came from: frames of the user's script and of the framework's library.
+//
+// Outer frames are less reliable than the innermost: cells and functions that are used more than once may carry the frames
+// of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+// Is a file part of the framework or of an installed package, not of the user's code?
+[[nodiscard]] bool is_library_file(std::string_view path);
+
+// "def construct(self, x):": the header of a function that the call is in, not a statement.
+[[nodiscard]] bool is_def_frame(const SourceFrame& frame);
+
+// The frame to name when one has to do: the innermost in the user's code, else the innermost; of an operator without a
+// stack of its own that of the forward or fused operator.
+[[nodiscard]] const SourceFrame* best_frame(const OpGraph& graph, OpId op);
+
+// All frames of the own stack, innermost first; of an operator without one those of the others.
+[[nodiscard]] std::vector<const SourceFrame*> stack_of(const OpGraph& graph, OpId op);
+
+}  // namespace msdump

@@ -1,0 +1,105 @@
+#include "msprobe/construct_json.h"
+
+#include <unordered_set>
+
+#include "base/text.h"
+#include "io/json.h"
+#include "msprobe/json_text.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kMicroSteps = "megatron_micro_step_number";
+
+class ConstructJsonReader {
+ public:
+  ConstructJsonReader(std::string_view text, const ConstructJsonLimits& limits)
+      : text_(text), limits_(limits), problems_(text) {}
+
+  Result<ConstructJson> read(const std::string& path) {
+    MSDUMP_CHECK_OK(read_json_entries(
+        text_, limits_.entry, problems_, result_.entries,
+        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); }));
+    // Which member stands first is not promised.
+    for (ConstructJson::Node& node : result_.nodes) {
+      if (result_.micro_steps && !node.micro_step) node.micro_step = 0;
+    }
+    result_.bad_entries = problems_.count();
+    result_.problems = problems_.take(path);
+    return std::move(result_);
+  }
+
+ private:
+  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
+    if (member.key == kMicroSteps) {
+      result_.micro_steps = value.as_int();
+      if (!result_.micro_steps) return problem(member, value, "expected a whole number");
+      return {};
+    }
+    const bool list = value.is(JsonKind::kArray);
+    if (list && value.items.size() != 2) return problem(member, value, "expected [parent, micro step]");
+    const JsonValue& parent = list ? value.items[0] : value;
+    if (!parent.is(JsonKind::kString) && !parent.is(JsonKind::kNull)) {
+      return problem(member, parent, "the name of the parent is no text");
+    }
+    const auto micro_step = list ? value.items[1].as_int() : std::nullopt;
+    if (list && !micro_step) return problem(member, value.items[1], "the micro step is no whole number");
+    return add({member.key, parent.text, micro_step, member.begin});
+  }
+
+  Status problem(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
+    problems_.add(make_error(ErrorCode::kBadJson, "{}: {}", excerpt(member.key), what).with_offset(value.offset),
+                  member.begin);
+    return {};
+  }
+
+  Status add(ConstructJson::Node node) {
+    // A module is the parent of many: its name is kept once, as soon as it comes.
+    node.parent = keep(node.parent);
+    if (const auto known = result_.by_name.find(node.name); known != result_.by_name.end()) {
+      node.name = known->first;
+      result_.nodes[known->second] = node;
+    } else {
+      node.name = keep(node.name);
+      result_.by_name.emplace(node.name, result_.nodes.size());
+      result_.nodes.push_back(node);
+      kept_ += sizeof(ConstructJson::Node) + kPerKey;
+    }
+    if (kept_ <= limits_.kept) return {};
+    return fail(ErrorCode::kTooLarge, "more than {} nodes: they do not fit into {} bytes of memory",
+                result_.nodes.size(), limits_.kept);
+  }
+
+  std::string_view keep(std::string_view text) {
+    if (const auto known = texts_.find(text); known != texts_.end()) return *known;
+    const std::string_view kept = result_.texts.keep(text);
+    texts_.insert(kept);
+    kept_ += text.size() + kPerKey;
+    return kept;
+  }
+
+  static constexpr uint64_t kPerKey = 64;  // what a hash table takes for one
+
+  std::string_view text_;
+  const ConstructJsonLimits& limits_;
+  ConstructJson result_;
+  JsonProblems problems_;
+  std::unordered_set<std::string_view> texts_;
+  uint64_t kept_ = 0;
+};
+
+}  // namespace
+
+const ConstructJson::Node* ConstructJson::find(std::string_view name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : &nodes[found->second];
+}
+
+Result<ConstructJson> read_construct_json(const File& file, const ConstructJsonLimits& limits) {
+  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a construct.json"));
+  auto result = ConstructJsonReader(text.view(), limits).read(file.path());
+  if (!result) return fail(std::move(result.error()).with_path(file.path()));
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,79 @@
+#include "msprobe/json_text.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMaxDepth = 90;  // of an entry's brackets: what parse_json takes, with room to spare
+
+}  // namespace
+
+Result<JsonText> read_json_text(const File& file, uint64_t limit, std::string_view what) {
+  if (file.size() > limit) {
+    return fail(make_error(ErrorCode::kTooLarge, "{} of {} bytes; at most {} are read", what, file.size(), limit)
+                    .with_path(file.path()));
+  }
+  JsonText text;
+  text.size = static_cast<size_t>(file.size());
+  text.bytes = std::make_unique_for_overwrite<char[]>(text.size);
+  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.bytes.get(), text.size))));
+  return text;
+}
+
+void JsonProblems::add(Error error, size_t base) {
+  ++count_;
+  if (kept_.size() == kMax) return;
+  const size_t offset = base + static_cast<size_t>(error.offset.value_or(0));
+  const std::string_view between = text_.substr(counted_, offset - counted_);
+  line_ += static_cast<size_t>(std::count(between.begin(), between.end(), '\n'));
+  if (const size_t last = between.rfind('\n'); last != std::string_view::npos) line_begin_ = counted_ + last + 1;
+  counted_ = offset;
+  error.message = fmt::format("line {}, column {}: {}", line_, offset - line_begin_ + 1, error.message);
+  error.offset = offset;
+  kept_.push_back(std::move(error));
+}
+
+void JsonProblems::clear() {
+  kept_.clear();
+  count_ = 0;
+}
+
+std::vector<Error> JsonProblems::take(const std::string& path) {
+  for (Error& problem : kept_) problem.path = path;
+  return std::move(kept_);
+}
+
+std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes) {
+  const std::string name = excerpt(member.key);
+  if (member.depth > kMaxDepth) {
+    return make_error(ErrorCode::kBadJson, "{}: nested deeper than {}", name, kMaxDepth).with_offset(0);
+  }
+  const size_t bytes = member.end - member.begin;
+  if (bytes <= max_bytes) return std::nullopt;
+  return make_error(ErrorCode::kTooLarge, "{}: takes {} bytes", name, bytes).with_offset(0);
+}
+
+Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
+                         const JsonEntry& entry) {
+  JsonMemberReader members(text, 0);
+  for (;;) {
+    MSDUMP_TRY(const auto member, members.next());
+    if (!member) break;
+    ++entries;
+    if (auto error = oversized_entry(*member, max_bytes)) {
+      problems.add(std::move(*error), member->begin);
+      continue;
+    }
+    MSDUMP_TRY(const auto value, parse_json_at(text, member->begin, member->end));
+    MSDUMP_CHECK_OK(entry(*member, value));
+  }
+  const size_t rest = skip_json_space(text, members.end());
+  if (rest != text.size()) return bad_json(text, rest, "more text behind the object");
+  return {};
+}
+
+}  // namespace msdump

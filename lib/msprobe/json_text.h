@@ -1,0 +1,61 @@
+// What the readers of msprobe's json files share: the text as a whole, which parts of it were not understood, and where
+// these stand.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "msprobe/json_members.h"
+
+namespace msdump {
+
+struct JsonText {
+  std::unique_ptr<char[]> bytes;
+  size_t size = 0;
+  [[nodiscard]] std::string_view view() const { return {bytes.get(), size}; }
+};
+
+// All of a file; too_large if it has more than `limit` bytes. `what` is its name in that message: "a dump.json".
+Result<JsonText> read_json_text(const File& file, uint64_t limit, std::string_view what);
+
+// What was not understood of a text, while the rest was read. All are counted, the first kMax are kept.
+class JsonProblems {
+ public:
+  static constexpr size_t kMax = 1000;
+
+  explicit JsonProblems(std::string_view text) : text_(text) {}
+
+  // The offset of the error counts from `base`; it becomes one of the whole text, and the message says line and column.
+  // Errors come in the order of the text: so the lines before each are counted once.
+  void add(Error error, size_t base);
+  void clear();
+
+  [[nodiscard]] int64_t count() const { return count_; }
+  std::vector<Error> take(const std::string& path);
+
+ private:
+  std::string_view text_;
+  std::vector<Error> kept_;
+  int64_t count_ = 0;
+  size_t counted_ = 0, line_ = 1, line_begin_ = 0;  // up to where lines are counted
+};
+
+// An entry that is not read at all, because its tree could take too much memory or is deeper than parse_json goes: the
+// error, for JsonProblems::add at member.begin.
+[[nodiscard]] std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes);
+
+// A text that is one object: `entry` is called with each of its members in turn; oversized ones are problems. `entries`
+// counts them all.
+using JsonEntry = std::function<Status(const JsonMemberPlace& member, const JsonValue& value)>;
+Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
+                         const JsonEntry& entry);
+
+}  // namespace msdump

@@ -1,0 +1,151 @@
+#include "msprobe/stack_json.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "io/json.h"
+#include "msprobe/json_text.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kNoStack = "The call stack retrieval failed.";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+// The first item that is no text; null if all are.
+const JsonValue* not_a_text(const JsonValue& list) {
+  const auto found = std::find_if(list.items.begin(), list.items.end(),
+                                  [](const JsonValue& item) { return !item.is(JsonKind::kString); });
+  return found == list.items.end() ? nullptr : &*found;
+}
+
+class StackJsonReader {
+ public:
+  StackJsonReader(std::string_view text, const StackJsonLimits& limits)
+      : text_(text), limits_(limits), problems_(text) {}
+
+  Result<StackJson> read(const std::string& path) {
+    MSDUMP_CHECK_OK(read_json_entries(
+        text_, limits_.entry, problems_, result_.entries,
+        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); }));
+    result_.bad_entries = problems_.count();
+    result_.problems = problems_.take(path);
+    return std::move(result_);
+  }
+
+ private:
+  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
+    const bool shared = value.items.size() == 2 && value.items[0].is(JsonKind::kArray);
+    const JsonValue& frames = shared ? value.items[1] : value;
+    if (!frames.is(JsonKind::kArray)) return problem(member, frames, "expected a list of frames");
+    if (const JsonValue* bad = not_a_text(frames)) return problem(member, *bad, "a frame that is no text");
+    if (!shared) {
+      const size_t begin = add_stack(frames);
+      add_op(member.key, member.begin, begin);
+      return check_kept();
+    }
+    const JsonValue& names = value.items[0];
+    if (const JsonValue* bad = not_a_text(names)) return problem(member, *bad, "the name of an operator is no text");
+    const size_t begin = add_stack(frames);
+    for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, begin);
+    return check_kept();
+  }
+
+  Status problem(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
+    problems_.add(make_error(ErrorCode::kBadJson, "{}: {}", excerpt(member.key), what).with_offset(value.offset),
+                  member.begin);
+    return {};
+  }
+
+  // Where in frame_ids the stack begins; it ends at the end.
+  size_t add_stack(const JsonValue& list) {
+    const size_t begin = result_.frame_ids.size();
+    if (list.items.size() == 1 && list.items[0].text == kNoStack) return begin;
+    for (const JsonValue& item : list.items) result_.frame_ids.push_back(frame_id(item.text));
+    kept_ += list.items.size() * sizeof(uint32_t);
+    return begin;
+  }
+
+  uint32_t frame_id(std::string_view text) {
+    if (const auto known = frame_ids_.find(text); known != frame_ids_.end()) return known->second;
+    const auto id = static_cast<uint32_t>(result_.frames.size());
+    const std::string_view kept = keep(text);
+    result_.frames.push_back(parse_msprobe_frame(kept));
+    kept_ += sizeof(MsprobeFrame) + kPerKey;
+    frame_ids_.emplace(kept, id);
+    return id;
+  }
+
+  void add_op(std::string_view name, size_t offset, size_t begin) {
+    const size_t count = result_.frame_ids.size() - begin;
+    if (const auto known = result_.by_name.find(name); known != result_.by_name.end()) {
+      StackJson::Op& op = result_.ops[known->second];
+      op = {op.name, offset, begin, count};
+      return;
+    }
+    const std::string_view kept = keep(name);
+    result_.by_name.emplace(kept, result_.ops.size());
+    result_.ops.push_back({kept, offset, begin, count});
+    kept_ += sizeof(StackJson::Op) + kPerKey;
+  }
+
+  std::string_view keep(std::string_view text) {
+    kept_ += text.size();
+    return result_.texts.keep(text);
+  }
+
+  // Only between entries, which are limited themselves. It also keeps the ids within 32 bits.
+  Status check_kept() const {
+    if (kept_ <= limits_.kept) return {};
+    return fail(ErrorCode::kTooLarge, "more than {} operators with {} frames: they do not fit into {} bytes of memory",
+                result_.ops.size(), result_.frames.size(), limits_.kept);
+  }
+
+  static constexpr uint64_t kPerKey = 64;  // what a hash table takes for one
+
+  std::string_view text_;
+  const StackJsonLimits& limits_;
+  StackJson result_;
+  JsonProblems problems_;
+  std::unordered_map<std::string_view, uint32_t> frame_ids_;
+  uint64_t kept_ = 0;
+};
+
+}  // namespace
+
+const StackJson::Op* StackJson::find(std::string_view op_name) const {
+  const auto found = by_name.find(op_name);
+  return found == by_name.end() ? nullptr : &ops[found->second];
+}
+
+MsprobeFrame parse_msprobe_frame(std::string_view text) {
+  const MsprobeFrame as_it_is{{}, 0, {}, trimmed(text)};
+  constexpr std::string_view kFile = "File ", kLine = ", line ", kIn = ", in ";
+  if (!text.starts_with(kFile)) return as_it_is;
+  // The place goes to the line feed; a name of a function has no comma, but a path may.
+  const size_t line_end = std::min(text.find('\n'), text.size());
+  std::string_view place = trimmed(text.substr(kFile.size(), line_end - kFile.size()));
+  if (place.ends_with(',')) place.remove_suffix(1);
+  const size_t in = place.rfind(kIn);
+  const size_t line = in == std::string_view::npos ? in : place.rfind(kLine, in);
+  if (line == std::string_view::npos || line == 0) return as_it_is;
+  const size_t digits = line + kLine.size();
+  const auto number = digits <= in ? parse_u64(place.substr(digits, in - digits)) : std::nullopt;
+  if (!number || *number > uint64_t{INT32_MAX}) return as_it_is;
+  return {place.substr(0, line), static_cast<int64_t>(*number), place.substr(in + kIn.size()),
+          trimmed(text.substr(line_end))};
+}
+
+Result<StackJson> read_stack_json(const File& file, const StackJsonLimits& limits) {
+  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a stack.json"));
+  auto result = StackJsonReader(text.view(), limits).read(file.path());
+  if (!result) return fail(std::move(result.error()).with_path(file.path()));
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,135 @@
+#include "graph/file_join.h"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/graph_run.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+using test::find_operator;
+using test::graph_of;
+using test::ir_text;
+using test::node_text;
+using test::ScratchDir;
+
+const std::string kNpy = build_faulty_npy(test::NpyFault::kNone);
+
+// A dump of files with these operator names, all outputs of graph 0.
+struct Dump {
+  ScratchDir scratch;
+  test::ListedDump listed;
+
+  explicit Dump(const std::vector<std::string>& type_and_names) : listed(list(scratch, type_and_names)) {}
+  static test::ListedDump list(const ScratchDir& scratch, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      scratch.write("rank_0/Net/0/0/" + name + ".0.0.1700000000000001.output.0.DefaultFormat.npy", kNpy);
+    return test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  }
+  [[nodiscard]] FileJoin join(const OpGraph& graph) const {
+    return FileJoin(listed.index, listed.tensors(), graph, {});
+  }
+};
+
+OpGraph graph(const std::vector<std::pair<const char*, const char*>>& type_and_names) {
+  std::string body;
+  for (size_t i = 0; i < type_and_names.size(); ++i)
+    body += node_text("%" + std::to_string(i), type_and_names[i].first, "%para1_x", type_and_names[i].second);
+  return graph_of({{"rank_0/graphs/ms_output_trace_code_graph_0.ir", ir_text(body)}});
+}
+
+const JoinPair& only_pair(const FileJoin& join, const OpGraph& graph, const char* name) {
+  const auto pairs = join.pairs_of(find_operator(graph, name));
+  REQUIRE(pairs.size() == 1);
+  return pairs.front();
+}
+
+TEST_CASE("a whole name joins, with '_' where the IR has '/'") {
+  const OpGraph ops = graph({{"Conv2D", "Default/net-Net/conv.1/Conv2D-op0"}});
+  const Dump dump({"Conv2D.Default_net-Net_conv_1_Conv2D-op0"});
+  const FileJoin join = dump.join(ops);
+  const JoinPair& pair = only_pair(join, ops, "Default/net-Net/conv.1/Conv2D-op0");
+  CHECK(pair.rule == JoinRule::kFullName);
+  CHECK(pair.confidence == 1);
+  CHECK(join.matched_operators() == 1);
+}
+
+TEST_CASE("op1 is not op10") {
+  const OpGraph ops = graph({{"Add", "Default/Add-op1"}, {"Add", "Default/Add-op10"}});
+  const FileJoin join = Dump({"Add.Default_Add-op10"}).join(ops);
+  CHECK(join.pairs_of(find_operator(ops, "Default/Add-op1")).empty());
+  CHECK(join.pairs_of(find_operator(ops, "Default/Add-op10")).size() == 1);
+}
+
+TEST_CASE("the last part joins where it is all the file has, and type decides between several") {
+  const OpGraph ops =
+      graph({{"Conv2D", "Default/a/Conv2D-op12"}, {"Mul", "Default/a/x-op3"}, {"Add", "Default/b/x-op3"}});
+  const Dump dump({"Conv2D.Conv2D-op12", "Add.x-op3"});
+  const FileJoin join = dump.join(ops);
+  CHECK(only_pair(join, ops, "Default/a/Conv2D-op12").rule == JoinRule::kLastComponent);
+  CHECK(only_pair(join, ops, "Default/b/x-op3").rule == JoinRule::kTypeDecided);
+  CHECK(join.pairs_of(find_operator(ops, "Default/a/x-op3")).empty());
+}
+
+TEST_CASE("when nothing decides all candidates are named, with little confidence") {
+  const OpGraph ops = graph({{"Add", "Default/a/Add-op3"}, {"Add", "Default/b/Add-op3"}});
+  const FileJoin join = Dump({"Add.Add-op3"}).join(ops);
+  CHECK(only_pair(join, ops, "Default/a/Add-op3").rule == JoinRule::kAmbiguous);
+  CHECK(only_pair(join, ops, "Default/b/Add-op3").confidence == Approx(0.15));
+}
+
+TEST_CASE("a fused operator joins to all of its parts, a name with a suffix to the one it begins with") {
+  const OpGraph ops =
+      graph({{"BiasAdd", "Default/conv/BiasAdd-op5"}, {"ReLU", "Default/relu/ReLU-op6"}, {"Cast", "Default/Cast-op7"}});
+  const Dump dump({"BiasAddRelu.Default_conv_BiasAdd-op5Default_relu_ReLU-op6", "Cast.Default_Cast-op7trans_Cast_0"});
+  const FileJoin join = dump.join(ops);
+  CHECK(only_pair(join, ops, "Default/conv/BiasAdd-op5").rule == JoinRule::kFused);
+  CHECK(only_pair(join, ops, "Default/relu/ReLU-op6").rule == JoinRule::kFused);
+  CHECK(only_pair(join, ops, "Default/Cast-op7").rule == JoinRule::kDerived);
+}
+
+TEST_CASE("a file with the name of an operator that another was made of is that other's") {
+  const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                                 ir_text("  %0(CNode_0) = FusionOp(%para1_x) cnode_attrs: {_datadump_original_names: "
+                                         "(Default/a/Add-op1, Default/b/Mul-op2)}\n"
+                                         "      : (<Tensor[Float32], (2, 2)>) -> (<Tensor[Float32], (2, 2)>)\n"
+                                         "      # Fullname with scope: (Default/FusionOp-op7)\n")}});
+  const FileJoin join = Dump({"Mul.Default_b_Mul-op2"}).join(ops);
+  CHECK(only_pair(join, ops, "Default/FusionOp-op7").rule == JoinRule::kFused);
+}
+
+TEST_CASE("a name that was cut off joins if it is the beginning of only one") {
+  const std::string scope(60, 'a');
+  const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op1").c_str()}});
+  const FileJoin join = Dump({"Add.Default_" + scope + "_Add"}).join(ops);
+  CHECK(join.pairs_of(0).size() == 1);
+  CHECK(join.pairs_of(0)[0].rule == JoinRule::kCut);
+}
+
+TEST_CASE("another graph's files are another graph's") {
+  const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_7.ir",
+                                 ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1"))}});
+  const FileJoin join = Dump({"Add.Default_Add-op1"}).join(ops);
+  CHECK(join.matched_operators() == 0);
+  CHECK(join.reason(OpId{0}).find("nothing of its graph") != std::string::npos);
+  CHECK(join.reason(join.groups()[0]) == "there is no IR of its graph");
+}
+
+TEST_CASE("parameters and constants are no operators' files") {
+  const OpGraph ops = graph({{"Add", "Default/Add-op1"}});
+  const Dump dump({"Parameter.w", "Parameter.data-3", "Parameter.unknown"});
+  const FileJoin join = dump.join(ops);
+  for (const TensorGroup& group : join.groups()) {
+    INFO(group.op_name);
+    CHECK((group.rule == JoinRule::kParameter) == (group.op_name != "unknown"));
+    CHECK(!join.reason(group).empty());
+  }
+  CHECK(join.groups_of_parameter(0, 1).size() == 1);
+}
+
+}  // namespace
+}  // namespace msdump

@@ -1,0 +1,35 @@
+#include "graph/op_name.h"
+
+#include <vector>
+
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+TEST_CASE("names are normalised as file names have them") {
+  CHECK(normalised_op_name("Default/net-Net/_backbone-A B/conv.1/Conv2D-op0") ==
+        "Default_net-Net__backbone-A_B_conv_1_Conv2D-op0");
+}
+
+TEST_CASE("the number of an operator is behind its last -op") {
+  const auto name = split_number("Default/x-op1/Add-op12");
+  REQUIRE(name);
+  CHECK(name->prefix == "Default/x-op1/Add");
+  CHECK(name->number == 12);
+  CHECK(name->suffix.empty());
+  CHECK(split_number("Add-op3_2")->suffix == "_2");
+  for (const char* text : {"", "Add", "Add-op", "Add-opx", "Add-op1x", "Add-op1_", "Add-op99999999999999999999"}) {
+    INFO(text);
+    CHECK(!split_number(text));
+  }
+}
+
+TEST_CASE("names put one behind the other can be cut behind each number") {
+  CHECK(number_ends("A-op1B-op22") == std::vector<size_t>{5, 11});
+  CHECK(number_ends("A-op1_2_lxslice") == std::vector<size_t>{5, 7});
+  CHECK(number_ends("A-opB").empty());
+}
+
+}  // namespace
+}  // namespace msdump
