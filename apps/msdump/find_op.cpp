@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "graph/ir_files.h"
 #include "graph/line_query.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
@@ -72,6 +73,7 @@ class FindOp : public Command {
   }
 
   ExitCode run(Session& session) override {
+    take_names_from_ir();
     check();
     for (const std::string& line : lines_) {
       auto query = parse_line_query(line);
@@ -86,6 +88,15 @@ class FindOp : public Command {
   }
 
  private:
+  // `--ir a.ir 'Conv2D*'`: --ir takes several paths, but what is none is the name that is asked for.
+  void take_names_from_ir() {
+    if (!lines_.empty() || !codes_.empty() || !names_.empty()) return;
+    while (options_.ir.size() > 1 && !names_a_path(options_.ir.back())) {
+      names_.insert(names_.begin(), options_.ir.back());
+      options_.ir.pop_back();
+    }
+  }
+
   void check() const {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
