@@ -64,6 +64,16 @@ TEST_CASE("a path fits from its end, by whole components") {
   CHECK(!path_ends_with("net.py", ""));
 }
 
+TEST_CASE("a script that was started by a relative path fits the path that it has") {
+  CHECK(path_ends_with("/home/user/run/../src/net.py", "/home/user/src/net.py"));
+  CHECK(path_ends_with("/home/user/a/b/../../src/./net.py", "user/src/net.py"));
+  CHECK(path_ends_with("/home/user/src/net.py", "../src/net.py"));
+  CHECK(path_ends_with("../src/net.py", "src/net.py"));
+  CHECK(path_ends_with("/../net.py", "/net.py"));
+  CHECK(!path_ends_with("/home/user/run/../src/net.py", "run/net.py"));
+  CHECK(!path_ends_with("/home/user/net.py", "../"));
+}
+
 const std::vector<std::string> kConvStack = {
     "/u/net.py:5~20, 4~16/def construct(self, x):", "/u/net.py:12, 8~20/x = self.conv(x)",
     "/lib/site-packages/mindspore/nn/layer/conv.py:373, 17~44/output = self.conv2d(x)"};
