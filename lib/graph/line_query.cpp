@@ -240,8 +240,7 @@ class OriginMatcher {
     if (!hit) hit = other;
     if (!hit) return hit;
     // The gradients of one operator share its lines; that several have one stack says nothing about them.
-    const bool own = hit->relation != Relation::kGradient && hit->relation != Relation::kFused;
-    hit->one_of_several = disagree || (own && repeated);
+    hit->one_of_several = disagree || (repeated && hit->relation != Relation::kGradient);
     if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
     return hit;
   }

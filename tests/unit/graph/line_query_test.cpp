@@ -127,6 +127,24 @@ TEST_CASE("operators of one type with the same stack may each be any of the call
   }
 }
 
+TEST_CASE("operators expanded from calls with the same stack may each be of any of the calls") {
+  const auto expanded = [](const char* id, const char* op, const std::string& name) {
+    return node_text(id, op, "%para1_x", name) + "      # Corresponding code candidate:\n      # In file " +
+           kConvStack[1] + "/\n";
+  };
+  const OpGraph graph = graph_of({{"graph_build_0_0001.ir", ir_text(expanded("%0", "Mul", "Expand/_Muls/Mul-op0") +
+                                                                    expanded("%1", "Mul", "Expand/_Muls/Mul-op1") +
+                                                                    expanded("%2", "Add", "Expand/_Adds/Add-op0"))}});
+  const auto found = hits(graph, "net.py:12");
+  REQUIRE(found.size() == 3);
+  for (const LineHit& hit : found) {
+    INFO(graph.full_name(hit.op));
+    CHECK(hit.relation == Relation::kFused);
+    CHECK(hit.one_of_several == (graph.op_type(hit.op) == "Mul"));
+    CHECK(hit.confidence == Approx(hit.one_of_several ? 0.5 : 0.9));
+  }
+}
+
 TEST_CASE("the text of a line is found whatever the blanks") {
   const OpGraph graph = graph_of(
       {{"graph_build_0_0001.ir", ir_text(node_text("%0", "Conv2D", "%para1_x", "Default/Conv2D-op0", kConvStack))}});
