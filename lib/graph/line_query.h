@@ -28,6 +28,7 @@ struct LineQuery {
 Result<LineQuery> parse_line_query(std::string_view text);
 
 // Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does not.
+// "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".
 [[nodiscard]] bool path_ends_with(std::string_view path, std::string_view end);
 
 // Best first.
