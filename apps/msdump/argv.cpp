@@ -118,7 +118,8 @@ class Scanner {
 
 OptionNames::OptionNames(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    const bool value = option->get_items_expected_max() > 0;
+    // A value that may be missing is left to CLI11: what follows may be an option as well.
+    const bool value = option->get_items_expected_min() > 0;
     for (const std::string& name : option->get_lnames()) {
       long_names_[name] = value;
       if (!option->get_group().empty()) spellings_.push_back("--" + name);

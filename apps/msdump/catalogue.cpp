@@ -9,6 +9,7 @@
 #include "dump/family.h"
 #include "dump/framework.h"
 #include "dump/near_miss.h"
+#include "dump/tree_facts.h"
 #include "io/dir_walk.h"
 #include "report/row_sink.h"
 
@@ -19,21 +20,9 @@ report::List numbers(const std::set<int64_t>& values) { return report::list_of(v
 
 // The layout most files lie in; several are named in the order of their share.
 std::string layout_text(const DumpIndex& index) {
-  std::vector<std::pair<size_t, Layout>> counts;
-  for (const IndexedFile& file : index.files()) {
-    if (file.family == nullptr || file.by_content) continue;
-    const Layout layout = index.folders()[file.folder].identity.layout;
-    const auto found =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& count) { return count.second == layout; });
-    if (found == counts.end()) {
-      counts.emplace_back(1, layout);
-    } else {
-      ++found->first;
-    }
-  }
-  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
-  for (const auto& [count, layout] : counts) text += (text.empty() ? "" : "; ") + std::string(name_of(layout));
+  for (const auto& [layout, count] : layouts_of(index))
+    text += (text.empty() ? "" : "; ") + std::string(name_of(layout));
   return text;
 }
 

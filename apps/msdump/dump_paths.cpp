@@ -62,46 +62,56 @@ std::string nearest_name(const std::filesystem::path& missing) {
   return near ? fmt::format("did you mean '{}'?", (missing.parent_path() / *near).string()) : "";
 }
 
-Status append_existing(std::vector<std::string>& paths, const std::string& path) {
+Error no_such(const std::string& path) {
+  std::string trimmed = path;
+  while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
+  return make_error(ErrorCode::kNotFound, "no such file or directory").with_path(path).with_hint(nearest_name(trimmed));
+}
+
+Status append_path(ResolvedPaths& resolved, const std::string& path) {
   if (path.empty()) return fail(ErrorCode::kUsage, "an empty path was given as the dump");
   if (path_kind(path) == PathKind::kMissing) {
-    std::string trimmed = path;
-    while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-    return fail(
-        make_error(ErrorCode::kNotFound, "no such file or directory").with_path(path).with_hint(nearest_name(trimmed)));
+    resolved.missing.push_back(no_such(path));
+  } else {
+    resolved.paths.push_back(path);
   }
-  paths.push_back(path);
   return {};
 }
 
-Status append_typed(std::vector<std::string>& paths, const std::string& typed, bool& stdin_taken,
-                    const CancelToken& cancel) {
+Status append_typed(ResolvedPaths& resolved, const std::string& typed, bool& stdin_taken, const CancelToken& cancel) {
   if (typed == "-") {
     if (std::exchange(stdin_taken, true)) return fail(ErrorCode::kUsage, "'-' was given twice; there is one stdin");
-    return append_stdin_list(paths, cancel);
+    return append_stdin_list(resolved.paths, cancel);
   }
   if (typed.find(',') == std::string::npos || path_kind(typed) != PathKind::kMissing) {
-    return append_existing(paths, typed);
+    return append_path(resolved, typed);
   }
-  for (const std::string_view part : split(typed, ',')) MSDUMP_CHECK_OK(append_existing(paths, std::string(part)));
+  for (const std::string_view part : split(typed, ',')) MSDUMP_CHECK_OK(append_path(resolved, std::string(part)));
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> resolve_dumps(const DumpOptions& options, const CancelToken& cancel) {
-  std::vector<std::string> typed = options.options, paths;
+Result<ResolvedPaths> resolve_existing(const DumpOptions& options, const CancelToken& cancel) {
+  std::vector<std::string> typed = options.options;
   typed.insert(typed.end(), options.positionals.begin(), options.positionals.end());
+  ResolvedPaths resolved;
   bool stdin_taken = false;
-  for (const std::string& one : typed) MSDUMP_CHECK_OK(append_typed(paths, one, stdin_taken, cancel));
-  if (!typed.empty()) return paths;
+  for (const std::string& one : typed) MSDUMP_CHECK_OK(append_typed(resolved, one, stdin_taken, cancel));
+  if (!typed.empty()) return resolved;
   const std::string variable = environment("MSDUMP_DUMP").value_or("");
-  if (variable.empty()) return std::vector<std::string>{"."};
-  const Status status = append_typed(paths, variable, stdin_taken, cancel);
-  if (status) return paths;
+  const Status status = append_typed(resolved, variable.empty() ? "." : variable, stdin_taken, cancel);
+  for (Error& error : resolved.missing) error.message += " ($MSDUMP_DUMP)";
+  if (status) return resolved;
   Error error = status.error();
   error.message += " ($MSDUMP_DUMP)";
   return fail(std::move(error));
+}
+
+Result<std::vector<std::string>> resolve_dumps(const DumpOptions& options, const CancelToken& cancel) {
+  MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(options, cancel));
+  if (!resolved.missing.empty()) return fail(std::move(resolved.missing.front()));
+  return std::move(resolved.paths);
 }
 
 }  // namespace msdump::cli

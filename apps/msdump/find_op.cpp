@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "graph/ir_files.h"
 #include "graph/line_query.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
@@ -27,14 +28,14 @@ const CommandInfo& find_op_info() {
       .name = "find-op",
       .order = 40,
       .summary = "which operators a line of the script became, and their tensors",
-      .usage = "--line FILE:LINE[-LINE] | --code TEXT | NAME... [-d DUMP] [--ir PATH...] [OPTIONS]",
+      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP] [--ir PATH...] [OPTIONS]",
       .description =
           "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
           "and "
           "in the dump which files hold their tensors. Relations, best first: direct, the innermost statement of the "
           "script; via, a call that led there; range, a statement of several lines; gradient, the line is the forward "
           "operator's; fused, it is that of an operator fused in.",
-      .examples = {{"msdump find-op --line alexnet.py:175 -d dump", "the operators of line 175 and their files"},
+      .examples = {{"msdump find-op --line alexnet.py:175 -d dump", "operators of a line, and their files"},
                    {"msdump find-op --line 'alexnet.py:175, 12~25' --ir graphs/*.ir", "as copied from an IR; no dump"},
                    {"msdump find-op --code 'self.conv3(x)' -d dump --io output -0 | xargs -0 msdump stats -d",
                     "statistics of what a statement computed"},
@@ -73,6 +74,7 @@ class FindOp : public Command {
   }
 
   ExitCode run(Session& session) override {
+    take_names_from_ir();
     check();
     for (const std::string& line : lines_) {
       auto query = parse_line_query(line);
@@ -91,6 +93,15 @@ class FindOp : public Command {
   }
 
  private:
+  // `--ir a.ir 'Conv2D*'`: --ir takes several paths, but what is none is the name that is asked for.
+  void take_names_from_ir() {
+    if (!lines_.empty() || !codes_.empty() || !names_.empty()) return;
+    while (options_.ir.size() > 1 && !names_a_path(options_.ir.back())) {
+      names_.insert(names_.begin(), options_.ir.back());
+      options_.ir.pop_back();
+    }
+  }
+
   void check() const {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();

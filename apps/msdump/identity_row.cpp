@@ -1,11 +1,9 @@
 #include "identity_row.h"
 
-#include "base/text.h"
+#include "dump/identity_value.h"
 
 namespace msdump::cli {
 namespace {
-
-report::Value text_or_null(std::string_view text) { return text.empty() ? report::Value() : report::Value(text); }
 
 // The table leaves "null" out: most numbers are unknown in most dumps.
 std::string number_text(const report::Row& row, std::string_view key) {
@@ -20,23 +18,17 @@ report::Column number_column(const std::string& key) {
 
 }  // namespace
 
-report::Value slot_value(std::string_view slot) {
-  if (slot.empty()) return {};
-  if (const auto number = parse_i64(slot); number && *number >= 0) return *number;
-  return slot;
-}
-
 report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor) {
   const Identity identity = identity_of(index, tensor);
   const NameFacts& name = tensor.name;
   report::Object object;
   object.add("path", index.relative_path_of(index.files()[tensor.file]));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
-  object.add("op_name", name.op_name).add("op_type", text_or_null(name.op_type));
+  object.add("op_name", name.op_name).add("op_type", report::text_or_null(name.op_type));
   object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
   object.add("slot", slot_value(name.slot)).add("occurrence", tensor.occurrence);
   object.add("task_id", name.task_id).add("stream_id", name.stream_id);
-  object.add("timestamp", text_or_null(name.timestamp));
+  object.add("timestamp", report::text_or_null(name.timestamp));
   object.add("dtype", name.dtype == DType::kUndefined ? report::Value() : report::Value(name_of(name.dtype)));
   object.add("format", name.format ? report::Value(name_of(*name.format)) : report::Value());
   object.add("shape", tensor.shape == nullptr ? report::Value() : report::Value(report::list_of(*tensor.shape)));

@@ -14,7 +14,4 @@ namespace msdump::cli {
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
 [[nodiscard]] std::vector<report::Column> identity_columns();
 
-// "bytes" for people; a slot is a number where it is one.
-[[nodiscard]] report::Value slot_value(std::string_view slot);
-
 }  // namespace msdump::cli

@@ -25,7 +25,7 @@ const CommandInfo& map_ir_info() {
   static const CommandInfo info{
       .name = "map-ir",
       .order = 41,
-      .summary = "joins the operators of the IR to their tensor files and source lines",
+      .summary = "the operators of the IR, their lines and their tensor files",
       .usage = "-d DUMP [--ir PATH...] [--all] [--unmatched] [--prove] [OPTIONS]",
       .description =
           "Lists every operator of the IR with its type, types of inputs and outputs, source line and the tensor files "

@@ -79,8 +79,6 @@ CLI::Option* add_output_option(CLI::App& app, std::string& path, const std::stri
 }
 
 void add_selection_options(CLI::App& app, SelectionOptions& options) {
-  const std::vector<std::pair<std::string, std::string>> io = {
-      {"input", "input"}, {"output", "output"}, {"parameter", "parameter"}};
   add_text(app, "--rank", options.rank, "RANGES", "Only these ranks: 0|5-8|100-120, ',' for '|' too")
       ->group(kSelectionGroup);
   add_text(app, "--graph", options.graph, "RANGES", "Only these graphs")->group(kSelectionGroup);
@@ -90,6 +88,12 @@ void add_selection_options(CLI::App& app, SelectionOptions& options) {
   add_repeatable(app, "--op-type", options.op_type, "GLOB", "Only operators of this type; may be repeated")
       ->group(kSelectionGroup);
   add_text(app, "--regex", options.regex, "RE", "Only operators whose name has a match (RE2)")->group(kSelectionGroup);
+  add_tensor_options(app, options);
+}
+
+void add_tensor_options(CLI::App& app, SelectionOptions& options) {
+  const std::vector<std::pair<std::string, std::string>> io = {
+      {"input", "input"}, {"output", "output"}, {"parameter", "parameter"}};
   add_choice(app, "--io", options.io, io, {"io", "Only inputs, outputs or parameters"})->group(kSelectionGroup);
   add_text(app, "--slot", options.slot, "N", "Only this slot of the inputs or outputs")->group(kSelectionGroup);
 }

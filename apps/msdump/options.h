@@ -50,12 +50,21 @@ void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& al
 // paths of a list on stdin are not looked at here.
 [[nodiscard]] Result<std::vector<std::string>> resolve_dumps(const DumpOptions& options, const CancelToken& cancel);
 
+// The same where one missing path does not end the run: those that do not exist are in `missing`.
+struct ResolvedPaths {
+  std::vector<std::string> paths;
+  std::vector<Error> missing;
+};
+[[nodiscard]] Result<ResolvedPaths> resolve_existing(const DumpOptions& options, const CancelToken& cancel);
+
 // Any number of arguments that are no options, taken as they are; not in the list of options, say it in `usage`.
 CLI::Option* add_positionals(CLI::App& app, const std::string& name, std::vector<std::string>& target,
                              const std::string& description);
 
 CLI::Option* add_output_option(CLI::App& app, std::string& path, const std::string& description);
 void add_selection_options(CLI::App& app, SelectionOptions& options);
+// Only --io and --slot.
+void add_tensor_options(CLI::App& app, SelectionOptions& options);
 void add_report_options(CLI::App& app, report::Form& form);
 
 // 0 until given; `jobs_of` then asks $MSDUMP_JOBS and the machine.

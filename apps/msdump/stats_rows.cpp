@@ -66,7 +66,9 @@ class Rows {
     std::vector<report::Column> result = identity_columns();
     for (report::Column& column : result) {
       if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
+      if (column.key == "shape") column.title.clear();
     }
+    result.push_back({"host_shape", "shape"});  // people ask for the tensor's, not for how the device lays it out
     const bool exact = task_.request.exact;
     for (const StatisticColumn column : columns_) {
       const std::string key(info(column).key);
@@ -85,6 +87,7 @@ class Rows {
     if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
     if (opened_here || !shown.bytes) shown.bytes = statistics.stored_bytes;
     report::Row result = identity_object(task_.catalogue.index, shown);
+    result.add("host_shape", report::list_of(statistics.shape));
     for (const StatisticColumn column : columns_) {
       result.add(std::string(info(column).key), value_of(column, statistics));
     }

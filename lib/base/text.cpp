@@ -182,6 +182,11 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
 std::string to_lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(), lower);
@@ -237,6 +242,36 @@ bool natural_less(std::string_view a, std::string_view b) {
   }
   if (i < a.size() || j < b.size()) return j < b.size();
   return a < b;  // differ in leading zeros only, or not at all
+}
+
+// A run of digits becomes a '0', which stands among other bytes where any digit does, its length without leading zeros,
+// and its digits; the end of the text is a zero, which no name holds.
+NaturalKey natural_key(std::string_view text) {
+  constexpr size_t kBytes = 16, kLongestRun = 255;
+  std::array<uint8_t, kBytes> bytes{};
+  size_t used = 0;
+  const auto put = [&](uint8_t byte) {
+    if (used < kBytes) bytes[used++] = byte;
+  };
+  for (size_t at = 0; at < text.size() && used < kBytes;) {
+    if (!is_digit(text[at])) {
+      put(byte_at(text, at++));
+      continue;
+    }
+    put('0');
+    while (at < text.size() && text[at] == '0') ++at;
+    size_t end = at;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    put(static_cast<uint8_t>(std::min(end - at, kLongestRun)));
+    if (end - at >= kLongestRun) break;
+    while (at < end) put(byte_at(text, at++));
+  }
+  const auto number = [&](size_t first) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; ++i) value = (value << 8) | bytes[first + i];
+    return value;
+  };
+  return {number(0), number(8)};
 }
 
 std::string plural(uint64_t count, std::string_view noun) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace msdump {
@@ -36,6 +37,8 @@ namespace msdump {
 // Columns that `text` takes on a terminal: wide East Asian characters count 2, combining marks 0.
 [[nodiscard]] size_t display_width(std::string_view text);
 
+// ASCII case folded.
+[[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
@@ -47,6 +50,11 @@ namespace msdump {
 
 // Order of names as people expect it: runs of digits compare by value ("file2" before "file10"), then bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
+
+// The front of a name as two numbers in the same order: a smaller key means natural_less, an equal one says nothing.
+// Sorting by keys first spares most of the comparisons of long names.
+using NaturalKey = std::pair<uint64_t, uint64_t>;
+[[nodiscard]] NaturalKey natural_key(std::string_view text);
 
 // "1 file", "2 files".
 [[nodiscard]] std::string plural(uint64_t count, std::string_view noun);

@@ -30,10 +30,12 @@ class TextArena {
   }
 
  private:
-  static constexpr size_t kBlockBytes = size_t{64} << 10;
+  // Blocks grow, so that a tree of many small folders, an arena each, costs no more than one large folder.
+  static constexpr size_t kFirstBlock = size_t{1} << 10, kLargestBlock = size_t{64} << 10;
 
   void grow(size_t at_least) {
-    const size_t size = at_least > kBlockBytes ? at_least : kBlockBytes;
+    const size_t size = at_least > block_ ? at_least : block_;
+    if (block_ < kLargestBlock) block_ *= 2;
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
     next_ = blocks_.back().get();
     room_ = size;
@@ -41,7 +43,7 @@ class TextArena {
 
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* next_ = nullptr;
-  size_t room_ = 0;
+  size_t room_ = 0, block_ = kFirstBlock;
 };
 
 }  // namespace msdump

@@ -48,7 +48,8 @@ FileKind kind_of_csv(std::string_view name) {
   if (name.starts_with("ms_execution_order_graph_") || name.starts_with("ms_global_execution_order_graph_"))
     return FileKind::kExecutionOrder;
   if (name == "free_benchmark.csv") return FileKind::kFreeBenchmark;
-  return name.starts_with("statistic") ? FileKind::kStatistic : FileKind::kText;
+  return name.find("statistic") != std::string_view::npos ? FileKind::kStatistic
+                                                          : FileKind::kText;  // also copies of one
 }
 
 FileKind kind_of_json(std::string_view name) {

@@ -1,4 +1,4 @@
-// What the files of a dump tree are, tensors or not. By name where the name says it; of one file also by its first bytes.
+// What the files of a dump tree are, tensors or not, by their names; file_content.h judges one file by its first bytes.
 // Source: reference/dump-layouts-and-statistics.md sections 1, 2.8, 6, 7; reference/compare-and-check.md 1.4, 1.5.
 #pragma once
 

@@ -179,7 +179,7 @@ std::string suffix_of(std::string_view name) {
 }
 
 bool has_suffix(std::string_view name, std::string_view suffix) {
-  return name.size() >= suffix.size() && to_lower(name.substr(name.size() - suffix.size())) == suffix;
+  return name.size() >= suffix.size() && equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix);
 }
 
 bool is_known_other_suffix(std::string_view suffix) {

@@ -58,11 +58,6 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   StoredTensor& stored = opened.tensors[tensor.item];
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
-  // Elements whose shape nobody knows are a vector.
-  const DType element = stored.request.dtype.value_or(DType::kUndefined);
-  if (opened.container == ContainerKind::kRawBin && !stored.request.shape && info(element).bits >= 8) {
-    stored.request.shape = Shape{static_cast<int64_t>(stored.bytes * 8 / static_cast<uint64_t>(info(element).bits))};
-  }
   // A table may know what the file cannot say: that its float32 were bfloat16.
   const DType stored_dtype = stored.request.dtype.value_or(DType::kUndefined);
   const DType said = tensor.name.dtype;
@@ -70,12 +65,22 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
       info(said).npy_dtype == stored_dtype) {
     stored.original_dtype = said;
   }
-  const std::string label = stored.label();
+  return open(std::move(opened), tensor.item, options);
+}
+
+Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOptions& options) {
+  StoredTensor& stored = opened.tensors[item];
+  // Elements whose shape nobody knows are a vector.
+  const DType element = stored.request.dtype.value_or(DType::kUndefined);
+  if (opened.container == ContainerKind::kRawBin && !stored.request.shape && info(element).bits >= 8) {
+    stored.request.shape = Shape{static_cast<int64_t>(stored.bytes * 8 / static_cast<uint64_t>(info(element).bits))};
+  }
+  const std::string path = opened.file.path();
   auto made = make(std::move(opened.file), opened.container, stored, options);
   if (made) return made;
   Error error = std::move(made).error();
-  if (error.path.empty()) error.path = index.path_of(indexed);
-  if (error.tensor.empty()) error.tensor = label;
+  if (error.path.empty()) error.path = path;
+  if (error.tensor.empty()) error.tensor = stored.label();
   return fail(std::move(error));
 }
 

@@ -32,7 +32,9 @@ class HostTensor {
  public:
   // The tensor of a record with elements.
   static Result<HostTensor> open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options);
-  // One of the tensors of an opened file, which goes into it.
+  // One of the tensors of a file; errors name both.
+  static Result<HostTensor> open(OpenedFile opened, size_t item, const HostOptions& options);
+  // The same, described by the caller.
   static Result<HostTensor> make(File file, ContainerKind container, const StoredTensor& stored,
                                  const HostOptions& options);
 

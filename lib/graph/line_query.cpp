@@ -84,6 +84,32 @@ std::string collapsed(std::string_view text) {
   return result;
 }
 
+// Without "." and ".."; a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR. Those at
+// the beginning go, too: nobody knows where they start.
+std::string resolved(std::string_view path) {
+  std::string result;
+  while (!path.empty()) {
+    const size_t length = std::min(path.find('/'), path.size() - 1) + 1;
+    const std::string_view component = path.substr(0, length);
+    path.remove_prefix(length);
+    if (component == "./") continue;
+    if (component != "../") {
+      result += component;
+    } else if (result.size() > 1) {
+      const size_t parent = result.rfind('/', result.size() - 2);
+      result.resize(parent == std::string::npos ? 0 : parent + 1);
+    }
+  }
+  return result;
+}
+
+bool ends_with_components(std::string_view path, std::string_view end) {
+  if (end.empty() || !path.ends_with(end)) return false;
+  if (path.size() == end.size() || end.front() == '/') return true;
+  const char before = path[path.size() - end.size() - 1];
+  return before == '/' || before == '\\';
+}
+
 enum class Fit : uint8_t { kNone, kWhole, kPart };  // the frame lies in the query; or reaches beyond it
 
 using FitFrame = std::function<Fit(const SourceFrame&)>;
@@ -215,8 +241,7 @@ class OriginMatcher {
     if (!hit) hit = other;
     if (!hit) return hit;
     // The gradients of one operator share its lines; that several have one stack says nothing about them.
-    const bool own = hit->relation != Relation::kGradient && hit->relation != Relation::kFused;
-    hit->one_of_several = disagree || (own && repeated);
+    hit->one_of_several = disagree || (repeated && hit->relation != Relation::kGradient);
     if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
     return hit;
   }
@@ -273,10 +298,9 @@ IrNeedle needle_of(const LineQuery& query) {
 }
 
 bool path_ends_with(std::string_view path, std::string_view end) {
-  if (end.empty() || !path.ends_with(end)) return false;
-  if (path.size() == end.size() || end.front() == '/') return true;
-  const char before = path[path.size() - end.size() - 1];
-  return before == '/' || before == '\\';
+  const auto has_dots = [](std::string_view text) { return text.find("./") != std::string_view::npos; };
+  if (!has_dots(path) && !has_dots(end)) return ends_with_components(path, end);
+  return ends_with_components(resolved(path), resolved(end));
 }
 
 std::string_view name_of(Relation relation) {

@@ -32,6 +32,7 @@ Result<LineQuery> parse_line_query(std::string_view text);
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
 // Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does not.
+// "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".
 [[nodiscard]] bool path_ends_with(std::string_view path, std::string_view end);
 
 // Best first.

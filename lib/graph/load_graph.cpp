@@ -39,7 +39,7 @@ struct ReadFile {
 
 class FileLoader {
  public:
-  FileLoader(const GraphRequest& request) : request_(request) {}
+  explicit FileLoader(const GraphRequest& request) : request_(request) {}
 
   [[nodiscard]] ReadFile read(const IrFile& file) const {
     ReadFile result;

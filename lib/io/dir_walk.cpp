@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <dirent.h>
@@ -45,7 +47,7 @@ class Walker {
     if (::stat(result_.root.c_str(), &status) != 0) {
       return fail(system_error(errno, "open", result_.root, ErrorCode::kReadFailed));
     }
-    MSDUMP_CHECK_OK(visit(AT_FDCWD, result_.root, "", inode_of(status), false));
+    MSDUMP_CHECK_OK(visit(AT_FDCWD, result_.root, "", inode_of(status), false, std::nullopt));
     if (result_.dirs.empty()) return fail(result_.problems.front());
     return std::move(result_);
   }
@@ -62,39 +64,92 @@ class Walker {
     int64_t mtime_ns = 0;
   };
 
-  Status visit(int parent, const std::string& name, const std::string& relative, const Inode& inode,
-               bool through_link) {
+  // What lies in one directory, sorted; made by any thread.
+  struct Listing {
+    std::unique_ptr<DIR, DirCloser> dir;  // may be closed again: many are listed before the first is entered
+    bool opened = false;
+    std::vector<Child> children;
+    std::vector<Error> problems;
+    TextArena names;
+  };
+
+  Status visit(int parent, const std::string& name, const std::string& relative, const Inode& inode, bool through_link,
+               std::optional<Listing> ready) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
     if (!relative.empty() && excluded_.contains(inode)) return {};  // the root itself was asked for by name
     if (through_link && !enter_link(inode, relative)) return {};
-    const int descriptor = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, DirCloser> dir(descriptor >= 0 ? ::fdopendir(descriptor) : nullptr);
-    if (!dir) {
-      report(system_error(errno, "open the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
-      return {};
-    }
-    const std::vector<Child> children = list(dir.get(), relative);
+    Listing listing = ready ? std::move(*ready) : list(parent, name, relative);
+    for (Error& problem : listing.problems) report(std::move(problem));
+    if (!listing.opened) return {};
+    result_.names.absorb(std::move(listing.names));
     const auto index = static_cast<uint32_t>(result_.dirs.size());
     result_.dirs.push_back(relative);
-    bool is_leaf = true;
-    for (const Child& child : children) {
-      is_leaf = is_leaf && !S_ISDIR(child.mode);
-      if (S_ISDIR(child.mode)) continue;
-      result_.files.push_back({index, S_ISREG(child.mode), child.name, child.size, child.mtime_ns});
+    const std::vector<Child>& children = listing.children;
+    std::vector<size_t> folders;
+    for (size_t i = 0; i < children.size(); ++i) {
+      const Child& child = children[i];
+      if (S_ISDIR(child.mode)) {
+        folders.push_back(i);
+      } else {
+        result_.files.push_back({index, S_ISREG(child.mode), child.name, child.size, child.mtime_ns});
+      }
     }
-    if (ancestors_.size() >= kMaxDepth && !is_leaf) {
+    if (folders.empty()) return {};
+    if (ancestors_.size() >= kMaxDepth) {
       report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kMaxDepth)
                  .with_path(join_path(result_.root, relative)));
       return {};
     }
-    ancestors_.push_back(inode);
-    for (const Child& child : children) {
-      if (!S_ISDIR(child.mode)) continue;
-      MSDUMP_CHECK_OK(visit(::dirfd(dir.get()), std::string(child.name), join_path(relative, child.name), child.inode,
-                            through_link || child.link));
+    if (!listing.dir) listing.dir = open_directory(parent, name);
+    if (!listing.dir) {
+      report(cannot_open(errno, relative));
+      return {};
     }
+    ancestors_.push_back(inode);
+    Status status = enter(listing, folders, relative, through_link);
     ancestors_.pop_back();
+    return status;
+  }
+
+  // The folders of a folder, some of them listed ahead by all workers.
+  Status enter(const Listing& listing, const std::vector<size_t>& folders, const std::string& relative,
+               bool through_link) {
+    const size_t batch = options_.pool == nullptr || through_link ? 1 : options_.pool->jobs() * 4;
+    const int parent = ::dirfd(listing.dir.get());
+    for (size_t begin = 0; begin < folders.size(); begin += batch) {
+      const size_t count = std::min(batch, folders.size() - begin);
+      std::vector<std::optional<Listing>> ready(count);
+      if (count > 1) list_ahead(listing, std::span(folders).subspan(begin, count), relative, ready);
+      for (size_t i = 0; i < count; ++i) {
+        const Child& child = listing.children[folders[begin + i]];
+        MSDUMP_CHECK_OK(visit(parent, std::string(child.name), join_path(relative, child.name), child.inode,
+                              through_link || child.link, std::move(ready[i])));
+      }
+    }
     return {};
+  }
+
+  // Whether a link is entered depends on what came before it: links wait for their turn.
+  void list_ahead(const Listing& listing, std::span<const size_t> folders, const std::string& relative,
+                  std::vector<std::optional<Listing>>& ready) const {
+    const int parent = ::dirfd(listing.dir.get());
+    options_.pool->parallel_for(static_cast<int64_t>(folders.size()), [&](int64_t i) {
+      const Child& child = listing.children[folders[static_cast<size_t>(i)]];
+      if (child.link || excluded_.contains(child.inode)) return;
+      if (options_.cancel != nullptr && options_.cancel->cancelled()) return;
+      Listing ahead = list(parent, std::string(child.name), join_path(relative, child.name));
+      ahead.dir.reset();  // descriptors are few
+      ready[static_cast<size_t>(i)] = std::move(ahead);
+    });
+  }
+
+  static std::unique_ptr<DIR, DirCloser> open_directory(int parent, const std::string& name) {
+    const int descriptor = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return std::unique_ptr<DIR, DirCloser>(descriptor >= 0 ? ::fdopendir(descriptor) : nullptr);
+  }
+
+  [[nodiscard]] Error cannot_open(int errno_value, const std::string& relative) const {
+    return system_error(errno_value, "open the directory", join_path(result_.root, relative), ErrorCode::kReadFailed);
   }
 
   // A link to a directory: refused when it leads back to where we came from, silently left when already followed once.
@@ -133,57 +188,98 @@ class Walker {
     });
   }
 
+  // How many bytes all names begin with alike, without a part of a number.
+  static size_t common_front(const std::vector<Child>& children) {
+    if (children.empty()) return 0;
+    const std::string_view first = children.front().name;
+    size_t common = first.size();
+    for (const Child& child : children) {
+      const size_t most = std::min(common, child.name.size());
+      common = static_cast<size_t>(
+          std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(most), child.name.begin()).first -
+          first.begin());
+    }
+    while (common > 0 && first[common - 1] >= '0' && first[common - 1] <= '9') --common;
+    return common;
+  }
+
   // By name; pieces are sorted by the workers and merged two by two.
   void sort_by_name(std::vector<Child>& children) const {
-    const auto by_name = [](const Child& a, const Child& b) { return natural_less(a.name, b.name); };
-    const size_t count = children.size();
+    struct Place {
+      NaturalKey key;
+      uint32_t child;
+    };
+    const size_t count = children.size(), front = common_front(children);
+    std::vector<Place> places(count);
+    for (uint32_t i = 0; i < count; ++i) places[i] = {natural_key(children[i].name.substr(front)), i};
+    const auto by_name = [&](const Place& a, const Place& b) {
+      if (a.key != b.key) return a.key < b.key;
+      return natural_less(children[a.child].name, children[b.child].name);
+    };
     const size_t pieces = options_.pool == nullptr || count < 4096 ? 1 : options_.pool->jobs();
     const auto border = [&](size_t piece) {
-      return children.begin() + static_cast<std::ptrdiff_t>(count * std::min(piece, pieces) / pieces);
+      return places.begin() + static_cast<std::ptrdiff_t>(count * std::min(piece, pieces) / pieces);
     };
-    if (pieces == 1) return std::sort(children.begin(), children.end(), by_name);
-    options_.pool->parallel_for(static_cast<int64_t>(pieces), [&](int64_t piece) {
+    const auto sort_piece = [&](int64_t piece) {
       std::sort(border(static_cast<size_t>(piece)), border(static_cast<size_t>(piece) + 1), by_name);
-    });
+    };
+    if (pieces == 1) {
+      sort_piece(0);
+    } else {
+      options_.pool->parallel_for(static_cast<int64_t>(pieces), sort_piece);
+    }
     for (size_t width = 1; width < pieces; width *= 2) {
       for (size_t piece = 0; piece + width < pieces; piece += 2 * width) {
         std::inplace_merge(border(piece), border(piece + width), border(piece + 2 * width), by_name);
       }
     }
+    std::vector<Child> sorted;
+    sorted.reserve(count);
+    for (const Place& place : places) sorted.push_back(children[place.child]);
+    children = std::move(sorted);
   }
 
-  std::vector<Child> list(DIR* dir, const std::string& relative) {
-    std::vector<Child> children;
-    int list_error = 0;
-    for (;;) {
-      errno = 0;
-      const struct dirent* entry = ::readdir(dir);
-      if (entry == nullptr) {
-        list_error = errno;
-        break;
-      }
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == ".." || is_temporary_name(name)) continue;
-      Child child;
-      child.name = result_.names.keep(name);
-      child.link = entry->d_type == DT_LNK;
-      child.unknown_type = entry->d_type == DT_UNKNOWN;
-      children.push_back(child);
+  [[nodiscard]] Listing list(int parent, const std::string& name, const std::string& relative) const {
+    Listing listing;
+    listing.dir = open_directory(parent, name);
+    listing.opened = listing.dir != nullptr;
+    if (!listing.opened) {
+      listing.problems.push_back(cannot_open(errno, relative));
+      return listing;
     }
+    const int list_error = read_entries(listing);
+    std::vector<Child>& children = listing.children;
     in_pieces(children.size(), [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) look_at(::dirfd(dir), children[i]);
+      for (size_t i = begin; i < end; ++i) look_at(::dirfd(listing.dir.get()), children[i]);
     });
     for (const Child& child : children) {
       if (child.error == 0) continue;
-      report(system_error(child.error, "follow", join_path(result_.root, join_path(relative, child.name)),
-                          ErrorCode::kReadFailed));
+      listing.problems.push_back(system_error(
+          child.error, "follow", join_path(result_.root, join_path(relative, child.name)), ErrorCode::kReadFailed));
     }
     std::erase_if(children, [](const Child& child) { return child.error != 0; });
     if (list_error != 0) {
-      report(system_error(list_error, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
+      listing.problems.push_back(
+          system_error(list_error, "list the directory", join_path(result_.root, relative), ErrorCode::kReadFailed));
     }
     sort_by_name(children);
-    return children;
+    return listing;
+  }
+
+  // The names; errno when they cannot all be had.
+  static int read_entries(Listing& listing) {
+    for (;;) {
+      errno = 0;
+      const struct dirent* entry = ::readdir(listing.dir.get());
+      if (entry == nullptr) return errno;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == ".." || is_temporary_name(name)) continue;
+      Child child;
+      child.name = listing.names.keep(name);
+      child.link = entry->d_type == DT_LNK;
+      child.unknown_type = entry->d_type == DT_UNKNOWN;
+      listing.children.push_back(child);
+    }
   }
 
   void report(Error error) { result_.problems.push_back(std::move(error)); }

@@ -1,6 +1,7 @@
 // The attributes of an operator, as the line that defines it carries them:
 //
-//   [{instance name: X}] [primitive_attrs: {k: v, ..}] [cnode_attrs: {..}] [cnode_primal_attrs: {..}] [{in_strategy: ..}]
+//   [{instance name: X}] [primitive_attrs: {k: v, ..}] [cnode_attrs: {..}] [cnode_primal_attrs: {..}]
+//   [{in_strategy: ..}]
 //
 // Up to 1.1 the attributes of the primitive have no label; up to 1.6 the strategy stands before the types. Values are
 // printed as they are: up to 1.10 without quotes around texts, from 2.2 as "text", Bool(1), I64(3). An empty value, a

@@ -1,8 +1,8 @@
 // InternPool: texts and lists of numbers, each kept once and named by a handle of four bytes.
 //
-// An IR of a million operators repeats a few thousand scopes, types and source lines; what does not repeat (debug names)
-// is kept without a look-up. A text costs its bytes, four for the length and what rounds it up to four; a look-up table
-// of some twelve bytes a text is there only while the pool grows.
+// An IR of a million operators repeats a few thousand scopes, types and source lines; what does not repeat (debug
+// names) is kept without a look-up. A text costs its bytes, four for the length and what rounds it up to four; a table
+// to look it up, some twelve bytes a text, is there only while the pool grows.
 //
 // Handles reach 16 GiB of texts. Beyond, intern() and keep() give the empty text and full() says so.
 #pragma once

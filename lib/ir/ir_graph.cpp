@@ -35,9 +35,10 @@ bool is_virtual_op(std::string_view op_type) {
 
 std::string_view op_type_of(std::string_view op) {
   if (op.starts_with(kPrimFunc)) return op.substr(kPrimFunc.size());
-  // Also through a parameter: "x[@f]", and in 1.x by its bare name, "903".
+  // Also through a parameter, "x[@f]", in 1.x by its bare name, "903"; and a value, "Tensor(shape=[], ..)".
   const bool call = op.starts_with("call @") || op.starts_with('%') || op.starts_with("$(") ||
-                    op.find("[@") != std::string_view::npos || (!op.empty() && op.front() >= '0' && op.front() <= '9');
+                    op.find("[@") != std::string_view::npos || op.ends_with(')') ||
+                    (!op.empty() && op.front() >= '0' && op.front() <= '9');
   return call ? "call" : op;
 }
 

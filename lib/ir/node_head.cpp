@@ -62,11 +62,16 @@ const char* parse_node_head(std::string_view text, NodeHead& head) {
   if (text.starts_with('%')) {
     if (const char* wrong = take_definition(text, head)) return wrong;
   }
-  const size_t open = find_operands(text);
+  size_t open = find_operands(text);
   if (open == npos) return "no operands";
+  size_t close = closing_bracket(text, open);
+  // What is called may be a literal with brackets of its own: "Tensor(shape=[], ..)(%1)".
+  while (close != npos && text.substr(close + 1).starts_with('(')) {
+    open = close + 1;
+    close = closing_bracket(text, open);
+  }
   head.op = without_class(trim(text.substr(0, open)));
   if (head.op.empty()) return "no operator before its operands";
-  const size_t close = closing_bracket(text, open);
   head.operands_closed = close != npos;
   head.operands = trim(text.substr(open + 1, close == npos ? npos : close - open - 1));
   if (close != npos) head.attributes = trim(text.substr(close + 1));

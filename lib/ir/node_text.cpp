@@ -42,6 +42,7 @@ bool is_symbolic(std::string_view text) {
 }
 
 bool is_closed(std::string_view text) {
+  if (text.ends_with("->")) return false;
   const size_t arrow = text.rfind("-> (");
   const size_t open = text.find('(', arrow == npos ? 0 : arrow);
   return open != npos && closing_bracket(text, open) != npos;
@@ -199,13 +200,19 @@ bool NodeTextParser::last_is_open() const {
 }
 
 void NodeTextParser::continue_last(std::string_view text) {
-  const bool begins_group = last_ == Last::kHead && (text.starts_with("primitive_attrs") ||
-                                                     text.starts_with("cnode_") || text.starts_with('{'));
-  if (begins_group || last_is_open()) {
+  if (last_continues_with(text) || last_is_open()) {
     join(text);
   } else if (!is_value_node(text)) {
     problem("line not understood: " + excerpt(text));
   }
+}
+
+// What cannot begin a line of its own, though what is before it is complete: a group of attributes, outputs.
+bool NodeTextParser::last_continues_with(std::string_view text) const {
+  if (last_ == Last::kHead) {
+    return text.starts_with("primitive_attrs") || text.starts_with("cnode_") || text.starts_with('{');
+  }
+  return last_ == Last::kTypes && last_text_ != nullptr && text.starts_with("->");
 }
 
 void NodeTextParser::join(std::string_view text) {

@@ -1,5 +1,5 @@
-// One operator of IR text: its lines put together again and told apart. The lines behind the definition, in the order of
-// writing (indentation, and blanks around them, do not count):
+// One operator of IR text: its lines put together again and told apart. The lines behind the definition, in the order
+// of writing (indentation, and blanks around them, do not count):
 //
 //   1. ": (..) -> (..)"                          types on the host; of Return only ": (..)"
 //   2. ": (S:[..]V:..) -> (..)"                  symbolic shapes, 2.3: not kept
@@ -10,8 +10,8 @@
 //   6. "# Corresponding forward node candidate:", "# Corresponding code candidate:": source lines of other operators
 //      follow; "#  - In file .." is the first of the next one
 //   7. "# In file ..": ir/source_frame.h
-// A line that is none of these continues the one before if that one is open: a bracket is missing, or a source line has no
-// end. Else it is a value that 1.3 prints on a line of its own, or not understood.
+// A line that is none of these continues the one before if that one is open: a bracket is missing, or a source line has
+// no end. Else it is a value that 1.3 prints on a line of its own, or not understood.
 #pragma once
 
 #include <deque>
@@ -69,6 +69,7 @@ class NodeTextParser {
   void add_frame(std::string_view text, bool begins_chain);
   void add_strategy(std::string_view text);
   void continue_last(std::string_view text);
+  [[nodiscard]] bool last_continues_with(std::string_view text) const;
   [[nodiscard]] bool last_is_open() const;
   void join(std::string_view text);
   void problem(std::string reason);

@@ -1,7 +1,7 @@
 // What the operands of IR text refer to: "%3" an operator of the same graph, "%para1_x" a parameter, "@g" a graph,
-// "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to: a closure uses the
-// parameters of a graph that is printed behind it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3" what their
-// heads call "%para1_x": then the number decides. What is not in the file stays as its text.
+// "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to: a closure uses
+// the parameters of a graph that is printed behind it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3"
+// where their heads have "%para1_x": then the number decides. What is not in the file stays as its text.
 #pragma once
 
 #include <cstdint>

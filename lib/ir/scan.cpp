@@ -25,8 +25,8 @@ uint8_t class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
 
 bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-// Finds where strings end. They are written without escapes, so a quote begins one only where a value may begin, and ends
-// one only where a value may end; others are ordinary characters.
+// Finds where strings end. They are written without escapes, so a quote begins one only where a value may begin, and
+// ends one only where a value may end; others are ordinary characters.
 class Strings {
  public:
   explicit Strings(std::string_view text) : text_(text) {}

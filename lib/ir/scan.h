@@ -1,4 +1,4 @@
-// Scanning IR text: brackets, quotes and commas. Nothing here recurses, and everything ends at the end of the text: a text
+// Scanning IR text: brackets, quotes and commas. Nothing here recurses, and everything ends at the end of the text: one
 // whose brackets do not match is scanned to its end and the caller is told.
 #pragma once
 

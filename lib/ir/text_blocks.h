@@ -1,5 +1,5 @@
-// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 1 MiB that grows to
-// 16 MiB for an operator that needs it.
+// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 512 KiB that
+// grows to 16 MiB for an operator that needs it.
 //
 //   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
 //   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
@@ -7,8 +7,8 @@
 //   kGraphEnd  "}"
 //
 // Lines end in "\n" or "\r\n"; a byte order mark is no part of the first; the line numbers of a documentation page are
-// stepped over when most lines have one. A line longer than 1 MiB is a problem and stepped over, with its operator if it
-// defines one.
+// stepped over when most lines have one. A line longer than 1 MiB is a problem and stepped over, with its operator if
+// it defines one.
 //
 // With a needle only operators whose text holds it are events. The others are counted, at the speed of looking for line
 // ends: what finds the operators of a source line in a gigabyte.

@@ -68,19 +68,23 @@ Result<Header> read(const File& file) {
   MSDUMP_TRY(const std::string literal, read_literal(file, header.data_offset));
   MSDUMP_TRY(HeaderLiteral fields, parse_header_literal(literal));
   MSDUMP_CHECK_OK(set_dtype(fields.descr, header));
+  header.descr = std::move(fields.descr);
   header.fortran_order = fields.fortran_order;
   header.shape = std::move(fields.shape);
   const auto count = element_count(header.shape);
   const auto bytes = count ? bytes_of(header.dtype, *count) : std::nullopt;
   if (!bytes) return fail(ErrorCode::kBadNpy, "dimension product of {} overflows", describe(header.shape));
   header.data_bytes = *bytes;
-  const uint64_t present = file.size() - header.data_offset;
-  if (*bytes > present) {
-    return fail(make_error(ErrorCode::kTruncated, "needs {} bytes of data, {} present", *bytes, present)
-                    .with_offset(header.data_offset)
-                    .with_hint("the file was cut off or is still being written"));
-  }
   return header;
+}
+
+Status check_data(const File& file, const Header& header) {
+  const uint64_t present = file.size() - header.data_offset;
+  if (header.data_bytes <= present) return {};
+  return fail(make_error(ErrorCode::kTruncated, "needs {} bytes of data, {} present", header.data_bytes, present)
+                  .with_path(file.path())
+                  .with_offset(header.data_offset)
+                  .with_hint("the file was cut off or is still being written"));
 }
 
 std::string_view descr_of(DType dtype) {
@@ -93,6 +97,12 @@ std::string_view descr_of(DType dtype) {
 }  // namespace
 
 Result<Header> read_header(const File& file) {
+  MSDUMP_TRY(Header header, read_header_alone(file));
+  MSDUMP_CHECK_OK(check_data(file, header));
+  return header;
+}
+
+Result<Header> read_header_alone(const File& file) {
   auto header = read(file);
   if (!header) return fail(std::move(header).error().with_path(file.path()));
   return header;

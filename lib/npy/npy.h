@@ -21,6 +21,7 @@
 namespace msdump::npy {
 
 struct Header {
+  std::string descr;  // as written: "<f4"
   DType dtype = DType::kUndefined;
   bool readable_by_numpy = true;  // false for MindSpore's bfloat16
   bool big_endian = false;
@@ -33,6 +34,9 @@ struct Header {
 // bad_npy for anything the grammar does not allow, unsupported_dtype for structured, string and object arrays, truncated
 // when the elements are not all there.
 Result<Header> read_header(const File& file);
+
+// The same without a look at whether the elements are there: what a cut file was to hold.
+Result<Header> read_header_alone(const File& file);
 
 // The header numpy would write for a C-order little-endian array; `dtype` must be one numpy knows.
 [[nodiscard]] std::string make_header(DType dtype, const Shape& shape);

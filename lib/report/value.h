@@ -94,6 +94,9 @@ struct Member {
   Value value;
 };
 
+// Null for an empty text: what is not known.
+[[nodiscard]] inline Value text_or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
+
 // A list of whatever a Value can be made of: list_of(shape).
 template <class Range>
 [[nodiscard]] List list_of(const Range& range) {

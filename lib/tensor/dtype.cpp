@@ -106,12 +106,11 @@ std::optional<DType> dtype_from_ge(int32_t number) {
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
-  const std::string lower = to_lower(name);
   for (const auto& entry : kInfo) {
-    if (entry.name == lower || to_lower(entry.cann_name) == lower) return entry.dtype;
+    if (equals_ignoring_case(entry.name, name) || equals_ignoring_case(entry.cann_name, name)) return entry.dtype;
   }
   for (const auto& alias : kAliases) {
-    if (alias.name == lower) return alias.dtype;
+    if (equals_ignoring_case(alias.name, name)) return alias.dtype;
   }
   return std::nullopt;
 }

@@ -116,12 +116,11 @@ std::optional<Format> format_from_number(int64_t number) {
 }
 
 std::optional<Format> format_from_name(std::string_view name) {
-  const std::string upper = to_upper(name);
   for (const auto& entry : kInfo) {
-    if (to_upper(entry.name) == upper) return entry.format;
+    if (equals_ignoring_case(entry.name, name)) return entry.format;
   }
   for (const auto& alias : kAliases) {
-    if (to_upper(alias.name) == upper) return alias.format;
+    if (equals_ignoring_case(alias.name, name)) return alias.format;
   }
   return std::nullopt;
 }

@@ -1,12 +1,12 @@
 // The join of a dump with its IR, alone, beside `sort` of the two lists of names; and msdump find-op and map-ir on an IR
 // without a dump, as whole processes beside grep -c.
 //
-//   bench_graph [--runs N] [--scale PERCENT] [--keep] [--msdump PATH]
+//   bench_graph [--runs N] [--scale PERCENT] [--keep] [--only join|foreign|commands] [--msdump PATH]
 //
 //   files, names, IR   what comes before a join: the tree walked, names taken apart, 20 IR texts read
 //   join     a million operators in 20 graphs with a million files: numbers in the IR are not those of the files, as in
 //            MindSpore 2.7 and later, so both hypotheses are tried. The files are empty: nothing decides but the version
-//   no IR's  the same files and operators, but every name differs: what a wrong --ir costs
+//   foreign  the same files and operators, but every name differs: what a wrong --ir costs
 //   find-op, map-ir    over one IR of 245 MB (made_ir.h): a line that is there, a line that is not, a script that is not
 // All of it lies under $TMPDIR, which should be in memory (/dev/shm): the disk is not what is measured.
 #include <algorithm>
@@ -155,7 +155,7 @@ void join(const Options& options, const fs::path& scratch, std::string_view othe
   }
   fmt::print("{} operators, {} with files, {} tensors\n", loaded.graph.graph.size(), matched,
              loaded.list.tensors().size());
-  print(other.empty() ? "join" : "no IR's", bench::median(ours), bench::median(theirs));
+  print(other.empty() ? "join" : "foreign", bench::median(ours), bench::median(theirs));
   fs::remove_all(tree.dump);
 }
 
@@ -192,8 +192,9 @@ void commands(const Options& options, const fs::path& scratch) {
 int main(int argc, char** argv) {
   const Options options = bench::parse(argc, argv);
   const bench::Scratch scratch(options);
-  commands(options, scratch.path());  // first: what this program itself has taken counts as theirs
-  join(options, scratch.path(), "");
-  join(options, scratch.path(), "_x");
+  // First: what this program itself has taken would count as theirs.
+  if (options.wants("commands")) commands(options, scratch.path());
+  if (options.wants("join")) join(options, scratch.path(), "");
+  if (options.wants("foreign")) join(options, scratch.path(), "_x");
   return 0;
 }

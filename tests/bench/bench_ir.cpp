@@ -1,5 +1,5 @@
-// How fast IR text is read: a whole graph, and the operators of one source line, beside cat and grep -c over the same file,
-// and how much memory a graph takes.
+// How fast IR text is read: a whole graph, and the operators of one source line, beside cat and grep -c over the same
+// file, and how much memory a graph takes.
 //
 //   bench_ir [--runs N] [--scale PERCENT] [--keep]
 //
@@ -78,7 +78,8 @@ std::vector<std::string> grep(const std::string& what, const std::string& path) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Options options = bench::parse(argc, argv);
+  bench::Options options = bench::parse(argc, argv);
+  options.runs = std::max(1, options.runs);
   const bench::Scratch scratch(options);
   const std::string path = (scratch.path() / "graph.ir").string();
   bench::write_ir(path, options.scaled(120000));

@@ -1,8 +1,8 @@
 // msdump stats and info against cat, md5sum and find, on data made here: what users wait for, as whole processes.
 //
-//   bench_stats [--runs N] [--scale PERCENT] [--keep] [--msdump PATH]
+//   bench_stats [--runs N] [--scale PERCENT] [--keep] [--only PART] [--msdump PATH]
 //
-//   DTYPE VERSION   one tensor of 1 GiB, every column but MD5, in the dialect of a version      against cat of the file
+//   tensor          one tensor of 1 GiB, every column but MD5, for dtypes and dialects          against cat of the file
 //   small           5000 .npy of 33 KB, every column but MD5                                    against cat of them all
 //   md5             64 .npy of 16 MiB, MD5 alone        against md5sum on as many cores (xargs -P) as msdump uses
 //   info            200 000 empty files in 20 folders                    against find -size, which looks at each as well
@@ -147,9 +147,9 @@ void info(const Options& options, const fs::path& scratch) {
 int main(int argc, char** argv) {
   const Options options = bench::parse(argc, argv);
   const bench::Scratch scratch(options);
-  one_tensor(options, scratch.path());
-  small(options, scratch.path());
-  md5(options, scratch.path());
-  info(options, scratch.path());
+  if (options.wants("tensor")) one_tensor(options, scratch.path());
+  if (options.wants("small")) small(options, scratch.path());
+  if (options.wants("md5")) md5(options, scratch.path());
+  if (options.wants("info")) info(options, scratch.path());
   return 0;
 }

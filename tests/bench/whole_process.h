@@ -22,8 +22,10 @@ struct Options {
   int runs = 5;
   int scale = 100;  // percent of the sizes said
   bool keep = false;
+  std::string only;  // one part of the program; empty: all
   std::string msdump = MSDUMP_BINARY;
 
+  [[nodiscard]] bool wants(const std::string& part) const { return only.empty() || only == part; }
   [[nodiscard]] int scaled(int count) const { return std::max(1, count * scale / 100); }
 };
 
@@ -35,6 +37,7 @@ inline Options parse(int argc, char** argv) {
     if (word == "--keep") options.keep = true;
     if (word == "--runs" && has_value) options.runs = std::atoi(argv[++i]);
     if (word == "--scale" && has_value) options.scale = std::atoi(argv[++i]);
+    if (word == "--only" && has_value) options.only = argv[++i];
     if (word == "--msdump" && has_value) options.msdump = argv[++i];
   }
   return options;

@@ -62,3 +62,10 @@ npy() {
 
 # files DIR: what is there, one path a line.
 files() { (cd "$1" && find . -type f | LC_ALL=C sort); }
+
+# npy_file PATH DESCR SHAPE BYTES: an .npy file, its elements zeros.
+npy_file() {
+  local literal="{'descr': '$2', 'fortran_order': False, 'shape': $3, }"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$literal" >"$1"
+  head -c "$4" /dev/zero >>"$1"
+}

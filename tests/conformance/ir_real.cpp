@@ -125,15 +125,81 @@ void compare_operators(const fs::path& path, const std::vector<Texts>& rows, siz
   }
 }
 
+// With definitions and types wrapped at blanks, as a terminal of 100 columns or a page does.
+std::string wrapped(const std::string& text) {
+  constexpr size_t kColumns = 100;
+  std::string result;
+  for (std::string_view line : split(text, '\n')) {
+    const size_t first = line.find_first_not_of(' ');
+    const std::string_view begin = first == std::string_view::npos ? line : line.substr(first);
+    const bool wraps = begin.starts_with(": (<") || (begin.starts_with('%') && !begin.starts_with("%para"));
+    while (wraps && line.size() > kColumns) {
+      size_t blank = line.rfind(' ', kColumns);
+      while (blank != std::string_view::npos && blank > 0 && (line[blank - 1] == ' ' || line[blank + 1] == ' ')) {
+        blank = line.rfind(' ', blank - 1);  // runs of blanks in constants are not put together again
+      }
+      if (blank == std::string_view::npos || blank <= first + 2) break;
+      result.append(line.substr(0, blank)).append("\n");
+      line.remove_prefix(blank + 1);
+    }
+    result.append(line).append("\n");
+  }
+  result.pop_back();
+  return result;
+}
+
+Texts told(const IrGraph& ir) {
+  Texts texts;
+  for (const IrNode& node : ir.nodes) {
+    std::string text =
+        fmt::format("{} {} {} {}", ir.node_name(node), ir.text(node.op), ir.full_name(node), ir.text(node.attributes));
+    for (const IrOperand& operand : ir.operands_of(node)) text += " " + ir.describe(node, operand);
+    for (const Signature signature : {node.host, node.device}) {
+      for (const uint32_t type : ir.inputs(signature)) text.append(" ").append(ir.types[type].text);
+      text += " ->";
+      for (const uint32_t type : ir.outputs(signature)) text.append(" ").append(ir.types[type].text);
+    }
+    texts.push_back(text + " " + user_frames(ir, node));
+  }
+  return texts;
+}
+
 }  // namespace
+
+TEST_CASE("real IR text that was wrapped says the same") {
+  const auto corpus = corpus_or_skip("real");
+  if (!corpus) return;
+  const ScratchDir scratch;
+  size_t files = 0;
+  for (const fs::path& path : ir_files(*corpus)) {
+    if (is_no_ir(path)) continue;
+    IrTextOptions options;
+    options.all_attributes = true;
+    const auto ir = read(path, options);
+    const auto same = read(scratch.write("wrapped.ir", wrapped(read_bytes(path))), options);
+    INFO(path);
+    REQUIRE(ir);
+    REQUIRE(same);
+    UNSCOPED_INFO((same->problems.empty() ? "" : same->problems[0].reason));
+    CHECK(same->problem_count == ir->problem_count);
+    const Texts expected = told(*ir), found = told(*same);
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);
+    ++files;
+  }
+  std::cout << files << " wrapped files" << std::endl;
+  CHECK(files >= 300);
+}
 
 TEST_CASE("every operator of every real IR text is read and what is no IR is named") {
   const auto corpus = corpus_or_skip("real");
   if (!corpus) return;
   size_t files = 0, others = 0, nodes = 0, operands = 0, unresolved = 0;
   Texts differences;
+  IrTextOptions options;
+  options.all_attributes = true;
   for (const fs::path& path : ir_files(*corpus)) {
-    const auto ir = read(path);
+    const auto ir = read(path, options);
     if (is_no_ir(path)) {
       const auto file = File::open(path.string());
       const auto head = file->head();

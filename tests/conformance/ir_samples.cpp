@@ -1,6 +1,7 @@
 // Every IR text of corpus/ir, 0.5 to 2.6, whole and excerpts, against what it was found to say (NAME.expected.json):
 // operators, operands, types, attributes, names, source lines.
 #include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "ir/attributes.h"
 #include "ir/ir_text.h"
+#include "ir/scan.h"
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"
@@ -172,6 +174,35 @@ std::vector<fs::path> files_with(const fs::path& folder, std::string_view ending
   return files;
 }
 
+// A text as it may arrive: each line changed.
+std::string changed(const std::string& text, const std::function<std::string(size_t, std::string_view)>& change) {
+  std::string result;
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    result += change(++number, std::string_view(text).substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return result;
+}
+
+// Everything about the operators but where they stand.
+Texts told(const IrGraph& ir) {
+  Texts texts;
+  for (const IrNode& node : ir.nodes) {
+    std::string text = fmt::format("{} {} {} {} {} {}", ir.graph_name(node), ir.node_name(node), ir.text(node.op),
+                                   ir.full_name(node), ir.scope(node), ir.text(node.attributes));
+    for (const IrOperand& operand : ir.operands_of(node)) text += " " + ir.describe(node, operand);
+    for (const Signature signature : {node.host, node.device, node.objects}) {
+      text += fmt::format(" : {} -> {}", fmt::join(type_texts(ir, ir.inputs(signature)), ","),
+                          fmt::join(type_texts(ir, ir.outputs(signature)), ","));
+    }
+    for (const uint32_t frame : ir.stack(node)) text += " / " + describe(ir.frames[frame]);
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 }  // namespace
 
 TEST_CASE("every IR sample says what it was found to say") {
@@ -209,4 +240,36 @@ TEST_CASE("every IR sample says what it was found to say") {
   for (const std::string& difference : differences) UNSCOPED_INFO(difference);
   CHECK(differences.empty());
   CHECK(samples.size() >= 30);
+}
+
+TEST_CASE("an IR sample copied in another way says the same") {
+  const auto corpus = corpus_or_skip("ir");
+  if (!corpus) return;
+  using View = std::string_view;
+  const std::pair<const char*, std::function<std::string(size_t, View)>> copies[] = {
+      {"carriage returns", [](size_t, View line) { return std::string(line) + "\r"; }},
+      {"no indentation", [](size_t, View line) { return std::string(trim_front(line)); }},
+      {"tabs", [](size_t, View line) { return "\t" + std::string(trim_front(line)); }},
+      {"numbered", [](size_t number, View line) { return fmt::format("{:4} {}", number, line); }},
+      {"numbered with colons", [](size_t number, View line) { return fmt::format("{}:{}", number, line); }},
+  };
+  const test::ScratchDir scratch;
+  size_t texts = 0;
+  for (const fs::path& path : files_with(*corpus, ".ir")) {
+    const std::string text = read_bytes(path);
+    const auto file = File::open(path.string());
+    const auto ir = read_ir_text(*file);
+    REQUIRE(ir);
+    for (const auto& [how, change] : copies) {
+      if (std::count(text.begin(), text.end(), '\n') < 3 && View(how).starts_with("numbered")) continue;
+      const auto copy = File::open(scratch.write("copy.ir", changed(text, change)));
+      const auto same = read_ir_text(*copy);
+      INFO(path.filename().string() << ": " << how);
+      REQUIRE(same);
+      CHECK(told(*same) == told(*ir));
+      ++texts;
+    }
+  }
+  std::cout << texts << " copies" << std::endl;
+  CHECK(texts >= 100);
 }

@@ -1,5 +1,5 @@
-// Any bytes as IR text: indices are inside their tables, what is counted is there or told about, and an operator found by
-// a needle is the one found without.
+// Any bytes as IR text: indices are inside their tables, what is counted is there or told about, and an operator found
+// by a needle is the one found without.
 #include <algorithm>
 #include <string>
 #include <string_view>

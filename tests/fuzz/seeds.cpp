@@ -101,6 +101,36 @@ void pt_files(const fs::path& folder) {
   for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
 }
 
+// The first byte is the number of a name in fuzz_file_facts.cpp.
+void facts(const fs::path& folder) {
+  fs::create_directories(folder);
+  const auto write = [&](int name, std::string_view what, const std::string& content) {
+    write_seed(folder, what, std::string(1, static_cast<char>(name)) + content);
+  };
+  const DumpSpec dump{.attributes = {{"a", "b"}},
+                      .tensors = {input_of(DType::kFloat16, Format::kNC1HWC0, {1, 1, 2, 2, 16}, {{1, 3, 2, 2}}),
+                                  output_of(DType::kFloat32, Format::kND, {2, 3})}};
+  write(0, "dump file", build_dump(dump));
+  write(0, "damaged dump file", build_faulty_dump(DumpFault::kSizeLessThanShape));
+  write(1, "npy", build_npy({}));
+  write(2, "pt", build_pt({}));
+  write(3, "raw bin", std::string(24, 'x'));
+  write(4, "raw", std::string(24, 'x'));
+  write(5, "statistic",
+        "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+        "Add,a,0,0,1733905446819790,input,0,24,float32,\"(2,3)\",6,\n");
+  write(6, "mapping", "71502983415062987341509827364518,Add.x.1.2.1700000000000000\n");
+  write(7, "order", "NodeExecutionOrder-FullNameWithScope\nDefault/Add-op0\n");
+  write(9, "dump json",
+        R"({"task": "tensor", "level": "L1", "framework": "pytorch", "data": {"Torch.add.0.forward": {"input_args": )"
+        R"([{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "data_name": "a.pt"}], "output": []}}})");
+  write(12, "config", R"({"common_dump_settings": {"kernels": [1, -2.5, null, true, "x"]}})");
+  write(15, "ir", "# IR entry: @kernel_graph0\n# Total subgraphs: 1\n");
+  write(17, "overflow", build_dump({.tensors = {raw_of(TensorSpec::kOutput, 2048)}}));
+  write(18, "overflow json", R"({"AI Core": {"status": 7}})");
+  write(19, "anything", build_dump(dump));
+}
+
 void ir_protobuf_files(const fs::path& folder) {
   fs::create_directories(folder);
   IrPbSpec spec = small_ir_pb();
@@ -179,6 +209,7 @@ int main(int argc, char** argv) {
   names(folder / "names");
   md5_jobs(folder / "md5");
   pt_files(folder / "pt");
+  facts(folder / "file_facts");
   ir_protobuf_files(folder / "ir_protobuf");
   ir_texts(folder / "ir_text");
   return 0;

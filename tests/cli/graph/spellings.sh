@@ -9,3 +9,4 @@ msdump find-op 'Conv2D-op12' --jsonl -q | jq -r .op_type
 msdump find-op '*conv1*' --op-type BiasAdd --jsonl -q | jq -r .op_type
 msdump find-op --op-type 'Re*' --jsonl -q | jq -r .op_type
 msdump find-op --line net.py:23 --line net.py:41 -0 --io output | tr '\0' '\n'
+msdump find-op --ir rank_0/graphs/*.ir 'Conv2D*' --jsonl -q | jq -r .op_type

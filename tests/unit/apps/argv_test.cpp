@@ -18,6 +18,7 @@ class Probe : public Command {
     app.add_option("-d,--dump", dump_)->allow_extra_args(false);
     app.add_option("--out,--output", out_);
     app.add_option("-f,--format", format_);
+    app.add_option("--values", values_)->expected(0, 1);
     app.add_flag("-q,--quiet", quiet_);
     app.add_flag("-v,--verbose", verbose_);
     add_positionals(app, "REST", rest_, "the rest");
@@ -25,7 +26,7 @@ class Probe : public Command {
   ExitCode run(Session&) override { return ExitCode::kOk; }
 
   std::vector<std::string> dump_, rest_;
-  std::string out_, format_;
+  std::string out_, format_, values_ = "unset";
   bool quiet_ = false;
   int verbose_ = 0;
 };
@@ -87,6 +88,21 @@ TEST_CASE("an option takes one value a time; brackets and commas are part of it"
   f.parse({"-d", "a", "b", "-d", "[x,y]", "[c,d]", "--", "-e"});
   CHECK(f.probe.dump_ == Words{"a", "[x,y]"});
   CHECK(f.probe.rest_ == Words{"b", "[c,d]", "-e"});
+}
+
+TEST_CASE("a value that may be missing leaves options alone") {
+  Fixture f;
+  CHECK(f.prepare({"--values", "--help"}).help);
+  CHECK(f.prepare({"--values", "-h"}).help);
+  CHECK(f.widen({"--values", "-out", "x"}) == Words{"--values", "--out", "x"});
+  f.parse({"--values", "-q"});
+  CHECK(f.probe.values_.empty());
+  CHECK(f.probe.quiet_);
+  f.parse({"--values", "-1,:"});
+  CHECK(f.probe.values_ == "-1,:");
+  f.parse({"a", "--values=::2", "b"});
+  CHECK(f.probe.values_ == "::2");
+  CHECK(f.probe.rest_ == Words{"a", "b"});
 }
 
 TEST_CASE("help and version are seen among options only") {

@@ -63,6 +63,20 @@ TEST_CASE("dump: nothing typed is $MSDUMP_DUMP, else the current directory") {
   CHECK(resolve({}).value() == Words{"."});
 }
 
+TEST_CASE("dump: where missing paths do not end the run, all of them are named") {
+  const Scratch scratch;
+  Scratch::file("a");
+  const CancelToken cancel;
+  const auto resolved = resolve_existing({{"nowhere"}, {"a", "a,gone"}}, cancel);
+  REQUIRE(resolved);
+  CHECK(resolved->paths == Words{"a", "a"});
+  REQUIRE(resolved->missing.size() == 2);
+  CHECK(resolved->missing[0].path == "nowhere");
+  CHECK(resolved->missing[1].path == "gone");
+  setenv("MSDUMP_DUMP", "nowhere", 1);
+  CHECK(resolve_existing({}, cancel)->missing.at(0).message == "no such file or directory ($MSDUMP_DUMP)");
+}
+
 TEST_CASE("dump: a missing path is named, with what stands beside it") {
   const Scratch scratch;
   Scratch::file("run/rank_0/x");

@@ -130,6 +130,51 @@ TEST_CASE("natural order is a strict weak order") {
   }
 }
 
+TEST_CASE("natural keys agree with natural order") {
+  const std::string longest(300, '7');
+  const std::vector<std::string> names = {"",
+                                          "0",
+                                          "00",
+                                          "a",
+                                          "a0",
+                                          "a00",
+                                          "a0b",
+                                          "a00b",
+                                          "a1",
+                                          "a01",
+                                          "a1a",
+                                          "a-1",
+                                          "a:",
+                                          "a1b2",
+                                          "\xff",
+                                          "a" + longest,
+                                          "a" + longest + "b",
+                                          "a10",
+                                          "a9",
+                                          "MatMul.layer9-x",
+                                          "MatMul.layer10-x",
+                                          "MatMul.layer1234567890123",
+                                          "a 1",
+                                          "a/1",
+                                          "ab"};
+  for (const auto& a : names) {
+    for (const auto& b : names) {
+      CAPTURE(a, b);
+      if (natural_key(a) < natural_key(b)) CHECK(natural_less(a, b));
+    }
+  }
+  CHECK(natural_key("layer9") < natural_key("layer10"));
+  CHECK(natural_key("layer07") == natural_key("layer7"));
+}
+
+TEST_CASE("case is folded for ASCII letters only") {
+  CHECK(equals_ignoring_case("FracZ", "FRACZ"));
+  CHECK(equals_ignoring_case("", ""));
+  CHECK_FALSE(equals_ignoring_case("ab", "abc"));
+  CHECK_FALSE(equals_ignoring_case("a[", "a{"));
+  CHECK_FALSE(equals_ignoring_case("\xc4", "\xe4"));
+}
+
 TEST_CASE("bytes for people") {
   CHECK(human_bytes(0) == "0 B");
   CHECK(human_bytes(1023) == "1023 B");

@@ -64,6 +64,16 @@ TEST_CASE("a path fits from its end, by whole components") {
   CHECK(!path_ends_with("net.py", ""));
 }
 
+TEST_CASE("a script that was started by a relative path fits the path that it has") {
+  CHECK(path_ends_with("/home/user/run/../src/net.py", "/home/user/src/net.py"));
+  CHECK(path_ends_with("/home/user/a/b/../../src/./net.py", "user/src/net.py"));
+  CHECK(path_ends_with("/home/user/src/net.py", "../src/net.py"));
+  CHECK(path_ends_with("../src/net.py", "src/net.py"));
+  CHECK(path_ends_with("/../net.py", "/net.py"));
+  CHECK(!path_ends_with("/home/user/run/../src/net.py", "run/net.py"));
+  CHECK(!path_ends_with("/home/user/net.py", "../"));
+}
+
 const std::vector<std::string> kConvStack = {
     "/u/net.py:5~20, 4~16/def construct(self, x):", "/u/net.py:12, 8~20/x = self.conv(x)",
     "/lib/site-packages/mindspore/nn/layer/conv.py:373, 17~44/output = self.conv2d(x)"};
@@ -114,6 +124,24 @@ TEST_CASE("operators of one type with the same stack may each be any of the call
     INFO(graph.full_name(hit.op));
     CHECK(hit.one_of_several == (graph.op_type(hit.op) == "ReLU"));
     CHECK((hit.confidence < 1) == hit.one_of_several);
+  }
+}
+
+TEST_CASE("operators expanded from calls with the same stack may each be of any of the calls") {
+  const auto expanded = [](const char* id, const char* op, const std::string& name) {
+    return node_text(id, op, "%para1_x", name) + "      # Corresponding code candidate:\n      # In file " +
+           kConvStack[1] + "/\n";
+  };
+  const OpGraph graph = graph_of({{"graph_build_0_0001.ir", ir_text(expanded("%0", "Mul", "Expand/_Muls/Mul-op0") +
+                                                                    expanded("%1", "Mul", "Expand/_Muls/Mul-op1") +
+                                                                    expanded("%2", "Add", "Expand/_Adds/Add-op0"))}});
+  const auto found = hits(graph, "net.py:12");
+  REQUIRE(found.size() == 3);
+  for (const LineHit& hit : found) {
+    INFO(graph.full_name(hit.op));
+    CHECK(hit.relation == Relation::kFused);
+    CHECK(hit.one_of_several == (graph.op_type(hit.op) == "Mul"));
+    CHECK(hit.confidence == Approx(hit.one_of_several ? 0.5 : 0.9));
   }
 }
 

@@ -201,6 +201,28 @@ TEST_CASE("a cancelled walk stops") {
   CHECK(result.error().code == ErrorCode::kCancelled);
 }
 
+TEST_CASE("a walk by several workers finds the same in the same order") {
+  const ScratchDir scratch;
+  for (int folder = 0; folder < 30; ++folder) {
+    const std::string name = "step" + std::to_string(folder);
+    for (int file = 0; file < 3; ++file) scratch.write(name + "/inner/f" + std::to_string(10 - file), "x");
+    if (folder % 7 == 0) fs::create_symlink("nowhere", scratch.file(name + "/dangling"));
+    if (folder % 5 == 0) fs::create_directory_symlink("../step3", scratch.file(name + "/again"));
+  }
+  for (int file = 0; file < 5000; ++file) scratch.write("many/f" + std::to_string(file * 7919 % 5000), "");
+  const WalkResult alone = walk(scratch.path().string(), {{scratch.file("step4")}, nullptr, nullptr});
+  WorkerPool pool(4);
+  const WalkResult together = walk(scratch.path().string(), {{scratch.file("step4")}, nullptr, &pool});
+  CHECK(together.dirs == alone.dirs);
+  CHECK(paths(together) == paths(alone));
+  REQUIRE(together.problems.size() == alone.problems.size());
+  for (size_t i = 0; i < alone.problems.size(); ++i) CHECK(together.problems[i].path == alone.problems[i].path);
+  CHECK(alone.problems.size() >= 5);
+  const Names names = paths(alone);
+  CHECK(std::find(names.begin(), names.end(), "step4/inner/f10") == names.end());
+  CHECK(std::find(names.begin(), names.end(), "step5/again/inner/f10") == names.end());  // entered from step0 already
+}
+
 TEST_CASE("kinds of paths") {
   const ScratchDir scratch;
   REQUIRE(::mkfifo(scratch.file("fifo").c_str(), 0600) == 0);

@@ -31,6 +31,7 @@ TEST_CASE("calls of every form") {
   CHECK(told("%2([CNode]5) = call @3_func.23(%0, %1)") == "2|[CNode]5|call @3_func.23|%0, %1|");
   CHECK(told("%6(a) = %5[@FuncUnion(@f, @g)]() x") == "6|a|%5[@FuncUnion(@f, @g)]||x");
   CHECK(told("%6(a) = $(@g:x(1))[@f](%1)") == "6|a|$(@g:x(1))[@f]|%1|");
+  CHECK(told("%0(a) = Tensor(shape=[], value=0)($(@g:x))") == "0|a|Tensor(shape=[], value=0)|$(@g:x)|");
   CHECK(told("%2(a) = 903(%0)") == "2|a|903|%0|");
   CHECK(told("%2(a) = MultitypeFuncGraph-add{(Tensor, Tensor), (Int, Int)}(%0)") ==
         "2|a|MultitypeFuncGraph-add{(Tensor, Tensor), (Int, Int)}|%0|");

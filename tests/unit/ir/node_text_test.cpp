@@ -1,5 +1,5 @@
-// What the lines of one operator mean, also wrapped and damaged; through read_ir_text, so that nothing is told that a user
-// would not see.
+// What the lines of one operator mean, also wrapped and damaged; through read_ir_text, so that nothing is told that a
+// user would not see.
 #include "ir/node_text.h"
 
 #include "ir/attributes.h"

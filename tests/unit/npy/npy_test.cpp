@@ -209,5 +209,17 @@ TEST_CASE("a file cut anywhere is an error") {
   }
 }
 
+TEST_CASE("the header alone is read of a file whose elements are cut") {
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("a.npy", build_faulty_npy(NpyFault::kDataMissing)));
+  REQUIRE(file);
+  CHECK_FALSE(read_header(*file));
+  const auto header = read_header_alone(*file);
+  REQUIRE(header);
+  CHECK(header->descr == "<f4");
+  CHECK(header->shape == Shape{2, 3});
+  CHECK(header->data_bytes == 24);
+}
+
 }  // namespace
 }  // namespace msdump::npy
