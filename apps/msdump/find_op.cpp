@@ -91,7 +91,7 @@ class FindOp : public Command {
     Result<OpenedGraph> opened = open_graph(session, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
     Answer answer = find(session, *opened);
-    std::move(answer.failures.begin(), answer.failures.end(), std::back_inserter(opened->loaded->failures));
+    opened->add_failures(std::move(answer.failures));
     if (answer.found.empty() && only_line() && !opened->catalogue) {
       // What is near has to be said.
       if (const Status read = read_other_lines(session, *opened); !read) return session.end_with(read.error());
@@ -204,29 +204,31 @@ class FindOp : public Command {
   }
 
   // For people: relations only where a line was asked for, and files where there is a dump.
-  [[nodiscard]] std::vector<report::Column> columns(bool of_dump) const {
+  [[nodiscard]] std::vector<report::Column> columns(const OpenedGraph& opened) const {
+    const bool of_dump = opened.catalogue.has_value();
     const auto number = [](const report::Row& row) {
       const report::Value* value = row.find("confidence");
       const auto* found = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
       return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
     };
-    return {{"relation", by_line() ? "relation" : "", relation_cell},
-            {"rank", ""},
-            {"graph", ""},
-            {"op_type", "op type"},
-            {"op_name", "op name"},
-            {"confidence", "confidence", number},
-            {"one_of_several", ""},
-            {"source.file", "line", source_cell},
-            {"source.line", ""},
-            {"source.code", "code"},
-            {"source.end_line", ""},
-            {"stack", ""},
-            {"ir_file", ""},
-            {"ir_line", ""},
-            {"node", ""},
-            {"ir_graph", ""},
-            {"files", of_dump ? "tensors" : "", [](const report::Row& row) { return count_cell(row, "files"); }}};
+    std::vector<report::Column> columns{{"relation", by_line() ? "relation" : "", relation_cell},
+                                        {"op_type", "op type"},
+                                        {"op_name", "op name"},
+                                        {"confidence", "confidence", number},
+                                        {"one_of_several", ""},
+                                        {"source.file", "line", source_cell},
+                                        {"source.line", ""},
+                                        {"source.code", "code"},
+                                        {"source.end_line", ""},
+                                        {"stack", ""},
+                                        {"ir_file", ""},
+                                        {"ir_line", ""},
+                                        {"node", ""},
+                                        {"ir_graph", ""},
+                                        {"files", of_dump ? "tensors" : ""}};
+    const std::vector<report::Column> places = place_columns(opened);
+    columns.insert(columns.begin() + 1, places.begin(), places.end());
+    return columns;
   }
 
   static std::string relation_cell(const report::Row& row) {
@@ -237,7 +239,7 @@ class FindOp : public Command {
     return flag != nullptr && *flag ? *word + ", one of several calls" : *word;
   }
 
-  static report::Object row_of(const OpenedGraph& opened, const Found& found) {
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const Found& found) const {
     report::Object row = operator_object(opened, found.hit.op);
     const SourceFrame* const source =
         found.hit.frame != nullptr ? found.hit.frame : best_frame(opened.graph(), found.hit.op);
@@ -246,14 +248,14 @@ class FindOp : public Command {
     row.add("one_of_several", found.hit.one_of_several);
     row.add("source", source_value(source)).add("stack", stack_value(stack_of(opened.graph(), found.hit.op)));
     add_place(row, opened, found.hit.op);
-    row.add("files", file_objects(opened, found.files));
+    row.add("files", files_value(opened, found.files, form_));
     return row;
   }
 
   ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns(opened.catalogue.has_value()));
+    const auto sink = session.open_report(form_, dumps, columns(opened));
     size_t files = 0;
     for (const Found& one : answer.found) {
       files += one.files.tensors.size();

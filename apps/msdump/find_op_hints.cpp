@@ -78,7 +78,10 @@ void explain_missing_files(Session& session, const OpenedGraph& opened, OpId op)
     for (const JoinPair& pair : join.pairs_of(op)) tensors += join.groups()[pair.group].count;
     why = fmt::format("the selection leaves none of {}", plural(tensors, "tensor"));
   }
-  session.messages.note(fmt::format("{} has no tensors here: {}", opened.graph().full_name(op), why));
+  const OpGraph& graph = opened.graph();
+  std::string name = graph.full_name(op);
+  if (name.empty()) name = fmt::format("{} {}", graph.op_type(op), graph.ir(op).node_name(graph.node(op)));
+  session.messages.note(fmt::format("{} has no tensors here: {}", name, why));
 }
 
 }  // namespace msdump::cli

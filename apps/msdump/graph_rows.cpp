@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -85,12 +86,6 @@ std::string source_cell(const report::Row& row) {
   return end ? fmt::format("{}-{}", text, *end) : text;
 }
 
-std::string count_cell(const report::Row& row, std::string_view key) {
-  const report::Value* const value = row.find(key);
-  const auto* const list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
-  return list == nullptr ? "-" : std::to_string(list->size());
-}
-
 OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail) {
   if (!opened.joined) return {};
   const FileJoin& join = opened.joined->join;
@@ -123,17 +118,35 @@ OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint3
   return files;
 }
 
-report::List file_objects(const OpenedGraph& opened, const OperatorFiles& files) {
+report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form) {
+  if (form == report::Form::kTable) return files.tensors.size();
   report::List list;
   for (const TensorRecord& tensor : files.tensors) list.push_back(identity_object(opened.catalogue->index, tensor));
   return list;
+}
+
+std::vector<report::Column> place_columns(const OpenedGraph& opened) {
+  std::set<std::optional<int64_t>> ranks, graphs, steps;
+  for (const Origin& origin : opened.graph().origins()) {
+    ranks.insert(origin.rank);
+    graphs.insert(origin.graph_id);
+    steps.insert(origin.step);
+  }
+  const auto column = [](const char* key, const std::set<std::optional<int64_t>>& values) {
+    const auto text = [key](const report::Row& row) {
+      const auto* number = std::get_if<int64_t>(&row.find(key)->storage());
+      return number == nullptr ? std::string("-") : std::to_string(*number);
+    };
+    return report::Column{key, values.size() > 1 ? key : "", text};
+  };
+  return {column("rank", ranks), column("graph", graphs), column("step", steps)};
 }
 
 report::Object operator_object(const OpenedGraph& opened, OpId op) {
   const OpGraph& graph = opened.graph();
   const Origin& origin = graph.origin(op);
   report::Object row;
-  row.add("rank", origin.rank).add("graph", origin.graph_id);
+  row.add("rank", origin.rank).add("graph", origin.graph_id).add("step", origin.step);
   row.add("op_name", text_or_null(graph.full_name(op))).add("op_type", text_or_null(graph.op_type(op)));
   return row;
 }

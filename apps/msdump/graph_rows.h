@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph_run.h"
+#include "report/row_sink.h"
 #include "report/value.h"
 
 namespace msdump::cli {
@@ -16,8 +17,6 @@ namespace msdump::cli {
 
 // The same of a row, for a column with the key "source.file".
 [[nodiscard]] std::string source_cell(const report::Row& row);
-// How many elements a list of a row has.
-[[nodiscard]] std::string count_cell(const report::Row& row, std::string_view key);
 
 // The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
 // are known.
@@ -32,9 +31,12 @@ enum class Detail : uint8_t { kPaths, kHeaders };
 [[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
 [[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
                                             Detail detail);
-[[nodiscard]] report::List file_objects(const OpenedGraph& opened, const OperatorFiles& files);
+// A list of identities; in a table, which shows no more, their number.
+[[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
 
-// rank, graph, op_name, op_type.
+// rank, graph, step: for people only those that are not the same for all operators.
+[[nodiscard]] std::vector<report::Column> place_columns(const OpenedGraph& opened);
+// rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR is that of all steps.
 [[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);
 // ir_file, ir_line, node, ir_graph.
 void add_place(report::Object& row, const OpenedGraph& opened, OpId op);

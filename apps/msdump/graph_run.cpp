@@ -76,9 +76,10 @@ void note_choices(Session& session, const OpenedGraph& opened) {
     session.messages.note(fmt::format("the IR is not in the dump: {}", outside->path));
   const NumberingChoice& choice = opened.joined->numbering;
   if (choice.renumbered || choice.confidence < 1) {
-    session.messages.note(fmt::format("operators have {} in file names: {}",
-                                      choice.renumbered ? "other numbers than in the IR" : "the numbers of the IR",
-                                      choice.evidence));
+    const std::string_view numbers = choice.renumbered
+                                         ? "file names number the operators anew, as MindSpore 2.7 and later does"
+                                         : "file names are taken to have the numbers of the IR";
+    session.messages.note(fmt::format("{}: {}", numbers, choice.evidence));
   }
   const bool any_group = std::any_of(opened.joined->join.groups().begin(), opened.joined->join.groups().end(),
                                      [](const TensorGroup& group) { return !group.parameter; });
@@ -106,7 +107,11 @@ void add_graph_options(CLI::App& app, GraphOptions& options) {
   add_selection_options(app, options.selection);
 }
 
-bool OpenedGraph::selects_everything() const { return operators.everything() && tensors.everything(); }
+void OpenedGraph::add_failures(std::vector<Error>&& failures) {
+  for (Error& failure : failures) {
+    if (failed_paths.insert(failure.path).second) loaded->failures.push_back(std::move(failure));
+  }
+}
 
 bool OpenedGraph::selects(const Origin& origin) const {
   Identity identity;

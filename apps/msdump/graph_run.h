@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,11 @@ struct OpenedGraph {
   IrSearch search;
   std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // stays where it is: the join refers to it
   std::optional<Joined> joined;
+  std::set<std::string> failed_paths;  // of add_failures()
 
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
-  [[nodiscard]] bool selects_everything() const;
+  // Failures of single files that came up later; each file once.
+  void add_failures(std::vector<Error>&& failures);
   // By rank, graph and step. IR that does not say its rank is every rank's.
   [[nodiscard]] bool selects(const Origin& origin) const;
   // By its name in the graph or in the files, too.

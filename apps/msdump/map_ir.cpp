@@ -68,7 +68,7 @@ class MapIr : public Command {
   ExitCode run(Session& session) override {
     if (dot_ && form_ != report::Form::kTable) throw UsageError("--dot is a form of its own; it goes with no other");
     if (!around_.empty() && !dot_) throw UsageError("--around goes with --dot only");
-    Result<OpenedGraph> opened = open_graph(session, options_, {{}, Headers::kAll});
+    Result<OpenedGraph> opened = open_graph(session, options_, {});
     if (!opened) return session.end_with(opened.error());
     if (opened->graph().size() == 0) return end_without_graph(session, *opened);
     if (dot_) return print_dot(session, *opened);
@@ -129,27 +129,30 @@ class MapIr : public Command {
   }
 
   // For people: what the join found, or, where there is no dump, the types.
-  static std::vector<report::Column> columns(bool of_dump) {
+  static std::vector<report::Column> columns(const OpenedGraph& opened) {
+    const bool of_dump = opened.catalogue.has_value();
     const auto shown = [&](const char* title) { return std::string(of_dump ? title : ""); };
-    return {{"rank", ""},
-            {"graph", "graph"},
-            {"op_type", "op type"},
-            {"op_name", "op name"},
-            {"scope", ""},
-            {"node", ""},
-            {"ir_file", ""},
-            {"ir_line", ""},
-            {"ir_graph", ""},
-            {"source.file", "line", source_cell},
-            {"source.line", ""},
-            {"source.code", ""},
-            {"source.end_line", ""},
-            {"stack", ""},
-            {"inputs", of_dump ? "" : "inputs", [](const report::Row& row) { return types_cell(row, "inputs"); }},
-            {"outputs", of_dump ? "" : "outputs", [](const report::Row& row) { return types_cell(row, "outputs"); }},
-            {"files", shown("tensors"), [](const report::Row& row) { return count_cell(row, "files"); }},
-            {"confidence", shown("confidence")},
-            {"reason", shown("reason")}};
+    std::vector<report::Column> columns{
+        {"op_type", "op type"},
+        {"op_name", "op name"},
+        {"scope", ""},
+        {"node", ""},
+        {"ir_file", ""},
+        {"ir_line", ""},
+        {"ir_graph", ""},
+        {"source.file", "line", source_cell},
+        {"source.line", ""},
+        {"source.code", ""},
+        {"source.end_line", ""},
+        {"stack", ""},
+        {"inputs", of_dump ? "" : "inputs", [](const report::Row& row) { return types_cell(row, "inputs"); }},
+        {"outputs", of_dump ? "" : "outputs", [](const report::Row& row) { return types_cell(row, "outputs"); }},
+        {"files", shown("tensors")},
+        {"confidence", shown("confidence")},
+        {"reason", shown("reason")}};
+    const std::vector<report::Column> places = place_columns(opened);
+    columns.insert(columns.begin(), places.begin(), places.end());
+    return columns;
   }
 
   // Inputs of an operator that equal the output of their producer, and that do not.
@@ -207,11 +210,10 @@ class MapIr : public Command {
     return list;
   }
 
-  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, OpId op) const {
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, OpId op, const OperatorFiles& files) const {
     const OpGraph& graph = opened.graph();
     const IrGraph& ir = graph.ir(op);
     const IrNode& node = graph.node(op);
-    const OperatorFiles files = files_of(opened, op, Detail::kHeaders);
     report::Object row = operator_object(opened, op);
     const std::string_view scope = graph.scope(op);
     row.add("scope", scope.empty() ? report::Value() : report::Value(scope));
@@ -219,7 +221,7 @@ class MapIr : public Command {
     row.add("source", source_value(best_frame(graph, op))).add("stack", stack_value(stack_of(graph, op)));
     row.add("inputs", types_of(ir, ir.inputs(node.host), ir.inputs(node.device)));
     row.add("outputs", types_of(ir, ir.outputs(node.host), ir.outputs(node.device)));
-    row.add("files", file_objects(opened, files));
+    row.add("files", files_value(opened, files, form_));
     const bool matched = opened.joined && !opened.joined->join.pairs_of(op).empty();
     const Proof* const proof = proofs_.empty() ? nullptr : &proofs_[op];
     row.add("confidence", matched ? report::Value(proved_confidence(files.confidence, proof)) : report::Value());
@@ -233,7 +235,7 @@ class MapIr : public Command {
   }
 
   // A parameter of the graph and the files of its value at the end of each step.
-  static report::Object parameter_row(const OpenedGraph& opened, uint32_t origin_index, uint32_t place) {
+  [[nodiscard]] report::Object parameter_row(OpenedGraph& opened, uint32_t origin_index, uint32_t place) const {
     const Origin& origin = opened.graph().origins()[origin_index];
     const IrGraph& ir = origin.graph;
     const IrParameter& parameter = ir.parameters[place];
@@ -241,7 +243,7 @@ class MapIr : public Command {
     if (opened.joined)
       files = files_of_groups(opened, opened.joined->join.groups_of_parameter(origin_index, place), Detail::kHeaders);
     report::Object row;
-    row.add("rank", origin.rank).add("graph", origin.graph_id);
+    row.add("rank", origin.rank).add("graph", origin.graph_id).add("step", origin.step);
     row.add("op_name", ir.text(parameter.name)).add("op_type", "Parameter").add("scope", report::Value());
     row.add("ir_file", shown_path(opened, origin.path)).add("ir_line", parameter.line);
     row.add("node", "%" + std::string(ir.text(parameter.text)));
@@ -252,29 +254,72 @@ class MapIr : public Command {
     if (parameter.host != kNoIndex) host.push_back(parameter.host);
     if (parameter.device != kNoIndex) device.push_back(parameter.device);
     row.add("inputs", report::List()).add("outputs", types_of(ir, host, device));
-    row.add("files", file_objects(opened, files));
+    row.add("files", files_value(opened, files, form_));
     row.add("confidence", files.tensors.empty() ? report::Value() : report::Value(files.confidence));
     row.add("reason", explanation(JoinRule::kParameter));
+    opened.add_failures(std::move(files.failures));
     return row;
   }
 
-  ExitCode print_rows(Session& session, const OpenedGraph& opened) const {
+  ExitCode print_rows(Session& session, OpenedGraph& opened) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns(opened.catalogue.has_value()));
-    size_t rows = 0;
-    for (OpId op = 0; op < opened.graph().size() && !session.cancel.cancelled(); ++op) {
-      if (!wanted(opened, op)) continue;
-      ++rows;
-      if (!sink->row(row_of(opened, op))) break;  // the stream remembers why
-    }
+    const auto sink = session.open_report(form_, dumps, columns(opened));
+    size_t rows = print_operators(session, *sink, opened);
     if (all_ && !unmatched_ && opened.operators.everything()) rows += print_parameters(*sink, opened);
     const JoinSummary summary(opened);
-    (void)sink->finish({summary.counts(), graph_failure_objects(opened), summary.further()});
+    report::Object further = summary.further(opened);
+    (void)sink->finish({summary.counts(), graph_failure_objects(opened), std::move(further)});
     return conclude(session, opened, rows, summary);
   }
 
-  static size_t print_parameters(report::RowSink& sink, const OpenedGraph& opened) {
+  // Operators whose files are looked at together: few enough that what waits for its row takes little memory.
+  [[nodiscard]] std::vector<std::vector<OpId>> pieces(const OpenedGraph& opened) const {
+    constexpr size_t kMostOperators = 64, kMostTensors = 1000;
+    std::vector<std::vector<OpId>> result(1);
+    size_t tensors = 0;
+    for (OpId op = 0; op < opened.graph().size(); ++op) {
+      if (!wanted(opened, op)) continue;
+      if (result.back().size() >= kMostOperators || tensors >= kMostTensors) {
+        result.emplace_back();
+        tensors = 0;
+      }
+      result.back().push_back(op);
+      if (!opened.joined) continue;
+      for (const JoinPair& pair : opened.joined->join.pairs_of(op))
+        tensors += opened.joined->join.groups()[pair.group].count;
+    }
+    return result;
+  }
+
+  // Headers are read several at a time.
+  size_t print_operators(Session& session, report::RowSink& sink, OpenedGraph& opened) const {
+    constexpr int64_t kMostWaiting = 16;
+    const std::vector<std::vector<OpId>> todo = pieces(opened);
+    size_t rows = 0;
+    bool closed = false;  // the stream remembers why
+    opened.pool->ordered_for(
+        static_cast<int64_t>(todo.size()),
+        [&](int64_t piece) {
+          std::vector<OperatorFiles> files;
+          for (const OpId op : todo[static_cast<size_t>(piece)]) {
+            if (session.cancel.cancelled()) break;
+            files.push_back(files_of(opened, op, Detail::kHeaders));
+          }
+          return files;
+        },
+        [&](int64_t piece, std::vector<OperatorFiles>&& files) {
+          for (size_t i = 0; i < files.size() && !closed && !session.cancel.cancelled(); ++i) {
+            closed = !sink.row(row_of(opened, todo[static_cast<size_t>(piece)][i], files[i]));
+            opened.add_failures(std::move(files[i].failures));
+            ++rows;
+          }
+        },
+        kMostWaiting);
+    return rows;
+  }
+
+  size_t print_parameters(report::RowSink& sink, OpenedGraph& opened) const {
     size_t rows = 0;
     for (uint32_t origin = 0; origin < opened.graph().origins().size(); ++origin) {
       if (!opened.selects(opened.graph().origins()[origin])) continue;

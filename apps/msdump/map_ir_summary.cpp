@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph_rows.h"
 #include "identity_row.h"
 
 namespace msdump::cli {
@@ -26,7 +27,7 @@ JoinSummary::JoinSummary(const OpenedGraph& opened) : opened_(opened) {
     const TensorGroup& group = join.groups()[i];
     const bool alone = join.rule_of(group) == JoinRule::kUnmatched;
     (alone ? unmatched_files_ : matched_files_) += files_in(group);
-    if (alone) unmatched_groups_.push_back(i);
+    if (alone) unmatched_groups_.push_back(static_cast<uint32_t>(i));
   }
 }
 
@@ -62,7 +63,7 @@ report::Object JoinSummary::counts() const {
   return counts;
 }
 
-report::Object JoinSummary::further() const {
+report::Object JoinSummary::further(OpenedGraph& opened) const {
   report::Object further;
   if (!opened_.joined) return further;
   const NumberingChoice& choice = opened_.joined->numbering;
@@ -73,12 +74,12 @@ report::Object JoinSummary::further() const {
   further.add("numbering", std::move(numbering));
   report::List unmatched;
   const FileJoin& join = opened_.joined->join;
-  for (const size_t place : unmatched_groups_) {
-    const TensorGroup& group = join.groups()[place];
-    const std::string reason = join.reason(group);
-    for (const uint32_t tensor : join.tensors_of(group)) {
-      if (!opened_.selects(opened_.catalogue->list.tensors()[tensor])) continue;
-      report::Object file = identity_object(opened_.catalogue->index, opened_.catalogue->list.tensors()[tensor]);
+  for (const uint32_t place : unmatched_groups_) {
+    OperatorFiles files = files_of_groups(opened_, {place}, Detail::kHeaders);
+    opened.add_failures(std::move(files.failures));
+    const std::string reason = join.reason(join.groups()[place]);
+    for (const TensorRecord& tensor : files.tensors) {
+      report::Object file = identity_object(opened_.catalogue->index, tensor);
       file.add("reason", reason);
       unmatched.emplace_back(std::move(file));
     }
@@ -98,7 +99,8 @@ std::string JoinSummary::text() const {
 void JoinSummary::name_unmatched_files(Session& session) const {
   for (size_t i = 0; i < unmatched_groups_.size() && i < kUnmatchedShown; ++i) {
     const TensorGroup& group = opened_.joined->join.groups()[unmatched_groups_[i]];
-    session.messages.note(fmt::format("{}: {}", group.op_name, opened_.joined->join.reason(group)));
+    const std::string place = group.rank ? fmt::format(" of rank {}", *group.rank) : std::string();
+    session.messages.note(fmt::format("{}{}: {}", group.op_name, place, opened_.joined->join.reason(group)));
   }
 }
 

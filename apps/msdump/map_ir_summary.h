@@ -16,8 +16,8 @@ class JoinSummary {
 
   // parsed, nodes, matched_operators, unmatched_operators, matched_files, unmatched_files.
   [[nodiscard]] report::Object counts() const;
-  // numbering, unmatched_files.
-  [[nodiscard]] report::Object further() const;
+  // numbering, unmatched_files. Files that cannot be read become failures of `opened`.
+  [[nodiscard]] report::Object further(OpenedGraph& opened) const;
   // "parsed 8 of 8; 6 of 7 operators have files, 6 of 6 files have an operator".
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool complete() const { return unmatched_operators_ + unmatched_files_ == 0; }
@@ -30,7 +30,7 @@ class JoinSummary {
 
   const OpenedGraph& opened_;
   uint64_t matched_operators_ = 0, unmatched_operators_ = 0, matched_files_ = 0, unmatched_files_ = 0;
-  std::vector<size_t> unmatched_groups_;
+  std::vector<uint32_t> unmatched_groups_;
 };
 
 }  // namespace msdump::cli

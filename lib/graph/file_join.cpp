@@ -21,7 +21,7 @@ constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3
 constexpr size_t kShortestCutName = 60;
 // Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
 // cost the product of both sides.
-constexpr uint32_t kMostNamesakes = 1000;
+constexpr uint32_t kMostNamesakes = 64;
 
 bool same_type(std::string_view a, std::string_view b) { return a == b || to_lower(a) == to_lower(b); }
 

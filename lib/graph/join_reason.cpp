@@ -27,7 +27,7 @@ std::string FileJoin::reason(OpId op) const {
   if (node.kind == IrNodeKind::kVirtual) return "for the compiler only, has no kernel";
   if (node.leaf == Text::kEmpty) return "the IR has no full name for it";
   if (!dumped_[graph_->origin_index(op)])
-    return "nothing of its graph was dumped: it did not run, or not in these steps";
+    return "no tensor of its graph is here: it did not run, was not dumped, or is not selected";
   if (graph_->origin(op).kind == OriginKind::kStackJson)
     return "no tensor has its name: called, but not selected for the dump";
   return "no file has its name: not selected for the dump, without a kernel of its own, or fused into another operator";

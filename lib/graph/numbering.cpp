@@ -134,11 +134,11 @@ NumberingChoice choose(const std::array<Tally, 2>& tallies, const std::optional<
   } else if (known) {
     choice.renumbered = *known;
     choice.confidence = kByVersion;
-    choice.evidence = "by the version of MindSpore; no bytes to prove it by";
+    choice.evidence = "by the version of MindSpore; there are no bytes to prove it";
   } else {
     choice.renumbered = anew.matched_operators() > as_is.matched_operators();
     choice.confidence = kUndecided;
-    choice.evidence = "neither the version nor the bytes tell; the one that matches more operators";
+    choice.evidence = "so more operators have files; neither the version of MindSpore nor the bytes tell";
   }
   return choice;
 }

@@ -69,3 +69,20 @@ npy_file() {
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$literal" >"$1"
   head -c "$4" /dev/zero >>"$1"
 }
+
+# ir_node NUMBER TYPE OPERANDS NAME LINE: an operator of an IR text, with one line of net.py as its source.
+ir_node() {
+  printf '  %%%s(CNode_%s) = %s(%s)\n      : (<Tensor[Float32], (2)>) -> (<Tensor[Float32], (2)>)\n' "$1" "$1" "$2" "$3"
+  printf '      # Fullname with scope: (%s)\n      # In file /home/user/net.py:%s, 8~20/x = f%s(x)/\n' "$4" "$5" "$5"
+}
+
+# ir_graph [ID]: the operators on stdin as an IR text.
+ir_graph() {
+  printf '# IR entry: @kernel_graph%s\n# Total subgraphs: 1\n\n# Total params: 1\n# Params:\n' "${1:-0}"
+  printf '%%para1_x: <Tensor[Float32], (2)>\n\nsubgraph @kernel_graph%s() {\n' "${1:-0}"
+  cat
+  echo '}'
+}
+
+# two_floats PATH [BYTES]: an .npy file of two floats.
+two_floats() { npy "$1" '<f4' '(2,)' "${2:-\0\0\0\0\0\0\0\0}"; }

@@ -111,12 +111,82 @@ TEST_CASE("a name that was cut off joins if it is the beginning of only one") {
   CHECK(join.pairs_of(0)[0].rule == JoinRule::kCut);
 }
 
+TEST_CASE("a whole name that is not in the IR is no beginning of another") {
+  const std::string scope(60, 'a');
+  const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op12").c_str()}});
+  const FileJoin join = Dump({"Add.Default_" + scope + "_Add-op1"}).join(ops);
+  CHECK(join.pairs_of(0).empty());
+}
+
+TEST_CASE("spellings of one name are one group, another rank's are another") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                "Add,Default/a.b/Add-op1,0,0,1700000000000001,input,0,8,float32,\"(2)\",1\n"
+                "Add,Default_a_b_Add-op1,0,0,1700000000000002,output,0,8,float32,\"(2)\",1\n"
+                "Parameter,Default_a_b_Add-op1,0,0,1700000000000002,output,0,8,float32,\"(2)\",1\n");
+  scratch.write("rank_1/Net/0/0/Add.Default_a_b_Add-op1.0.0.1700000000000001.output.0.DefaultFormat.npy", kNpy);
+  const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  const OpGraph ops = graph_of({{"any.ir", ir_text(node_text("%0", "Add", "%para1_x", "Default/a.b/Add-op1"))}});
+  const TensorGroups groups(listed.index, listed.tensors(), ops);
+  REQUIRE(groups.all().size() == 3);
+  CHECK(groups.all()[0].rank == 0);
+  CHECK(groups.tensors_of(groups.all()[0]).size() == 2);
+  std::vector<uint32_t> named;
+  groups.for_each_named("Default_a_b_Add-op1", name_hash("Default_a_b_Add-op1"),
+                        [&](uint32_t group) { named.push_back(group); });
+  CHECK(named == std::vector<uint32_t>{0, 1, 2});
+  CHECK(groups.places().size() == 2);
+}
+
+TEST_CASE("a name of a hundred thousand numbers is looked at once") {
+  std::string name = "Default_Add-op1";
+  for (int i = 0; i < 100'000; ++i) name += "-op1_2";
+  const ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                "Add," +
+                    name + ",0,0,1700000000000001,output,0,8,float32,\"(2)\",1\n");
+  const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  const OpGraph ops = graph({{"Add", "Default/Add-op1"}});
+  const FileJoin join(std::make_shared<const TensorGroups>(listed.index, listed.tensors(), ops), ops, {});
+  CHECK(only_pair(join, ops, "Default/Add-op1").rule == JoinRule::kDerived);
+}
+
+TEST_CASE("many operators of one name cost no product of both sides") {
+  std::string body;
+  for (int i = 0; i < 500; ++i) body += node_text("%" + std::to_string(i), "Add", "%para1_x", "Default/Add-op1");
+  const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_0.ir", ir_text(body)}});
+  const FileJoin join = Dump({"Add.Default_Add-op1"}).join(ops);
+  CHECK(join.pairs().size() < 100);
+  CHECK(!join.pairs_of(0).empty());
+}
+
+TEST_CASE("files of two dumps given together belong to the operators of their own IR") {
+  const ScratchDir scratch;
+  for (const char* run : {"one", "two"}) {
+    scratch.write(
+        std::string(run) + "/rank_0/Net/0/0/Add.Default_Add-op1.0.0.1700000000000001.output.0.DefaultFormat.npy", kNpy);
+    scratch.write(
+        std::string(run) + "/rank_0/graphs/ms_output_trace_code_graph_0.ir",
+        ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1", {std::string("/u/") + run + ".py:3, 1~2/a"})));
+  }
+  const test::JoinedDump dump = test::join_dump(scratch.path());
+  REQUIRE(dump.graph().size() == 2);
+  for (OpId op = 0; op < 2; ++op) {
+    const std::string run = dump.graph().origin(op).path.find("/one/") != std::string::npos ? "one/" : "two/";
+    const auto files = dump.files_of(op);
+    REQUIRE(files.size() == 1);
+    CHECK(files[0].substr(0, 4) == run);
+  }
+}
+
 TEST_CASE("another graph's files are another graph's") {
   const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_7.ir",
                                  ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1"))}});
   const FileJoin join = Dump({"Add.Default_Add-op1"}).join(ops);
   CHECK(join.matched_operators() == 0);
-  CHECK(join.reason(OpId{0}).find("nothing of its graph") != std::string::npos);
+  CHECK(join.reason(OpId{0}).find("no tensor of its graph") != std::string::npos);
   CHECK(join.reason(join.groups()[0]) == "there is no IR of its graph");
 }
 

@@ -61,6 +61,22 @@ TEST_CASE("the IR of a dump is found from every level of it, text before protobu
   }
 }
 
+TEST_CASE("each IR is read once, by whatever paths it is found") {
+  const ScratchDir scratch;
+  for (const char* step : {"0", "1"})
+    scratch.write(std::string("dump/rank_0/Net/0/") + step +
+                      "/Add.Default_Add-op1.0.0.1700000000000001.output.0.DefaultFormat.npy",
+                  build_faulty_npy(test::NpyFault::kNone));
+  const std::string graphs = "dump/rank_0/graphs/";
+  scratch.write(graphs + "ms_output_trace_code_graph_0.ir", "");
+  scratch.write(graphs + "ms_output_trace_code_graph_0.pb", "");
+  const auto index = DumpIndex::build({scratch.file("dump/rank_0/Net/0/0"), scratch.file("dump/rank_0/Net/0/1")}, {});
+  REQUIRE(index);
+  const Names wanted = {graphs + "ms_output_trace_code_graph_0.ir"};
+  CHECK(names_of(scratch, *find_ir(&*index, {})) == wanted);
+  CHECK(names_of(scratch, *find_ir(nullptr, {scratch.file(graphs + "*"), scratch.file(graphs)})) == wanted);
+}
+
 TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is taken") {
   const ScratchDir scratch;
   scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));

@@ -166,5 +166,24 @@ TEST_CASE("without a hit the nearest lines of the file are named, nearest first"
   CHECK(nearest_lines(graph, *parse_line_query("nothing.py:12"), 5).empty());
 }
 
+TEST_CASE("what is left out for a line has no frame of it") {
+  const auto accepts = [](const char* query, const char* behind) {
+    const IrNeedle needle = needle_of(*parse_line_query(query));
+    return !needle.accept || needle.accept(behind);
+  };
+  CHECK(needle_of(*parse_line_query("src/net.py:12")).text == "net.py");
+  CHECK(needle_of(*parse_line_query("C:\\src\\net.py:12")).text == "net.py");
+  CHECK(accepts("net.py", "anything"));
+  CHECK(accepts("net.py:12", ":12, 8~20/x = y/"));
+  CHECK(accepts("net.py:12", "(12)/x = y/"));
+  CHECK(accepts("net.py:12", ":10~14, 8~20/x = f(/"));
+  CHECK(!accepts("net.py:12", ":13, 8~20/x = y/"));
+  CHECK(!accepts("net.py:12", ":120, 8~20/x = y/"));
+  CHECK(!accepts("net.py:12", ":1~20, 4~16/    def construct(self, x):/"));
+  CHECK(accepts("net.py:1-20", ":1~20, 4~16/    def construct(self, x):/"));
+  CHECK(!accepts("net.py:12", ""));
+  CHECK(!accepts("net.py:12", "c"));
+}
+
 }  // namespace
 }  // namespace msdump

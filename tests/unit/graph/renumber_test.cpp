@@ -1,9 +1,14 @@
 #include "graph/renumber.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "io/file.h"
+#include "ir/ir_text.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
+#include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
@@ -47,6 +52,37 @@ TEST_CASE("ranks are processes of their own") {
   const auto numbers = renumbered(graph);
   CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op3")) == 0);
   CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op4")) == 0);
+}
+
+TEST_CASE("two dumps of one rank are processes of their own") {
+  const OpGraph graph = graph_of({{"one/rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                                   ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op3"))},
+                                  {"two/rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                                   ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op4"))}});
+  const auto numbers = renumbered(graph);
+  CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op3")) == 0);
+  CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op4")) == 0);
+}
+
+TEST_CASE("graphs that feed one folder are numbered in the order of their own ids") {
+  const test::ScratchDir scratch;
+  std::vector<Origin> origins;
+  for (const int64_t number : {10, 2}) {
+    Origin origin;
+    origin.path = scratch.write("ms_output_trace_code_graph_" + std::to_string(number) + ".ir",
+                                ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op" + std::to_string(number))));
+    origin.place = OriginPlace::kDump;
+    origin.graph_id = 0;
+    origin.number = number;
+    auto ir = read_ir_text(*File::open(origin.path));
+    REQUIRE(ir);
+    origin.graph = std::move(*ir);
+    origins.push_back(std::move(origin));
+  }
+  const OpGraph graph(std::move(origins));
+  const auto numbers = renumbered(graph);
+  CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op2")) == 0);
+  CHECK(new_number(graph, numbers, find_operator(graph, "Default/Add-op10")) == 1);
 }
 
 TEST_CASE("what save_graphs wrote last has the final numbers already") {

@@ -1,0 +1,85 @@
+#include "graph/name_table.h"
+
+#include <string>
+
+#include "support/catch.h"
+#include "support/graph_run.h"
+
+namespace msdump {
+namespace {
+
+using test::graph_of;
+using test::ir_text;
+using test::node_text;
+
+TEST_CASE("a name is made as files have it, with its own number or another") {
+  const OpGraph graph =
+      graph_of({{"graph_build_0_0001.ir", ir_text(node_text("%0", "Add", "%para1_x", "Default/net.a-Net/Add B-op12_3") +
+                                                  node_text("%1", "Add", "%para1_x", "Add-op7") +
+                                                  node_text("%2", "Add", "%para1_x", "Default/Add"))}});
+  NormalName name;
+  name.assign(graph, 0, kNoIndex);
+  CHECK(name.full() == "Default_net_a-Net_Add_B-op12_3");
+  CHECK(name.leaf() == "Add_B-op12_3");
+  name.assign(graph, 0, 4);
+  CHECK(name.full() == "Default_net_a-Net_Add_B-op4");
+  name.assign(graph, 1, kNoIndex);
+  CHECK(name.full() == "Add-op7");
+  CHECK(name.leaf() == name.full());
+  name.assign(graph, 2, 4);
+  CHECK(name.full() == "Default_Add");
+}
+
+TEST_CASE("names are equal that differ in what files replace only") {
+  CHECK(is_name("a_b_c", "a/b.c"));
+  CHECK(!is_name("a_b_c", "a/b-c"));
+  CHECK(!is_name("a_b", "a/b/"));
+  CHECK(same_name("a b\\c", "a.b/c"));
+  CHECK(!same_name("a", "b"));
+  CHECK(name_hash(NormalName("a/b c").full()) == name_hash("a_b_c"));
+}
+
+TEST_CASE("a hash tells lengths, ends and order apart") {
+  std::string name = "Default_network_Conv2D-op1";
+  for (size_t i = 0; i < name.size(); ++i) {
+    std::string other = name;
+    other[i] ^= 1;
+    INFO(i);
+    CHECK(name_hash(other) != name_hash(name));
+    CHECK(name_hash(name.substr(0, i)) != name_hash(name));
+  }
+  CHECK(name_hash(std::string(8, '\0')) != name_hash(std::string(9, '\0')));
+}
+
+TEST_CASE("slots find what was added, also with equal hashes and after growing") {
+  HashSlots slots;
+  const auto is = [](uint32_t wanted) { return [wanted](uint32_t index) { return index == wanted; }; };
+  for (uint32_t i = 0; i < 5000; ++i) {
+    const uint64_t hash = i % 7 == 0 ? 0 : uint64_t{i} * 0x9E37'79B9'7F4A'7C15;
+    CHECK(slots.find_or_add(hash, i, is(i)) == i);
+  }
+  for (uint32_t i = 0; i < 5000; ++i) {
+    const uint64_t hash = i % 7 == 0 ? 0 : uint64_t{i} * 0x9E37'79B9'7F4A'7C15;
+    INFO(i);
+    REQUIRE(slots.find(hash, is(i)) == i);
+    REQUIRE(slots.find_or_add(hash, 9999, is(i)) == i);
+  }
+  CHECK(slots.find(12345, is(1)) == kNoIndex);
+}
+
+TEST_CASE("an index gives all values of a hash in ascending order") {
+  HashIndex index;
+  CHECK(index.equal(1).first == index.equal(1).second);
+  for (const uint32_t value : {5U, 3U, 9U}) index.add(UINT64_MAX, value);
+  index.add(0, 1);
+  index.close();
+  const auto [first, last] = index.equal(UINT64_MAX);
+  REQUIRE(last - first == 3);
+  CHECK(first[0].value == 3);
+  CHECK(first[2].value == 9);
+  CHECK(index.equal(0).first->value == 1);
+  CHECK(index.equal(7).first == index.equal(7).second);
+}
+
+}  // namespace
+}  // namespace msdump
