@@ -62,8 +62,8 @@ GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
   return request;
 }
 
-// What was decided that the user may want to know: the IR was found elsewhere, the numbers are not as they look, or the two
-// do not belong together.
+// What was decided that the user may want to know: the IR was found elsewhere, the numbers are not as they look, or the
+// two do not belong together.
 void note_choices(Session& session, const OpenedGraph& opened) {
   if (!opened.joined) return;
   const auto& roots = opened.catalogue->index.paths();

@@ -1,4 +1,5 @@
-// What find-op and map-ir begin with: the dump, if there is one, the graph that tells about it, and the join of the two.
+// What find-op and map-ir begin with: the dump, if there is one, the graph that tells about it, and the join of the
+// two.
 #pragma once
 
 #include <memory>

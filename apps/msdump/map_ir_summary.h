@@ -1,5 +1,5 @@
-// What msdump map-ir says about the join as a whole: how much of what is selected found a partner, and the files that did
-// not.
+// What msdump map-ir says about the join as a whole: how much of what is selected found a partner, and the files that
+// did not.
 #pragma once
 
 #include <string>

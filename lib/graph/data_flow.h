@@ -1,8 +1,8 @@
-// What flows into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant that
-// made the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
+// What flows into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant
+// that made the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
 //
-// Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads and
-// unfolding tuples; up to 2.0 constants that are attributes are left out, too.
+// Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads
+// and unfolding tuples; up to 2.0 constants that are attributes are left out, too.
 // Source: reference/ir.md 1.8 and 1.11, reference/verified-on-real-mindspore.md 2 and 5.
 #pragma once
 

@@ -96,8 +96,8 @@ class FileJoiner {
     }
   }
 
-  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a time,
-  // and the memory is asked for their groups meanwhile.
+  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a
+  // time, and the memory is asked for their groups meanwhile.
   template <class Visit>
   void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
     struct Pending {

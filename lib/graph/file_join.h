@@ -1,5 +1,5 @@
-// FileJoin: which tensors of a dump belong to which operators of a graph, by name; each pair with the rule that found it
-// and how sure that is, each operator and each tensor without a partner with the reason in words.
+// FileJoin: which tensors of a dump belong to which operators of a graph, by name; each pair with the rule that found
+// it and how sure that is, each operator and each tensor without a partner with the reason in words.
 //
 //   rule            the name in the file is ...                                                              confidence
 //   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also where the file has it    1
@@ -11,8 +11,8 @@
 //   derived         the name of one and what the graph engine put behind it ("_lxslice3", "trans_Cast_0")          0.75
 //   cut             the beginning, too long for a file system, of one                                               0.5
 //   parameter       that of a parameter of the graph, or of a constant
-// Where all operators have new numbers in the files (graph/renumber.h), the names are those; the confidence that this is so
-// limits the confidence of every pair whose name it changes.
+// Where all operators have new numbers in the files (graph/renumber.h), the names are those; the confidence that this
+// is so limits the confidence of every pair whose name it changes.
 // Ranks and graphs must be the same where both sides know theirs.
 // Source: reference/ir.md 2.4.
 #pragma once

@@ -44,6 +44,12 @@ std::string_view without_leading_number(std::string_view name) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// save_graphs appends its counter to this name, and no ".ir".
+bool is_trace_code_graph(std::string_view name) {
+  constexpr std::string_view kStart = "trace_code_graph_";
+  return name.starts_with(kStart) && is_digits(name.substr(kStart.size()));
+}
+
 // "rank_3" anywhere in the path, the last one.
 std::optional<int64_t> rank_of_path(std::string_view path) {
   constexpr std::string_view kRank = "rank_";
@@ -132,8 +138,8 @@ std::vector<IrFile> ir_below(const std::string& folder) {
   return files;
 }
 
-// Each file once, however often and by whatever path it was found; of text and protobuf with one name the text, which says
-// more and is read with its .pb.
+// Each file once, however often and by whatever path it was found; of text and protobuf with one name the text, which
+// says more and is read with its .pb.
 void drop_repeated(std::vector<IrFile>& files) {
   const auto whole = [](const std::string& path) {
     std::error_code ignored;
@@ -181,7 +187,8 @@ class Search {
         IrFile stack{
             index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
         stacks_.push_back(std::move(stack));
-      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf) {
+      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
+                 (file.family == nullptr && is_trace_code_graph(file.name))) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
       }
     }
@@ -280,7 +287,8 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
     file.kind = OriginKind::kStackJson;
     return file;
   }
-  if (kind != FileKind::kIrText && kind != FileKind::kIrProtobuf) return std::nullopt;
+  const bool is_ir = kind == FileKind::kIrText || kind == FileKind::kIrProtobuf || is_trace_code_graph(file_name);
+  if (!is_ir) return std::nullopt;
   if (kind == FileKind::kIrProtobuf) file.kind = OriginKind::kIrProtobuf;
   std::string_view name = file_name;
   if (const size_t dot = name.rfind('.'); dot != std::string_view::npos) name = name.substr(0, dot);

@@ -1,5 +1,5 @@
-// Finds the files that tell about the operators of a dump: IR inside it, beside it, or named by the user; and stack.json of
-// msprobe.
+// Finds the files that tell about the operators of a dump: IR inside it, beside it, or named by the user; and
+// stack.json of msprobe.
 //
 //   1. what the user names (--ir): files, folders, globs
 //   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb where there

@@ -84,8 +84,8 @@ std::string collapsed(std::string_view text) {
   return result;
 }
 
-// Without "." and ".."; a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR. Those at
-// the beginning go, too: nobody knows where they start.
+// Without "." and ".."; a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR. Those
+// at the beginning go, too: nobody knows where they start.
 std::string resolved(std::string_view path) {
   std::string result;
   while (!path.empty()) {
@@ -153,7 +153,8 @@ class OperatorMatcher {
   }
 
  private:
-  // Innermost first. What counts as innermost: the first statement of the user's, or of the library where nobody else is.
+  // Innermost first. What counts as innermost: the first statement of the user's, or of the library where nobody else
+  // is.
   void match_chain(std::span<const uint32_t> chain) {
     bool user_statement_seen = false;
     for (size_t i = 0; i < chain.size(); ++i) {

@@ -1,5 +1,5 @@
-// LineQuery: a place in a script as people copy it from a trace, an IR or a log, and how an operator's source lines relate
-// to it.
+// LineQuery: a place in a script as people copy it from a trace, an IR or a log, and how an operator's source lines
+// relate to it.
 //
 //   alexnet.py:175   alexnet.py:175-180   alexnet.py(175)   alexnet.py:175, 12~25   src/alexnet.py:15~20, 4~16
 //   # In file /home/user/alexnet.py:175, 12~25/   x = self.conv3(x)/
@@ -28,11 +28,12 @@ struct LineQuery {
 // kUsage for text that is no such place.
 Result<LineQuery> parse_line_query(std::string_view text);
 
-// What an operator's text holds if find_line() finds it: lets a reader of IR text leave out all others. It may let others in.
+// What an operator's text holds if find_line() finds it: lets a reader of IR text leave out all others. It may let
+// others in.
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
-// Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does not.
-// "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".
+// Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does
+// not. "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".
 [[nodiscard]] bool path_ends_with(std::string_view path, std::string_view end);
 
 // Best first.
@@ -49,8 +50,8 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this very stack, or the IR's text and protobuf name different lines: which call it
-  // was nobody can tell.
+  // Several operators of the type have this very stack, or the IR's text and protobuf name different lines: which call
+  // it was nobody can tell.
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };

@@ -1,5 +1,6 @@
 // Names as keys: '/', '\', '.' and blanks count as '_', and the name of an operator is its scope, its leaf and perhaps
-// another number, one behind the other. A million of them on each side of a join, so that nothing here allocates by name.
+// another number, one behind the other. A million of them on each side of a join, so that nothing here allocates by
+// name.
 #pragma once
 
 #include <bit>
@@ -38,8 +39,8 @@ class NormalName {
 [[nodiscard]] bool is_name(std::string_view normal, std::string_view written);
 [[nodiscard]] bool same_name(std::string_view written, std::string_view other);
 
-// An open hash table of the indices of things that their owner keeps in a vector: eight bytes a thing at most half of them
-// used, so that a look-up of a million costs one miss of the cache besides those of the thing itself.
+// An open hash table of the indices of things that their owner keeps in a vector: eight bytes a thing at most half of
+// them used, so that a look-up of a million costs one miss of the cache besides those of the thing itself.
 class HashSlots {
  public:
   explicit HashSlots(size_t expected = 0) : slots_(std::bit_ceil(2 * expected + 2)) {}

@@ -1,6 +1,6 @@
 // Which numbers operators have in the names of the files: those of the graph, or new ones (graph/renumber.h)? Known for
-// MindSpore up to 2.2 (the graph's) and from 2.7 on (new); between them, and as a check, the bytes decide: under the right
-// hypothesis the inputs of operators are the outputs of their producers.
+// MindSpore up to 2.2 (the graph's) and from 2.7 on (new); between them, and as a check, the bytes decide: under the
+// right hypothesis the inputs of operators are the outputs of their producers.
 // Source: reference/verified-on-real-mindspore.md 1.1.
 #pragma once
 
@@ -35,8 +35,8 @@ struct JoinContext {
   const CancelToken& cancel;
 };
 
-// Joins the tensors to the graph under the hypothesis that the bytes, else the version of the framework, speak for. An error
-// only when interrupted.
+// Joins the tensors to the graph under the hypothesis that the bytes, else the version of the framework, speak for. An
+// error only when interrupted.
 Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
                           const JoinContext& context);
 

@@ -1,5 +1,5 @@
-// Does the value that went into an operator equal the one its producer wrote? What proves, or disproves, that files belong
-// to the operators they were joined to.
+// Does the value that went into an operator equal the one its producer wrote? What proves, or disproves, that files
+// belong to the operators they were joined to.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace msdump {
 
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
-// Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many elements
-// of the same dtype are no difference, a reshape costs nothing and has no kernel. Without: the texts of their rows in
-// statistic.csv. Thread-safe.
+// Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many
+// elements of the same dtype are no difference, a reshape costs nothing and has no kernel. Without: the texts of their
+// rows in statistic.csv. Thread-safe.
 class ValueComparer {
  public:
   ValueComparer(const DumpIndex& index, const std::vector<TensorRecord>& tensors);

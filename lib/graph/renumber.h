@@ -1,8 +1,8 @@
 // The numbers that operators have in file names, where these are not those of the IR.
 //
-// MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it numbers the kernels of all graphs anew. The
-// rule: graphs in ascending id, in each the nodes in the order of the IR, every node that has a name, virtual ones too; one
-// counter for each text before "-op", for the whole process. All graphs of the process must be there.
+// MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it numbers the kernels of all graphs anew.
+// The rule: graphs in ascending id, in each the nodes in the order of the IR, every node that has a name, virtual ones
+// too; one counter for each text before "-op", for the whole process. All graphs of the process must be there.
 // Source: reference/verified-on-real-mindspore.md 1.1, proved there by the bytes along the data flow.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Which lines of whose code an operator came from: frames of the user's script and of the framework's library.
 //
-// Outer frames are less reliable than the innermost: cells and functions that are used more than once may carry the frames
-// of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
+// Outer frames are less reliable than the innermost: cells and functions that are used more than once may carry the
+// frames of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
 #pragma once
 
 #include <optional>

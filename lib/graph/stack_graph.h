@@ -1,5 +1,5 @@
-// The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call has
-// no stack of its own; it gets that of its forward call, as a gradient.
+// The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call
+// has no stack of its own; it gets that of its forward call, as a gradient.
 #pragma once
 
 #include <set>

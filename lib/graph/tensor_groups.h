@@ -1,6 +1,6 @@
 // TensorGroups: the tensors of a dump by the operator that their files name; what a join looks for on the side of the
-// files. A group is one name in one graph of one rank of one dump: all slots, steps and occurrences. Where the graph knows
-// its step (msprobe's stack.json) a group is of one step. Names that differ only in '/', '.', '_' are one.
+// files. A group is one name in one graph of one rank of one dump: all slots, steps and occurrences. Where the graph
+// knows its step (msprobe's stack.json) a group is of one step. Names that differ only in '/', '.', '_' are one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The join of a dump with its IR, alone, beside `sort` of the two lists of names; and msdump find-op and map-ir on an IR
-// without a dump, as whole processes beside grep -c.
+// The join of a dump with its IR, alone, beside `sort` of the two lists of names; and msdump find-op and map-ir on an
+// IR without a dump, as whole processes beside grep -c.
 //
 //   bench_graph [--runs N] [--scale PERCENT] [--keep] [--only join|foreign|commands] [--msdump PATH]
 //
@@ -35,8 +35,8 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Operator `i` of a graph: its scope and type; the second half of a graph repeats the names of the first, so that numbers
-// are 0 and 1.
+// Operator `i` of a graph: its scope and type; the second half of a graph repeats the names of the first, so that
+// numbers are 0 and 1.
 std::string scoped_name(int graph, int i, int per_graph) {
   constexpr std::string_view kTypes[] = {"MatMul", "Add", "Mul", "Cast", "SiLU", "Transpose"};
   const int name = i % std::max(1, per_graph / 2);

@@ -1,5 +1,5 @@
-// An IR text like that of MindSpore 2.4 for a language model of 96 layers: 2 KB an operator, each with its own debug name and
-// unique_id, scopes of 180 bytes and seven to ten source lines.
+// An IR text like that of MindSpore 2.4 for a language model of 96 layers: 2 KB an operator, each with its own debug
+// name and unique_id, scopes of 180 bytes and seven to ten source lines.
 #pragma once
 
 #include <algorithm>

@@ -32,17 +32,25 @@ Names found_from(const ScratchDir& scratch, const std::string& dump) {
   return names_of(scratch, *search);
 }
 
+IrFile named(const char* path) {
+  const auto file = ir_file_of_name(path);
+  INFO(path);
+  REQUIRE(file);
+  return *file;
+}
+
 TEST_CASE("a name says rank, graph and whether numbers are final") {
   const auto of_dump = ir_file_of_name("d/rank_3/graphs/ms_output_trace_code_graph_12.ir");
   REQUIRE(of_dump);
   CHECK(of_dump->rank == 3);
   CHECK(of_dump->graph_id == 12);
   CHECK(of_dump->place == OriginPlace::kDump);
-  CHECK(ir_file_of_name("graph_build_2_0087.ir")->graph_id == 2);
-  CHECK(ir_file_of_name("graph_build_2_0087.ir")->place == OriginPlace::kSaved);
-  CHECK(ir_file_of_name("graph_before_reset_id_0_0093.ir")->place == OriginPlace::kDump);
-  CHECK(ir_file_of_name("trace_code_graph_0012")->kind == OriginKind::kIrText);
-  CHECK(ir_file_of_name("ms_output_trace_code_graph_0.pb")->kind == OriginKind::kIrProtobuf);
+  CHECK(named("graph_build_2_0087.ir").graph_id == 2);
+  CHECK(named("graph_build_2_0087.ir").place == OriginPlace::kSaved);
+  CHECK(named("graph_before_reset_id_0_0093.ir").place == OriginPlace::kDump);
+  CHECK(named("trace_code_graph_0012").kind == OriginKind::kIrText);
+  CHECK(named("ms_output_trace_code_graph_0.pb").kind == OriginKind::kIrProtobuf);
+  CHECK(!ir_file_of_name("trace_code_graph_notes"));
   CHECK(!ir_file_of_name("final_actor_set_kernel_graph_0.txt"));
   CHECK(!ir_file_of_name("actor_set_kernel_graph_0.ir"));
 }
@@ -87,6 +95,15 @@ TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is take
     scratch.write(std::string("run/save_graphs/") + name, "");
   CHECK(found_from(scratch, "run/dump") ==
         Names{"run/save_graphs/graph_build_0_0090.ir", "run/save_graphs/graph_build_1_0134.ir"});
+}
+
+TEST_CASE("a saved graph without an extension is found inside a dump and beside it") {
+  const ScratchDir scratch;
+  scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write("run/save_graphs/trace_code_graph_0092", "");
+  scratch.write("run/save_graphs/16_execute_0466.ir", "");
+  CHECK(found_from(scratch, "run/dump") == Names{"run/save_graphs/trace_code_graph_0092"});
+  CHECK(found_from(scratch, "run") == Names{"run/save_graphs/trace_code_graph_0092"});
 }
 
 TEST_CASE("what the user names is read whatever it is called, and globs are expanded") {

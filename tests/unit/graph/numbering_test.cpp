@@ -20,7 +20,8 @@ using test::ScratchDir;
 
 constexpr const char* kGraph = "rank_0/graphs/ms_output_trace_code_graph_0.ir";
 
-// Two operators of one type, numbered the other way round than in the order of the graph: the first is op0 in new numbers.
+// Two operators of one type, numbered the other way round than in the order of the graph: the first is op0 in new
+// numbers.
 std::string crossed() {
   return ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1") +
                  node_text("%1", "Add", "%0", "Default/Add-op0") + node_text("%2", "Mul", "%1", "Default/Mul-op0"));
