@@ -41,7 +41,9 @@ TEST_CASE("a name says rank, graph and whether numbers are final") {
   CHECK(ir_file_of_name("graph_build_2_0087.ir")->graph_id == 2);
   CHECK(ir_file_of_name("graph_build_2_0087.ir")->place == OriginPlace::kSaved);
   CHECK(ir_file_of_name("graph_before_reset_id_0_0093.ir")->place == OriginPlace::kDump);
-  CHECK(ir_file_of_name("trace_code_graph_0012")->kind == OriginKind::kIrText);
+  const auto without_suffix = ir_file_of_name("trace_code_graph_0012");
+  REQUIRE(without_suffix);
+  CHECK(without_suffix->kind == OriginKind::kIrText);
   CHECK(ir_file_of_name("ms_output_trace_code_graph_0.pb")->kind == OriginKind::kIrProtobuf);
   CHECK(!ir_file_of_name("final_actor_set_kernel_graph_0.txt"));
   CHECK(!ir_file_of_name("actor_set_kernel_graph_0.ir"));
