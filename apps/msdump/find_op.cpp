@@ -1,5 +1,6 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -80,10 +81,14 @@ class FindOp : public Command {
       if (!query) return session.end_with(query.error());
       queries_.push_back(std::move(*query));
     }
-    Result<OpenedGraph> opened = open_graph(session, options_, {needle(), Headers::kWhereNeeded});
+    Result<OpenedGraph> opened = open_graph(session, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
+    const std::vector<Found> found = find(*opened);
+    if (found.empty() && only_line() && !opened->catalogue) {
+      // What is near has to be said.
+      if (const Status read = read_other_lines(session, *opened); !read) return session.end_with(read.error());
+    }
     if (opened->graph().size() == 0) return end_without_graph(session, *opened);
-    std::vector<Found> found = find(*opened);
     return paths_ ? print_paths(session, *opened, found) : print_rows(session, *opened, found);
   }
 
@@ -106,9 +111,9 @@ class FindOp : public Command {
   }
 
   // One place alone: other operators need not be read where no dump is to be joined.
-  [[nodiscard]] std::string needle() const {
-    if (queries_.size() != 1 || !codes_.empty() || !names_.empty()) return {};
-    return queries_[0].file.substr(queries_[0].file.rfind('/') + 1);
+  [[nodiscard]] std::optional<LineQuery> only_line() const {
+    if (queries_.size() != 1 || !codes_.empty() || !names_.empty()) return std::nullopt;
+    return queries_[0];
   }
 
   [[nodiscard]] bool matches_name(const OpGraph& graph, OpId op) const {

@@ -55,7 +55,7 @@ Status open_the_dump(Session& session, const GraphOptions& options, const GraphN
 GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
   GraphRequest request;
   if (!opened.catalogue) {
-    request.needle = needs.needle;
+    request.only_line = needs.only_line;
     return request;
   }
   std::set<int64_t> graphs;
@@ -63,6 +63,10 @@ GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
     if (folder.identity.graph) graphs.insert(*folder.identity.graph);
   }
   request.dumped_graphs.assign(graphs.begin(), graphs.end());
+  const bool of_msprobe = std::any_of(opened.search.files.begin(), opened.search.files.end(), [](const IrFile& file) {
+    return file.kind == OriginKind::kStackJson;
+  });
+  if (!of_msprobe) return request;
   for (const TensorRecord& tensor : opened.catalogue->list.tensors()) request.dumped_ops.insert(tensor.name.op_name);
   return request;
 }
@@ -134,9 +138,17 @@ Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, co
   opened.pool = std::make_unique<WorkerPool>(jobs);
   MSDUMP_TRY(*opened.loaded,
              load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
-  if (opened.catalogue && opened.graph().size() > 0)
-    opened.joined.emplace(join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph()));
+  if (opened.catalogue && opened.graph().size() > 0) {
+    MSDUMP_TRY(Joined joined, join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(),
+                                         {*opened.pool, session.cancel}));
+    opened.joined.emplace(std::move(joined));
+  }
   return opened;
+}
+
+Status read_other_lines(Session& session, OpenedGraph& opened) {
+  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, {*opened.pool, session.cancel}));
+  return {};
 }
 
 ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {

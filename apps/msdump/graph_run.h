@@ -42,12 +42,15 @@ struct OpenedGraph {
 };
 
 struct GraphNeeds {
-  std::string needle;  // GraphRequest: for a search that needs no other operators
+  std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
   Headers headers = Headers::kWhereNeeded;
 };
 // With --ir and neither -d nor $MSDUMP_DUMP only the IR is read. Errors of single files are in `loaded.failures` and
 // `catalogue`.
 Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);
+
+// Reads the operators that `only_line` left out.
+Status read_other_lines(Session& session, OpenedGraph& opened);
 
 // Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);

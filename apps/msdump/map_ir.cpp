@@ -273,7 +273,8 @@ class MapIr : public Command {
       ++(join.pairs_of(op).empty() ? counts.unmatched_operators : counts.matched_operators);
     }
     for (const TensorGroup& group : join.groups())
-      (group.rule == JoinRule::kUnmatched ? counts.unmatched_files : counts.matched_files) += files_in(opened, group);
+      (join.rule_of(group) == JoinRule::kUnmatched ? counts.unmatched_files : counts.matched_files) +=
+          files_in(opened, group);
   }
 
   ExitCode print_rows(Session& session, const OpenedGraph& opened) const {
@@ -317,7 +318,7 @@ class MapIr : public Command {
     further.add("numbering", std::move(numbering));
     report::List unmatched;
     for (const TensorGroup& group : opened.joined->join.groups()) {
-      if (group.rule != JoinRule::kUnmatched) continue;
+      if (opened.joined->join.rule_of(group) != JoinRule::kUnmatched) continue;
       for (const uint32_t tensor : opened.joined->join.tensors_of(group)) {
         report::Object file = identity_object(opened.catalogue->index, opened.catalogue->list.tensors()[tensor]);
         file.add("reason", opened.joined->join.reason(group));
@@ -330,7 +331,7 @@ class MapIr : public Command {
   void name_unmatched_files(Session& session, const OpenedGraph& opened) const {
     size_t shown = 0;
     for (const TensorGroup& group : opened.joined->join.groups()) {
-      if (group.rule != JoinRule::kUnmatched || ++shown > kUnmatchedShown) continue;
+      if (opened.joined->join.rule_of(group) != JoinRule::kUnmatched || ++shown > kUnmatchedShown) continue;
       session.messages.note(
           fmt::format("{}: {}", escape_for_terminal(group.op_name), opened.joined->join.reason(group)));
     }

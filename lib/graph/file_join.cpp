@@ -1,11 +1,12 @@
 #include "graph/file_join.h"
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "graph/name_table.h"
@@ -18,17 +19,11 @@ namespace {
 constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3, kSeveralFused = 0.85,
                  kWithSuffix = 0.75, kCutOff = 0.5;
 constexpr size_t kShortestCutName = 60;
-
-uint64_t hash_of(std::string_view name) { return NameHash().add(name).value(); }
-
-bool same_name(std::string_view a, std::string_view b) {
-  const auto normal = [](char c) { return c == '/' || c == '\\' || c == '.' || c == ' ' ? '_' : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return normal(x) == normal(y); });
-}
+// Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
+// cost the product of both sides.
+constexpr uint32_t kMostNamesakes = 1000;
 
 bool same_type(std::string_view a, std::string_view b) { return a == b || to_lower(a) == to_lower(b); }
-
-bool agree(const std::optional<int64_t>& a, const std::optional<int64_t>& b) { return !a || !b || *a == *b; }
 
 // "data-12" of constants/, "cst3" (1.3 to 1.5): values that the graph has instead of computing them.
 bool is_constant_name(std::string_view name) {
@@ -40,15 +35,14 @@ bool is_constant_name(std::string_view name) {
 
 // "(Default/a/Add-op1, Default/b/Mul-op2)", also with brackets or quotes: normalised names.
 std::vector<std::string> names_in(std::string_view list) {
+  constexpr std::string_view kBetween = ",()[]\"";
   std::vector<std::string> names;
-  std::string name;
-  for (const char c : std::string(list) + ",") {
-    if (c == ',' || c == '(' || c == ')' || c == '[' || c == ']' || c == '"') {
-      while (!name.empty() && name.front() == ' ') name.erase(0, 1);
-      if (!name.empty()) names.push_back(normalised_op_name(std::exchange(name, {})));
-    } else {
-      name += c;
-    }
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find_first_of(kBetween, begin), list.size());
+    std::string_view name = list.substr(begin, end - begin);
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    if (!name.empty()) names.push_back(normalised_op_name(name));
+    begin = end + 1;
   }
   return names;
 }
@@ -58,13 +52,12 @@ std::vector<std::string> names_in(std::string_view list) {
 // Fills a FileJoin, rule by rule; what a surer rule has matched is left alone by the others.
 class FileJoiner {
  public:
-  FileJoiner(FileJoin& join, const DumpIndex& index, const std::vector<TensorRecord>& tensors)
-      : join_(join), graph_(*join.graph_), index_(index), tensors_(tensors) {
-    for (const Origin& origin : graph_.origins()) by_step_ = by_step_ || origin.step.has_value();
-  }
+  explicit FileJoiner(FileJoin& join) : join_(join), graph_(*join.graph_), groups_(*join.groups_) {}
 
   void run() {
-    make_groups();
+    join_.rules_.assign(groups_.all().size(), JoinRule::kUnmatched);
+    namesakes_.assign(groups_.all().size(), 0);
+    join_.pairs_.reserve(std::min(graph_.size(), groups_.all().size()));
     by_full_name();
     by_last_component();
     leftovers();
@@ -72,73 +65,25 @@ class FileJoiner {
   }
 
  private:
-  [[nodiscard]] FileName file_name(OpId op) const {
-    return file_name_of(graph_, op, join_.naming_.renumbered ? join_.naming_.numbers[op] : kNoIndex);
+  [[nodiscard]] uint32_t number_in_files(OpId op) const {
+    return join_.naming_.renumbered ? join_.naming_.numbers[op] : kNoIndex;
   }
 
-  // Does it matter whether operators have new numbers?
-  [[nodiscard]] bool depends_on_numbering(OpId op) const {
-    const auto& numbers = join_.naming_.numbers;
-    if (numbers.empty() || numbers[op] == kNoIndex) return false;
-    const auto own = split_number(graph_.leaf(op));
-    return own && own->number != numbers[op];
-  }
-
-  void make_groups() {
-    std::unordered_map<uint64_t, std::vector<uint32_t>> by_hash;
-    by_hash.reserve(tensors_.size() / 3);
-    std::vector<uint32_t> group_of(tensors_.size());
-    for (uint32_t i = 0; i < tensors_.size(); ++i) {
-      const TensorRecord& tensor = tensors_[i];
-      const FolderIdentity& folder = index_.folders()[index_.files()[tensor.file].folder].identity;
-      auto& candidates = by_hash[hash_of(tensor.name.op_name)];
-      const bool parameter = tensor.name.op_type == "Parameter";
-      const std::optional<int64_t> step = by_step_ ? folder.step : std::nullopt;
-      const auto same = std::find_if(candidates.begin(), candidates.end(), [&](uint32_t candidate) {
-        const TensorGroup& group = join_.groups_[candidate];
-        return group.rank == folder.rank && group.graph == folder.graph && group.step == step &&
-               group.parameter == parameter && group.op_name == tensor.name.op_name;
-      });
-      if (same != candidates.end()) {
-        group_of[i] = *same;
-      } else {
-        group_of[i] = static_cast<uint32_t>(join_.groups_.size());
-        candidates.push_back(group_of[i]);
-        TensorGroup group;
-        group.rank = folder.rank;
-        group.graph = folder.graph;
-        group.step = step;
-        group.op_type = tensor.name.op_type;
-        group.op_name = tensor.name.op_name;
-        group.parameter = parameter;
-        join_.groups_.push_back(group);
-      }
-      ++join_.groups_[group_of[i]].count;
-    }
-    uint32_t first = 0;
-    for (TensorGroup& group : join_.groups_) {
-      group.first = first;
-      first += std::exchange(group.count, 0);
-    }
-    join_.order_.resize(tensors_.size());
-    for (uint32_t i = 0; i < tensors_.size(); ++i) {
-      TensorGroup& group = join_.groups_[group_of[i]];
-      join_.order_[group.first + group.count++] = i;
-    }
-    groups_by_name_.reserve(join_.groups_.size());
-    for (uint32_t i = 0; i < join_.groups_.size(); ++i) groups_by_name_.add(hash_of(join_.groups_[i].op_name), i);
-    groups_by_name_.close();
-  }
-
-  [[nodiscard]] static bool same_place(const Origin& origin, const TensorGroup& group) {
-    return agree(origin.rank, group.rank) && agree(origin.graph_id, group.graph) && agree(origin.step, group.step);
+  [[nodiscard]] std::string full_name(OpId op) const {
+    NormalName name;
+    name.assign(graph_, op, number_in_files(op));
+    return std::string(name.full());
   }
 
   void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
-    if (depends_on_numbering(op)) confidence = std::min(confidence, join_.naming_.confidence);
+    if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.naming_.confidence);
     join_.pairs_.push_back({op, group, rule, confidence});
-    TensorGroup& of = join_.groups_[group];
-    if (of.rule == JoinRule::kUnmatched || rule < of.rule) of.rule = rule;
+    JoinRule& best = join_.rules_[group];
+    if (best == JoinRule::kUnmatched || rule < best) best = rule;
+  }
+
+  [[nodiscard]] bool is_free(uint32_t group) const {
+    return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
   }
 
   template <class Visit>
@@ -151,30 +96,58 @@ class FileJoiner {
     }
   }
 
-  void by_full_name() {
+  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a time,
+  // and the memory is asked for their groups meanwhile.
+  template <class Visit>
+  void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
+    struct Pending {
+      const Origin* origin;
+      OpId op;
+      uint64_t hash;
+      NormalName name;
+    };
+    std::array<Pending, 16> batch;
+    size_t pending = 0;
+    const auto flush = [&] {
+      for (size_t i = 0; i < pending; ++i)
+        groups_.for_each_named(part(batch[i].name), batch[i].hash,
+                               [&](uint32_t group) { visit(*batch[i].origin, batch[i].op, group); });
+      pending = 0;
+    };
     for_each_kernel([&](const Origin& origin, OpId op) {
-      const FileName name = file_name(op);
-      const auto [first, last] = groups_by_name_.equal(name.hash_full());
-      for (auto entry = first; entry != last; ++entry) {
-        const TensorGroup& group = join_.groups_[entry->value];
-        if (group.parameter || !same_place(origin, group)) continue;
-        if (same_name(name.full(), group.op_name)) pair(op, entry->value, JoinRule::kFullName, kWholeName);
-      }
+      Pending& next = batch[pending];
+      next.origin = &origin;
+      next.op = op;
+      next.name.assign(graph_, op, number_in_files(op));
+      const std::string_view name = part(next.name);
+      if (name.empty()) return;
+      next.hash = name_hash(name);
+      groups_.prefetch(next.hash);
+      if (++pending == batch.size()) flush();
+    });
+    flush();
+  }
+
+  void by_full_name() {
+    const auto whole = [](const NormalName& name) { return name.full(); };
+    for_each_name(whole, [&](const Origin& origin, OpId op, uint32_t place) {
+      const TensorGroup& group = groups_.all()[place];
+      if (group.parameter || !same_place(origin, group) || ++namesakes_[place] > kMostNamesakes) return;
+      pair(op, place, JoinRule::kFullName, kWholeName);
     });
   }
 
   void by_last_component() {
+    bool any_left = false;
+    for (uint32_t place = 0; place < groups_.all().size(); ++place) any_left = any_left || is_free(place);
+    if (!any_left) return;
     std::vector<JoinPair> found;
-    for_each_kernel([&](const Origin& origin, OpId op) {
-      const FileName name = file_name(op);
-      if (name.scope.empty()) return;
-      const auto [first, last] = groups_by_name_.equal(name.hash_leaf());
-      for (auto entry = first; entry != last; ++entry) {
-        const TensorGroup& group = join_.groups_[entry->value];
-        if (group.parameter || group.rule != JoinRule::kUnmatched || !same_place(origin, group)) continue;
-        if (same_name(name.leaf(), group.op_name))
-          found.push_back({op, entry->value, JoinRule::kLastComponent, kLastPart});
-      }
+    const auto last_part = [](const NormalName& name) {
+      return name.leaf().size() < name.full().size() ? name.leaf() : std::string_view();
+    };
+    for_each_name(last_part, [&](const Origin& origin, OpId op, uint32_t place) {
+      if (!is_free(place) || !same_place(origin, groups_.all()[place]) || ++namesakes_[place] > kMostNamesakes) return;
+      found.push_back({op, place, JoinRule::kLastComponent, kLastPart});
     });
     std::stable_sort(found.begin(), found.end(),
                      [](const JoinPair& a, const JoinPair& b) { return a.group < b.group; });
@@ -189,7 +162,7 @@ class FileJoiner {
   // Several operators for one group: those of its type, if there are any.
   void settle(std::span<JoinPair> candidates) {
     if (candidates.size() == 1) return pair(candidates[0].op, candidates[0].group, JoinRule::kLastComponent, kLastPart);
-    const std::string_view type = join_.groups_[candidates[0].group].op_type;
+    const std::string_view type = groups_.all()[candidates[0].group].op_type;
     std::vector<JoinPair> of_type;
     for (const JoinPair& candidate : candidates) {
       if (same_type(graph_.op_type(candidate.op), type)) of_type.push_back(candidate);
@@ -203,10 +176,9 @@ class FileJoiner {
   // Groups that no whole name explains.
   void leftovers() {
     bool prepared = false;
-    for (uint32_t i = 0; i < join_.groups_.size(); ++i) {
-      TensorGroup& group = join_.groups_[i];
-      if (group.rule != JoinRule::kUnmatched) continue;
-      if (group.parameter) {
+    for (uint32_t i = 0; i < groups_.all().size(); ++i) {
+      if (join_.rules_[i] != JoinRule::kUnmatched) continue;
+      if (groups_.all()[i].parameter) {
         by_parameter(i);
         continue;
       }
@@ -217,38 +189,48 @@ class FileJoiner {
   }
 
   void by_parameter(uint32_t place) {
-    TensorGroup& group = join_.groups_[place];
+    const TensorGroup& group = groups_.all()[place];
     if (is_constant_name(group.op_name)) {
-      group.rule = JoinRule::kParameter;
+      join_.rules_[place] = JoinRule::kParameter;
       return;
     }
-    if (parameters_by_name_.empty()) {
-      for (uint32_t o = 0; o < graph_.origins().size(); ++o) {
-        const IrGraph& ir = graph_.origins()[o].graph;
-        for (uint32_t p = 0; p < ir.parameters.size(); ++p)
-          parameters_by_name_[normalised_op_name(ir.text(ir.parameters[p].name))].push_back({o, p, 0});
-      }
-    }
+    if (!parameters_read_) read_parameters();
     const auto found = parameters_by_name_.find(normalised_op_name(group.op_name));
     if (found == parameters_by_name_.end()) return;
     for (FileJoin::ParameterPair pair : found->second) {
       if (!same_place(graph_.origins()[pair.origin], group)) continue;
       pair.group = place;
       join_.parameters_.push_back(pair);
-      join_.groups_[place].rule = JoinRule::kParameter;
+      join_.rules_[place] = JoinRule::kParameter;
+    }
+  }
+
+  void read_parameters() {
+    parameters_read_ = true;
+    for (uint32_t o = 0; o < graph_.origins().size(); ++o) {
+      const IrGraph& ir = graph_.origins()[o].graph;
+      for (uint32_t p = 0; p < ir.parameters.size(); ++p)
+        parameters_by_name_[normalised_op_name(ir.text(ir.parameters[p].name))].push_back({o, p, 0});
     }
   }
 
   void prepare_operator_names() {
-    for_each_kernel([&](const Origin&, OpId op) { operators_by_name_.add(file_name(op).hash_full(), op); });
+    NormalName name;
+    for_each_kernel([&](const Origin&, OpId op) {
+      name.assign(graph_, op, number_in_files(op));
+      longest_ = std::max(longest_, name.full().size());
+      operators_by_name_.add(name_hash(name.full()), op);
+    });
     operators_by_name_.close();
   }
 
   [[nodiscard]] std::vector<OpId> operators_named(std::string_view name, const TensorGroup& group) const {
     std::vector<OpId> found;
-    const auto [first, last] = operators_by_name_.equal(hash_of(name));
-    for (auto entry = first; entry != last; ++entry) {
-      if (same_place(graph_.origin(entry->value), group) && same_name(file_name(entry->value).full(), name))
+    if (name.size() > longest_) return found;
+    const NormalName normal(name);
+    const auto [first, last] = operators_by_name_.equal(name_hash(normal.full()));
+    for (auto entry = first; entry != last && found.size() < kMostNamesakes; ++entry) {
+      if (same_place(graph_.origin(entry->value), group) && full_name(entry->value) == normal.full())
         found.push_back(entry->value);
     }
     return found;
@@ -256,11 +238,11 @@ class FileJoiner {
 
   // Names of operators one behind the other; the longest that fits at each place. What follows the last is a suffix.
   bool by_parts(uint32_t place) {
-    const TensorGroup& group = join_.groups_[place];
+    const TensorGroup& group = groups_.all()[place];
     const std::string_view name = group.op_name;
     const std::vector<size_t> ends = number_ends(name);
     std::vector<OpId> parts;
-    size_t begin = 0;
+    size_t begin = 0, names = 0;
     for (size_t i = 0; i < ends.size(); ++i) {
       const bool longer_follows = i + 1 < ends.size() && ends[i + 1] > ends[i] && name[ends[i]] == '_' &&
                                   !operators_named(name.substr(begin, ends[i + 1] - begin), group).empty();
@@ -269,9 +251,12 @@ class FileJoiner {
       if (found.empty()) continue;
       parts.insert(parts.end(), found.begin(), found.end());
       begin = ends[i];
+      ++names;
     }
     if (parts.empty()) return false;
-    const bool several = parts.size() > 1;
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    const bool several = names > 1;
     for (const OpId op : parts)
       pair(op, place, several ? JoinRule::kFused : JoinRule::kDerived, several ? kSeveralFused : kWithSuffix);
     return true;
@@ -280,11 +265,12 @@ class FileJoiner {
   // An operator that was made of others says their names.
   bool by_original_name(uint32_t place) {
     if (!originals_read_) read_original_names();
-    const auto found = originals_.find(normalised_op_name(join_.groups_[place].op_name));
+    const auto found = originals_.find(normalised_op_name(groups_.all()[place].op_name));
     if (found == originals_.end()) return false;
     bool any = false;
     for (const OpId op : found->second) {
-      if (!same_place(graph_.origin(op), join_.groups_[place])) continue;
+      if (!same_place(graph_.origin(op), groups_.all()[place])) continue;
+      if (++namesakes_[place] > kMostNamesakes) break;
       pair(op, place, JoinRule::kFused, kSeveralFused);
       any = true;
     }
@@ -302,18 +288,20 @@ class FileJoiner {
     });
   }
 
-  // A name that was cut: the beginning of exactly one.
+  // A name that was cut: the beginning of exactly one. A name with a number is whole, and another operator's.
   void by_beginning(uint32_t place) {
-    const TensorGroup& group = join_.groups_[place];
-    if (group.op_name.size() < kShortestCutName) return;
+    const TensorGroup& group = groups_.all()[place];
+    if (group.op_name.size() < kShortestCutName || !number_ends(group.op_name).empty()) return;
     if (sorted_names_.empty()) {
-      for_each_kernel([&](const Origin&, OpId op) { sorted_names_.emplace_back(file_name(op).full(), op); });
+      for_each_kernel([&](const Origin&, OpId op) { sorted_names_.emplace_back(full_name(op), op); });
       std::sort(sorted_names_.begin(), sorted_names_.end());
     }
     const std::string name = normalised_op_name(group.op_name);
     std::optional<OpId> only;
+    uint32_t looked_at = 0;
     for (auto at = std::lower_bound(sorted_names_.begin(), sorted_names_.end(), std::pair(name, OpId{0}));
          at != sorted_names_.end() && at->first.starts_with(name); ++at) {
+      if (++looked_at > kMostNamesakes) return;
       if (!same_place(graph_.origin(at->second), group)) continue;
       if (only) return;
       only = at->second;
@@ -322,42 +310,55 @@ class FileJoiner {
   }
 
   void finish() {
-    auto& pairs = join_.pairs_;
-    std::stable_sort(pairs.begin(), pairs.end(), [](const JoinPair& a, const JoinPair& b) {
-      return a.op != b.op ? a.op < b.op : a.confidence > b.confidence;
-    });
+    join_.sort_pairs();
+    std::sort(join_.parameters_.begin(), join_.parameters_.end());
     join_.first_pair_.assign(graph_.size() + 1, 0);
-    for (const JoinPair& pair : pairs) ++join_.first_pair_[pair.op + 1];
-    std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> places;
-    for (const TensorGroup& group : join_.groups_) {
-      if (!group.parameter) places.emplace(group.rank, group.graph);
-    }
-    join_.places_.assign(places.begin(), places.end());
+    for (const JoinPair& pair : join_.pairs_) ++join_.first_pair_[pair.op + 1];
     for (size_t op = 0; op < graph_.size(); ++op) {
       if (join_.first_pair_[op + 1] > 0) ++join_.matched_operators_;
       join_.first_pair_[op + 1] += join_.first_pair_[op];
+    }
+    for (const Origin& origin : graph_.origins()) {
+      join_.dumped_.push_back(std::any_of(groups_.places().begin(), groups_.places().end(),
+                                          [&](uint32_t group) { return same_place(origin, groups_.all()[group]); }));
     }
   }
 
   FileJoin& join_;
   const OpGraph& graph_;
-  const DumpIndex& index_;
-  const std::vector<TensorRecord>& tensors_;
-  bool by_step_ = false, originals_read_ = false;
+  const TensorGroups& groups_;
+  std::vector<uint32_t> namesakes_;  // by group
+  bool originals_read_ = false, parameters_read_ = false;
   std::unordered_map<std::string, std::vector<OpId>> originals_;
-  HashIndex groups_by_name_, operators_by_name_;
+  HashIndex operators_by_name_;
+  size_t longest_ = 0;  // name of an operator
   std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
   std::vector<std::pair<std::string, OpId>> sorted_names_;
 };
 
-FileJoin::FileJoin(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
-                   Naming naming)
-    : graph_(&graph), naming_(std::move(naming)) {
-  FileJoiner(*this, index, tensors).run();
+FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Naming naming)
+    : groups_(std::move(groups)), graph_(&graph), naming_(std::move(naming)) {
+  FileJoiner(*this).run();
 }
 
-std::span<const uint32_t> FileJoin::tensors_of(const TensorGroup& group) const {
-  return std::span(order_).subspan(group.first, group.count);
+bool FileJoin::depends_on_numbering(OpId op) const {
+  if (naming_.numbers.empty() || naming_.numbers[op] == kNoIndex) return false;
+  const auto own = split_number(graph_->leaf(op));
+  return own && own->number != naming_.numbers[op];
+}
+
+void FileJoin::sort_pairs() {
+  std::stable_sort(pairs_.begin(), pairs_.end(), [](const JoinPair& a, const JoinPair& b) {
+    return a.op != b.op ? a.op < b.op : a.confidence > b.confidence;
+  });
+}
+
+void FileJoin::set_naming_confidence(double confidence) {
+  naming_.confidence = confidence;
+  for (JoinPair& pair : pairs_) {
+    if (pair.confidence > confidence && depends_on_numbering(pair.op)) pair.confidence = confidence;
+  }
+  sort_pairs();
 }
 
 std::span<const JoinPair> FileJoin::pairs_of(OpId op) const {
@@ -366,53 +367,10 @@ std::span<const JoinPair> FileJoin::pairs_of(OpId op) const {
 
 std::vector<uint32_t> FileJoin::groups_of_parameter(uint32_t origin, uint32_t parameter) const {
   std::vector<uint32_t> groups;
-  for (const ParameterPair& pair : parameters_) {
-    if (pair.origin == origin && pair.parameter == parameter) groups.push_back(pair.group);
-  }
+  auto at = std::lower_bound(parameters_.begin(), parameters_.end(), ParameterPair{origin, parameter, 0});
+  for (; at != parameters_.end() && at->origin == origin && at->parameter == parameter; ++at)
+    groups.push_back(at->group);
   return groups;
-}
-
-std::string_view explanation(JoinRule rule) {
-  switch (rule) {
-    case JoinRule::kUnmatched: return "";
-    case JoinRule::kFullName: return "by its full name";
-    case JoinRule::kLastComponent: return "by the last part of its name";
-    case JoinRule::kTypeDecided: return "by the last part of its name and its type; others have that name, too";
-    case JoinRule::kAmbiguous: return "several operators have that name";
-    case JoinRule::kFused: return "the file's name is that of several operators, fused";
-    case JoinRule::kDerived: return "the file's name begins with its name; the graph engine put the rest behind it";
-    case JoinRule::kCut: return "the file's name is the beginning of its name, cut off";
-    case JoinRule::kParameter: return "a parameter or constant of the graph";
-  }
-  return "";
-}
-
-std::string FileJoin::reason(OpId op) const {
-  const IrNode& node = graph_->node(op);
-  if (node.kind == IrNodeKind::kCall) return "calls another graph, has no kernel of its own";
-  if (node.kind == IrNodeKind::kVirtual) return "for the compiler only, has no kernel";
-  if (node.leaf == Text::kEmpty) return "the IR has no full name for it";
-  const Origin& origin = graph_->origin(op);
-  const bool graph_dumped = std::any_of(places_.begin(), places_.end(), [&](const auto& place) {
-    return agree(origin.rank, place.first) && agree(origin.graph_id, place.second);
-  });
-  if (!graph_dumped) return "nothing of its graph was dumped: it did not run, or not in these steps";
-  return "no file has its name: not selected for the dump, without a kernel of its own, or fused into another operator";
-}
-
-std::string FileJoin::reason(const TensorGroup& group) const {
-  if (group.rule == JoinRule::kParameter) return std::string(explanation(group.rule));
-  if (group.parameter) return "a parameter or constant that no graph here names";
-  const bool graph_known = std::any_of(graph_->origins().begin(), graph_->origins().end(), [&](const Origin& origin) {
-    return agree(origin.rank, group.rank) && agree(origin.graph_id, group.graph);
-  });
-  if (!graph_known) return "there is no IR of its graph";
-  for (const std::string_view word :
-       {"trans_TransData", "trans_Cast", "atomic_addr_clean", "MemSet", "PartitionedCall"}) {
-    if (group.op_name.find(word) != std::string_view::npos)
-      return "inserted by the graph engine; the IR has no such operator";
-  }
-  return "no operator of the IR has this name";
 }
 
 }  // namespace msdump

@@ -18,13 +18,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
 #include "graph/op_graph.h"
+#include "graph/tensor_groups.h"
 
 namespace msdump {
 
@@ -54,23 +55,21 @@ struct JoinPair {
   double confidence = 0;
 };
 
-// Tensors with one operator name in one graph of one rank: all slots, steps and occurrences. Where the graph knows its
-// step (msprobe's stack.json) a group is of one step.
-struct TensorGroup {
-  std::optional<int64_t> rank, graph, step;
-  std::string_view op_type, op_name;
-  bool parameter = false;
-  JoinRule rule = JoinRule::kUnmatched;  // of its best pair
-  uint32_t first = 0, count = 0;         // in FileJoin::order_
-};
-
 class FileJoin {
  public:
-  FileJoin(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, Naming naming);
+  // Several joins may share the groups.
+  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Naming naming);
 
-  [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_; }
+  // Which hypothesis about numbers is right was learnt after the join.
+  void set_naming_confidence(double confidence);
+
+  [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }
   // Of a group, in the order of the list: indices of tensors.
-  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const;
+  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const {
+    return groups_->tensors_of(group);
+  }
+  // Of its best pair; `group` is one of groups().
+  [[nodiscard]] JoinRule rule_of(const TensorGroup& group) const { return rules_[index_of(group)]; }
   // Of an operator, best first.
   [[nodiscard]] std::span<const JoinPair> pairs_of(OpId op) const;
   [[nodiscard]] const std::vector<JoinPair>& pairs() const { return pairs_; }
@@ -87,16 +86,24 @@ class FileJoin {
   friend class FileJoiner;
   struct ParameterPair {
     uint32_t origin, parameter, group;
+    auto operator<=>(const ParameterPair&) const = default;
   };
 
+  [[nodiscard]] size_t index_of(const TensorGroup& group) const {
+    return static_cast<size_t>(&group - groups().data());
+  }
+  // Does it matter for the name of an operator whether all have new numbers?
+  [[nodiscard]] bool depends_on_numbering(OpId op) const;
+  void sort_pairs();
+
+  std::shared_ptr<const TensorGroups> groups_;
   const OpGraph* graph_;  // outlives this
   Naming naming_;
-  std::vector<TensorGroup> groups_;
-  std::vector<uint32_t> order_;  // tensors, group by group
+  std::vector<JoinRule> rules_;  // by group
   std::vector<JoinPair> pairs_;  // by operator
   std::vector<uint32_t> first_pair_;
-  std::vector<ParameterPair> parameters_;
-  std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>> places_;  // rank and graph of what was dumped
+  std::vector<ParameterPair> parameters_;  // sorted
+  std::vector<bool> dumped_;               // by origin: is there a tensor of its graph at all?
   size_t matched_operators_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "graph/source_lines.h"
+#include "ir/source_frame.h"
 
 namespace msdump {
 namespace {
@@ -279,6 +280,21 @@ Result<LineQuery> parse_line_query(std::string_view text) {
   }
   while (query.file.starts_with("./")) query.file.erase(0, 2);
   return query;
+}
+
+IrNeedle needle_of(const LineQuery& query) {
+  IrNeedle needle{query.file.substr(query.file.find_last_of("/\\") + 1), {}};
+  if (query.first == 0) return needle;
+  needle.accept = [first = query.first, last = query.last](std::string_view behind) {
+    const auto place = msdump::parse_place(behind);
+    if (!place || place->first > last || place->second < first) return false;
+    if (place->first >= first && place->second <= last) return true;
+    // Around nearly every call stands the whole def that it is in.
+    SourceFrame frame;
+    frame.code = behind.substr(std::min(behind.find('/'), behind.size() - 1) + 1);
+    return !is_def_frame(frame);
+  };
+  return needle;
 }
 
 bool path_ends_with(std::string_view path, std::string_view end) {

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "graph/op_graph.h"
+#include "ir/text_blocks.h"
 
 namespace msdump {
 
@@ -26,6 +27,9 @@ struct LineQuery {
 
 // kUsage for text that is no such place.
 Result<LineQuery> parse_line_query(std::string_view text);
+
+// What an operator's text holds if find_line() finds it: lets a reader of IR text leave out all others. It may let others in.
+[[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
 // Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does not.
 // "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".

@@ -1,6 +1,7 @@
 #include "graph/load_graph.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <unordered_map>
 
@@ -16,6 +17,8 @@
 
 namespace msdump {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr size_t kMostDamageTold = 20;  // of one file
 
@@ -55,6 +58,7 @@ class FileLoader {
     origin.graph_id = ir.graph_id;
     origin.step = ir.step;
     origin.kind = ir.kind;
+    origin.home = home_of(ir);
     if (ir.kind == OriginKind::kIrText && looks_like_protobuf(file)) origin.kind = OriginKind::kIrProtobuf;
     if (origin.kind == OriginKind::kStackJson) {
       MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
@@ -63,14 +67,25 @@ class FileLoader {
     } else if (origin.kind == OriginKind::kIrProtobuf) {
       MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
     } else {
+      if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path);
       IrTextOptions options;
-      options.needle.text = request_.needle;
+      // The .pb may say that others are from the line, too.
+      if (request_.only_line && !origin.second) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
-      if (ir.place == OriginPlace::kDump && request_.needle.empty()) add_protobuf_beside(origin);
+      if (origin.second) join_protobuf(origin);
     }
     tell_damage(origin, damage);
     settle_graph_id(origin);
     return origin;
+  }
+
+  // DUMP/rank_0 of DUMP/rank_0/graphs/ms_output_trace_code_graph_0.ir; the folder of a stack.json.
+  static std::string home_of(const IrFile& ir) {
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(ir.path, ignored).lexically_normal().parent_path();
+    if (ir.kind == OriginKind::kStackJson) return folder.string();
+    const bool beside_files = ir.place == OriginPlace::kDump && folder.filename() == "graphs";
+    return beside_files ? folder.parent_path().string() : std::string();
   }
 
   static bool looks_like_protobuf(const File& file) {
@@ -103,9 +118,7 @@ class FileLoader {
   }
 
   // What the .pb says about the operators of the same names.
-  static void add_protobuf_beside(Origin& origin) {
-    origin.second = protobuf_beside(origin.path);
-    if (!origin.second) return;
+  static void join_protobuf(Origin& origin) {
     std::unordered_map<std::string, uint32_t> by_name;
     for (uint32_t i = 0; i < origin.second->nodes.size(); ++i)
       by_name.emplace(origin.second->full_name(origin.second->nodes[i]), i);
@@ -118,6 +131,7 @@ class FileLoader {
   // The folder of the dump has the id of the root graph, which a .pb says; several graphs may feed one folder.
   void settle_graph_id(Origin& origin) const {
     if (!origin.graph_id) origin.graph_id = graph_id_of_entry(origin.graph.text(origin.graph.facts.entry));
+    origin.number = origin.graph_id;
     if (origin.place != OriginPlace::kDump || !origin.graph_id || request_.dumped_graphs.empty()) return;
     if (is_dumped(*origin.graph_id)) return;
     const IrGraph& says_root = origin.second ? *origin.second : origin.graph;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/ir_files.h"
+#include "graph/line_query.h"
 #include "graph/op_graph.h"
 #include "io/cancel.h"
 #include "io/worker_pool.h"
@@ -16,8 +18,7 @@
 namespace msdump {
 
 struct GraphRequest {
-  std::string needle;        // IR text: only operators whose text holds this; empty: all
-  std::string needle_lines;  // a LineQuery's text: where the needle is a file name, only frames of these lines count
+  std::optional<LineQuery> only_line;  // of IR text without a .pb beside it read only operators that may be from there
   // Names of the operators of the dump: of msprobe's backward calls stack.json has the forward call's name only.
   std::set<std::string_view> dumped_ops;
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb

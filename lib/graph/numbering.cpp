@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,7 +16,7 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kEnoughEdges = 200;
+constexpr uint64_t kEnoughEdges = 200, kMostEdges = 2000;
 constexpr double kProved = 1.0, kByVersion = 0.9, kUndecided = 0.5;
 
 bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
@@ -33,37 +36,56 @@ struct Tally {
   }
 };
 
-// Edges that have other files under one hypothesis than under the other.
+// Edges that have other files under one hypothesis than under the other: some of them, in the order of the graph.
 class Trial {
  public:
   Trial(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& as_is,
         const FileJoin& renumbered)
       : index_(index), tensors_(tensors), graph_(graph), comparer_(index, tensors), joins_{&as_is, &renumbered} {}
 
-  std::array<Tally, 2> run() {
-    for (OpId op = 0; op < graph_.size(); ++op) {
-      if (std::min(tallies_[0].all(), tallies_[1].all()) >= kEnoughEdges) break;
+  std::array<Tally, 2> run(const CancelToken& cancel) {
+    for (OpId op = 0; op < graph_.size(); ++op) moved_.push_back(first_group(0, op) != first_group(1, op));
+    for (OpId op = 0; op < graph_.size() && !enough() && !cancel.cancelled(); ++op) {
       if (graph_.has_kernel(op)) try_operator(op);
     }
     return tallies_;
   }
 
  private:
+  // Also when they tell nothing: of a million empty files a few are enough to know that.
+  [[nodiscard]] bool enough() const {
+    const bool both = std::min(tallies_[0].all(), tallies_[1].all()) >= kEnoughEdges;
+    return both || std::max(compared_[0], compared_[1]) >= kMostEdges;
+  }
+
+  [[nodiscard]] uint32_t first_group(size_t hypothesis, OpId op) const {
+    const auto pairs = joins_[hypothesis]->pairs_of(op);
+    return pairs.empty() ? kNoIndex : pairs.front().group;
+  }
+
   void try_operator(OpId op) {
-    const std::array edges = {proof_edges(tensors_, index_, graph_, *joins_[0], op),
-                              proof_edges(tensors_, index_, graph_, *joins_[1], op)};
+    const std::vector<InputEdge> inputs = inputs_of(graph_, op);
+    const bool differs = moved_[op] || std::any_of(inputs.begin(), inputs.end(), [&](const InputEdge& input) {
+                           return input.from == InputEdge::From::kOperator && moved_[input.op];
+                         });
+    if (!differs) return;
+    const std::array edges = {proof_edges(tensors_, index_, inputs, *joins_[0], op),
+                              proof_edges(tensors_, index_, inputs, *joins_[1], op)};
     for (size_t i = 0; i < edges.size(); ++i) {
       for (const ProofEdge& edge : edges[i]) {
         const auto& others = edges[1 - i];
         const bool same = std::any_of(others.begin(), others.end(), [&](const ProofEdge& other) {
           return other.input_tensor == edge.input_tensor && other.output_tensor == edge.output_tensor;
         });
-        if (!same) count(tallies_[i], edge);
+        if (!same) compare(i, edge);
       }
     }
   }
 
-  void count(Tally& tally, const ProofEdge& edge) {
+  void compare(size_t hypothesis, const ProofEdge& edge) {
+    Tally& tally = tallies_[hypothesis];
+    if (tally.all() >= kMostEdges) return;
+    ++compared_[hypothesis];
     switch (comparer_.compare(edge.input_tensor, edge.output_tensor)) {
       case Agreement::kEqual: ++tally.equal; break;
       case Agreement::kDifferent: ++tally.different; break;
@@ -76,7 +98,9 @@ class Trial {
   const OpGraph& graph_;
   const ValueComparer comparer_;
   const std::array<const FileJoin*, 2> joins_;
+  std::vector<bool> moved_;  // operators: other files under one hypothesis than under the other
   std::array<Tally, 2> tallies_;
+  std::array<uint64_t, 2> compared_ = {};
 };
 
 constexpr Version kFirstUnknown{2, 3, 0}, kFirstRenumbered{2, 7, 0};
@@ -92,15 +116,8 @@ std::optional<bool> by_version(const FrameworkFacts& framework) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Joined join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph) {
-  std::vector<uint32_t> numbers = renumbered(graph);
-  if (!changes_names(graph, numbers)) return {{}, FileJoin(index, tensors, graph, {})};
-  FileJoin as_is(index, tensors, graph, {});
-  FileJoin anew(index, tensors, graph, {numbers, true, kProved});
-  const auto tallies = Trial(index, tensors, graph, as_is, anew).run();
-  const std::optional<bool> known = by_version(framework_of(index));
+NumberingChoice choose(const std::array<Tally, 2>& tallies, const std::optional<bool>& known, const FileJoin& as_is,
+                       const FileJoin& anew) {
   NumberingChoice choice;
   const bool decided = tallies[0].share() != tallies[1].share() && tallies[0].all() + tallies[1].all() > 0;
   if (decided) {
@@ -123,7 +140,31 @@ Joined join_files(const DumpIndex& index, const std::vector<TensorRecord>& tenso
     choice.confidence = kUndecided;
     choice.evidence = "neither the version nor the bytes tell; the one that matches more operators";
   }
-  return {choice, FileJoin(index, tensors, graph, {std::move(numbers), choice.renumbered, choice.confidence})};
+  return choice;
+}
+
+}  // namespace
+
+Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
+                          const JoinContext& context) {
+  std::vector<uint32_t> numbers;
+  std::shared_ptr<const TensorGroups> groups;
+  context.pool.parallel_for(2, [&](int64_t part) {
+    if (part == 0) groups = std::make_shared<const TensorGroups>(index, tensors, graph);
+    if (part == 1) numbers = renumbered(graph);
+  });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  if (!changes_names(graph, numbers)) return Joined{{}, FileJoin(groups, graph, {})};
+  std::array<std::optional<FileJoin>, 2> joins;
+  context.pool.parallel_for(2, [&](int64_t hypothesis) {
+    joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, Naming{numbers, hypothesis == 1, kProved});
+  });
+  const auto tallies = Trial(index, tensors, graph, *joins[0], *joins[1]).run(context.cancel);
+  MSDUMP_CHECK_OK(context.cancel.check());
+  NumberingChoice choice = choose(tallies, by_version(framework_of(index)), *joins[0], *joins[1]);
+  FileJoin& right = *joins[choice.renumbered ? 1 : 0];
+  right.set_naming_confidence(choice.confidence);
+  return Joined{std::move(choice), std::move(right)};
 }
 
 }  // namespace msdump

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "dump/dump_index.h"
 #include "dump/tensor_list.h"
 #include "graph/file_join.h"
+#include "io/cancel.h"
+#include "io/worker_pool.h"
 
 namespace msdump {
 
@@ -27,7 +30,14 @@ struct Joined {
   FileJoin join;
 };
 
-// Joins the tensors to the graph under the hypothesis that the bytes, else the version of the framework, speak for.
-[[nodiscard]] Joined join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph);
+struct JoinContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+};
+
+// Joins the tensors to the graph under the hypothesis that the bytes, else the version of the framework, speak for. An error
+// only when interrupted.
+Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
+                          const JoinContext& context);
 
 }  // namespace msdump

@@ -29,8 +29,13 @@ struct Origin {
   std::string path;
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
-  std::optional<int64_t> rank, graph_id;
-  std::optional<int64_t> step;  // of stack.json, which msprobe writes for each step
+  // The folder of one process that its IR or stack.json lies in, as a whole path; empty when the file lies elsewhere. Of
+  // several dumps each has the operators of its own.
+  std::string home;
+  std::optional<int64_t> rank;
+  std::optional<int64_t> graph_id;  // of the folder with the graph's files, which is that of its root
+  std::optional<int64_t> number;    // of the graph itself
+  std::optional<int64_t> step;      // of stack.json, which msprobe writes for each step
   IrGraph graph;
   // The .pb beside an IR text. Of gradients the two may name different lines, and neither is always right.
   std::unique_ptr<IrGraph> second;
@@ -43,7 +48,7 @@ using OpId = uint32_t;
 class OpGraph {
  public:
   OpGraph() = default;
-  // Sorted by rank and graph id.
+  // Sorted by rank and graph id, then as the graphs are numbered.
   explicit OpGraph(std::vector<Origin> origins);
 
   [[nodiscard]] const std::vector<Origin>& origins() const { return origins_; }

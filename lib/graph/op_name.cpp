@@ -5,8 +5,6 @@
 namespace msdump {
 namespace {
 
-constexpr std::string_view kMark = "-op";
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 size_t digits_end(std::string_view text, size_t at) {
@@ -29,9 +27,9 @@ std::string normalised_op_name(std::string_view name) {
 }
 
 std::optional<NumberedName> split_number(std::string_view name) {
-  const size_t mark = name.rfind(kMark);
+  const size_t mark = name.rfind(kNumberMark);
   if (mark == std::string_view::npos) return std::nullopt;
-  const size_t begin = mark + kMark.size();
+  const size_t begin = mark + kNumberMark.size();
   const size_t end = digits_end(name, begin);
   const auto number = parse_u64(name.substr(begin, end - begin));
   if (!number) return std::nullopt;
@@ -43,8 +41,8 @@ std::optional<NumberedName> split_number(std::string_view name) {
 
 std::vector<size_t> number_ends(std::string_view name) {
   std::vector<size_t> ends;
-  for (size_t mark = name.find(kMark); mark != std::string_view::npos; mark = name.find(kMark, mark + 1)) {
-    const size_t begin = mark + kMark.size();
+  for (size_t mark = name.find(kNumberMark); mark != std::string_view::npos; mark = name.find(kNumberMark, mark + 1)) {
+    const size_t begin = mark + kNumberMark.size();
     size_t end = digits_end(name, begin);
     if (end == begin) continue;
     ends.push_back(end);

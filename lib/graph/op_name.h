@@ -19,6 +19,8 @@ namespace msdump {
 void normalise_op_name(std::string& name);
 [[nodiscard]] std::string normalised_op_name(std::string_view name);
 
+inline constexpr std::string_view kNumberMark = "-op";
+
 struct NumberedName {
   std::string_view prefix;  // before "-op"
   uint64_t number = 0;

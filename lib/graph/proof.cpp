@@ -101,9 +101,14 @@ Agreement ValueComparer::compare_elements(const TensorRecord& a, const TensorRec
 
 std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
                                    const OpGraph& graph, const FileJoin& join, OpId consumer) {
+  if (join.pairs_of(consumer).empty()) return {};
+  return proof_edges(tensors, index, inputs_of(graph, consumer), join, consumer);
+}
+
+std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                   const std::vector<InputEdge>& inputs, const FileJoin& join, OpId consumer) {
   std::vector<ProofEdge> edges;
-  if (join.pairs_of(consumer).empty()) return edges;
-  for (const InputEdge& input : inputs_of(graph, consumer)) {
+  for (const InputEdge& input : inputs) {
     if (input.from != InputEdge::From::kOperator) continue;
     const TensorRecord* const in = best(tensors, join, consumer, Io::kInput, input.slot, nullptr, index);
     if (in == nullptr) continue;

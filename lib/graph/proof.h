@@ -46,5 +46,9 @@ struct ProofEdge {
 // Of one operator; those of its inputs that come from an operator with tensors.
 [[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
                                                  const OpGraph& graph, const FileJoin& join, OpId consumer);
+// The same where inputs_of() is known.
+[[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                                 const std::vector<InputEdge>& inputs, const FileJoin& join,
+                                                 OpId consumer);
 
 }  // namespace msdump

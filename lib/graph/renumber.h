@@ -14,7 +14,7 @@
 namespace msdump {
 
 // By operator: the new number; kNoIndex where the name stays as it is (no number in it, or not OriginPlace::kDump).
-// Processes are told apart by their rank.
+// Processes are told apart by their rank and by the folder of their IR: one for each of several dumps.
 [[nodiscard]] std::vector<uint32_t> renumbered(const OpGraph& graph);
 
 }  // namespace msdump

@@ -152,7 +152,7 @@ TEST_CASE("every call with a stack in msprobe's trees has its files and a line o
     ++trees;
     for (OpId op = 0; op < tree.graph().size(); ++op) with_files += tree.join().pairs_of(op).empty() ? 0U : 1U;
     for (const TensorGroup& group : tree.join().groups())
-      files += group.rule == JoinRule::kUnmatched ? 0U : group.count;
+      files += tree.join().rule_of(group) == JoinRule::kUnmatched ? 0U : group.count;
   }
   CHECK(trees > 0);
   CHECK(with_files > 0);

@@ -80,7 +80,11 @@ JoinedDump join_dump(const std::filesystem::path& path) {
   GraphRequest request;
   for (const TensorRecord& tensor : result.dump.tensors()) request.dumped_ops.insert(tensor.name.op_name);
   result.loaded = std::make_unique<LoadedGraph>(load(search->files, request));
-  result.joined = std::make_unique<Joined>(join_files(result.dump.index, result.dump.tensors(), result.graph()));
+  WorkerPool pool(2);
+  const CancelToken cancel;
+  auto joined = join_files(result.dump.index, result.dump.tensors(), result.graph(), {pool, cancel});
+  REQUIRE(joined);
+  result.joined = std::make_unique<Joined>(std::move(*joined));
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "graph/file_join.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct Dump {
     return test::list_dump({scratch.path()}, Headers::kWhereNeeded);
   }
   [[nodiscard]] FileJoin join(const OpGraph& graph) const {
-    return FileJoin(listed.index, listed.tensors(), graph, {});
+    return FileJoin(std::make_shared<const TensorGroups>(listed.index, listed.tensors(), graph), graph, {});
   }
 };
 
@@ -125,7 +126,7 @@ TEST_CASE("parameters and constants are no operators' files") {
   const FileJoin join = dump.join(ops);
   for (const TensorGroup& group : join.groups()) {
     INFO(group.op_name);
-    CHECK((group.rule == JoinRule::kParameter) == (group.op_name != "unknown"));
+    CHECK((join.rule_of(group) == JoinRule::kParameter) == (group.op_name != "unknown"));
     CHECK(!join.reason(group).empty());
   }
   CHECK(join.groups_of_parameter(0, 1).size() == 1);
