@@ -49,8 +49,8 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this very stack, or the IR's text and protobuf name different lines: which call it
-  // was nobody can tell.
+  // Several operators of the type have this very stack, or only the IR's protobuf names this line: which call it was
+  // nobody can tell.
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };
