@@ -144,8 +144,7 @@ class FindOp : public Command {
     std::vector<Found> found;
     std::set<OpId> seen;
     std::vector<LineHit> hits = hits_of(opened);
-    std::stable_sort(hits.begin(), hits.end(),
-                     [](const LineHit& a, const LineHit& b) { return a.relation < b.relation; });
+    std::stable_sort(hits.begin(), hits.end(), is_better);
     const Detail detail = paths_ ? Detail::kPaths : Detail::kHeaders;
     for (const LineHit& hit : hits) {
       if (!opened.selects(hit.op) || !seen.insert(hit.op).second) continue;

@@ -306,6 +306,10 @@ bool path_ends_with(std::string_view path, std::string_view end) {
   return ends_with_components(resolved(path), resolved(end));
 }
 
+bool is_better(const LineHit& a, const LineHit& b) {
+  return a.relation != b.relation ? a.relation < b.relation : a.confidence > b.confidence;
+}
+
 std::string_view name_of(Relation relation) {
   static constexpr std::array<std::string_view, 5> kNames = {"direct", "via", "range", "gradient", "fused"};
   return kNames[static_cast<size_t>(relation)];

@@ -55,7 +55,10 @@ struct LineHit {
   double confidence = 1;  // that the line made this operator
 };
 
-// Operators with a frame that fits, by relation, then in the order of the graph. Each operator once.
+// The order of hits: by relation, then by confidence.
+[[nodiscard]] bool is_better(const LineHit& a, const LineHit& b);
+
+// Operators with a frame that fits, the better first, then in the order of the graph. Each operator once.
 [[nodiscard]] std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query);
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
