@@ -1,5 +1,6 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "find_op_hints.h"
 #include "graph/ir_files.h"
 #include "graph/line_query.h"
 #include "graph/op_name.h"
@@ -21,7 +23,6 @@ namespace msdump::cli {
 namespace {
 
 constexpr size_t kMostPathsShown = 40;
-constexpr size_t kNearestShown = 5;
 
 const CommandInfo& find_op_info() {
   static const CommandInfo info{
@@ -51,21 +52,27 @@ struct Found {
   OperatorFiles files;
 };
 
+struct Answer {
+  std::vector<Found> found;
+  std::vector<Error> failures;  // of files whose headers were wanted
+  size_t unselected = 0;        // operators that fit and are not selected
+};
+
 class FindOp : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return find_op_info(); }
 
   void declare(CLI::App& app) override {
     constexpr const char* kQuestion = "Question";
-    app.add_option("--line", lines_, "Lines of a script, as they stand in IR, logs and traces; may be repeated")
+    app.add_option("--line", asked_.lines, "Lines of a script, as they stand in IR, logs and traces; may be repeated")
         ->type_name("FILE:LINE[-LINE]")
         ->allow_extra_args(false)
         ->group(kQuestion);
-    app.add_option("--code", codes_, "Text of a line; may be repeated")
+    app.add_option("--code", asked_.codes, "Text of a line; may be repeated")
         ->type_name("TEXT")
         ->allow_extra_args(false)
         ->group(kQuestion);
-    add_positionals(app, "NAME", names_, "Names of operators, or globs");
+    add_positionals(app, "NAME", asked_.names, "Names of operators, or globs");
     add_graph_options(app, options_);
     app.add_flag("-0,--print0", paths_, "Print the paths of the tensor files only, each once, ended by a NUL byte")
         ->group(kOutputGroup);
@@ -76,28 +83,29 @@ class FindOp : public Command {
   ExitCode run(Session& session) override {
     take_names_from_ir();
     check();
-    for (const std::string& line : lines_) {
+    for (const std::string& line : asked_.lines) {
       auto query = parse_line_query(line);
       if (!query) return session.end_with(query.error());
-      queries_.push_back(std::move(*query));
+      asked_.queries.push_back(std::move(*query));
     }
     Result<OpenedGraph> opened = open_graph(session, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
-    const std::vector<Found> found = find(*opened);
-    if (found.empty() && only_line() && !opened->catalogue) {
+    Answer answer = find(session, *opened);
+    std::move(answer.failures.begin(), answer.failures.end(), std::back_inserter(opened->loaded->failures));
+    if (answer.found.empty() && only_line() && !opened->catalogue) {
       // What is near has to be said.
       if (const Status read = read_other_lines(session, *opened); !read) return session.end_with(read.error());
     }
     if (opened->graph().size() == 0) return end_without_graph(session, *opened);
-    return paths_ ? print_paths(session, *opened, found) : print_rows(session, *opened, found);
+    return paths_ ? print_paths(session, *opened, answer) : print_rows(session, *opened, answer);
   }
 
  private:
   // `--ir a.ir 'Conv2D*'`: --ir takes several paths, but what is none is the name that is asked for.
   void take_names_from_ir() {
-    if (!lines_.empty() || !codes_.empty() || !names_.empty()) return;
+    if (!asked_.lines.empty() || !asked_.codes.empty() || !asked_.names.empty()) return;
     while (options_.ir.size() > 1 && !names_a_path(options_.ir.back())) {
-      names_.insert(names_.begin(), options_.ir.back());
+      asked_.names.insert(asked_.names.begin(), options_.ir.back());
       options_.ir.pop_back();
     }
   }
@@ -105,82 +113,111 @@ class FindOp : public Command {
   void check() const {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
-    if (lines_.empty() && codes_.empty() && names_.empty() && !by_selection)
+    if (asked_.lines.empty() && asked_.codes.empty() && asked_.names.empty() && !by_selection)
       throw UsageError("what is to be found?", "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
+    if (paths_ && !has_dump(options_)) throw UsageError("-0 prints paths of tensors; name the dump with -d");
   }
 
   // One place alone: other operators need not be read where no dump is to be joined.
   [[nodiscard]] std::optional<LineQuery> only_line() const {
-    if (queries_.size() != 1 || !codes_.empty() || !names_.empty()) return std::nullopt;
-    return queries_[0];
+    if (asked_.queries.size() != 1 || !asked_.codes.empty() || !asked_.names.empty()) return std::nullopt;
+    return asked_.queries[0];
   }
 
-  [[nodiscard]] bool matches_name(const OpGraph& graph, OpId op) const {
-    const std::string full = graph.full_name(op), flat = normalised_op_name(full);
-    return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
-      return glob_match(name, full) || glob_match(name, flat) || glob_match(name, graph.leaf(op));
+  // As the IR spells it, or as the files do: the same name may be another operator's there.
+  [[nodiscard]] bool matches_name(const OpenedGraph& opened, OpId op) const {
+    const OpGraph& graph = opened.graph();
+    std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
+    if (opened.joined) {
+      const FileJoin& join = opened.joined->join;
+      for (const JoinPair& pair : join.pairs_of(op)) spellings.emplace_back(join.groups()[pair.group].op_name);
+    }
+    if (spellings.size() == 2) spellings.push_back(normalised_op_name(spellings[0]));
+    return std::any_of(asked_.names.begin(), asked_.names.end(), [&](const std::string& name) {
+      return std::any_of(spellings.begin(), spellings.end(),
+                         [&](const std::string& spelling) { return glob_match(name, spelling); });
     });
   }
 
+  // Best relation first, each operator once.
   [[nodiscard]] std::vector<LineHit> hits_of(const OpenedGraph& opened) const {
     const OpGraph& graph = opened.graph();
     std::vector<LineHit> hits;
     const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
-    for (const LineQuery& query : queries_) append(find_line(graph, query));
-    for (const std::string& code : codes_) append(find_code(graph, code));
-    if (queries_.empty() && codes_.empty()) {
+    for (const LineQuery& query : asked_.queries) append(find_line(graph, query));
+    for (const std::string& code : asked_.codes) append(find_code(graph, code));
+    if (by_line()) {
+      if (!asked_.names.empty()) std::erase_if(hits, [&](const LineHit& hit) { return !matches_name(opened, hit.op); });
+    } else {
       for (OpId op = 0; op < graph.size(); ++op) {
         if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
-        if (names_.empty() || matches_name(graph, op)) hits.push_back({op, Relation::kDirect, nullptr, false, 1});
+        if (asked_.names.empty() || matches_name(opened, op))
+          hits.push_back({op, Relation::kDirect, nullptr, false, 1});
       }
-    } else if (!names_.empty()) {
-      std::erase_if(hits, [&](const LineHit& hit) { return !matches_name(graph, hit.op); });
     }
+    std::stable_sort(hits.begin(), hits.end(), is_better);
+    std::set<OpId> seen;
+    std::erase_if(hits, [&](const LineHit& hit) { return !seen.insert(hit.op).second; });
     return hits;
   }
 
-  [[nodiscard]] std::vector<Found> find(const OpenedGraph& opened) const {
-    std::vector<Found> found;
-    std::set<OpId> seen;
-    std::vector<LineHit> hits = hits_of(opened);
-    std::stable_sort(hits.begin(), hits.end(), is_better);
-    const Detail detail = paths_ ? Detail::kPaths : Detail::kHeaders;
-    for (const LineHit& hit : hits) {
-      if (!opened.selects(hit.op) || !seen.insert(hit.op).second) continue;
-      found.push_back({hit, files_of(opened, hit.op, detail)});
+  [[nodiscard]] bool by_line() const { return !asked_.queries.empty() || !asked_.codes.empty(); }
+
+  [[nodiscard]] Answer find(const Session& session, const OpenedGraph& opened) const {
+    Answer answer;
+    for (const LineHit& hit : hits_of(opened)) {
+      if (session.cancel.cancelled()) break;
+      if (!opened.selects(hit.op)) {
+        ++answer.unselected;
+        continue;
+      }
+      answer.found.push_back({hit, files_of(opened, hit.op, paths_ ? Detail::kPaths : Detail::kHeaders)});
+      std::vector<Error>& failures = answer.found.back().files.failures;
+      std::move(failures.begin(), failures.end(), std::back_inserter(answer.failures));
     }
-    return found;
+    return answer;
   }
 
-  ExitCode print_paths(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) const {
+  ExitCode print_paths(Session& session, const OpenedGraph& opened, const Answer& answer) const {
     std::set<std::string> printed;
-    for (const Found& one : found) {
+    for (const Found& one : answer.found) {
       for (const TensorRecord& tensor : one.files.tensors) {
         const std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
         if (printed.insert(path).second && !session.out.write(path + '\0')) break;
       }
     }
-    if (report_graph_failures(session, opened)) return ExitCode::kSomeFailed;
-    explain_missing_files(session, opened, found);
-    if (found.empty()) explain_nothing(session, opened);
+    const bool failed = explain(session, opened, answer);
+    if (failed) return ExitCode::kSomeFailed;
     return printed.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  static std::vector<report::Column> columns() {
-    const auto number = [](const report::Row& row, const char* key) {
-      const report::Value* value = row.find(key);
-      return value == nullptr || value->is_null() ? std::string("-") : fmt::format("{:.2g}", value_as_double(*value));
+  // What the rows do not say; true if anything failed.
+  bool explain(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+    const bool failed = report_graph_failures(session, opened);
+    for (const Found& one : answer.found) {
+      if (opened.joined && one.files.tensors.empty()) explain_missing_files(session, opened, one.hit.op);
+    }
+    if (answer.found.empty()) explain_nothing(session, opened, asked_, answer.unselected);
+    return failed;
+  }
+
+  // For people: relations only where a line was asked for, and files where there is a dump.
+  [[nodiscard]] std::vector<report::Column> columns(bool of_dump) const {
+    const auto number = [](const report::Row& row) {
+      const report::Value* value = row.find("confidence");
+      const auto* found = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
+      return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
     };
-    return {{"relation", "relation"},
+    return {{"relation", by_line() ? "relation" : "", relation_cell},
             {"rank", ""},
             {"graph", ""},
             {"op_type", "op type"},
             {"op_name", "op name"},
-            {"confidence", "confidence", [number](const report::Row& row) { return number(row, "confidence"); }},
-            {"one_of_several", "one of several", [](const report::Row& row) { return flag_text(row); }},
-            {"source.file", ""},
-            {"source.line", "line"},
+            {"confidence", "confidence", number},
+            {"one_of_several", ""},
+            {"source.file", "line", source_cell},
+            {"source.line", ""},
             {"source.code", "code"},
             {"source.end_line", ""},
             {"stack", ""},
@@ -188,22 +225,15 @@ class FindOp : public Command {
             {"ir_line", ""},
             {"node", ""},
             {"ir_graph", ""},
-            {"files", "files", [](const report::Row& row) { return count_text(row); }}};
+            {"files", of_dump ? "tensors" : "", [](const report::Row& row) { return count_cell(row, "files"); }}};
   }
 
-  static double value_as_double(const report::Value& value) {
-    const auto* number = std::get_if<double>(&value.storage());
-    return number == nullptr ? 0 : *number;
-  }
-  static std::string flag_text(const report::Row& row) {
-    const report::Value* value = row.find("one_of_several");
-    const auto* flag = value == nullptr ? nullptr : std::get_if<bool>(&value->storage());
-    return flag != nullptr && *flag ? "yes" : "";
-  }
-  static std::string count_text(const report::Row& row) {
-    const report::Value* value = row.find("files");
-    const auto* list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
-    return list == nullptr ? "-" : std::to_string(list->size());
+  static std::string relation_cell(const report::Row& row) {
+    const report::Value *relation = row.find("relation"), *several = row.find("one_of_several");
+    const auto* word = relation == nullptr ? nullptr : std::get_if<std::string>(&relation->storage());
+    const auto* flag = several == nullptr ? nullptr : std::get_if<bool>(&several->storage());
+    if (word == nullptr) return "-";
+    return flag != nullptr && *flag ? *word + ", one of several calls" : *word;
   }
 
   static report::Object row_of(const OpenedGraph& opened, const Found& found) {
@@ -219,26 +249,24 @@ class FindOp : public Command {
     return row;
   }
 
-  ExitCode print_rows(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) const {
+  ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns());
+    const auto sink = session.open_report(form_, dumps, columns(opened.catalogue.has_value()));
     size_t files = 0;
-    for (const Found& one : found) {
+    for (const Found& one : answer.found) {
       files += one.files.tensors.size();
-      if (!sink->row(row_of(opened, one))) break;  // the stream remembers why
+      if (session.cancel.cancelled() || !sink->row(row_of(opened, one))) break;  // the stream remembers why
     }
     report::Object summary;
-    summary.add("operators", found.size()).add("files", files);
+    summary.add("operators", answer.found.size()).add("files", files);
     report::Object further;
-    if (found.empty()) further.add("nearest", nearest(opened));
+    if (answer.found.empty()) further.add("nearest", nearest_sources(opened, asked_));
     (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
-    if (form_ == report::Form::kTable) print_files(session, opened, found);
-    const bool failed = report_graph_failures(session, opened);
-    explain_missing_files(session, opened, found);
-    if (found.empty()) explain_nothing(session, opened);
+    if (form_ == report::Form::kTable) print_files(session, opened, answer.found);
+    const bool failed = explain(session, opened, answer);
     if (failed) return ExitCode::kSomeFailed;
-    return found.empty() ? ExitCode::kNo : ExitCode::kOk;
+    return answer.found.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
   // For people: the paths themselves, while they are few.
@@ -259,68 +287,8 @@ class FindOp : public Command {
     (void)session.out.write(text);
   }
 
-  [[nodiscard]] report::List nearest(const OpenedGraph& opened) const {
-    report::List list;
-    for (const LineQuery& query : queries_) {
-      for (const SourceFrame* frame : nearest_lines(opened.graph(), query, kNearestShown))
-        list.push_back(source_value(frame));
-    }
-    return list;
-  }
-
-  // An operator that is there and its tensors are not: why.
-  static void explain_missing_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
-    if (!opened.joined) return;
-    for (const Found& one : found) {
-      if (!opened.joined->join.pairs_of(one.hit.op).empty()) continue;
-      session.messages.note(fmt::format("{} has no tensors here: {}",
-                                        escape_for_terminal(opened.graph().full_name(one.hit.op)),
-                                        opened.joined->join.reason(one.hit.op)));
-    }
-  }
-
-  void explain_nothing(Session& session, const OpenedGraph& opened) const {
-    for (size_t i = 0; i < queries_.size(); ++i) {
-      const auto near = nearest_lines(opened.graph(), queries_[i], kNearestShown);
-      if (!near.empty()) {
-        std::string text;
-        for (const SourceFrame* frame : near) text += fmt::format("{}{}", text.empty() ? "" : ", ", source_text(frame));
-        session.messages.warning(fmt::format("no operator is from {}", lines_[i]),
-                                 fmt::format("the nearest lines with operators: {}", text));
-        continue;
-      }
-      session.messages.warning(fmt::format("no operator is from {}", lines_[i]), file_hint(opened, queries_[i].file));
-    }
-    for (const std::string& code : codes_)
-      session.messages.warning(fmt::format("no line with operators has the text '{}'", excerpt(code)));
-    if (queries_.empty() && codes_.empty()) session.messages.warning("no operator has such a name", name_hint(opened));
-  }
-
-  static std::string file_hint(const OpenedGraph& opened, const std::string& typed) {
-    const std::vector<std::string> files = script_files(opened.graph());
-    if (files.empty()) return "the IR has no source lines at all (MindSpore 2.4 and later: COMPILE_DEBUG_MODE=release)";
-    std::vector<std::string> names;
-    for (const std::string& file : files) names.push_back(file.substr(file.rfind('/') + 1));
-    if (const auto near = closest_match(typed.substr(typed.rfind('/') + 1), names))
-      return fmt::format("did you mean '{}'?", escape_for_terminal(*near));
-    std::string some;
-    for (size_t i = 0; i < names.size() && i < kNearestShown; ++i)
-      some += (some.empty() ? "" : ", ") + escape_for_terminal(names[i]);
-    return fmt::format("operators come from {}{}", some, names.size() > kNearestShown ? ", ..." : "");
-  }
-
-  [[nodiscard]] std::string name_hint(const OpenedGraph& opened) const {
-    if (names_.empty()) return "msdump map-ir lists all operators";
-    std::set<std::string> leaves;
-    for (OpId op = 0; op < opened.graph().size(); ++op) leaves.emplace(opened.graph().leaf(op));
-    const std::vector<std::string> candidates(leaves.begin(), leaves.end());
-    const auto near = closest_match(names_[0].substr(names_[0].rfind('/') + 1), candidates);
-    return near ? fmt::format("did you mean '{}'?", escape_for_terminal(*near)) : "msdump map-ir lists all operators";
-  }
-
   GraphOptions options_;
-  std::vector<std::string> lines_, codes_, names_;
-  std::vector<LineQuery> queries_;
+  FindQuestion asked_;
   bool paths_ = false;
   report::Form form_ = report::Form::kTable;
 };

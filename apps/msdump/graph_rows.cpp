@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@ class Completer {
   Completer(const DumpIndex& index, OperatorFiles& files) : index_(index), files_(files) {}
 
   void add(TensorRecord record, Detail detail) {
-    if (detail == Detail::kHeaders && record.shape == nullptr && record.has_elements) complete(record);
+    const bool lacks_header = record.shape == nullptr && record.has_elements && !record.broken;
+    if (detail == Detail::kHeaders && lacks_header) complete(record);
     files_.tensors.push_back(record);
   }
 
@@ -32,7 +33,8 @@ class Completer {
  private:
   void complete(TensorRecord& record) {
     const auto opened = index_.open_tensors(index_.files()[record.file]);
-    if (!opened || record.item >= opened->tensors.size()) return;
+    if (!opened) return files_.failures.push_back(opened.error());
+    if (record.item >= opened->tensors.size()) return;
     const StoredTensor& stored = opened->tensors[record.item];
     record.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
     record.bytes = stored.bytes;
@@ -69,6 +71,26 @@ std::string source_text(const SourceFrame* frame) {
   return fmt::format("{}:{}", name, frame->line);
 }
 
+std::string source_cell(const report::Row& row) {
+  const auto number = [&](const char* key) -> std::optional<uint64_t> {
+    const report::Value* const value = row.find_path(key);
+    const auto* const found = value == nullptr ? nullptr : std::get_if<uint64_t>(&value->storage());
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  };
+  const report::Value* const file = row.find_path("source.file");
+  const auto* const path = file == nullptr ? nullptr : std::get_if<std::string>(&file->storage());
+  const auto line = number("source.line"), end = number("source.end_line");
+  if (path == nullptr || !line) return "-";
+  const std::string text = fmt::format("{}:{}", path->substr(path->rfind('/') + 1), *line);
+  return end ? fmt::format("{}-{}", text, *end) : text;
+}
+
+std::string count_cell(const report::Row& row, std::string_view key) {
+  const report::Value* const value = row.find(key);
+  const auto* const list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
+  return list == nullptr ? "-" : std::to_string(list->size());
+}
+
 OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail) {
   if (!opened.joined) return {};
   const FileJoin& join = opened.joined->join;
@@ -95,11 +117,7 @@ OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint3
   Completer completer(catalogue.index, files);
   for (const uint32_t place : places) {
     const TensorRecord& tensor = catalogue.list.tensors()[place];
-    const bool selected =
-        opened.tensors.everything() ||
-        (opened.tensors.matches_file(identity_of(catalogue.index, tensor)) &&
-         (tensor.name.slot.empty() || opened.tensors.matches_tensor(tensor.name.io, tensor.name.slot)));
-    if (selected) completer.add(tensor, detail);
+    if (opened.selects(tensor)) completer.add(tensor, detail);
   }
   completer.settle();
   return files;

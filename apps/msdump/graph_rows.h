@@ -14,12 +14,18 @@ namespace msdump::cli {
 // "alexnet.py:175", the file without its folders.
 [[nodiscard]] std::string source_text(const SourceFrame* frame);
 
+// The same of a row, for a column with the key "source.file".
+[[nodiscard]] std::string source_cell(const report::Row& row);
+// How many elements a list of a row has.
+[[nodiscard]] std::string count_cell(const report::Row& row, std::string_view key);
+
 // The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
 // are known.
 struct OperatorFiles {
   std::vector<TensorRecord> tensors;
-  std::vector<Shape> shapes;  // that the tensors point to
-  double confidence = 1;      // of the best pair
+  std::vector<Shape> shapes;    // that the tensors point to
+  std::vector<Error> failures;  // of headers that cannot be read
+  double confidence = 1;        // of the best pair
   JoinRule rule = JoinRule::kUnmatched;
 };
 enum class Detail : uint8_t { kPaths, kHeaders };

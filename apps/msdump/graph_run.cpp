@@ -12,12 +12,6 @@
 namespace msdump::cli {
 namespace {
 
-bool has_dump(const GraphOptions& options) {
-  const char* const variable = std::getenv("MSDUMP_DUMP");
-  const bool named = !options.dump.options.empty() || !options.dump.positionals.empty();
-  return named || options.ir.empty() || (variable != nullptr && *variable != '\0');
-}
-
 // Operators are selected by their names in the graph, and proofs need inputs and outputs: the list is of all of them.
 SelectionOptions only_places(const SelectionOptions& typed) {
   SelectionOptions places;
@@ -29,8 +23,6 @@ SelectionOptions only_places(const SelectionOptions& typed) {
 
 SelectionOptions only_operators(const SelectionOptions& typed) {
   SelectionOptions operators;
-  operators.rank = typed.rank;
-  operators.graph = typed.graph;
   operators.op = typed.op;
   operators.op_type = typed.op_type;
   operators.regex = typed.regex;
@@ -63,9 +55,8 @@ GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
     if (folder.identity.graph) graphs.insert(*folder.identity.graph);
   }
   request.dumped_graphs.assign(graphs.begin(), graphs.end());
-  const bool of_msprobe = std::any_of(opened.search.files.begin(), opened.search.files.end(), [](const IrFile& file) {
-    return file.kind == OriginKind::kStackJson;
-  });
+  const bool of_msprobe = std::any_of(opened.search.files.begin(), opened.search.files.end(),
+                                      [](const IrFile& file) { return file.kind == OriginKind::kStackJson; });
   if (!of_msprobe) return request;
   for (const TensorRecord& tensor : opened.catalogue->list.tensors()) request.dumped_ops.insert(tensor.name.op_name);
   return request;
@@ -99,6 +90,12 @@ void note_choices(Session& session, const OpenedGraph& opened) {
 
 }  // namespace
 
+bool has_dump(const GraphOptions& options) {
+  const char* const variable = std::getenv("MSDUMP_DUMP");
+  const bool named = !options.dump.options.empty() || !options.dump.positionals.empty();
+  return named || options.ir.empty() || (variable != nullptr && *variable != '\0');
+}
+
 void add_graph_options(CLI::App& app, GraphOptions& options) {
   add_dump_options(app, options.dump, "", DumpPositional::kNo);
   app.add_option("--ir", options.ir,
@@ -109,13 +106,22 @@ void add_graph_options(CLI::App& app, GraphOptions& options) {
   add_selection_options(app, options.selection);
 }
 
-bool OpenedGraph::selects(OpId op) const {
-  if (operators.everything()) return true;
-  const Origin& origin = graph().origin(op);
-  const std::string full = graph().full_name(op);
+bool OpenedGraph::selects_everything() const { return operators.everything() && tensors.everything(); }
+
+bool OpenedGraph::selects(const Origin& origin) const {
   Identity identity;
   identity.rank = origin.rank;
   identity.graph = origin.graph_id;
+  identity.step = origin.step;
+  return (!origin.rank || ranks.matches_folder(identity)) && (!origin.graph_id || graphs.matches_folder(identity)) &&
+         (!origin.step || steps.matches_folder(identity));
+}
+
+bool OpenedGraph::selects(OpId op) const {
+  if (!selects(graph().origin(op))) return false;
+  if (operators.everything()) return true;
+  const std::string full = graph().full_name(op);
+  Identity identity;
   identity.name.op_name = full;
   identity.name.op_type = graph().op_type(op);
   if (operators.matches_file(identity)) return true;
@@ -128,9 +134,25 @@ bool OpenedGraph::selects(OpId op) const {
   });
 }
 
+bool OpenedGraph::selects(const TensorGroup& group) const {
+  Identity identity;
+  identity.name.op_name = group.op_name;
+  identity.name.op_type = group.op_type;
+  return operators.matches_file(identity);
+}
+
+bool OpenedGraph::selects(const TensorRecord& tensor) const {
+  if (tensors.everything()) return true;
+  return tensors.matches_file(identity_of(catalogue->index, tensor)) &&
+         (tensor.name.slot.empty() || tensors.matches_tensor(tensor.name.io, tensor.name.slot));
+}
+
 Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs) {
   OpenedGraph opened;
   MSDUMP_TRY(opened.operators, Selection::compile(only_operators(options.selection)));
+  MSDUMP_TRY(opened.ranks, Selection::compile({.rank = options.selection.rank}));
+  MSDUMP_TRY(opened.graphs, Selection::compile({.graph = options.selection.graph}));
+  MSDUMP_TRY(opened.steps, Selection::compile({.step = options.selection.step}));
   MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
   MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
   if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(session, options, needs, opened));

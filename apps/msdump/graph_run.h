@@ -24,29 +24,36 @@ struct GraphOptions {
   SelectionOptions selection;
   uint32_t jobs = 0;
 };
+// Is a dump to be joined? With --ir and neither -d nor $MSDUMP_DUMP only the IR is read.
+[[nodiscard]] bool has_dump(const GraphOptions& options);
 // --ir and the selection.
 void add_graph_options(CLI::App& app, GraphOptions& options);
 
 struct OpenedGraph {
   std::unique_ptr<WorkerPool> pool;
   Selection operators;                 // --op, --op-type, --regex
-  Selection tensors;                   // --io, --slot and the rest
+  Selection ranks, graphs, steps;      // --rank, --graph, --step, each on its own
+  Selection tensors;                   // all of them, and --io and --slot, but for the operators'
   std::optional<Catalogue> catalogue;  // none: only the IR is read
   IrSearch search;
   std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // stays where it is: the join refers to it
   std::optional<Joined> joined;
 
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
-  // Is an operator selected? By its name in the graph or in the files.
+  [[nodiscard]] bool selects_everything() const;
+  // By rank, graph and step. IR that does not say its rank is every rank's.
+  [[nodiscard]] bool selects(const Origin& origin) const;
+  // By its name in the graph or in the files, too.
   [[nodiscard]] bool selects(OpId op) const;
+  [[nodiscard]] bool selects(const TensorGroup& group) const;
+  [[nodiscard]] bool selects(const TensorRecord& tensor) const;
 };
 
 struct GraphNeeds {
   std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
   Headers headers = Headers::kWhereNeeded;
 };
-// With --ir and neither -d nor $MSDUMP_DUMP only the IR is read. Errors of single files are in `loaded.failures` and
-// `catalogue`.
+// Errors of single files are in `loaded.failures` and `catalogue`.
 Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);
 
 // Reads the operators that `only_line` left out.

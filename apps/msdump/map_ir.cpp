@@ -12,13 +12,12 @@
 #include "graph/source_lines.h"
 #include "graph_rows.h"
 #include "graph_run.h"
-#include "identity_row.h"
+#include "map_ir_summary.h"
 #include "usage.h"
 
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kUnmatchedShown = 20;
 constexpr uint32_t kMostHops = 1000;
 
 const CommandInfo& map_ir_info() {
@@ -108,23 +107,30 @@ class MapIr : public Command {
     return label;
   }
 
-  static std::string cell(const report::Row& row, const char* key) {
+  // "float32[2,3], int64[]"
+  static std::string types_cell(const report::Row& row, const char* key) {
+    std::string text;
     const report::Value* value = row.find(key);
     const auto* list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
-    return list == nullptr ? "-" : std::to_string(list->size());
+    for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const auto* type = std::get_if<report::Object>(&(*list)[i].storage());
+      if (type != nullptr) text += (text.empty() ? "" : ", ") + type_text(*type);
+    }
+    return text.empty() ? "-" : text;
   }
-  static std::string line_text(const report::Value& value) {
-    const auto* number = std::get_if<uint64_t>(&value.storage());
-    return number == nullptr ? "?" : std::to_string(*number);
-  }
-  static std::string source_cell(const report::Row& row) {
-    const report::Value *file = row.find_path("source.file"), *line = row.find_path("source.line");
-    if (file == nullptr || line == nullptr) return "-";
-    const auto* name = std::get_if<std::string>(&file->storage());
-    return name == nullptr ? "-" : name->substr(name->rfind('/') + 1) + ":" + line_text(*line);
+  static std::string type_text(const report::Object& type) {
+    const auto* dtype = std::get_if<std::string>(&type.find("dtype")->storage());
+    const auto* shape = std::get_if<report::List>(&type.find("shape")->storage());
+    std::string text = dtype == nullptr ? "?" : *dtype;
+    for (size_t i = 0; shape != nullptr && i < shape->size(); ++i)
+      text += (i == 0 ? "[" : ",") + std::to_string(std::get<int64_t>((*shape)[i].storage()));
+    if (shape != nullptr) text += shape->empty() ? "[]" : "]";
+    return text;
   }
 
-  static std::vector<report::Column> columns() {
+  // For people: what the join found, or, where there is no dump, the types.
+  static std::vector<report::Column> columns(bool of_dump) {
+    const auto shown = [&](const char* title) { return std::string(of_dump ? title : ""); };
     return {{"rank", ""},
             {"graph", "graph"},
             {"op_type", "op type"},
@@ -139,11 +145,11 @@ class MapIr : public Command {
             {"source.code", ""},
             {"source.end_line", ""},
             {"stack", ""},
-            {"inputs", ""},
-            {"outputs", ""},
-            {"files", "files", [](const report::Row& row) { return cell(row, "files"); }},
-            {"confidence", "confidence"},
-            {"reason", "reason"}};
+            {"inputs", of_dump ? "" : "inputs", [](const report::Row& row) { return types_cell(row, "inputs"); }},
+            {"outputs", of_dump ? "" : "outputs", [](const report::Row& row) { return types_cell(row, "outputs"); }},
+            {"files", shown("tensors"), [](const report::Row& row) { return count_cell(row, "files"); }},
+            {"confidence", shown("confidence")},
+            {"reason", shown("reason")}};
   }
 
   // Inputs of an operator that equal the output of their producer, and that do not.
@@ -252,107 +258,45 @@ class MapIr : public Command {
     return row;
   }
 
-  struct Counts {
-    uint64_t rows = 0, matched_operators = 0, unmatched_operators = 0, matched_files = 0, unmatched_files = 0;
-  };
-
-  // Files are counted one by one; a dump file that holds several tensors is one.
-  static size_t files_in(const OpenedGraph& opened, const TensorGroup& group) {
-    std::vector<uint32_t> files;
-    for (const uint32_t tensor : opened.joined->join.tensors_of(group))
-      files.push_back(opened.catalogue->list.tensors()[tensor].file);
-    std::sort(files.begin(), files.end());
-    return static_cast<size_t>(std::unique(files.begin(), files.end()) - files.begin());
-  }
-
-  void count(const OpenedGraph& opened, Counts& counts) const {
-    if (!opened.joined) return;
-    const FileJoin& join = opened.joined->join;
-    for (OpId op = 0; op < opened.graph().size(); ++op) {
-      if (!opened.graph().has_kernel(op) || !opened.selects(op)) continue;
-      ++(join.pairs_of(op).empty() ? counts.unmatched_operators : counts.matched_operators);
-    }
-    for (const TensorGroup& group : join.groups())
-      (join.rule_of(group) == JoinRule::kUnmatched ? counts.unmatched_files : counts.matched_files) +=
-          files_in(opened, group);
-  }
-
   ExitCode print_rows(Session& session, const OpenedGraph& opened) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns());
-    Counts counts;
-    for (OpId op = 0; op < opened.graph().size(); ++op) {
+    const auto sink = session.open_report(form_, dumps, columns(opened.catalogue.has_value()));
+    size_t rows = 0;
+    for (OpId op = 0; op < opened.graph().size() && !session.cancel.cancelled(); ++op) {
       if (!wanted(opened, op)) continue;
-      ++counts.rows;
+      ++rows;
       if (!sink->row(row_of(opened, op))) break;  // the stream remembers why
     }
-    if (all_ && !unmatched_ && opened.operators.everything()) print_parameters(*sink, opened, counts);
-    count(opened, counts);
-    report::Object summary;
-    summary.add("parsed", opened.loaded->parsed).add("nodes", opened.loaded->expected);
-    summary.add("matched_operators", counts.matched_operators).add("unmatched_operators", counts.unmatched_operators);
-    summary.add("matched_files", counts.matched_files).add("unmatched_files", counts.unmatched_files);
-    report::Object further;
-    if (opened.joined) add_join_facts(further, opened);
-    (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
-    return conclude(session, opened, counts);
+    if (all_ && !unmatched_ && opened.operators.everything()) rows += print_parameters(*sink, opened);
+    const JoinSummary summary(opened);
+    (void)sink->finish({summary.counts(), graph_failure_objects(opened), summary.further()});
+    return conclude(session, opened, rows, summary);
   }
 
-  static void print_parameters(report::RowSink& sink, const OpenedGraph& opened, Counts& counts) {
+  static size_t print_parameters(report::RowSink& sink, const OpenedGraph& opened) {
+    size_t rows = 0;
     for (uint32_t origin = 0; origin < opened.graph().origins().size(); ++origin) {
+      if (!opened.selects(opened.graph().origins()[origin])) continue;
       const IrGraph& ir = opened.graph().origins()[origin].graph;
       for (uint32_t place = 0; place < ir.parameters.size(); ++place) {
-        ++counts.rows;
-        if (!sink.row(parameter_row(opened, origin, place))) return;
+        ++rows;
+        if (!sink.row(parameter_row(opened, origin, place))) return rows;
       }
     }
+    return rows;
   }
 
-  static void add_join_facts(report::Object& further, const OpenedGraph& opened) {
-    const NumberingChoice& choice = opened.joined->numbering;
-    report::Object numbering;
-    numbering.add("renumbered", choice.renumbered).add("confidence", choice.confidence);
-    numbering.add("agreeing", choice.agreeing).add("contradicting", choice.contradicting);
-    numbering.add("evidence", choice.evidence.empty() ? report::Value() : report::Value(choice.evidence));
-    further.add("numbering", std::move(numbering));
-    report::List unmatched;
-    for (const TensorGroup& group : opened.joined->join.groups()) {
-      if (opened.joined->join.rule_of(group) != JoinRule::kUnmatched) continue;
-      for (const uint32_t tensor : opened.joined->join.tensors_of(group)) {
-        report::Object file = identity_object(opened.catalogue->index, opened.catalogue->list.tensors()[tensor]);
-        file.add("reason", opened.joined->join.reason(group));
-        unmatched.emplace_back(std::move(file));
-      }
-    }
-    further.add("unmatched_files", std::move(unmatched));
-  }
-
-  void name_unmatched_files(Session& session, const OpenedGraph& opened) const {
-    size_t shown = 0;
-    for (const TensorGroup& group : opened.joined->join.groups()) {
-      if (opened.joined->join.rule_of(group) != JoinRule::kUnmatched || ++shown > kUnmatchedShown) continue;
-      session.messages.note(
-          fmt::format("{}: {}", escape_for_terminal(group.op_name), opened.joined->join.reason(group)));
-    }
-  }
-
-  ExitCode conclude(Session& session, const OpenedGraph& opened, const Counts& counts) const {
+  ExitCode conclude(Session& session, const OpenedGraph& opened, size_t rows, const JoinSummary& summary) const {
     const bool failed = report_graph_failures(session, opened);
-    if (unmatched_ && opened.joined && form_ == report::Form::kTable) name_unmatched_files(session, opened);
-    std::string text = fmt::format("parsed {} of {}", opened.loaded->parsed, opened.loaded->expected);
-    if (opened.joined) {
-      text += fmt::format("; {} of {} operators have files, {} of {} files an operator", counts.matched_operators,
-                          counts.matched_operators + counts.unmatched_operators, counts.matched_files,
-                          counts.matched_files + counts.unmatched_files);
-    }
-    session.messages.summary(text);
+    if (unmatched_ && form_ == report::Form::kTable) summary.name_unmatched_files(session);
+    session.messages.summary(summary.text());
     if (failed) return ExitCode::kSomeFailed;
-    if (counts.rows == 0 && !unmatched_) {
+    if (rows == 0 && !unmatched_) {
       session.messages.warning("no operator is selected", "msdump map-ir without selection shows all");
       return ExitCode::kNo;
     }
-    return counts.unmatched_operators + counts.unmatched_files > 0 ? ExitCode::kNo : ExitCode::kOk;
+    return summary.complete() ? ExitCode::kOk : ExitCode::kNo;
   }
 
   GraphOptions options_;

@@ -132,6 +132,21 @@ std::vector<IrFile> ir_below(const std::string& folder) {
   return files;
 }
 
+// Each file once, however often and by whatever path it was found; of text and protobuf with one name the text, which says
+// more and is read with its .pb.
+void drop_repeated(std::vector<IrFile>& files) {
+  const auto whole = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::weakly_canonical(path, ignored).string();
+  };
+  std::set<std::string> seen;
+  std::erase_if(files, [&](const IrFile& file) { return !seen.insert(whole(file.path)).second; });
+  std::erase_if(files, [&](const IrFile& file) {
+    if (file.kind != OriginKind::kIrProtobuf) return false;
+    return seen.count(fs::path(whole(file.path)).replace_extension(".ir").string()) > 0;
+  });
+}
+
 class Search {
  public:
   explicit Search(const DumpIndex& index) : index_(index) {}
@@ -153,6 +168,7 @@ class Search {
     }
     result_.files = std::move(chosen);
     result_.files.insert(result_.files.end(), stacks_.begin(), stacks_.end());
+    drop_repeated(result_.files);
     return std::move(result_);
   }
 
@@ -293,6 +309,7 @@ Result<IrSearch> find_ir(const DumpIndex* index, const std::vector<std::string>&
   if (named.empty()) return index == nullptr ? IrSearch() : Search(*index).run();
   IrSearch search;
   for (const std::string& name : named) MSDUMP_CHECK_OK(add_named(name, search));
+  drop_repeated(search.files);
   return search;
 }
 

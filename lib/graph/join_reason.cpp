@@ -28,6 +28,8 @@ std::string FileJoin::reason(OpId op) const {
   if (node.leaf == Text::kEmpty) return "the IR has no full name for it";
   if (!dumped_[graph_->origin_index(op)])
     return "nothing of its graph was dumped: it did not run, or not in these steps";
+  if (graph_->origin(op).kind == OriginKind::kStackJson)
+    return "no tensor has its name: called, but not selected for the dump";
   return "no file has its name: not selected for the dump, without a kernel of its own, or fused into another operator";
 }
 
@@ -42,7 +44,9 @@ std::string FileJoin::reason(const TensorGroup& group) const {
     if (group.op_name.find(word) != std::string_view::npos)
       return "inserted by the graph engine; the IR has no such operator";
   }
-  return "no operator of the IR has this name";
+  const bool of_msprobe = std::any_of(graph_->origins().begin(), graph_->origins().end(),
+                                      [](const Origin& origin) { return origin.kind == OriginKind::kStackJson; });
+  return of_msprobe ? "stack.json has no call of this name" : "no operator of the IR has this name";
 }
 
 }  // namespace msdump
