@@ -156,8 +156,7 @@ class FindOp : public Command {
           hits.push_back({op, Relation::kDirect, nullptr, false, 1});
       }
     }
-    std::stable_sort(hits.begin(), hits.end(),
-                     [](const LineHit& a, const LineHit& b) { return a.relation < b.relation; });
+    std::stable_sort(hits.begin(), hits.end(), is_better);
     std::set<OpId> seen;
     std::erase_if(hits, [&](const LineHit& hit) { return !seen.insert(hit.op).second; });
     return hits;

@@ -77,6 +77,9 @@ FileKind kind_of_name(std::string_view name) {
     const bool other = name.starts_with("actor_set") || name.starts_with("somas_");
     return other ? FileKind::kGraphText : FileKind::kIrText;
   }
+  // save_graphs writes it without a suffix.
+  constexpr std::string_view kTraceCode = "trace_code_graph_";
+  if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
   if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;
   for (const std::string_view graph : {"dat", "dot", "pbtxt", "onnx", "om", "mindir", "air"}) {
     if (suffix == graph) return FileKind::kGraphText;

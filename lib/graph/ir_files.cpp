@@ -44,12 +44,6 @@ std::string_view without_leading_number(std::string_view name) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// save_graphs appends its counter to this name, and no ".ir".
-bool is_trace_code_graph(std::string_view name) {
-  constexpr std::string_view kStart = "trace_code_graph_";
-  return name.starts_with(kStart) && is_digits(name.substr(kStart.size()));
-}
-
 // "rank_3" anywhere in the path, the last one.
 std::optional<int64_t> rank_of_path(std::string_view path) {
   constexpr std::string_view kRank = "rank_";
@@ -187,8 +181,7 @@ class Search {
         IrFile stack{
             index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
         stacks_.push_back(std::move(stack));
-      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
-                 (file.family == nullptr && is_trace_code_graph(file.name))) {
+      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
       }
     }
@@ -287,8 +280,7 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
     file.kind = OriginKind::kStackJson;
     return file;
   }
-  const bool is_ir = kind == FileKind::kIrText || kind == FileKind::kIrProtobuf || is_trace_code_graph(file_name);
-  if (!is_ir) return std::nullopt;
+  if (kind != FileKind::kIrText && kind != FileKind::kIrProtobuf) return std::nullopt;
   if (kind == FileKind::kIrProtobuf) file.kind = OriginKind::kIrProtobuf;
   std::string_view name = file_name;
   if (const size_t dot = name.rfind('.'); dot != std::string_view::npos) name = name.substr(0, dot);

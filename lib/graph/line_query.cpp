@@ -132,7 +132,8 @@ Fit fit_of_lines(const LineQuery& query, const SourceFrame& frame) {
   return overlap && !is_def_frame(frame) ? Fit::kPart : Fit::kNone;
 }
 
-constexpr double kSurest = 1.0, kOuterFrame = 0.8, kPartOfRange = 0.8, kOfForward = 0.9, kOneOfSeveral = 0.5;
+constexpr double kSurest = 1.0, kOuterFrame = 0.8, kPartOfRange = 0.8, kOfForward = 0.9, kOneOfSeveral = 0.5,
+                 kProtobufAlone = 0.3;
 
 // The best relation of one operator.
 class OperatorMatcher {
@@ -238,12 +239,14 @@ class OriginMatcher {
     const uint32_t second = origin_.second_node.empty() ? kNoIndex : origin_.second_node[place];
     std::optional<LineHit> other;
     if (second_matcher_ && second != kNoIndex) other = second_matcher_->match(origin_.second->nodes[second]);
-    const bool disagree = second_matcher_ && second != kNoIndex && hit.has_value() != other.has_value();
+    // For gradients of a cell that is called several times the text has each call, the protobuf the last one for all.
+    const bool protobuf_alone = !hit && other;
     if (!hit) hit = other;
     if (!hit) return hit;
     // The gradients of one operator share its lines; that several have one stack says nothing about them.
-    hit->one_of_several = disagree || (repeated && hit->relation != Relation::kGradient);
+    hit->one_of_several = protobuf_alone || (repeated && hit->relation != Relation::kGradient);
     if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
+    if (protobuf_alone) hit->confidence = std::min(hit->confidence, kProtobufAlone);
     return hit;
   }
 
@@ -302,6 +305,10 @@ bool path_ends_with(std::string_view path, std::string_view end) {
   const auto has_dots = [](std::string_view text) { return text.find("./") != std::string_view::npos; };
   if (!has_dots(path) && !has_dots(end)) return ends_with_components(path, end);
   return ends_with_components(resolved(path), resolved(end));
+}
+
+bool is_better(const LineHit& a, const LineHit& b) {
+  return a.relation != b.relation ? a.relation < b.relation : a.confidence > b.confidence;
 }
 
 std::string_view name_of(Relation relation) {

@@ -50,13 +50,16 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this very stack, or the IR's text and protobuf name different lines: which call
-  // it was nobody can tell.
+  // Several operators of the type have this very stack, or only the IR's protobuf names this line: which call it was
+  // nobody can tell.
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };
 
-// Operators with a frame that fits, by relation, then in the order of the graph. Each operator once.
+// The order of hits: by relation, then by confidence.
+[[nodiscard]] bool is_better(const LineHit& a, const LineHit& b);
+
+// Operators with a frame that fits, the better first, then in the order of the graph. Each operator once.
 [[nodiscard]] std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query);
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);

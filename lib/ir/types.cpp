@@ -38,8 +38,8 @@ std::optional<Shape> parse_dims(std::string_view text) {
       const bool negative = c == '-';
       int64_t value = 0;
       size_t digits = 0;
-      for (i += negative ? 1 : 0; i < text.size() && is_digit(text[i]) && digits <= 18; ++i, ++digits) {
-        value = value * 10 + (text[i] - '0');
+      for (i += negative ? 1 : 0; i < text.size() && is_digit(text[i]) && digits < 19; ++i, ++digits) {
+        if (digits < 18) value = value * 10 + (text[i] - '0');
       }
       if (digits == 0 || digits > 18 || dims.size() == kMaxRank) return std::nullopt;
       dims.push_back(negative ? -value : value);

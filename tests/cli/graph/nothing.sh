@@ -1,5 +1,5 @@
 # What is not found is said with what is near; what makes no sense with what would.
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 show msdump find-op --line net.py:25
 show msdump find-op --line nett.py:25
 show msdump find-op --line other.py:25

@@ -1,5 +1,5 @@
 # From a line to operators and files, and the whole join, over the sample.
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 show msdump find-op --line net.py:23
 show msdump find-op --line 'net.py:26' --io input --slot 0
 show msdump map-ir

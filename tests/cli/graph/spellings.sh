@@ -1,5 +1,5 @@
 # A place as people copy it, a text, names and selections.
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 for line in net.py:27 'net.py(27)' train/net.py:27 './net.py:27, 12~25' net.py:25-27 net.py \
   '# In file /home/user/train/net.py:27/        x = self.fc1(self.flatten(x))/' 'File "/home/user/train/net.py", line 27, in construct'; do
   printf '%-60s %s\n' "$line" "$(msdump find-op --line "$line" --jsonl -q | jq -r .op_type | xargs)"

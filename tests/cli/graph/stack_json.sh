@@ -1,6 +1,6 @@
 # msprobe: lines from stack.json, backward calls as gradients of their forward calls.
 mkdir -p dump/step0/rank0/dump_tensor_data
-cd dump/step0/rank0
+cd dump/step0/rank0 || exit
 echo '{"task": "tensor", "level": "L1", "framework": "mindspore", "dump_data_dir": null, "data": {}}' >dump.json
 cat >stack.json <<'END'
 {"0": [["Functional.linear.0.forward"],
@@ -10,6 +10,6 @@ cat >stack.json <<'END'
 END
 npy dump_tensor_data/Functional.linear.0.forward.output.0.npy '<f4' '(1,)' '\0\0\0\0'
 npy dump_tensor_data/Functional.linear.0.backward.input.0.npy '<f4' '(1,)' '\0\0\0\0'
-cd "$OLDPWD"
+cd "$OLDPWD" || exit
 msdump find-op --line net.py:12 -d dump --jsonl -q | jq -c '[.op_name, .relation, .confidence, (.files | length), .source.line]'
 show msdump map-ir -d dump

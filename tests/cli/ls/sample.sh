@@ -1,5 +1,5 @@
 # The inventory: a table, rows for machines, paths for xargs.
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 show msdump ls
 show msdump ls --no-shape --op-type MatMul
 show msdump ls --csv --op-type MatMul

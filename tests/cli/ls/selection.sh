@@ -1,5 +1,5 @@
 # The selection is the same for every command; one that matches nothing is a "no".
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 for option in '--op *Dense*' '--op */MatMul-op20' '--op-type conv2d' '--regex op(13|20)$' '--io output' '--slot 1' '--step 0' \
   '--rank 0-3' '--graph 0|2'; do
   # shellcheck disable=SC2086  # an option and its value

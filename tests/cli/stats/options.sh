@@ -1,5 +1,5 @@
 # What is typed wrong is said with what would be right.
-cd "$TESTDATA/sample"
+cd "$TESTDATA/sample" || exit
 show msdump stats --columns maxi
 show msdump stats --columns max,,min
 show msdump stats --colums max

@@ -18,6 +18,8 @@ TEST_CASE("files that hold no tensors are known by their names") {
   CHECK(kind("ms_global_execution_order_graph_0.csv") == "execution_order");
   CHECK(kind("ms_output_trace_code_graph_0.ir") == "ir_text");
   CHECK(kind("ms_output_trace_code_graph_0.pb") == "ir_protobuf");
+  CHECK(kind("trace_code_graph_0012") == "ir_text");
+  CHECK(kind("trace_code_graph_x") == "unknown");
   CHECK(kind("MatMul.Default_network-Net_MatMul-op2.json") == "kernel_args");
   CHECK(kind("dump.json") == "dump_json");
   CHECK(kind("debug.json") == "debug_json");
