@@ -218,7 +218,8 @@ class MapIr : public Command {
     const std::string_view scope = graph.scope(op);
     row.add("scope", scope.empty() ? report::Value() : report::Value(scope));
     add_place(row, opened, op);
-    row.add("source", source_value(best_frame(graph, op))).add("stack", stack_value(stack_of(graph, op)));
+    row.add("source", source_value(best_frame(graph, op)));
+    row.add("stack", form_ == report::Form::kTable ? report::Value() : stack_value(stack_of(graph, op)));
     row.add("inputs", types_of(ir, ir.inputs(node.host), ir.inputs(node.device)));
     row.add("outputs", types_of(ir, ir.outputs(node.host), ir.outputs(node.device)));
     row.add("files", files_value(opened, files, form_));

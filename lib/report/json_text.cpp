@@ -29,6 +29,12 @@ void append_ascii(std::string& into, char c) {
   }
 }
 
+// Where the text from `at` on stops being printable ASCII that JSON writes as it is.
+size_t plain_end(std::string_view text, size_t at) {
+  while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F && text[at] != '"' && text[at] != '\\') ++at;
+  return at;
+}
+
 // Non-finite numbers are strings: JSON has no spelling for them and null would lose which one it was.
 template <class T>
 void append_float(std::string& into, T value) {
@@ -80,6 +86,9 @@ void append_json(std::string& into, const Object& object) {
 void append_json_string(std::string& into, std::string_view text) {
   into += '"';
   for (size_t at = 0; at < text.size();) {
+    const size_t plain = plain_end(text, at);  // most texts are plain to their end
+    into.append(text, at, plain - at);
+    if ((at = plain) == text.size()) break;
     const size_t length = utf8_sequence_length(text, at);
     if (length == 0) {
       append_bad_byte(into, text[at]);
