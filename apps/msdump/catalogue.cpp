@@ -84,13 +84,7 @@ void report_failures(Session& session, const Catalogue& catalogue) {
 
 report::Object relative_failure(const DumpIndex& index, const Error& error) {
   Error machine = error;
-  for (const std::string& root : index.paths()) {
-    const std::string prefix = root.ends_with('/') ? root : root + "/";
-    if (machine.path.starts_with(prefix)) {
-      machine.path = machine.path.substr(prefix.size());
-      break;
-    }
-  }
+  machine.path = relative_to_any(index.paths(), machine.path);
   return report::failure_object(machine);
 }
 

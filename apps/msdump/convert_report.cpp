@@ -72,12 +72,6 @@ void ConvertReport::finish(const ConvertSummary& summary) {
   if (sink_) (void)sink_->finish(closing_);
 }
 
-std::string ConvertReport::relative(const std::string& path) const {
-  for (const std::string& root : roots_) {
-    const std::string prefix = root.ends_with('/') ? root : root + "/";
-    if (path.starts_with(prefix)) return path.substr(prefix.size());
-  }
-  return path;
-}
+std::string ConvertReport::relative(const std::string& path) const { return relative_to_any(roots_, path); }
 
 }  // namespace msdump::cli

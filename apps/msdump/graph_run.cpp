@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "graph/op_name.h"
+#include "io/dir_walk.h"
 
 namespace msdump::cli {
 namespace {
@@ -213,12 +214,7 @@ std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened) {
 }
 
 std::string shown_path(const OpenedGraph& opened, const std::string& path) {
-  if (!opened.catalogue) return path;
-  for (const std::string& root : opened.catalogue->index.paths()) {
-    const std::string prefix = root.ends_with('/') ? root : root + "/";
-    if (path.starts_with(prefix)) return path.substr(prefix.size());
-  }
-  return path;
+  return opened.catalogue ? relative_to_any(opened.catalogue->index.paths(), path) : path;
 }
 
 }  // namespace msdump::cli

@@ -12,6 +12,7 @@
 #include "dump/family.h"
 #include "dump/file_name.h"
 #include "dump/tree_facts.h"
+#include "io/dir_walk.h"
 
 namespace msdump {
 namespace {
@@ -171,18 +172,9 @@ std::string folder_of_rank(const DumpIndex& index, std::optional<int64_t> rank) 
   return common.value_or("");
 }
 
-// As the user sees it below what was asked for.
-std::string below_root(const DumpIndex& index, const std::string& path) {
-  for (const std::string& root : index.paths()) {
-    const std::string prefix = root.ends_with('/') ? root : root + "/";
-    if (path.starts_with(prefix)) return path.substr(prefix.size());
-  }
-  return path;
-}
-
 std::string place_of(const DumpIndex& index, const Oddity& oddity) {
   switch (oddity.kind) {
-    case OddityKind::kProblem: return below_root(index, index.problems()[oddity.place].path);
+    case OddityKind::kProblem: return relative_to_any(index.paths(), index.problems()[oddity.place].path);
     case OddityKind::kEmptyFile:
     case OddityKind::kTooSmall:
     case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);

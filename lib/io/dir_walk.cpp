@@ -319,4 +319,12 @@ PathKind path_kind(const std::string& path) {
   return PathKind::kOther;
 }
 
+std::string relative_to_any(const std::vector<std::string>& roots, const std::string& path) {
+  for (const std::string& root : roots) {
+    const std::string prefix = root.ends_with('/') ? root : root + "/";
+    if (path.starts_with(prefix)) return path.substr(prefix.size());
+  }
+  return path;
+}
+
 }  // namespace msdump

@@ -49,6 +49,9 @@ Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& op
 // a + "/" + b with neither doubled nor missing slashes; either may be empty.
 [[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
 
+// A path as it is seen from the first of `roots` that it lies below; as it is when it lies below none.
+[[nodiscard]] std::string relative_to_any(const std::vector<std::string>& roots, const std::string& path);
+
 enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };
 [[nodiscard]] PathKind path_kind(const std::string& path);
 

@@ -232,5 +232,13 @@ TEST_CASE("kinds of paths") {
   CHECK(path_kind(scratch.file("fifo")) == PathKind::kOther);
 }
 
+TEST_CASE("a path is told from the first root it lies below, else as it is") {
+  CHECK(relative_to_any({"dump", "other/"}, "dump/a/b.npy") == "a/b.npy");
+  CHECK(relative_to_any({"dump", "other/"}, "other/b.npy") == "b.npy");
+  CHECK(relative_to_any({"dump"}, "dumps/b.npy") == "dumps/b.npy");
+  CHECK(relative_to_any({"/"}, "/b.npy") == "b.npy");
+  CHECK(relative_to_any({}, "b.npy") == "b.npy");
+}
+
 }  // namespace
 }  // namespace msdump
