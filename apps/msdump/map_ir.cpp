@@ -155,11 +155,6 @@ class MapIr : public Command {
     return columns;
   }
 
-  // Inputs of an operator that equal the output of their producer, and that do not.
-  struct Proof {
-    uint32_t agreeing = 0, contradicting = 0;
-  };
-
   void prove(Session& session, const OpenedGraph& opened) {
     const OpGraph& graph = opened.graph();
     const auto& tensors = opened.catalogue->list.tensors();
@@ -168,26 +163,15 @@ class MapIr : public Command {
     opened.pool->parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
       const auto op = static_cast<OpId>(index);
       if (session.cancel.cancelled() || !graph.has_kernel(op)) return;
-      for (const ProofEdge& edge : proof_edges(tensors, opened.catalogue->index, graph, opened.joined->join, op)) {
-        const Agreement agreement = comparer.compare(edge.input_tensor, edge.output_tensor);
-        if (agreement == Agreement::kEqual) ++proofs_[op].agreeing;
-        if (agreement == Agreement::kDifferent) ++proofs_[op].contradicting;
-      }
+      proofs_[op] = msdump::prove(comparer, tensors, opened.catalogue->index, graph, opened.joined->join, op);
     });
   }
 
-  static double proved_confidence(double confidence, const Proof* proof) {
-    constexpr double kProved = 1.0, kContradicted = 0.3;
-    if (proof == nullptr) return confidence;
-    if (proof->contradicting > proof->agreeing) return std::min(confidence, kContradicted);
-    return proof->agreeing > 0 && proof->contradicting == 0 ? kProved : confidence;
+  static std::string proof_text(const ProofTally& proof) {
+    if (proof.all() == 0) return {};
+    return fmt::format("; {} of {} inputs equal their producer's output", proof.agreeing, proof.all());
   }
-  static std::string proof_text(const Proof& proof) {
-    const uint32_t all = proof.agreeing + proof.contradicting;
-    if (all == 0) return {};
-    return fmt::format("; {} of {} inputs equal their producer's output", proof.agreeing, all);
-  }
-  static report::Object proof_object(const Proof& proof) {
+  static report::Object proof_object(const ProofTally& proof) {
     report::Object object;
     object.add("agreeing", proof.agreeing).add("contradicting", proof.contradicting);
     return object;
@@ -224,8 +208,9 @@ class MapIr : public Command {
     row.add("outputs", types_of(ir, ir.outputs(node.host), ir.outputs(node.device)));
     row.add("files", files_value(opened, files, form_));
     const bool matched = opened.joined && !opened.joined->join.pairs_of(op).empty();
-    const Proof* const proof = proofs_.empty() ? nullptr : &proofs_[op];
-    row.add("confidence", matched ? report::Value(proved_confidence(files.confidence, proof)) : report::Value());
+    const ProofTally* const proof = proofs_.empty() ? nullptr : &proofs_[op];
+    const double confidence = proof == nullptr ? files.confidence : proved_confidence(files.confidence, *proof);
+    row.add("confidence", matched ? report::Value(confidence) : report::Value());
     std::string reason;
     if (matched) reason = explanation(files.rule);
     if (matched && proof != nullptr) reason += proof_text(*proof);
@@ -349,7 +334,7 @@ class MapIr : public Command {
   bool all_ = false, unmatched_ = false, prove_ = false, dot_ = false;
   std::string around_;
   uint32_t depth_ = 2;
-  std::vector<Proof> proofs_;  // by operator; empty without --prove
+  std::vector<ProofTally> proofs_;  // by operator; empty without --prove
   report::Form form_ = report::Form::kTable;
 };
 

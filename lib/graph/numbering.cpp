@@ -28,14 +28,6 @@ bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
   return false;
 }
 
-struct Tally {
-  uint64_t equal = 0, different = 0;
-  [[nodiscard]] uint64_t all() const { return equal + different; }
-  [[nodiscard]] double share() const {
-    return all() == 0 ? 0 : static_cast<double>(equal) / static_cast<double>(all());
-  }
-};
-
 // Edges that have other files under one hypothesis than under the other: some of them, in the order of the graph.
 class Trial {
  public:
@@ -43,7 +35,7 @@ class Trial {
         const FileJoin& renumbered)
       : index_(index), tensors_(tensors), graph_(graph), comparer_(index, tensors), joins_{&as_is, &renumbered} {}
 
-  std::array<Tally, 2> run(const CancelToken& cancel) {
+  std::array<ProofTally, 2> run(const CancelToken& cancel) {
     for (OpId op = 0; op < graph_.size(); ++op) moved_.push_back(first_group(0, op) != first_group(1, op));
     for (OpId op = 0; op < graph_.size() && !enough() && !cancel.cancelled(); ++op) {
       if (graph_.has_kernel(op)) try_operator(op);
@@ -83,14 +75,10 @@ class Trial {
   }
 
   void compare(size_t hypothesis, const ProofEdge& edge) {
-    Tally& tally = tallies_[hypothesis];
+    ProofTally& tally = tallies_[hypothesis];
     if (tally.all() >= kMostEdges) return;
     ++compared_[hypothesis];
-    switch (comparer_.compare(edge.input_tensor, edge.output_tensor)) {
-      case Agreement::kEqual: ++tally.equal; break;
-      case Agreement::kDifferent: ++tally.different; break;
-      case Agreement::kUnknown: break;
-    }
+    tally.count(comparer_.compare(edge.input_tensor, edge.output_tensor));
   }
 
   const DumpIndex& index_;
@@ -99,7 +87,7 @@ class Trial {
   const ValueComparer comparer_;
   const std::array<const FileJoin*, 2> joins_;
   std::vector<bool> moved_;  // operators: other files under one hypothesis than under the other
-  std::array<Tally, 2> tallies_;
+  std::array<ProofTally, 2> tallies_;
   std::array<uint64_t, 2> compared_ = {};
 };
 
@@ -116,21 +104,21 @@ std::optional<bool> by_version(const FrameworkFacts& framework) {
   return std::nullopt;
 }
 
-NumberingChoice choose(const std::array<Tally, 2>& tallies, const std::optional<bool>& known, const FileJoin& as_is,
-                       const FileJoin& anew) {
+NumberingChoice choose(const std::array<ProofTally, 2>& tallies, const std::optional<bool>& known,
+                       const FileJoin& as_is, const FileJoin& anew) {
   NumberingChoice choice;
   const bool decided = tallies[0].share() != tallies[1].share() && tallies[0].all() + tallies[1].all() > 0;
   if (decided) {
     choice.renumbered = tallies[1].share() > tallies[0].share();
-    const Tally& right = tallies[choice.renumbered ? 1 : 0];
-    const Tally& wrong = tallies[choice.renumbered ? 0 : 1];
-    choice.agreeing = right.equal;
-    choice.contradicting = right.different;
-    choice.confidence = right.different == 0 ? kProved : std::max(kUndecided, right.share());
-    choice.evidence = fmt::format("{} of {} inputs equal their producer's output", right.equal, right.all());
+    const ProofTally& right = tallies[choice.renumbered ? 1 : 0];
+    const ProofTally& wrong = tallies[choice.renumbered ? 0 : 1];
+    choice.agreeing = right.agreeing;
+    choice.contradicting = right.contradicting;
+    choice.confidence = right.contradicting == 0 ? kProved : std::max(kUndecided, right.share());
+    choice.evidence = fmt::format("{} of {} inputs equal their producer's output", right.agreeing, right.all());
     if (wrong.all() > 0)
-      choice.evidence +=
-          fmt::format(", with {} numbers {} of {}", choice.renumbered ? "the IR's" : "new", wrong.equal, wrong.all());
+      choice.evidence += fmt::format(", with {} numbers {} of {}", choice.renumbered ? "the IR's" : "new",
+                                     wrong.agreeing, wrong.all());
   } else if (known) {
     choice.renumbered = *known;
     choice.confidence = kByVersion;

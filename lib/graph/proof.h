@@ -51,4 +51,19 @@ struct ProofEdge {
                                                  const std::vector<InputEdge>& inputs, const FileJoin& join,
                                                  OpId consumer);
 
+// What comparisons told; those that told nothing are not in it.
+struct ProofTally {
+  uint64_t agreeing = 0, contradicting = 0;
+
+  void count(Agreement agreement);
+  [[nodiscard]] uint64_t all() const { return agreeing + contradicting; }
+  [[nodiscard]] double share() const;  // that agrees; 0 when there is nothing
+};
+// Of all proof_edges of one operator.
+[[nodiscard]] ProofTally prove(const ValueComparer& comparer, const std::vector<TensorRecord>& tensors,
+                               const DumpIndex& index, const OpGraph& graph, const FileJoin& join, OpId op);
+// The confidence that files belong to an operator, after a proof was tried: certain when all agrees, little when more
+// contradicts than agrees.
+[[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
+
 }  // namespace msdump
