@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "find_op_hints.h"
 #include "graph/ir_files.h"
-#include "graph/line_query.h"
+#include "graph/line_search.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
 #include "graph_rows.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/line_query.h"
+#include "graph/line_search.h"
 #include "graph_run.h"
 #include "report/value.h"
 

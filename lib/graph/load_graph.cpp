@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "graph/line_search.h"
 #include "graph/stack_graph.h"
 #include "io/dir_walk.h"
 #include "io/file.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "graph/line_query.h"
+#include "graph/line_search.h"
 #include "graph/proof.h"
 #include "support/catch.h"
 #include "support/csv_rows.h"

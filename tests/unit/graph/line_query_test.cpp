@@ -1,17 +1,9 @@
 #include "graph/line_query.h"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.h"
-#include "support/graph_run.h"
 
 namespace msdump {
 namespace {
-
-using test::graph_of;
-using test::ir_text;
-using test::node_text;
 
 struct Spelling {
   const char* text;
@@ -72,117 +64,6 @@ TEST_CASE("a script that was started by a relative path fits the path that it ha
   CHECK(path_ends_with("/../net.py", "/net.py"));
   CHECK(!path_ends_with("/home/user/run/../src/net.py", "run/net.py"));
   CHECK(!path_ends_with("/home/user/net.py", "../"));
-}
-
-const std::vector<std::string> kConvStack = {
-    "/u/net.py:5~20, 4~16/def construct(self, x):", "/u/net.py:12, 8~20/x = self.conv(x)",
-    "/lib/site-packages/mindspore/nn/layer/conv.py:373, 17~44/output = self.conv2d(x)"};
-
-std::vector<LineHit> hits(const OpGraph& graph, const char* place) {
-  const auto query = parse_line_query(place);
-  REQUIRE(query);
-  return find_line(graph, *query);
-}
-
-TEST_CASE("the innermost statement of the script is direct, a call further out is via") {
-  const OpGraph graph =
-      graph_of({{"graph_build_0_0001.ir",
-                 ir_text(node_text("%0", "Conv2D", "%para1_x, %para2_w", "Default/Conv2D-op0", kConvStack) +
-                         node_text("%1", "Add", "%0", "Default/Add-op0",
-                                   {"/u/net.py:12, 8~20/x = self.conv(x)", "/u/blocks.py:3, 4~9/return x + 1"}))}});
-  const auto found = hits(graph, "net.py:12");
-  REQUIRE(found.size() == 2);
-  CHECK(graph.op_type(found[0].op) == "Conv2D");
-  CHECK(found[0].relation == Relation::kDirect);
-  CHECK(graph.op_type(found[1].op) == "Add");
-  CHECK(found[1].relation == Relation::kVia);
-  CHECK(hits(graph, "blocks.py:3").at(0).relation == Relation::kDirect);
-}
-
-TEST_CASE("the lines of a def match only a query that covers it") {
-  const OpGraph graph = graph_of(
-      {{"graph_build_0_0001.ir", ir_text(node_text("%0", "Conv2D", "%para1_x", "Default/Conv2D-op0", kConvStack))}});
-  CHECK(hits(graph, "net.py:6").empty());
-  CHECK(hits(graph, "net.py:5-20").size() == 1);
-}
-
-TEST_CASE("a line inside a statement of several is a range") {
-  const OpGraph graph =
-      graph_of({{"graph_build_0_0001.ir",
-                 ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op0", {"/u/net.py:37~39, 8~20/y = f("}))}});
-  CHECK(hits(graph, "net.py:38").at(0).relation == Relation::kRange);
-  CHECK(hits(graph, "net.py:37-39").at(0).relation == Relation::kDirect);
-  CHECK(hits(graph, "net.py:40").empty());
-}
-
-TEST_CASE("operators of one type with the same stack may each be any of the calls") {
-  const OpGraph graph =
-      graph_of({{"graph_build_0_0001.ir", ir_text(node_text("%0", "ReLU", "%para1_x", "Default/ReLU-op0", kConvStack) +
-                                                  node_text("%1", "ReLU", "%0", "Default/ReLU-op1", kConvStack) +
-                                                  node_text("%2", "Add", "%1", "Default/Add-op0", kConvStack))}});
-  for (const LineHit& hit : hits(graph, "net.py:12")) {
-    INFO(graph.full_name(hit.op));
-    CHECK(hit.one_of_several == (graph.op_type(hit.op) == "ReLU"));
-    CHECK((hit.confidence < 1) == hit.one_of_several);
-  }
-}
-
-TEST_CASE("operators expanded from calls with the same stack may each be of any of the calls") {
-  const auto expanded = [](const char* id, const char* op, const std::string& name) {
-    return node_text(id, op, "%para1_x", name) + "      # Corresponding code candidate:\n      # In file " +
-           kConvStack[1] + "/\n";
-  };
-  const OpGraph graph = graph_of({{"graph_build_0_0001.ir", ir_text(expanded("%0", "Mul", "Expand/_Muls/Mul-op0") +
-                                                                    expanded("%1", "Mul", "Expand/_Muls/Mul-op1") +
-                                                                    expanded("%2", "Add", "Expand/_Adds/Add-op0"))}});
-  const auto found = hits(graph, "net.py:12");
-  REQUIRE(found.size() == 3);
-  for (const LineHit& hit : found) {
-    INFO(graph.full_name(hit.op));
-    CHECK(hit.relation == Relation::kFused);
-    CHECK(hit.one_of_several == (graph.op_type(hit.op) == "Mul"));
-    CHECK(hit.confidence == Approx(hit.one_of_several ? 0.5 : 0.9));
-  }
-}
-
-TEST_CASE("the text of a line is found whatever the blanks") {
-  const OpGraph graph = graph_of(
-      {{"graph_build_0_0001.ir", ir_text(node_text("%0", "Conv2D", "%para1_x", "Default/Conv2D-op0", kConvStack))}});
-  CHECK(find_code(graph, "x  = self.conv(x)").size() == 1);
-  CHECK(find_code(graph, "self.conv").size() == 1);
-  CHECK(find_code(graph, "self.dense").empty());
-  CHECK(find_code(graph, "  ").empty());
-}
-
-TEST_CASE("without a hit the nearest lines of the file are named, nearest first") {
-  const OpGraph graph = graph_of(
-      {{"graph_build_0_0001.ir", ir_text(node_text("%0", "A", "%para1_x", "Default/A-op0", {"/u/net.py:10, 1~2/a"}) +
-                                         node_text("%1", "B", "%0", "Default/B-op0", {"/u/net.py:17, 1~2/b"}) +
-                                         node_text("%2", "C", "%1", "Default/C-op0", {"/u/other.py:12, 1~2/c"}))}});
-  const auto nearest = nearest_lines(graph, *parse_line_query("net.py:12"), 5);
-  REQUIRE(nearest.size() == 2);
-  CHECK(nearest[0]->line == 10);
-  CHECK(nearest[1]->line == 17);
-  CHECK(nearest_lines(graph, *parse_line_query("nothing.py:12"), 5).empty());
-}
-
-TEST_CASE("what is left out for a line has no frame of it") {
-  const auto accepts = [](const char* query, const char* behind) {
-    const IrNeedle needle = needle_of(*parse_line_query(query));
-    return !needle.accept || needle.accept(behind);
-  };
-  CHECK(needle_of(*parse_line_query("src/net.py:12")).text == "net.py");
-  CHECK(needle_of(*parse_line_query("C:\\src\\net.py:12")).text == "net.py");
-  CHECK(accepts("net.py", "anything"));
-  CHECK(accepts("net.py:12", ":12, 8~20/x = y/"));
-  CHECK(accepts("net.py:12", "(12)/x = y/"));
-  CHECK(accepts("net.py:12", ":10~14, 8~20/x = f(/"));
-  CHECK(!accepts("net.py:12", ":13, 8~20/x = y/"));
-  CHECK(!accepts("net.py:12", ":120, 8~20/x = y/"));
-  CHECK(!accepts("net.py:12", ":1~20, 4~16/    def construct(self, x):/"));
-  CHECK(accepts("net.py:1-20", ":1~20, 4~16/    def construct(self, x):/"));
-  CHECK(!accepts("net.py:12", ""));
-  CHECK(!accepts("net.py:12", "c"));
 }
 
 }  // namespace
