@@ -1,9 +1,9 @@
-// GB/s of copy_strided, widen, unpack and reduce, per shape and CPU target, beside memcpy of the same number of bytes in
-// the same run; and of MD5 and SHA-1, beside OpenSSL's MD5.
+// GB/s of copy_strided, widen, unpack, reduce and pair, per shape and CPU target, beside memcpy of the same number of
+// bytes in the same run; and of MD5 and SHA-1, beside OpenSSL's MD5. One core.
 //
 //   bench_kernels [target...]     default: the best target and "scalar"
 //
-// GB/s counts the bytes read once (for widening: the narrow bytes). Best of at least 5 runs over at least 0.2 s.
+// GB/s counts the bytes read once (for widening: the narrow bytes; for pair: both sides). Best of at least 5 runs over at least 0.2 s.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +18,7 @@
 #include "kernels/copy_strided.h"
 #include "kernels/cpu.h"
 #include "kernels/md5.h"
+#include "kernels/pair.h"
 #include "kernels/reduce.h"
 #include "kernels/sha1.h"
 #include "kernels/widen.h"
@@ -269,6 +270,56 @@ std::vector<ReduceCase> reduce_cases() {
           {"rule C extremes, 16 chunks", extremes, 16, 16384}};
 }
 
+enum class Noise { kNone, kSome, kAll };
+
+// a as b but for the last bits: of all elements, of each 16th block, of none.
+void run_pair(const char* name, DType dtype, Noise noise, bool quantiles, size_t bytes,
+              const std::vector<std::string>& targets) {
+  const Bytes b = ordinary_pattern(dtype, bytes);
+  Bytes a = b, flat(bytes);
+  const size_t width = static_cast<size_t>(msdump::info(dtype).bits) / 8;
+  uint32_t random = 7;
+  for (size_t at = 0; at < bytes; at += width) {
+    random = random * 1664525U + 1013904223U;
+    const bool changed = noise == Noise::kAll || (noise == Noise::kSome && at / width % 16384 < 1024);
+    if (changed) a[at] ^= static_cast<std::byte>(random >> 28);
+  }
+  std::printf("%-42s %8.1f KB", ("pair " + std::string(msdump::name_of(dtype)) + ", " + name).c_str(),
+              static_cast<double>(2 * bytes) / 1e3);
+  msdump::kernels::PairRule rule;
+  rule.rtol = rule.atol = 1e-3;
+  rule.quantiles = quantiles;
+  for (const std::string& target : targets) {
+    if (!msdump::kernels::choose_cpu_target(target)) continue;
+    const auto work = [&] {
+      msdump::kernels::PairState state;
+      msdump::kernels::pair_block(dtype, a.data(), b.data(), static_cast<int64_t>(bytes / width), rule, state);
+      if (state.elements == 0) std::printf(" WRONG");
+    };
+    std::printf(" %8.2f", measure(2 * bytes, work));
+  }
+  std::printf(" %8.2f\n", measure(2 * bytes, [&] {
+                std::memcpy(flat.data(), a.data(), bytes);
+                std::memcpy(flat.data(), b.data(), bytes);
+              }));
+}
+
+void run_pairs(const std::vector<std::string>& targets) {
+  constexpr size_t kInCache = size_t{1} << 19, kLarge = size_t{1} << 26, kSmall = 2048;
+  for (const DType dtype : {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kInt8}) {
+    run_pair("all differ, in cache", dtype, Noise::kAll, true, kInCache, targets);
+    run_pair("all differ", dtype, Noise::kAll, true, kLarge, targets);
+  }
+  for (const DType dtype : {DType::kFloat64, DType::kInt64}) {
+    run_pair("all differ, in cache", dtype, Noise::kAll, true, kInCache, targets);
+  }
+  run_pair("no quantiles, in cache", DType::kFloat16, Noise::kAll, false, kInCache, targets);
+  run_pair("a 16th differs, in cache", DType::kFloat16, Noise::kSome, true, kInCache, targets);
+  run_pair("equal, in cache", DType::kFloat16, Noise::kNone, true, kInCache, targets);
+  run_pair("equal", DType::kFloat16, Noise::kNone, true, kLarge, targets);
+  run_pair("2 KB each", DType::kFloat16, Noise::kAll, true, kSmall, targets);
+}
+
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -296,6 +347,7 @@ int main(int argc, char** argv) {
          {DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kInt64})
       run_reduce(item, dtype, targets);
   }
+  run_pairs(targets);
   std::printf("%-42s %11s", "", "");
   for (const std::string& target : targets) std::printf(" %8s", target.c_str());
   std::printf(" %8s\n", "OpenSSL");

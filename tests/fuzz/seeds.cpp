@@ -87,6 +87,18 @@ void md5_jobs(const fs::path& folder) {
   }
 }
 
+// Every dtype, each with its elements near each other, equal, and apart.
+void pairs(const fs::path& folder) {
+  fs::create_directories(folder);
+  for (int dtype = 0; dtype < 36; ++dtype) {
+    for (const int likeness : {0, 1, 2}) {
+      std::string text = {static_cast<char>(dtype), static_cast<char>(likeness << 4), 9, 17, 77};
+      for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 37 % 251);
+      write_seed(folder, std::to_string(dtype) + " " + std::to_string(likeness), text);
+    }
+  }
+}
+
 void pt_files(const fs::path& folder) {
   fs::create_directories(folder);
   const auto state =
@@ -208,6 +220,7 @@ int main(int argc, char** argv) {
   npy_files(folder / "npy");
   names(folder / "names");
   md5_jobs(folder / "md5");
+  pairs(folder / "pair");
   pt_files(folder / "pt");
   facts(folder / "file_facts");
   ir_protobuf_files(folder / "ir_protobuf");

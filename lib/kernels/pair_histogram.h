@@ -1,0 +1,82 @@
+// How often |a - b| has which magnitude, for the quantiles: 128 counters an octave, so that the lower end of each one's
+// interval is within 0.8 % of every number in it, and exact for integers up to 256 and for powers of two.
+//
+// MagnitudeCounts belongs to a state: it has the octaves that occur, in order. MagnitudeTally does the counting of a
+// call: a dense table of the 64 octaves in which nearly all numbers of a tensor lie, emptied into the other at the end.
+// Counts do not depend on what the table covers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace msdump::kernels {
+
+// The interval a positive double falls into: its exponent's bits and the first 7 of its fraction.
+using MagnitudeBucket = uint32_t;
+constexpr int kBucketsPerOctaveLog2 = 7;
+constexpr size_t kBucketsPerOctave = size_t{1} << kBucketsPerOctaveLog2;
+
+[[nodiscard]] MagnitudeBucket bucket_of(double magnitude);
+[[nodiscard]] double lower_end(MagnitudeBucket bucket);
+
+class MagnitudeCounts {
+ public:
+  void add(MagnitudeBucket bucket, uint64_t times);
+  void add(const MagnitudeCounts& other);
+
+  // The lower end of the bucket with the number of that rank, counted from 0; no value when there are not so many. The
+  // numbers of bucket 0 (zero, and below 2^-1028) are not counted: they are `below` and come first.
+  [[nodiscard]] std::optional<double> at_rank(uint64_t rank, uint64_t below) const;
+  [[nodiscard]] uint64_t total() const;
+
+  bool operator==(const MagnitudeCounts&) const = default;
+
+ private:
+  struct Octave {
+    uint32_t number = 0;
+    std::array<uint64_t, kBucketsPerOctave> counts{};
+
+    bool operator==(const Octave&) const = default;
+  };
+
+  Octave& octave(uint32_t number);
+
+  std::vector<Octave> octaves_;  // ascending
+};
+
+class MagnitudeTally {
+ public:
+  explicit MagnitudeTally(MagnitudeCounts& counts) : counts_(counts) {}
+  ~MagnitudeTally() { empty(); }
+  MagnitudeTally(const MagnitudeTally&) = delete;
+  MagnitudeTally& operator=(const MagnitudeTally&) = delete;
+
+  // Counts the positive ones; `zeros` is how many are zero, `max` the largest.
+  void add(std::span<const double> magnitudes, uint64_t zeros, double max);
+
+ private:
+  static constexpr uint32_t kBuckets = 64U << kBucketsPerOctaveLog2;
+  static constexpr uint64_t kMostCounted = 1U << 31;  // counters have 32 bits
+
+  void cover(double max);
+  void count(std::span<const double> magnitudes);
+  void empty();
+
+  MagnitudeCounts& counts_;
+  // Two for a bucket, used in turns: neighbours are often alike, and an addition would wait for the one before. The
+  // first bucket of the table has all below it too.
+  std::vector<uint32_t> counters_;
+  MagnitudeBucket first_ = 0;
+  uint64_t counted_ = 0;
+};
+
+// The buckets of the first magnitudes, less `first` and 0 for those that are below it; returns how many those are. None
+// where the CPU has no vectors or "scalar" is forced.
+[[nodiscard]] int64_t find_buckets_fast(const double* magnitudes, int64_t count, MagnitudeBucket first,
+                                        uint32_t* buckets);
+
+}  // namespace msdump::kernels
