@@ -1,5 +1,5 @@
-// Which functions of MindSpore msprobe's -am takes for which of PyTorch: those of one name in mindspore.ops and torch, and
-// a few that are called otherwise. All others keep their names. Internal to msprobe_keys.cpp.
+// Which functions of MindSpore msprobe's -am takes for which of PyTorch: those of one name in mindspore.ops and torch,
+// and a few that are called otherwise. All others keep their names. Internal to msprobe_keys.cpp.
 // Source: the public interfaces of both frameworks; checked against what msprobe 26.2.0 maps.
 #pragma once
 

@@ -1,8 +1,10 @@
 // What msprobe's compare makes of a dump.json or debug.json: one item for each leaf of each entry, tensors, scalars and
-// null alike, with the texts that its result file prints. (msprobe/dump_json.h reads the tensors alone, as what they are.)
+// null alike, with the texts that its result file prints. (msprobe/dump_json.h reads the tensors alone, as what they
+// are.)
 //
 //   1. inside an entry: inputs, keyword inputs, gradients of inputs, then parameters, outputs, parameter gradients
-//   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts are nothing
+//   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts are
+//      nothing
 //   3. the name is that of the data file without its suffix; without a file the path to the leaf
 //   4. a value without a dtype: its Python class as dtype, shape [] and the value itself as all four statistics; of
 //      torch.Size, slice, ellipsis, process groups and their ranks other texts

@@ -6,7 +6,8 @@
 //               "TopLayer". A backward call has the scope of its forward call. (Of the older stack.json also the
 //               framework's function that the call was made through.)
 //   2. rules    {Class or TopLayer: {child or dotted.path: golden child}}, longest first; "Cell" is an old word for
-//               TopLayer, and what follows a "(" in the golden name is a comment. Layers without a rule keep their names.
+//               TopLayer, and what follows a "(" in the golden name is a comment. Layers without a rule keep their
+//               names.
 //   3. partner  the entry of the same scope, of the same direction, and of the same place among those
 //   4. items    of two partners are paired by what follows the names of their entries
 //   5. the layers of a ParallelTransformer count from 0 on both sides
@@ -39,8 +40,8 @@ struct MsprobeLayerSide {
   std::string json_path;
 };
 
-// {target item: golden item or "N/A"}, as msprobe writes it into data_mapping_<time>.yaml. Empty if one side has neither
-// stacks nor modules.
+// {target item: golden item or "N/A"}, as msprobe writes it into data_mapping_<time>.yaml. Empty if one side has
+// neither stacks nor modules.
 Result<std::unordered_map<std::string, std::string>> msprobe_layer_mapping(const MsprobeLayerSide& target,
                                                                            const MsprobeLayerSide& golden,
                                                                            const MsprobeLayerRules& rules);

@@ -3,8 +3,8 @@
 //   1. exact   equal keys; of several golden items of one key each makes a pair; pairs come in the order of the target
 //   2. fuzzy   names without call numbers; both sides are walked in step, with queues of what found no partner yet: the
 //              last target item with the first golden one of its name, else the last golden item with the first target
-//              one; what was skipped has no partner, and golden items left behind are forgotten. Once one queue runs dry
-//              the walk ends, and target items it has not come to are not in the result at all.
+//              one; what was skipped has no partner, and golden items left behind are forgotten. Once one queue runs
+//              dry the walk ends, and target items it has not come to are not in the result at all.
 //   3. a pair whose dtypes differ is none, unless both are floats of the same framework; across frameworks Float32 and
 //              torch.float16 are both "float". With a data mapping dtypes are not looked at.
 // Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.

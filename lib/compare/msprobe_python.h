@@ -1,6 +1,6 @@
 // Values as Python writes them: msprobe's result files are made of str() and repr(), and scripts compare their bytes.
 //
-//   float   the shortest digits that read back, fixed from 1e-4 to below 1e16, else 1e-05; always with a point or an 'e'
+//   float   the shortest digits that read back, fixed from 1e-4 to below 1e16, else 1e-05; with a point or an 'e'
 //   str     in lists quoted with ', or with " if it holds ' and no "; control characters and \ are escaped
 //   list    [1, 'a', None, True], dict {'a': 1}
 //   int     as the JSON has it, of any length

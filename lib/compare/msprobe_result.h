@@ -1,17 +1,18 @@
-// The result CSV of msprobe's own `compare`, to the byte, from two dump.json or debug.json: msdump diff --profile msprobe.
-// Columns, order, rounding, spellings and faults are msprobe's; msdump's own verdicts are elsewhere.
+// The result CSV of msprobe's own `compare`, to the byte, from two dump.json or debug.json: msdump diff --profile
+// msprobe. Columns, order, rounding, spellings and faults are msprobe's; msdump's own verdicts are elsewhere.
 //
 //   what both dumps must be    the same task: tensor, statistics, or statistics with checksums on both sides; a PyTorch
 //                              target has a PyTorch golden dump, a MindSpore target either
 //   rows                       one for each leaf of the target (msprobe_items.h), in its order; golden leaves without a
 //                              partner are in no row (msprobe_match.h, msprobe_keys.h, msprobe_layers.h)
-//   columns                    msprobe_row.h; numbers: msprobe_metrics.h, msprobe_statistics.h; verdicts: msprobe_verdict.h
-//   a statistic's column in which all are numbers and one is a float prints integers as floats (16.0), in pandas 2 also
-//   among the rows without a partner
-//   fuzzy match of statistics  msprobe mixes its columns up: every row is without a partner, and it stops where one really
-//                              is; so do we. Of checksums it is refused here: what msprobe prints is not known.
+//   columns                    msprobe_row.h; numbers: msprobe_metrics.h, msprobe_statistics.h; verdicts:
+//                              msprobe_verdict.h. A column of statistics in which all are numbers and one is a float
+//                              prints integers as floats (16.0), with pandas 2 also among the rows without a partner
+//   fuzzy match of statistics  msprobe mixes its columns up: every row is without a partner, and it stops where one
+//                              really is; so do we. Of checksums it is refused here: what msprobe prints is not known.
 // Memory: the items of both dumps, and the rows of as many entries as there are workers ahead of the output.
-// Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like formulas.
+// Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like
+// formulas.
 // Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5 and 6; msprobe 26.2.0.
 #pragma once
 

@@ -15,8 +15,8 @@ struct MsprobeScope {
   std::string state;  // "forward", "backward", "parameters_grad"
 };
 
-// By entry. Empty without stacks or modules; an error when only one of stack.json and construct.json is there, or a name
-// has fewer than four parts.
+// By entry. Empty without stacks or modules; an error when only one of stack.json and construct.json is there, or a
+// name has fewer than four parts.
 Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side);
 
 }  // namespace msdump

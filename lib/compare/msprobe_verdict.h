@@ -8,9 +8,9 @@
 //   W1  tensors: the least cosine falls from above 0.9 by more than 0.1: the first output. Statistics: the largest
 //       relative error of the norm grows more than tenfold, or from 0 to above 10 %: the first output
 //   checksums: an error when they differ, a warning when one side has none
-// Outputs are the rows with ".output." in the name, all others count as inputs. Metrics that are texts (NaN, N/A, "inf")
-// are passed over: so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some collectives only
-// the outputs. All of it is msprobe's, faults included.
+// Outputs are the rows with ".output." in the name, all others count as inputs. Metrics that are texts (NaN, N/A,
+// "inf") are passed over: so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some
+// collectives only the outputs. All of it is msprobe's, faults included.
 // Source: reference/compare-and-check.md 2.5, reference/verified-on-real-msprobe.md 6; msprobe 26.2.0.
 #pragma once
 

@@ -1,8 +1,9 @@
-// YAML as people write it for mappings and settings: block and flow mappings and sequences of texts. libyaml reads it; the
-// result is the tree of io/json.h, in which every scalar is a text ("3", "true" and "~" too; an empty plain one is null)
-// and offsets count characters.
+// YAML as people write it for mappings and settings: block and flow mappings and sequences of texts. libyaml reads it;
+// the result is the tree of io/json.h, in which every scalar is a text ("3", "true" and "~" too; an empty plain one is
+// null) and offsets count characters.
 //
-// Limits against hostile input: 16 MiB, nesting at most 100 deep, no aliases (they make small texts large), one document.
+// Limits against hostile input: 16 MiB, nesting at most 100 deep, no aliases (they make small texts large), one
+// document.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Every run of `msprobe compare` in the conformance data whose result is a CSV: the same comparison gives the same bytes.
-// The runs are those of compare/*/run.json, with their commands; what ran under pandas 2 is said in README.md there.
-// Runs that msprobe refused, or ended without a result, are refused here too. Then what an earlier msprobe printed on
-// another machine: corpus/compare, with its results of three dumps and its metrics of pairs of arrays.
+// Every run of `msprobe compare` in the conformance data whose result is a CSV: the same comparison gives the same
+// bytes. The runs are those of compare/*/run.json, with their commands; what ran under pandas 2 is said in README.md
+// there. Runs that msprobe refused, or ended without a result, are refused here too. Then what an earlier msprobe
+// printed on another machine: corpus/compare, with its results of three dumps and its metrics of pairs of arrays.
 #include <algorithm>
 #include <iostream>
 #include <map>

@@ -1,4 +1,5 @@
-// Any bytes as two dump.json, the second behind the first 0xFF (without one: the same twice), compared as msprobe does it.
+// Any bytes as two dump.json, the second behind the first 0xFF (without one: the same twice), compared as msprobe does
+// it.
 #include <algorithm>
 #include <string>
 #include <string_view>

@@ -199,7 +199,8 @@ TEST_CASE("layers of other names are paired by their place in the model") {
                            {"Functional.relu.0.forward.input.0", "Functional.relu.1.forward.input.0",
                             "Cell.mlp.Mlp.forward.0.output.0", "Functional.relu.1.backward.input.0"},
                            R"({"Functional.relu.0.forward": "Cell.mlp.Mlp.forward.0",
-                               "Functional.relu.1.forward": "Cell.mlp.Mlp.forward.0", "Cell.mlp.Mlp.forward.0": null})");
+                               "Functional.relu.1.forward": "Cell.mlp.Mlp.forward.0",
+                               "Cell.mlp.Mlp.forward.0": null})");
   const Dump golden = dump(scratch, "b",
                            {"Functional.relu.3.forward.input.0", "Functional.relu.4.forward.input.0",
                             "Module.net.Mlp.forward.0.output.0", "Functional.relu.4.backward.input.0"},
@@ -240,7 +241,8 @@ TEST_CASE("layers of a ParallelTransformer count from 0, and older stacks name t
         Strings{"Module.net.ParallelTransformer.forward.0.input.0", "Module.net.layers.0.Layer.forward.0.input.0"});
   const auto stacks = [](std::string_view function) {
     return fmt::format(
-        R"({{"Functional.f.0.forward": ["File /site-packages/torch/x.py, line 1, in {}, \n c", "File /u.py, line 2, in g, \n c"]}})",
+        R"({{"Functional.f.0.forward": ["File /site-packages/torch/x.py, line 1, in {}, \n c",
+            "File /u.py, line 2, in g, \n c"]}})",
         function);
   };
   const Strings call{"Functional.f.0.forward.input.0"};
