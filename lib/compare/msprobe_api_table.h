@@ -1,0 +1,17 @@
+// Which functions of MindSpore msprobe's -am takes for which of PyTorch: those of one name in mindspore.ops and torch,
+// and a few that are called otherwise. All others keep their names. Internal to msprobe_keys.cpp.
+// Source: the public interfaces of both frameworks; checked against what msprobe 26.2.0 maps.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace msdump {
+
+// "Torch.matmul" is what "Functional.matmul" becomes.
+[[nodiscard]] bool is_torch_function(std::string_view function);
+
+// The API of another name: "Functional.dense" is "Functional.linear".
+[[nodiscard]] std::optional<std::string_view> renamed_api(std::string_view api);
+
+}  // namespace msdump

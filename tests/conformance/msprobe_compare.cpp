@@ -1,0 +1,215 @@
+// Every run of `msprobe compare` in the conformance data whose result is a CSV: the same comparison gives the same
+// bytes. The runs are those of compare/*/run.json, with their commands; what ran under pandas 2 is said in README.md
+// there. Runs that msprobe refused, or ended without a result, are refused here too. Then what an earlier msprobe
+// printed on another machine: corpus/compare, with its results of three dumps and its metrics of pairs of arrays.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "compare/msprobe_metrics.h"
+#include "compare/msprobe_result.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "support/catch.h"
+#include "support/gzip.h"
+#include "support/paths.h"
+#include "support/scratch_dir.h"
+
+using namespace msdump;
+using namespace msdump::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Run {
+  std::string name;
+  std::vector<std::string> arguments;  // of `msprobe compare`
+  int64_t exit_status = 0;
+  std::map<std::string, fs::path> results;  // by name, without .csv and .gz
+  bool has_other_results = false;           // xlsx, json
+};
+
+std::optional<Run> read_run(const fs::path& folder) {
+  const auto json = parse_json(read_bytes(folder / "run.json"));
+  REQUIRE(json);
+  Run run{folder.filename().string(), {}, json->find("exit_status")->as_int().value_or(-1), {}, false};
+  std::istringstream words(json->find("command")->text);
+  for (std::string word; words >> word;) run.arguments.push_back(word);
+  const bool compare = run.arguments.size() > 2 && run.arguments[0] == "msprobe" && run.arguments[1] == "compare";
+  if (!compare) return std::nullopt;
+  run.arguments.erase(run.arguments.begin(), run.arguments.begin() + 2);
+  for (const JsonMember& file : json->find("files")->members) {
+    fs::path name = file.key;
+    if (name.extension() == ".gz") name = name.stem();
+    if (name.extension() == ".csv") {
+      run.results[name.stem().string()] = folder / file.key;
+    } else {
+      run.has_other_results = run.has_other_results || name.extension() != ".yaml";
+    }
+  }
+  return run;
+}
+
+struct Comparison {
+  std::string target, golden;
+  MsprobeCompareOptions options;
+};
+
+Comparison comparison_of(const Run& run, const fs::path& corpus) {
+  Comparison comparison;
+  comparison.options.pandas2 = !run.name.starts_with("pt-");
+  const auto value = [&](size_t at) {
+    const bool given = at + 1 < run.arguments.size() && !run.arguments[at + 1].starts_with('-');
+    return given ? (corpus / run.arguments[at + 1]).string() : std::string();
+  };
+  MsprobeCompareOptions& options = comparison.options;
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    const std::string& argument = run.arguments[i];
+    if (argument == "-tp") comparison.target = value(i);
+    if (argument == "-gp") comparison.golden = value(i);
+    if (argument == "-fm") options.fuzzy = true;
+    if (argument == "-cm") options.cell_mapping = value(i);
+    if (argument == "-am") options.api_mapping = value(i);
+    if (argument == "-dm") options.data_mapping = value(i);
+    if (argument == "-lm") options.layer_mapping = value(i);
+  }
+  return comparison;
+}
+
+// The results by name, or why there are none.
+Result<std::map<std::string, std::string>> compare(const Comparison& comparison) {
+  WorkerPool pool(2);
+  const CancelToken cancel;
+  std::map<std::string, std::string> results;
+  MSDUMP_TRY(const auto pairs, find_msprobe_pairs(comparison.target, comparison.golden));
+  for (const MsprobeJsonPair& pair : pairs) {
+    std::string& text = results[pair.result_name];
+    const auto sink = [&](std::string_view lines) -> Status {
+      text += lines;
+      return {};
+    };
+    MSDUMP_CHECK_OK(write_msprobe_result(pair.target, pair.golden, comparison.options, {pool, cancel}, sink));
+  }
+  return results;
+}
+
+std::string first_difference(const std::string& ours, const std::string& theirs) {
+  std::istringstream a(ours), b(theirs);
+  std::string x, y;
+  for (int line = 1;; ++line) {
+    const bool more_a = static_cast<bool>(std::getline(a, x)), more_b = static_cast<bool>(std::getline(b, y));
+    if (!more_a && !more_b) return "none";
+    if (more_a != more_b || x != y) return fmt::format("line {}\n  ours   {}\n  theirs {}", line, x, y);
+  }
+}
+
+std::vector<Run> all_runs(const fs::path& corpus) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(corpus / "compare")) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  std::vector<Run> runs;
+  for (const fs::path& folder : folders) {
+    if (auto run = read_run(folder)) runs.push_back(std::move(*run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("the result CSV of every msprobe compare is written again to the byte") {
+  const auto corpus = corpus_or_skip("msprobe");
+  if (!corpus) return;
+  size_t equal = 0;
+  std::vector<std::string> problems;
+  for (const Run& run : all_runs(*corpus)) {
+    if (run.exit_status != 0 || run.results.empty() || run.has_other_results) continue;
+    const auto ours = compare(comparison_of(run, *corpus));
+    if (!ours) {
+      problems.push_back(run.name + ": " + ours.error().message);
+      continue;
+    }
+    CHECK(ours->size() == run.results.size());
+    for (const auto& [name, path] : run.results) {
+      const auto found = ours->find(name);
+      const std::string theirs = read_maybe_gzipped(path);
+      if (found == ours->end()) {
+        problems.push_back(run.name + ": no result called " + name);
+      } else if (found->second != theirs) {
+        problems.push_back(run.name + ": " + first_difference(found->second, theirs));
+      } else {
+        ++equal;
+      }
+    }
+  }
+  std::cout << equal << " result files equal, " << problems.size() << " not" << std::endl;
+  for (const auto& problem : problems) UNSCOPED_INFO(problem);
+  CHECK(problems.empty());
+  CHECK(equal >= 70);
+}
+
+TEST_CASE("what msprobe compare refuses, or ends without a result, is refused") {
+  const auto corpus = corpus_or_skip("msprobe");
+  if (!corpus) return;
+  size_t refused = 0;
+  for (const Run& run : all_runs(*corpus)) {
+    const bool analysis = std::find(run.arguments.begin(), run.arguments.end(), "-da") != run.arguments.end();
+    if (!run.results.empty() || run.has_other_results || analysis) continue;
+    INFO(run.name);
+    const auto ours = compare(comparison_of(run, *corpus));
+    REQUIRE_FALSE(ours);
+    CHECK(ours.error().code == ErrorCode::kUsage);
+    ++refused;
+  }
+  std::cout << refused << " runs refused" << std::endl;
+  CHECK(refused >= 6);
+}
+
+// numpy 1, as the rest of what is in corpus/compare.
+TEST_CASE("the results of an earlier msprobe are written again to the byte") {
+  const auto corpus = corpus_or_skip("compare");
+  if (!corpus) return;
+  size_t equal = 0;
+  for (const auto& entry : fs::directory_iterator(*corpus / "msprobe_csv" / "in")) {
+    const std::string name = entry.path().filename().string();
+    INFO(name);
+    const auto ours = compare({(entry.path() / "npu" / "dump.json").string(),
+                               (entry.path() / "bench" / "dump.json").string(),
+                               {.pandas2 = true}});
+    REQUIRE(ours);
+    const std::string theirs = read_bytes(*corpus / "msprobe_csv" / (name + ".csv"));
+    CHECK(first_difference(ours->at("compare_result"), theirs) == "none");
+    ++equal;
+  }
+  CHECK(equal == 3);
+}
+
+TEST_CASE("metrics of pairs of arrays are those that msprobe printed for them") {
+  const auto corpus = corpus_or_skip("compare");
+  if (!corpus) return;
+  const auto golden = parse_json(read_bytes(*corpus / "golden.json"));
+  REQUIRE(golden);
+  size_t pairs = 0, other_digits = 0;
+  for (const JsonValue& pair : golden->find("cases")->items) {
+    INFO(pair.find("name")->text);
+    const auto ours =
+        msprobe_metrics((*corpus / pair.find("a")->text).string(), (*corpus / pair.find("b")->text).string(), true);
+    REQUIRE(ours);
+    const auto& theirs = pair.find("reference")->find("msprobe_api")->members;
+    for (size_t i = 0; i < ours->size(); ++i) {
+      const PythonValue expected = python_value(&theirs[i].value);
+      const PythonValue& value = (*ours)[i];
+      INFO(theirs[i].key << " " << value.text << " " << expected.text);
+      // EucDist ends in another digit where the inner product is added in another order.
+      const bool other_digit = i == 1 && value.text != expected.text;
+      other_digits += other_digit ? 1 : 0;
+      CHECK((other_digit ? value.number == Approx(expected.number).epsilon(1e-14) : value.text == expected.text));
+    }
+    ++pairs;
+  }
+  std::cout << pairs << " pairs, in " << other_digits << " the last digit of EucDist is another" << std::endl;
+  CHECK(pairs >= 42);
+  CHECK(other_digits <= 5);
+}

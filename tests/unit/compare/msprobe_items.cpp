@@ -1,0 +1,206 @@
+#include "compare/msprobe_items.h"
+
+#include <fmt/format.h>
+
+#include "compare/msprobe_stacks.h"
+#include "support/catch.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+using test::ScratchDir;
+using Strings = std::vector<std::string>;
+
+Result<MsprobeItems> try_read(const std::string& text, const MsprobeItemForm& form = {},
+                              const MsprobeItemLimits& limits = {}) {
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("dump.json", text));
+  REQUIRE(file);
+  return read_msprobe_items(*file, form, limits);
+}
+
+MsprobeItems read(const std::string& data, const MsprobeItemForm& form = {}) {
+  auto items = try_read(R"({"task": "tensor", "framework": "pytorch", "data": {)" + data + "}}", form);
+  if (items) return std::move(*items);
+  FAIL(items.error().message);
+  return {};
+}
+
+Strings names(const MsprobeItems& items) {
+  Strings all;
+  for (const MsprobeItem& item : items.items) all.push_back(item.name);
+  return all;
+}
+
+Strings keys(const MsprobeItems& items) {
+  Strings all;
+  for (const MsprobeItem& item : items.items) all.push_back(item.key);
+  return all;
+}
+
+// "DTYPE SHAPE MAX CHECKSUM" of the only item.
+std::string only(const std::string& leaf, const std::string& entry = "T.f.0.forward") {
+  const MsprobeItems items = read("\"" + entry + R"(": {"input_args": [)" + leaf + "]}");
+  REQUIRE(items.items.size() == 1);
+  const MsprobeItem& item = items.items[0];
+  return fmt::format("{} {} {} {}", item.dtype.value_or("-"), item.shape.value_or("-"), item.statistics[0].text,
+                     item.checksum.value_or("-"));
+}
+
+constexpr std::string_view kLeaf = R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2, 3],
+  "Max": 1.50, "Min": -1, "Mean": null, "Norm": NaN, "requires_grad": true})";
+std::string leaf() { return std::string(kLeaf); }
+
+TEST_CASE("a tensor has the texts that the result file prints") {
+  const MsprobeItems items = read(R"("T.f.0.forward": {"input_args": [)" + leaf() + "]}");
+  CHECK(items.task == "tensor");
+  CHECK(items.framework == "pytorch");
+  REQUIRE(items.items.size() == 1);
+  const MsprobeItem& item = items.items[0];
+  CHECK(item.name == "T.f.0.forward.input.0");
+  CHECK(item.dtype == "torch.float32");
+  CHECK(item.shape == "[2, 3]");
+  CHECK(item.statistics[0].text == "1.5");
+  CHECK(item.statistics[0].kind == PythonKind::kFloat);
+  CHECK(item.statistics[1].kind == PythonKind::kInt);
+  CHECK(item.statistics[2].is_text("None"));
+  CHECK(item.statistics[3].is_text("Nan"));
+  CHECK(item.requires_grad == "True");
+  CHECK(item.checksum == "00000000");
+  CHECK(item.data_name == "-1");
+  CHECK(item.first_of_entry);
+}
+
+TEST_CASE("inputs, parameters, outputs and gradients come in msprobe's order") {
+  const std::string entry = R"("M.fc.L.forward.0": {"output": [)" + leaf() + R"(, [)" + leaf() +
+                            R"(]], "parameters": {"w": )" + leaf() + R"(}, "input_kwargs": {"k": )" + leaf() +
+                            R"(}, "input_args": [)" + leaf() + "]}";
+  CHECK(names(read(entry)) == Strings{"M.fc.L.forward.0.input.0", "M.fc.L.forward.0.input.k",
+                                      "M.fc.L.forward.0.parameters.w", "M.fc.L.forward.0.output.0",
+                                      "M.fc.L.forward.0.output.1.0"});
+  CHECK(names(read(R"("M.fc.L.parameters_grad.0": {"w": [)" + leaf() + R"(], "b": [)" + leaf() + "]}")) ==
+        Strings{"M.fc.L.parameters_grad.0.w", "M.fc.L.parameters_grad.0.b"});
+  CHECK(names(read(R"("x.0.debug": {"a": )" + leaf() + "}", {.debug_json = true})) == Strings{"x.0.debug.a"});
+}
+
+TEST_CASE("what is not there is not an item, and null is one") {
+  CHECK(names(read(R"("T.f.0.forward": {"input_args": [[], {}, "", 0, false], "output": null})")) ==
+        Strings{"T.f.0.forward.output"});
+  CHECK(only("null") == "- - None -");
+}
+
+TEST_CASE("values without a dtype show their Python class and themselves") {
+  CHECK(only(R"({"type": "int", "value": 40})") == "<class 'int'> [] 40 dc2ad1a4");
+  CHECK(only(R"({"type": "float", "value": 2.0})") == "<class 'float'> [] 2.0 f570d16c");
+  CHECK(only(R"({"type": "bool", "value": true})") == "<class 'bool'> [] True 5dcee3b3");
+  CHECK(only(R"({"type": "str", "value": "sum"})") == "<class 'str'> [] sum c8bd9f4d");
+  CHECK(only(R"({"type": "NoneType", "value": null})") == "<class 'NoneType'> [] None dfa2aff1");
+  CHECK(only(R"({"type": "slice", "value": [0, 4, null]})") == "slice (3,) None 0c6f4c29");
+  CHECK(only(R"({"type": "torch.Size", "value": [2, 3]})") == "torch.Size [2, 3] None 3f72ac6e");
+  CHECK(only(R"({"type": "ellipsis", "value": "..."})") == "ellipsis [] ... 1a43b61b");
+  CHECK(only(R"({"type": "torch.ProcessGroup", "group_ranks": [0, 1]})") == "torch.ProcessGroup [] [0, 1] [0, 1]");
+  CHECK(only(R"({"type": "torch.dtype", "value": "torch.float64"})").starts_with("<class 'str'> [] torch.float64 "));
+}
+
+TEST_CASE("the ranks of sends and receives are compared as texts") {
+  const MsprobeItems items =
+      read(R"("Distributed.send.0.forward": {"input_kwargs": {"dst": {"type": "int", "value": 1}}})");
+  REQUIRE(items.items.size() == 1);
+  CHECK(items.items[0].dtype == "int");
+  CHECK(items.items[0].statistics[0].is_text("1"));
+  CHECK(items.items[0].checksum == "1");
+  const MsprobeItems pair =
+      read(R"("T.f.0.forward": {"input_args": [{"class_type": "torch.distributed.P2POp", "tensor": )" + leaf() +
+           R"(, "op": "isend"}]})");
+  CHECK(names(pair) == Strings{"T.f.0.forward.input.0"});
+}
+
+TEST_CASE("a data file gives its item the name") {
+  const MsprobeItems items = read(R"("T.f.0.forward": {"output": [{"type": "torch.Tensor", "dtype": "torch.int64",
+    "shape": [], "data_name": "T.f.0.forward.output.0.pt", "md5": "9331d5e6"}]})");
+  REQUIRE(items.items.size() == 1);
+  CHECK(items.items[0].name == "T.f.0.forward.output.0");
+  CHECK(items.items[0].data_name == "T.f.0.forward.output.0.pt");
+  CHECK(items.items[0].checksum == "9331d5e6");
+  CHECK(items.items[0].statistics[0].is_text("None"));
+}
+
+TEST_CASE("backward calls are counted again in the order of the file") {
+  const std::string body = R"(: {"input": [)" + leaf() + "]}";
+  const std::string data = "\"T.f.1.backward\"" + body + ", \"T.f.0.backward\"" + body + ", \"M.a.L.backward.3\"" +
+                           body + ", \"T.f.7.forward\"" + body;
+  CHECK(keys(read(data)) == Strings{"T.f.0.backward.input.0", "T.f.1.backward.input.0", "M.a.L.backward.0.input.0",
+                                    "T.f.7.forward.input.0"});
+  CHECK(keys(read(data, {.fuzzy = true})) == names(read(data)));
+}
+
+TEST_CASE("entries whose names say no call have no items, but keep their place") {
+  const MsprobeItems items =
+      read(R"("odd": {"input": [)" + leaf() + R"(]}, "T.f.0.forward": {"input": [)" + leaf() + "]}");
+  CHECK(items.entries == Strings{"odd", "T.f.0.forward"});
+  CHECK(names(items) == Strings{"T.f.0.forward.input.0"});
+  CHECK(items.items[0].entry == 1);
+}
+
+TEST_CASE("of two entries or members of one name the later value counts, at the place of the earlier") {
+  const MsprobeItems items = read(R"("T.f.0.forward": {"input_args": [null]}, "T.g.0.forward": {"input_args": [null]},
+    "T.f.0.forward": {"input_kwargs": {"a": null, "b": null, "a": {"type": "int", "value": 7}}})");
+  CHECK(names(items) == Strings{"T.f.0.forward.input.a", "T.f.0.forward.input.b", "T.g.0.forward.input.0"});
+  CHECK(items.items[0].statistics[0].text == "7");
+}
+
+TEST_CASE("checksums are seen where msprobe looks for them") {
+  const std::string with = R"({"type": "torch.Tensor", "dtype": "torch.int8", "shape": [], "md5": null})";
+  CHECK(read(R"("T.f.0.forward": {"input_args": [)" + with + "]}").has_checksums);
+  CHECK_FALSE(read(R"("T.f.0.forward": {"input_args": [[)" + with + "]]}").has_checksums);
+  CHECK_FALSE(read(R"("T.f.0.forward": {"input_args": [)" + leaf() + "]}").has_checksums);
+  CHECK(read(R"("x.0.debug": {"a": [)" + with + "]}", {.debug_json = true}).has_checksums);
+}
+
+TEST_CASE("what is no dump.json is refused with its place") {
+  CHECK(try_read("{}").error().message == "line 1, column 1: no \"data\": this is no dump.json of msprobe");
+  CHECK(try_read(R"({"data": []})").error().message == "line 1, column 10: \"data\" is no object");
+  CHECK_FALSE(try_read(R"({"data": {}} x)"));
+  CHECK_FALSE(try_read(R"({"data": {"a": })"));
+  CHECK(try_read(R"({"data": {}})")->framework == "pytorch");
+}
+
+TEST_CASE("limits hold against a dump.json made to exhaust memory") {
+  const std::string text = R"({"data": {"T.f.0.forward": {"input_args": [null, null]}}})";
+  CHECK(try_read(text, {}, {.text = 10}).error().code == ErrorCode::kTooLarge);
+  CHECK(try_read(text, {}, {.kept = 100}).error().code == ErrorCode::kTooLarge);
+  const auto items = try_read(text, {}, {.entry = 10});
+  REQUIRE(items);
+  CHECK(items->problems.size() == 1);
+  CHECK(items->items.empty());
+  const std::string key(5000, 'k');
+  const auto named = try_read(R"({"data": {"T.f.0.forward": {"input_kwargs": {")" + key + R"(": null}}}})");
+  REQUIRE(named);
+  REQUIRE(named->problems.size() == 1);
+  CHECK(named->problems[0].code == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("stacks of both forms are printed as lists of texts") {
+  const ScratchDir scratch;
+  const auto stacks = [&](std::string_view text) {
+    const auto file = File::open(scratch.write("stack.json", text));
+    REQUIRE(file);
+    auto result = read_msprobe_stacks(*file);
+    REQUIRE(result);
+    return std::move(*result);
+  };
+  const MsprobeStacks shared = stacks(R"({"0": [["a", "b"], ["File x, line 1, \n y"]], "1": [["c"], []]})");
+  REQUIRE(shared.find("b") != nullptr);
+  CHECK(*shared.find("b") == "['File x, line 1, \\n y']");
+  CHECK(*shared.find("c") == "[]");
+  CHECK(shared.find("d") == nullptr);
+  CHECK_FALSE(shared.older_form);
+  const MsprobeStacks older = stacks(R"({"a": ["it's"], "b": null})");
+  CHECK(*older.find("a") == "[\"it's\"]");
+  CHECK(older.find("b") == nullptr);
+  CHECK(older.older_form);
+}
+
+}  // namespace
+}  // namespace msdump

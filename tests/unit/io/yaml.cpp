@@ -1,0 +1,77 @@
+#include "io/yaml.h"
+
+#include "support/catch.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+// "{a:[1,2],b:~}" of the tree; null is ~, texts as they are.
+std::string print(const JsonValue& value) {
+  std::string text;
+  switch (value.kind) {
+    case JsonKind::kNull: return "~";
+    case JsonKind::kString: return value.text;
+    case JsonKind::kArray:
+      for (const JsonValue& item : value.items) text += (text.empty() ? "" : ",") + print(item);
+      return "[" + text + "]";
+    case JsonKind::kObject:
+      for (const JsonMember& member : value.members) {
+        text += (text.empty() ? "" : ",") + member.key + ":" + print(member.value);
+      }
+      return "{" + text + "}";
+    default: return "?";
+  }
+}
+
+std::string read(std::string_view text) {
+  const auto value = parse_yaml(text);
+  return value ? print(*value) : "error: " + value.error().message;
+}
+
+TEST_CASE("block and flow forms of YAML give the same tree of texts") {
+  CHECK(read("a: 1\nb: 'two words'\n") == "{a:1,b:two words}");
+  CHECK(read("{a: 1, b: \"two words\"}") == "{a:1,b:two words}");
+  CHECK(read("- x: [0, 1]\n  y: true\n- z\n") == "[{x:[0,1],y:true},z]");
+  CHECK(read("Top:\n  fc1.Dense: fc1\n  head: head(Linear)\n") == "{Top:{fc1.Dense:fc1,head:head(Linear)}}");
+  CHECK(read("# only a comment\n") == "~");
+  CHECK(read("") == "~");
+  CHECK(read({}) == "~");
+  CHECK(read("a:\nb: ''\n") == "{a:~,b:}");
+  CHECK(read("- \n- {}\n- []\n") == "[~,{},[]]");
+}
+
+TEST_CASE("values of all kinds under one key after the other are told apart") {
+  CHECK(read("a: {b: {c: d}}\ne: [[f], {g: h}]\ni: j\n") == "{a:{b:{c:d}},e:[[f],{g:h}],i:j}");
+  CHECK(read("a: {}\nb: []\nc:\nd: x\n") == "{a:{},b:[],c:~,d:x}");
+}
+
+TEST_CASE("what is no YAML is refused with its place") {
+  CHECK(read("a: [1, 2").starts_with("error: line "));
+  CHECK(read("a: b\n\tc: d\n").starts_with("error: line 2, column 1: "));
+  CHECK(read("a: b\n---\nc: d\n") == "error: line 2, column 1: a second document");
+  CHECK(read("[a]: b\n") == "error: line 1, column 3: a key that is no text");
+  CHECK(read("?\n: b\n") == "error: line 1, column 2: a key that is no text");
+  CHECK(parse_yaml("a: [").error().code == ErrorCode::kUsage);
+}
+
+TEST_CASE("YAML made to exhaust memory or the stack is refused") {
+  CHECK(read("a: &x [1]\nb: *x\n") == "error: line 2, column 4: aliases are not read");
+  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  CHECK(read(deep) == deep);
+  CHECK(read("[" + deep + "]") == "error: line 1, column 101: nested deeper than 100");
+  CHECK(parse_yaml(std::string((size_t{16} << 20) + 1, ' ')).error().code == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("an error of a YAML file names it") {
+  const test::ScratchDir scratch;
+  const auto value = read_yaml_file(scratch.write("good.yaml", "a: b\n"));
+  REQUIRE(value);
+  CHECK(print(*value) == "{a:b}");
+  const std::string path = scratch.write("bad.yaml", "{");
+  CHECK(read_yaml_file(path).error().path == path);
+  CHECK(read_yaml_file(scratch.file("none.yaml")).error().code == ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace msdump
