@@ -1,0 +1,48 @@
+// The operators of one side of a comparison, in their order, whatever tells about them: a graph with its files, or the names of the
+// tensors alone; and what they are recognised by on the other side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dump/dump_index.h"
+#include "dump/tensor_list.h"
+#include "graph/file_join.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kNoOperator = UINT32_MAX;
+
+// One side: a dump, and what tells about its operators, if anything does.
+struct CompareSide {
+  const DumpIndex* index = nullptr;
+  const std::vector<TensorRecord>* tensors = nullptr;
+  const OpGraph* graph = nullptr;  // with `join`
+  const FileJoin* join = nullptr;
+};
+
+struct SequencedOp {
+  std::optional<int64_t> rank, graph;
+  OpId op = kNoIndex;  // in the graph; kNoIndex: only the files tell of it
+  std::string name;    // full name where it is known, else the files'
+  std::string_view type;
+  std::vector<uint32_t> tensors;  // indices, all steps and slots
+};
+
+// Operators of a graph in its order, of those without a graph in the order of their first tensor. Operators without tensors
+// are in it where a graph tells of them: they keep the others in place.
+[[nodiscard]] std::vector<SequencedOp> operators_of(const CompareSide& side);
+
+// Keys for `align`, the surest level first: the operator with two circles of neighbours, with one, its type and scope, its
+// type. Numbers of operators and graphs are in none.
+[[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
+                                                                const std::vector<SequencedOp>& operators);
+
+// "Default/conv1-Conv2d/Conv2D" of "Default/conv1-Conv2d/Conv2D-op12"; calls of msprobe lose their counter.
+[[nodiscard]] std::string name_without_numbers(std::string_view name);
+
+}  // namespace msdump

@@ -1,0 +1,49 @@
+// Two tensors compared, slab by slab: all metrics of kernels/pair.h and a verdict.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/tolerance.h"
+#include "dump/host_tensor.h"
+#include "io/cancel.h"
+#include "kernels/pair.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+enum class Verdict : uint8_t {
+  kSame,   // the same values after exact widening; -0 is +0, NaN in equal places
+  kClose,  // within the tolerance
+  kDiffer,
+  kNan,  // NaN or an infinity on one side only
+  kShape,
+  kDtype,      // another kind: float, integer, bool, complex
+  kUnmatched,  // nothing on the other side
+  kEmpty,      // no elements on either side
+  kSkipped,    // could not be compared; the reason says why
+};
+[[nodiscard]] std::string_view name_of(Verdict verdict);
+// Does it say that something is wrong?
+[[nodiscard]] bool is_difference(Verdict verdict);
+
+struct TensorDiff {
+  Verdict verdict = Verdict::kSkipped;
+  std::string reason;  // of what is no plain verdict, and notes: "dimensions of 1 ignored"
+  kernels::PairMetrics metrics;
+  Limits limits;  // that were used
+  Shape shape;    // of a
+  DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
+};
+
+// An error when one of the tensors cannot be read.
+Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel);
+
+// The index of an element: 1234 of (10, 20, 30) is {2, 1, 4}.
+[[nodiscard]] std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape);
+
+}  // namespace msdump

@@ -1,0 +1,28 @@
+// When two tensors are close: every pair of elements differs by no more than atol + rtol |b| + rtol scale, where the scale is
+// that of the whole tensor (the root of its mean square), so that an element near 0 in a tensor of thousands is no error.
+//
+// rtol is that of the coarser dtype of the two sides: what a few hundred roundings in another order leave, and a good deal
+// less than what a changed constant does.
+//
+//   float64 1e-9   float32 1e-4   float16 5e-3   bfloat16 3e-2   fp8, float4 0.2   integers, bool 0
+#pragma once
+
+#include <optional>
+
+#include "tensor/dtype.h"
+
+namespace msdump {
+
+struct Tolerance {
+  std::optional<double> rtol, atol;  // given by the user; then nothing is added for the scale
+};
+
+struct Limits {
+  double rtol = 0, atol = 0;  // of the kernel: |a - b| <= atol + rtol |b|
+};
+
+[[nodiscard]] double default_rtol(DType dtype);
+// `scale` of the reference.
+[[nodiscard]] Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale);
+
+}  // namespace msdump
