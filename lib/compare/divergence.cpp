@@ -271,7 +271,8 @@ class Finder {
     }
     uint64_t count = 0;
     for (const uint32_t op : reached) {
-      for (const uint32_t tensor : of_op_[op]) count += differs(tensor) ? 1 : 0;
+      for (const uint32_t tensor : of_op_[op])
+        if (differs(tensor)) ++count;
     }
     return count;
   }

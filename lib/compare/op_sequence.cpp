@@ -18,8 +18,6 @@ uint64_t mixed(uint64_t hash, uint64_t value) {
   return hash ^ hash >> 32;
 }
 
-uint64_t hash_of(std::string_view text) { return NameHash().add(text).value(); }
-
 // Who makes the inputs of whom, among the operators of a sequence.
 class Neighbours {
  public:
@@ -133,9 +131,11 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
   std::vector<uint64_t> types, scopes;
+  NormalName name;
   for (const SequencedOp& one : operators) {
-    types.push_back(hash_of(one.type));
-    scopes.push_back(mixed(types.back(), hash_of(name_without_numbers(one.name))));
+    types.push_back(name_hash(one.type));
+    name.assign(one.name);
+    scopes.push_back(mixed(types.back(), name_hash(name_without_numbers(name.full()))));
   }
   const Neighbours neighbours(side, operators);
   std::vector<std::vector<uint64_t>> levels(kCircles);

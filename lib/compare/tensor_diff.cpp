@@ -91,10 +91,10 @@ Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& t
   if (a.shape() != b.shape()) {
     if (without_ones(a.shape()) != without_ones(b.shape())) {
       diff.verdict = Verdict::kShape;
-      diff.reason = fmt::format("{} against {}", shape_text(a.shape()), shape_text(b.shape()));
+      diff.reason = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));
       return diff;
     }
-    diff.reason = fmt::format("dimensions of 1 ignored: {} against {}", shape_text(a.shape()), shape_text(b.shape()));
+    diff.reason = fmt::format("dimensions of 1 ignored: {} against {}", describe(a.shape()), describe(b.shape()));
   }
   const auto common = kernels::common_dtype(a.dtype(), b.dtype());
   if (!common || kind_of(a.dtype()) != kind_of(b.dtype())) {
