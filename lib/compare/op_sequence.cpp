@@ -7,6 +7,7 @@
 #include "graph/data_flow.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
+#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -60,8 +61,10 @@ std::string name_of_group(const TensorGroup& group) { return std::string(group.o
 
 void add_from_graph(const CompareSide& side, std::vector<SequencedOp>& operators, std::vector<bool>& taken) {
   const OpGraph& graph = *side.graph;
+  const bool flow = has_flow(side);
   for (OpId op = 0; op < graph.size(); ++op) {
     if (!graph.has_kernel(op)) continue;
+    if (!flow && side.join->pairs_of(op).empty()) continue;
     SequencedOp one;
     one.op = op;
     one.rank = graph.origin(op).rank;
@@ -78,7 +81,38 @@ void add_from_graph(const CompareSide& side, std::vector<SequencedOp>& operators
   }
 }
 
+void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
+  const auto first = [](const SequencedOp& one) {
+    return one.tensors.empty() ? UINT32_MAX : *std::min_element(one.tensors.begin(), one.tensors.end());
+  };
+  std::stable_sort(operators.begin(), operators.end(),
+                   [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
+}
+
+// What comes out, without dimensions of 1: of the first step alone, so that a side with more steps has the same.
+uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
+  uint64_t key = 1;
+  std::optional<std::string_view> first_slot;
+  for (const uint32_t index : one.tensors) {
+    const TensorRecord& tensor = (*side.tensors)[index];
+    if (tensor.name.io != Io::kOutput || tensor.shape == nullptr) continue;
+    if (first_slot == tensor.name.slot) break;
+    if (!first_slot) first_slot = tensor.name.slot;
+    key = mixed(key, name_hash(tensor.name.slot));
+    for (const int64_t dim : *tensor.shape) {
+      if (dim != 1) key = mixed(key, static_cast<uint64_t>(dim));
+    }
+  }
+  return key;
+}
+
 }  // namespace
+
+bool has_flow(const CompareSide& side) {
+  return side.graph != nullptr && side.join != nullptr &&
+         std::any_of(side.graph->origins().begin(), side.graph->origins().end(),
+                     [](const Origin& origin) { return origin.kind != OriginKind::kStackJson; });
+}
 
 std::string name_without_numbers(std::string_view name) {
   if (const auto numbered = split_number(name)) return std::string(numbered->prefix);
@@ -107,6 +141,7 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
       for (const uint32_t tensor : side.join->tensors_of(group)) one.tensors.push_back(tensor);
       operators.push_back(std::move(one));
     }
+    if (!has_flow(side)) sort_by_first_tensor(operators);
     return operators;
   }
   std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, std::string_view>, size_t>
@@ -130,16 +165,20 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
 }
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
-  std::vector<uint64_t> types, scopes;
+  std::vector<uint64_t> types, scopes, shaped;
   NormalName name;
   for (const SequencedOp& one : operators) {
     types.push_back(name_hash(one.type));
-    name.assign(one.name);
-    scopes.push_back(mixed(types.back(), name_hash(name_without_numbers(name.full()))));
+    name.assign(name_without_numbers(one.name));
+    scopes.push_back(mixed(types.back(), name_hash(name.full())));
+    // Two modules of one class are not the same for that.
+    if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
+      types.back() = scopes.back();
+    shaped.push_back(mixed(scopes.back(), shapes_of(side, one)));
   }
   const Neighbours neighbours(side, operators);
   std::vector<std::vector<uint64_t>> levels(kCircles);
-  std::vector<uint64_t> keys = scopes;
+  std::vector<uint64_t> keys = std::move(shaped);
   for (size_t circle = 0; circle < kCircles; ++circle) {
     keys = neighbours.widened(keys);
     levels[kCircles - 1 - circle] = keys;

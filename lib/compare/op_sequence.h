@@ -25,6 +25,9 @@ struct CompareSide {
   const FileJoin* join = nullptr;
 };
 
+// Does the graph say what flows where? IR does, msprobe's stack.json does not.
+[[nodiscard]] bool has_flow(const CompareSide& side);
+
 struct SequencedOp {
   std::optional<int64_t> rank, graph;
   OpId op = kNoIndex;  // in the graph; kNoIndex: only the files tell of it
@@ -33,12 +36,12 @@ struct SequencedOp {
   std::vector<uint32_t> tensors;  // indices, all steps and slots
 };
 
-// Operators of a graph in its order, of those without a graph in the order of their first tensor. Operators without tensors
-// are in it where a graph tells of them: they keep the others in place.
+// Operators of an IR in its order, behind them those that it does not know; where there is no IR all in the order of their
+// first tensor. Operators without tensors are in it where an IR tells of them: they keep the others in place.
 [[nodiscard]] std::vector<SequencedOp> operators_of(const CompareSide& side);
 
-// Keys for `align`, the surest level first: the operator with two circles of neighbours, with one, its type and scope, its
-// type. Numbers of operators and graphs are in none.
+// Keys for `align`, the surest level first: the operator and its shapes with two circles of neighbours, with one, its type
+// and scope, its type. Numbers of operators and graphs are in none.
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 

@@ -124,14 +124,27 @@ class Pairer {
     return levels;
   }
 
+  // Numbers count calls: of names that are told apart by them alone equal ones prove nothing.
   void by_names_left() {
-    const auto in_a = names(result_.a), in_b = names(result_.b);
+    const auto in_a = names_without_numbers(result_.a), in_b = names_without_numbers(result_.b);
     for (const auto& [name, a] : in_a) {
       const auto found = in_b.find(name);
       if (a == kNoOperator || found == in_b.end() || found->second == kNoOperator) continue;
       if (partner_of_a_[a] == kNoOperator && partner_of_b_[found->second] == kNoOperator)
         pair(a, found->second, PairedBy::kLeftName);
     }
+  }
+
+  [[nodiscard]] std::map<NameKey, uint32_t> names_without_numbers(const std::vector<SequencedOp>& operators) const {
+    std::map<NameKey, uint32_t> result;
+    for (uint32_t i = 0; i < operators.size(); ++i) {
+      const SequencedOp& one = operators[i];
+      const NameKey key{counted(one.rank, lone_rank_), normalised_op_name(name_without_numbers(one.name)),
+                        std::string(one.type)};
+      const auto [at, added] = result.try_emplace(key, i);
+      if (!added) at->second = kNoOperator;
+    }
+    return result;
   }
 
   // In the order of b; operators of a alone behind the one that stands before them there.

@@ -3,7 +3,7 @@
 //   1. operators with the same name and type on both sides, when the two sides have the same names throughout
 //   2. else by where they stand: sequences of operators aligned by their neighbours in the data flow, then by type and
 //      scope, then by type (compare/alignment.h). Equal names prove nothing then: one operator more renumbers others
-//   3. of what is left, names that only one operator on each side has
+//   3. of what is left, names that only one operator on each side has, numbers apart
 // Tensors of two operators: the same io, slot, step and occurrence; a side with a single step is compared with the other
 // side's only one whatever the numbers are, a single rank likewise.
 #pragma once

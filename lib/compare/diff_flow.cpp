@@ -1,0 +1,267 @@
+#include "compare/diff_flow.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "graph/in_place.h"
+
+namespace msdump {
+namespace {
+
+using From = InputEdge::From;
+
+const TensorRecord& record_of(const CompareSide& a, const CompareSide& b, const TensorPair& pair) {
+  return pair.b != kNoTensor ? (*b.tensors)[pair.b] : (*a.tensors)[pair.a];
+}
+
+// Runs without edges: who ran when, with what.
+class Runs {
+ public:
+  Runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing) : a_(a), b_(b), pairing_(pairing) {
+    collect();
+  }
+
+  std::vector<FlowRun> runs;
+  std::vector<RunPlace> places;  // by run
+
+  // The run of an operator at a place; another occurrence where there is none of that number.
+  [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const {
+    auto found = by_place_.find({op, place});
+    if (found != by_place_.end()) return found->second;
+    place.occurrence = 0;
+    found = by_place_.find({op, place});
+    return found != by_place_.end() ? found->second : kNoRun;
+  }
+
+  [[nodiscard]] const TensorRecord& record(uint32_t tensor) const {
+    return record_of(a_, b_, pairing_.tensors[tensor]);
+  }
+
+  [[nodiscard]] uint32_t output(uint32_t run, uint32_t slot) const {
+    for (const uint32_t tensor : runs[run].outputs) {
+      if (parse_u64(record(tensor).name.slot) == slot) return tensor;
+    }
+    return kNoTensor;
+  }
+
+ private:
+  void collect() {
+    std::vector<std::pair<RunPlace, uint32_t>> order;  // tensors by run
+    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) order.emplace_back(place_of(a_, b_, pairing_.tensors[i]), i);
+    std::stable_sort(order.begin(), order.end(), [&](const auto& left, const auto& right) {
+      const auto key = [&](const auto& one) {
+        return std::tuple(one.first.rank, one.first.step, pairing_.tensors[one.second].op, one.first.occurrence);
+      };
+      return key(left) < key(right);
+    });
+    for (const auto& [place, tensor] : order) {
+      const uint32_t op = pairing_.tensors[tensor].op;
+      const auto [at, added] = by_place_.try_emplace({op, place}, static_cast<uint32_t>(runs.size()));
+      if (added) {
+        runs.push_back({op, {}, {}, {}});
+        places.push_back(place);
+      }
+      add(runs[at->second], tensor);
+    }
+  }
+
+  void add(FlowRun& run, uint32_t tensor) const {
+    switch (record(tensor).name.io) {
+      case Io::kInput: {
+        FlowInput input;
+        input.tensor = tensor;
+        run.inputs.push_back(input);
+        break;
+      }
+      case Io::kOutput: run.outputs.push_back(tensor); break;
+      default: break;  // parameters at the end of the step, debug records: no part of the flow
+    }
+  }
+
+  const CompareSide &a_, &b_;
+  const Pairing& pairing_;
+  std::map<std::pair<uint32_t, RunPlace>, uint32_t> by_place_;
+};
+
+void connect(std::vector<FlowRun>& runs) {
+  for (uint32_t i = 0; i < runs.size(); ++i) {
+    for (const FlowInput& input : runs[i].inputs) {
+      if (input.made_by != kNoRun) runs[input.made_by].readers.push_back(i);
+    }
+  }
+}
+
+// What a tensor of the reference holds, as one number; 0 when that tells it apart from nothing.
+uint64_t value_key(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (!metrics.max_b || !metrics.min_b || *metrics.max_b == *metrics.min_b) return 0;
+  uint64_t key = 0x9E37'79B9'7F4A'7C15;
+  for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b}) {
+    key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
+    key ^= key >> 32;
+  }
+  return key;
+}
+
+// ---- edges of the IR
+
+class IrEdges {
+ public:
+  IrEdges(const CompareSide& side, bool of_b, const Pairing& pairing, const std::vector<TensorDiff>& diffs, Runs& runs)
+      : graph_(*side.graph),
+        operators_(of_b ? pairing.b : pairing.a),
+        of_b_(of_b),
+        pairing_(pairing),
+        diffs_(diffs),
+        runs_(runs),
+        in_place_(*side.graph) {
+    place_.assign(graph_.size(), kNoOperator);
+    for (uint32_t i = 0; i < pairing.operators.size(); ++i) {
+      if (const OpId op = op_of(i); op != kNoIndex) place_[op] = i;
+    }
+  }
+
+  void add() {
+    for (uint32_t run = 0; run < runs_.runs.size(); ++run) add_inputs(run);
+    for (uint32_t run = 0; run < runs_.runs.size(); ++run) keep_written_outputs(run);
+  }
+
+ private:
+  [[nodiscard]] OpId op_of(uint32_t pair) const {
+    const uint32_t place = of_b_ ? pairing_.operators[pair].b : pairing_.operators[pair].a;
+    return place == kNoOperator ? kNoIndex : operators_[place].op;
+  }
+
+  void add_inputs(uint32_t index) {
+    FlowRun& run = runs_.runs[index];
+    const OpId op = op_of(run.op);
+    if (op == kNoIndex) return;
+    const std::vector<InputEdge> edges = inputs_of(graph_, op);
+    if (edges.empty()) return;
+    std::map<uint64_t, uint32_t> by_slot;
+    for (const FlowInput& input : run.inputs) {
+      if (const auto slot = parse_u64(runs_.record(input.tensor).name.slot)) by_slot[*slot] = input.tensor;
+    }
+    std::vector<FlowInput> inputs;
+    for (const InputEdge& edge : edges) {
+      FlowInput input = input_of(edge, op, runs_.places[index]);
+      const auto found = by_slot.find(edge.slot);
+      if (found != by_slot.end()) input.tensor = found->second;
+      if (updates(op, edge.slot, input)) {
+        if (input.tensor != kNoTensor) updated_[index].push_back(input.tensor);
+      } else {
+        inputs.push_back(std::move(input));
+      }
+    }
+    run.inputs = std::move(inputs);
+  }
+
+  FlowInput input_of(const InputEdge& edge, OpId op, const RunPlace& place) {
+    FlowInput input;
+    input.from = edge.from;
+    if (edge.from == From::kParameter) {
+      const IrGraph& ir = graph_.ir(op);
+      input.parameter = ir.text(ir.parameters[edge.parameter].name);
+    }
+    if (edge.from != From::kOperator) return input;
+    read_.emplace(edge.op, edge.output);
+    if (place_[edge.op] == kNoOperator) return input;
+    input.made_by = runs_.find(place_[edge.op], place);
+    if (input.made_by != kNoRun) input.made_as = runs_.output(input.made_by, edge.output);
+    return input;
+  }
+
+  [[nodiscard]] bool updates(OpId op, uint32_t slot, const FlowInput& input) const {
+    if (in_place_.updates(op, slot)) return true;
+    if (input.tensor == kNoTensor || input.made_as == kNoTensor) return false;
+    const uint64_t in = value_key(diffs_[input.tensor]), out = value_key(diffs_[input.made_as]);
+    return in != 0 && out != 0 && in != out;
+  }
+
+  void keep_written_outputs(uint32_t index) {
+    FlowRun& run = runs_.runs[index];
+    const OpId op = op_of(run.op);
+    const auto updated = updated_.find(index);
+    if (op != kNoIndex) {
+      std::vector<uint32_t> read;
+      for (const uint32_t tensor : run.outputs) {
+        const auto slot = parse_u64(runs_.record(tensor).name.slot);
+        if (slot && read_.count({op, static_cast<uint32_t>(*slot)}) > 0) read.push_back(tensor);
+      }
+      const bool others_count = run.outputs.size() > 1 && !read.empty();
+      if (others_count || updated != updated_.end()) run.outputs = std::move(read);
+    }
+    if (updated != updated_.end())
+      run.outputs.insert(run.outputs.end(), updated->second.begin(), updated->second.end());
+  }
+
+  const OpGraph& graph_;
+  const std::vector<SequencedOp>& operators_;
+  const bool of_b_;
+  const Pairing& pairing_;
+  const std::vector<TensorDiff>& diffs_;
+  Runs& runs_;
+  const InPlaceInputs in_place_;
+  std::vector<uint32_t> place_;                        // by operator of the graph: in Pairing::operators
+  std::set<std::pair<OpId, uint32_t>> read_;           // outputs that are some operator's input
+  std::map<uint32_t, std::vector<uint32_t>> updated_;  // by run: inputs that hold the result
+};
+
+// ---- edges by values
+
+bool add_edges_by_values(const std::vector<TensorDiff>& diffs, Runs& runs) {
+  struct Made {
+    uint32_t run, tensor;
+  };
+  std::unordered_map<uint64_t, Made> made;
+  bool any = false;
+  for (uint32_t i = 0; i < runs.runs.size(); ++i) {
+    if (i > 0 && (runs.places[i].rank != runs.places[i - 1].rank || runs.places[i].step != runs.places[i - 1].step))
+      made.clear();
+    for (FlowInput& input : runs.runs[i].inputs) {
+      const uint64_t key = value_key(diffs[input.tensor]);
+      const auto found = key == 0 ? made.end() : made.find(key);
+      if (found == made.end()) continue;
+      input.from = From::kOperator;
+      input.made_by = found->second.run;
+      input.made_as = found->second.tensor;
+      any = true;
+    }
+    for (const uint32_t tensor : runs.runs[i].outputs) {
+      // The first that wrote it: a module repeats what the last operator inside it wrote.
+      if (const uint64_t key = value_key(diffs[tensor]); key != 0) made.try_emplace(key, Made{i, tensor});
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+RunPlace place_of(const CompareSide& a, const CompareSide& b, const TensorPair& pair) {
+  const CompareSide& side = pair.b != kNoTensor ? b : a;
+  const TensorRecord& record = record_of(a, b, pair);
+  const FolderIdentity& folder = side.index->folders()[side.index->files()[record.file].folder].identity;
+  return {folder.rank, folder.step, record.occurrence};
+}
+
+DiffFlow flow_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                 const std::vector<TensorDiff>& diffs) {
+  Runs runs(a, b, pairing);
+  DiffFlow flow;
+  if (has_flow(a) || has_flow(b)) {
+    const bool of_b = has_flow(b);
+    IrEdges(of_b ? b : a, of_b, pairing, diffs, runs).add();
+    flow.kind = FlowKind::kIr;
+  } else if (add_edges_by_values(diffs, runs)) {
+    flow.kind = FlowKind::kValues;
+  }
+  connect(runs.runs);
+  flow.runs = std::move(runs.runs);
+  return flow;
+}
+
+}  // namespace msdump

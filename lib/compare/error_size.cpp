@@ -1,0 +1,77 @@
+#include "compare/error_size.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+double rms_of(const TensorDiff& diff) {
+  return std::hypot(diff.metrics.mean_b.value_or(0), diff.metrics.std_b.value_or(0));
+}
+
+double norm_of(const TensorDiff& diff) { return rms_of(diff) * std::sqrt(static_cast<double>(diff.metrics.count)); }
+
+}  // namespace
+
+void ErrorSize::raise(const ErrorSize& other) {
+  l2 = std::max(l2, other.l2);
+  max = std::max(max, other.max);
+}
+
+ErrorSize error_size(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (diff.verdict == Verdict::kSame || metrics.count == 0) return {};
+  const double scale = rms_of(diff);
+  const double l2 = metrics.l2_distance.value_or(0) / std::sqrt(static_cast<double>(metrics.count));
+  const double largest = metrics.max_abs.value_or(0);
+  if (scale == 0) return largest == 0 ? ErrorSize() : ErrorSize{INFINITY, INFINITY};
+  return {l2 / scale, largest / scale};
+}
+
+double rounding_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kComplex128: return 1e-12;
+    case DType::kFloat32:
+    case DType::kComplex64: return 2e-5;
+    case DType::kFloat16:
+    case DType::kComplex32: return 4e-3;
+    case DType::kBfloat16: return 3e-2;
+    default: break;
+  }
+  return name_of(dtype).find("float") != std::string_view::npos ? 0.25 : 0;
+}
+
+bool may_cancel(std::string_view op_type) {
+  static constexpr std::array<std::string_view, 13> kParts = {
+      "sum", "mean", "matmul", "conv", "add", "sub", "bias", "norm", "grad", "linear", "dense", "einsum", "backward"};
+  const std::string lower = to_lower(op_type);
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+}
+
+bool is_cancellation_noise(const CancellationCase& one) {
+  const kernels::PairMetrics& out = one.output->metrics;
+  if (out.count == 0 || !out.l2_distance) return false;
+  double errors = 0, norms = 0, elements = 0;
+  for (const TensorDiff* const input : one.inputs) {
+    errors += input->metrics.l2_distance.value_or(0);
+    norms = std::max(norms, norm_of(*input));
+    elements = std::max(elements, static_cast<double>(input->metrics.count));
+  }
+  if (norms == 0 || norm_of(*one.output) > norms * 1e-2) return false;
+  // A sum of k terms adds up at most sqrt(k) of the norm of their errors.
+  const double terms = std::max(1.0, elements / static_cast<double>(out.count));
+  const double rounding = rounding_of(one.output->dtype_b) * norms;
+  return *out.l2_distance <= std::sqrt(terms) * (errors + rounding);
+}
+
+bool explains(const ErrorSize& inputs, const ErrorSize& outputs) {
+  return outputs.l2 <= kOrdinaryGrowth * inputs.l2 && outputs.max <= kOrdinaryGrowth * inputs.max;
+}
+
+}  // namespace msdump
