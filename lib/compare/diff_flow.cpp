@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "graph/in_place.h"
+#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -18,6 +19,14 @@ const TensorRecord& record_of(const CompareSide& a, const CompareSide& b, const 
   return pair.b != kNoTensor ? (*b.tensors)[pair.b] : (*a.tensors)[pair.a];
 }
 
+// Rank and step of a tensor, of the reference where it has it.
+RunPlace place_of(const CompareSide& a, const CompareSide& b, const TensorPair& pair) {
+  const CompareSide& side = pair.b != kNoTensor ? b : a;
+  const TensorRecord& record = record_of(a, b, pair);
+  const FolderIdentity& folder = side.index->folders()[side.index->files()[record.file].folder].identity;
+  return {folder.rank, folder.step, record.occurrence};
+}
+
 // Runs without edges: who ran when, with what.
 class Runs {
  public:
@@ -26,7 +35,6 @@ class Runs {
   }
 
   std::vector<FlowRun> runs;
-  std::vector<RunPlace> places;  // by run
 
   // The run of an operator at a place; another occurrence where there is none of that number.
   [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const {
@@ -62,8 +70,7 @@ class Runs {
       const uint32_t op = pairing_.tensors[tensor].op;
       const auto [at, added] = by_place_.try_emplace({op, place}, static_cast<uint32_t>(runs.size()));
       if (added) {
-        runs.push_back({op, {}, {}, {}});
-        places.push_back(place);
+        runs.push_back({op, place, {}, {}, {}});
       }
       add(runs[at->second], tensor);
     }
@@ -78,7 +85,22 @@ class Runs {
         break;
       }
       case Io::kOutput: run.outputs.push_back(tensor); break;
-      default: break;  // parameters at the end of the step, debug records: no part of the flow
+      case Io::kParameter: add_parameter(run, tensor); break;
+      default: break;  // debug records: no part of the flow
+    }
+  }
+
+  // Of msprobe a module reads its parameters, and their gradients are made. Those of MindSpore are the values at the end
+  // of the step.
+  void add_parameter(FlowRun& run, uint32_t tensor) const {
+    const auto entry = parse_msprobe_entry(record(tensor).name.op_name);
+    if (!entry) return;
+    if (entry->kind == MsprobeEntryKind::kModule) {
+      FlowInput input;
+      input.tensor = tensor;
+      run.inputs.push_back(input);
+    } else if (entry->kind == MsprobeEntryKind::kParameterGradients) {
+      run.outputs.push_back(tensor);
     }
   }
 
@@ -117,8 +139,7 @@ class IrEdges {
         of_b_(of_b),
         pairing_(pairing),
         diffs_(diffs),
-        runs_(runs),
-        in_place_(*side.graph) {
+        runs_(runs) {
     place_.assign(graph_.size(), kNoOperator);
     for (uint32_t i = 0; i < pairing.operators.size(); ++i) {
       if (const OpId op = op_of(i); op != kNoIndex) place_[op] = i;
@@ -148,10 +169,10 @@ class IrEdges {
     }
     std::vector<FlowInput> inputs;
     for (const InputEdge& edge : edges) {
-      FlowInput input = input_of(edge, op, runs_.places[index]);
+      FlowInput input = input_of(edge, op, run.place);
       const auto found = by_slot.find(edge.slot);
       if (found != by_slot.end()) input.tensor = found->second;
-      if (updates(op, edge.slot, input)) {
+      if (updates(op, edge.slot, input) || shows_new_value(op, run.place, input)) {
         if (input.tensor != kNoTensor) updated_[index].push_back(input.tensor);
       } else {
         inputs.push_back(std::move(input));
@@ -176,10 +197,28 @@ class IrEdges {
   }
 
   [[nodiscard]] bool updates(OpId op, uint32_t slot, const FlowInput& input) const {
-    if (in_place_.updates(op, slot)) return true;
+    if (updates_input(graph_, op, slot)) return true;
     if (input.tensor == kNoTensor || input.made_as == kNoTensor) return false;
-    const uint64_t in = value_key(diffs_[input.tensor]), out = value_key(diffs_[input.made_as]);
-    return in != 0 && out != 0 && in != out;
+    return different(value_key(diffs_[input.tensor]), value_key(diffs_[input.made_as]));
+  }
+
+  static bool different(uint64_t key, uint64_t other) { return key != 0 && other != 0 && key != other; }
+
+  // Of an operator with side effects a parameter that others read as something else.
+  bool shows_new_value(OpId op, const RunPlace& place, const FlowInput& input) {
+    if (input.parameter.empty() || input.tensor == kNoTensor) return false;
+    const uint64_t key = value_key(diffs_[input.tensor]);
+    if (!has_side_effect(op)) {
+      read_as_.try_emplace({place.rank, place.step, input.parameter}, key);
+      return false;
+    }
+    const auto found = read_as_.find({place.rank, place.step, input.parameter});
+    return found != read_as_.end() && different(key, found->second);
+  }
+  [[nodiscard]] bool has_side_effect(OpId op) const {
+    const IrGraph& ir = graph_.ir(op);
+    const auto types = ir.inputs(graph_.node(op).host);
+    return std::any_of(types.begin(), types.end(), [&](uint32_t type) { return ir.types[type].is_monad; });
   }
 
   void keep_written_outputs(uint32_t index) {
@@ -205,10 +244,11 @@ class IrEdges {
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   Runs& runs_;
-  const InPlaceInputs in_place_;
   std::vector<uint32_t> place_;                        // by operator of the graph: in Pairing::operators
   std::set<std::pair<OpId, uint32_t>> read_;           // outputs that are some operator's input
   std::map<uint32_t, std::vector<uint32_t>> updated_;  // by run: inputs that hold the result
+  // What operators without side effects read a parameter as, in one step of one rank.
+  std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string>, uint64_t> read_as_;
 };
 
 // ---- edges by values
@@ -220,7 +260,8 @@ bool add_edges_by_values(const std::vector<TensorDiff>& diffs, Runs& runs) {
   std::unordered_map<uint64_t, Made> made;
   bool any = false;
   for (uint32_t i = 0; i < runs.runs.size(); ++i) {
-    if (i > 0 && (runs.places[i].rank != runs.places[i - 1].rank || runs.places[i].step != runs.places[i - 1].step))
+    if (i > 0 && (runs.runs[i].place.rank != runs.runs[i - 1].place.rank ||
+                  runs.runs[i].place.step != runs.runs[i - 1].place.step))
       made.clear();
     for (FlowInput& input : runs.runs[i].inputs) {
       const uint64_t key = value_key(diffs[input.tensor]);
@@ -240,13 +281,6 @@ bool add_edges_by_values(const std::vector<TensorDiff>& diffs, Runs& runs) {
 }
 
 }  // namespace
-
-RunPlace place_of(const CompareSide& a, const CompareSide& b, const TensorPair& pair) {
-  const CompareSide& side = pair.b != kNoTensor ? b : a;
-  const TensorRecord& record = record_of(a, b, pair);
-  const FolderIdentity& folder = side.index->folders()[side.index->files()[record.file].folder].identity;
-  return {folder.rank, folder.step, record.occurrence};
-}
 
 DiffFlow flow_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs) {

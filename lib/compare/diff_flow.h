@@ -25,6 +25,13 @@ namespace msdump {
 
 inline constexpr uint32_t kNoRun = UINT32_MAX;
 
+// Rank and step of a run's tensors, of the reference where it has them.
+struct RunPlace {
+  std::optional<int64_t> rank, step;
+  uint32_t occurrence = 0;
+  auto operator<=>(const RunPlace&) const = default;
+};
+
 struct FlowInput {
   uint32_t tensor = kNoTensor;   // in Pairing::tensors; kNoTensor: neither side has it
   uint32_t made_as = kNoTensor;  // the output that it was; kNoTensor: not known, or neither side has it
@@ -35,6 +42,7 @@ struct FlowInput {
 
 struct FlowRun {
   uint32_t op = 0;  // in Pairing::operators
+  RunPlace place;
   std::vector<FlowInput> inputs;
   std::vector<uint32_t> outputs;  // in Pairing::tensors
   std::vector<uint32_t> readers;  // runs
@@ -49,13 +57,5 @@ struct DiffFlow {
 
 [[nodiscard]] DiffFlow flow_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                const std::vector<TensorDiff>& diffs);
-
-// Rank and step of a run's tensors, of the reference where it has them.
-struct RunPlace {
-  std::optional<int64_t> rank, step;
-  uint32_t occurrence = 0;
-  auto operator<=>(const RunPlace&) const = default;
-};
-[[nodiscard]] RunPlace place_of(const CompareSide& a, const CompareSide& b, const TensorPair& pair);
 
 }  // namespace msdump

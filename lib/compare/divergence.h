@@ -50,7 +50,7 @@ struct DivergenceReport {
   std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
   std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
   std::vector<uint32_t> noise;       // over the tolerance, but what terms that cancel leave
-  DiffFlow flow;
+  FlowKind flow = FlowKind::kOrder;  // what was followed
 };
 
 // `diffs` by Pairing::tensors.

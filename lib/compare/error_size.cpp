@@ -3,17 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "base/text.h"
 
 namespace msdump {
 namespace {
 
+constexpr double kCancelled = 0.1;  // of the norm of the inputs: less is left of them
+
 double rms_of(const TensorDiff& diff) {
   return std::hypot(diff.metrics.mean_b.value_or(0), diff.metrics.std_b.value_or(0));
 }
 
 double norm_of(const TensorDiff& diff) { return rms_of(diff) * std::sqrt(static_cast<double>(diff.metrics.count)); }
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  const std::string lower = to_lower(text);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+}
 
 }  // namespace
 
@@ -47,11 +56,16 @@ double rounding_of(DType dtype) {
 }
 
 bool may_cancel(std::string_view op_type) {
-  static constexpr std::array<std::string_view, 13> kParts = {
-      "sum", "mean", "matmul", "conv", "add", "sub", "bias", "norm", "grad", "linear", "dense", "einsum", "backward"};
-  const std::string lower = to_lower(op_type);
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+  static constexpr std::array<std::string_view, 8> kParts = {"sum",   "add",         "sub",    "biasgrad",
+                                                             "dense", "biasaddgrad", "linear", "normgrad"};
+  return contains_any(op_type, kParts);
+}
+
+bool may_jump(std::string_view op_type) {
+  static constexpr std::array<std::string_view, 20> kParts = {
+      "argm",  "topk",  "sort",   "less",  "greater", "equal", "sign", "round",   "floor",   "ceil",
+      "relug", "poolg", "select", "where", "unique",  "nms",   "adam", "adagrad", "rmsprop", "lamb"};
+  return contains_any(op_type, kParts);
 }
 
 bool is_cancellation_noise(const CancellationCase& one) {
@@ -63,7 +77,7 @@ bool is_cancellation_noise(const CancellationCase& one) {
     norms = std::max(norms, norm_of(*input));
     elements = std::max(elements, static_cast<double>(input->metrics.count));
   }
-  if (norms == 0 || norm_of(*one.output) > norms * 1e-2) return false;
+  if (norms == 0 || norm_of(*one.output) > norms * kCancelled) return false;
   // A sum of k terms adds up at most sqrt(k) of the norm of their errors.
   const double terms = std::max(1.0, elements / static_cast<double>(out.count));
   const double rounding = rounding_of(one.output->dtype_b) * norms;

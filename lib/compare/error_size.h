@@ -26,10 +26,14 @@ struct ErrorSize {
 //   float64 1e-12   float32 2e-5   float16 4e-3   bfloat16 3e-2   others: nothing
 [[nodiscard]] double rounding_of(DType dtype);
 
-// Operators whose results may be small differences of large terms: sums, products of matrices, differences, and the
-// gradients of all that normalises. Of these a result that is zero in exact arithmetic is pure rounding noise: the
+// Operators whose results may be small differences of large terms: sums, differences, the gradients of biases and of all
+// that normalises. Of these a result that is zero in exact arithmetic is pure rounding noise: the
 // gradient of a bias in front of a normalisation, that of a key's bias in an attention.
 [[nodiscard]] bool may_cancel(std::string_view op_type);
+
+// Operators of which a small difference of the inputs may make a large one of the outputs: those that choose (the largest,
+// an order, a sign) and the optimizers that divide by the size of the gradient. They are judged with equal inputs only.
+[[nodiscard]] bool may_jump(std::string_view op_type);
 
 struct CancellationCase {
   std::vector<const TensorDiff*> inputs;

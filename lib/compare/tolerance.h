@@ -22,6 +22,8 @@ struct Limits {
 };
 
 [[nodiscard]] double default_rtol(DType dtype);
+// Between the numbers around 0 of a dtype whose smallest one is one that tensors do hold; 0 for the others.
+[[nodiscard]] double smallest_step(DType dtype);
 // `scale` of the reference.
 [[nodiscard]] Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale);
 

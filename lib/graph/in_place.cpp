@@ -36,21 +36,12 @@ constexpr std::array kUpdaters = {
     Updater{"ScatterNdUpdate", {0, kNone, kNone}},
 };
 
-bool marks_in_place(const IrGraph& ir) {
-  return std::any_of(ir.types.begin(), ir.types.end(), [](const IrType& type) { return type.is_inplace; });
-}
-
 }  // namespace
 
-InPlaceInputs::InPlaceInputs(const OpGraph& graph) : graph_(graph) {
-  for (const Origin& origin : graph.origins()) marked_.push_back(marks_in_place(origin.graph));
-}
-
-bool InPlaceInputs::updates(OpId op, uint32_t slot) const {
-  if (!marked_[graph_.origin_index(op)]) return is_known_to_update(graph_.op_type(op), slot);
-  const IrGraph& ir = graph_.ir(op);
-  const auto types = ir.inputs(graph_.node(op).host);
-  return slot < types.size() && ir.types[types[slot]].is_inplace;
+bool updates_input(const OpGraph& graph, OpId op, uint32_t slot) {
+  const IrGraph& ir = graph.ir(op);
+  const auto types = ir.inputs(graph.node(op).host);
+  return (slot < types.size() && ir.types[types[slot]].is_inplace) || is_known_to_update(graph.op_type(op), slot);
 }
 
 bool is_known_to_update(std::string_view op_type, uint32_t slot) {

@@ -1,0 +1,192 @@
+#include "compare/run_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "graph/source_lines.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr int kMostNested = 1000;  // modules
+
+const std::vector<uint32_t> kNone;
+
+}  // namespace
+
+RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
+    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), flow_(flow_of(a, b, pairing, diffs)) {
+  for (uint32_t index = 0; index < runs().size(); ++index) by_name_[name(index)].push_back(index);
+  find_misleading();
+  find_modules(modules);
+  find_stand_ins();
+  find_precision();
+}
+
+void RunView::find_misleading() {
+  enum class Read : uint8_t { kNever, kRight, kWrong };
+  std::vector<Read> read(diffs_.size(), Read::kNever);
+  for (const FlowRun& run : runs()) {
+    for (const FlowInput& input : run.inputs) {
+      if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
+      Read& one = read[input.made_as];
+      one = differs(input.tensor) || one == Read::kWrong ? Read::kWrong : Read::kRight;
+    }
+  }
+  misleading_.resize(diffs_.size());
+  for (uint32_t tensor = 0; tensor < diffs_.size(); ++tensor)
+    misleading_[tensor] = read[tensor] == Read::kRight && differs(tensor);
+}
+
+void RunView::find_modules(const ModuleTree& modules) {
+  if (modules.empty()) return;
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    std::string_view parent = modules.parent_of(name(index));
+    for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
+      for (const uint32_t module : runs_named(parent)) inside_[module].push_back(index);
+      parent = modules.parent_of(parent);
+    }
+  }
+}
+
+void RunView::find_stand_ins() {
+  for (const FlowRun& run : runs()) {
+    for (const FlowInput& input : run.inputs) {
+      if (input.made_by != kNoRun && !compared(input.made_as) && compared(input.tensor))
+        stand_ins_[input.made_by].push_back(input.tensor);
+    }
+  }
+}
+
+bool RunView::compared(uint32_t tensor) const {
+  return tensor != kNoTensor && diffs_[tensor].verdict != Verdict::kUnmatched &&
+         diffs_[tensor].verdict != Verdict::kSkipped;
+}
+
+bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
+}
+
+bool RunView::gained_nan(uint32_t tensor) const {
+  return tensor != kNoTensor && diffs_[tensor].metrics.nan_a > diffs_[tensor].metrics.nan_b;
+}
+
+ErrorSize RunView::largest_error(const std::vector<uint32_t>& tensors) const {
+  ErrorSize largest;
+  for (const uint32_t tensor : tensors) {
+    if (compared(tensor)) largest.raise(error_size(diffs_[tensor]));
+  }
+  return largest;
+}
+
+std::string_view RunView::slot(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
+}
+
+DType RunView::dtype(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+}
+
+const SequencedOp& RunView::op(uint32_t index) const {
+  const OpPair& both = pair(index);
+  return both.b != kNoOperator ? pairing_.b[both.b] : pairing_.a[both.a];
+}
+
+bool RunView::one_sided(uint32_t index) const { return pair(index).a == kNoOperator || pair(index).b == kNoOperator; }
+
+bool RunView::is_backward(uint32_t index) const { return forward_entry_of(name(index)).has_value(); }
+
+bool RunView::is_collective(uint32_t index) const {
+  static constexpr std::array<std::string_view, 8> kParts = {"allreduce", "allgather", "reducescatter", "alltoall",
+                                                             "broadcast", "receive",   "recv",          "barrier"};
+  std::string plain = to_lower(op(index).type);
+  std::erase(plain, '_');
+  if (plain.starts_with("broadcastto")) return false;
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return plain.find(part) != std::string::npos; });
+}
+
+const std::vector<uint32_t>& RunView::runs_named(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? kNone : found->second;
+}
+
+const std::vector<uint32_t>& RunView::inside(uint32_t index) const {
+  const auto found = inside_.find(index);
+  return found == inside_.end() ? kNone : found->second;
+}
+
+std::vector<uint32_t> RunView::outputs(uint32_t index) const {
+  std::vector<uint32_t> outputs = run(index).outputs;
+  std::erase_if(outputs, [&](uint32_t tensor) { return misleading_[tensor]; });
+  const auto found = stand_ins_.find(index);
+  if (found != stand_ins_.end()) outputs.insert(outputs.end(), found->second.begin(), found->second.end());
+  return outputs;
+}
+
+std::string RunView::parameter_like(uint32_t tensor) const {
+  const auto& wanted = diffs_[tensor].metrics;
+  if (!wanted.max_b) return {};
+  for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
+    const uint32_t of_b = pairing_.tensors[i].b;
+    if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+    const auto& metrics = diffs_[i].metrics;
+    if (metrics.max_b == wanted.max_b && metrics.min_b == wanted.min_b && metrics.mean_b == wanted.mean_b)
+      return fmt::format("{}:{}", (*b_.tensors)[of_b].name.op_name, (*b_.tensors)[of_b].name.slot);
+  }
+  return {};
+}
+
+const SourceFrame* RunView::frame(uint32_t index) const {
+  const OpPair& both = pair(index);
+  if (both.b != kNoOperator && pairing_.b[both.b].op != kNoIndex) return best_frame(*b_.graph, pairing_.b[both.b].op);
+  if (both.a != kNoOperator && pairing_.a[both.a].op != kNoIndex) return best_frame(*a_.graph, pairing_.a[both.a].op);
+  return nullptr;
+}
+
+bool RunView::same_line(uint32_t index, uint32_t other) const {
+  const SourceFrame *const one = frame(index), *const two = frame(other);
+  return one != nullptr && two != nullptr && one->line == two->line && one->file == two->file;
+}
+
+bool RunView::is_gradient(uint32_t index) const {
+  const std::string_view full = name(index);
+  if (full.starts_with("Gradients/") || full.starts_with("Gradients_") || is_backward(index)) return true;
+  const SourceFrame* const line = frame(index);
+  return line != nullptr && line->kind == FrameKind::kForward;
+}
+
+std::optional<uint64_t> RunView::time(uint32_t index) const {
+  std::optional<uint64_t> first;
+  const auto see = [&](uint32_t tensor) {
+    if (tensor == kNoTensor) return;
+    const TensorPair& both = pairing_.tensors[tensor];
+    const TensorRecord& record = both.b != kNoTensor ? (*b_.tensors)[both.b] : (*a_.tensors)[both.a];
+    const auto time = parse_u64(record.name.timestamp);
+    if (time && (!first || *time < *first)) first = time;
+  };
+  for (const FlowInput& input : run(index).inputs) see(input.tensor);
+  for (const uint32_t output : run(index).outputs) see(output);
+  return first;
+}
+
+void RunView::find_precision() {
+  constexpr size_t kOneIn = 10;
+  size_t floats = 0, coarser = 0;
+  for (const TensorDiff& diff : diffs_) {
+    const double a = rounding_of(diff.dtype_a), b = rounding_of(diff.dtype_b);
+    if (a == 0 || b == 0) continue;
+    ++floats;
+    if (a > b) ++coarser;
+  }
+  coarser_throughout_ = coarser > 0 && coarser * kOneIn >= floats;
+}
+
+}  // namespace msdump
