@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/precision.h"
 #include "dump/host_tensor.h"
 
 namespace msdump::cli {
@@ -83,22 +84,24 @@ TensorDiff unmatched(const DiffRun& run, const TensorPair& pair) {
   return diff;
 }
 
-Result<TensorDiff> compare(Session& session, const DiffOptions& options, const DiffRun& run, const TensorPair& pair) {
+Result<TensorDiff> compare(Session& session, const Tolerance& tolerance, const DiffRun& run, const TensorPair& pair) {
   if (pair.a == kNoTensor || pair.b == kNoTensor) return unmatched(run, pair);
   const Catalogue& a = *run.a->opened.catalogue;
   const Catalogue& b = *run.b->opened.catalogue;
   MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, a.list.tensors()[pair.a], {}));
   MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, b.list.tensors()[pair.b], {}));
-  return diff_tensors(left, right, options.tolerance, session.cancel);
+  return diff_tensors(left, right, tolerance, session.cancel);
 }
 
 void compare_all(Session& session, const DiffOptions& options, DiffRun& run) {
   run.diffs.resize(run.pairing.tensors.size());
+  Tolerance tolerance = options.tolerance;
+  tolerance.coarsest = coarser_throughout(run.a->side, run.b->side, run.pairing);
   run.b->opened.pool->ordered_for(
       static_cast<int64_t>(run.rows.size()),
       [&](int64_t row) {
         if (session.cancel.cancelled()) return Result<TensorDiff>(TensorDiff());
-        return compare(session, options, run, run.pairing.tensors[run.rows[static_cast<size_t>(row)]]);
+        return compare(session, tolerance, run, run.pairing.tensors[run.rows[static_cast<size_t>(row)]]);
       },
       [&](int64_t row, Result<TensorDiff>&& diff) {
         TensorDiff& place = run.diffs[run.rows[static_cast<size_t>(row)]];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ using From = InputEdge::From;
 struct Root {
   uint32_t run = 0;
   bool uncertain_source = false;  // where the value comes from is not known
+  uint32_t constant = kNoTensor;  // that differs
   Divergence divergence;
 };
 
@@ -127,6 +129,7 @@ class Finder {
     const uint32_t tensor = inputs.constants.front();
     Root& root = add(run, DivergenceKind::kValue, inputs, outputs);
     root.uncertain_source = view_.is_gradient(run);
+    root.constant = tensor;
     const auto& metrics = view_.diff(tensor).metrics;
     root.divergence.reason = fmt::format("its constant input {} differs", view_.slot(tensor));
     if (metrics.count == 1 && metrics.max_a && metrics.max_b)
@@ -145,6 +148,7 @@ class Finder {
       return;
     }
     if (inputs.behind) return;
+    if (inherits(input) && view_.coarser_throughout()) return;
     if (inherits(input)) {
       add_coarser(origin_of(input.made_by), run);
       return;
@@ -228,28 +232,38 @@ class Finder {
 
   // ---- operators
 
-  // An input that is coarser than the reference's although what wrote it is not: a cast, its own or one before it, where
-  // the candidate is not coarser throughout.
+  // An input that has lost what its producer still has: a cast in between, of this operator or of its own, unless the
+  // candidate is coarser throughout. Within the tolerance, perhaps.
   void look_at_precision(uint32_t run, const RunInputs& inputs) {
     if (view_.coarser_throughout() || inputs.behind) return;
     for (const FlowInput& input : view_.run(run).inputs) {
-      if (!view_.is(input.tensor, Verdict::kClose) || !view_.compared(input.made_as)) continue;
-      const TensorDiff &in = view_.diff(input.tensor), &made = view_.diff(input.made_as);
-      if (rounding_of(in.dtype_a) <= rounding_of(in.dtype_b) || rounding_of(made.dtype_a) > rounding_of(made.dtype_b))
-        continue;
-      const uint32_t cast = one_sided_between(input.made_by + 1, run);
-      const bool of_cast = cast != kNoRun && turns_coarser(cast);
-      if (of_cast && !told_.insert({view_.place(run).rank, view_.run(cast).op}).second) return;
-      Root& root = add(of_cast ? cast : run, DivergenceKind::kValue, inputs, {input.tensor});
-      lower(root, kWithinTolerance);
-      states_[run].behind = true;
-      root.divergence.reason = fmt::format("{} reads {} where the reference has {}", view_.name(run),
-                                           msdump::name_of(in.dtype_a), msdump::name_of(in.dtype_b));
+      if (!view_.is(input.tensor, Verdict::kClose)) continue;
+      const TensorDiff& in = view_.diff(input.tensor);
+      if (error_size(in).l2 <= rounding_of(in.dtype_b) || inherits(input)) continue;
+      const bool reads_coarser = view_.compared(input.made_as) && rounding_of(in.dtype_a) > rounding_of(in.dtype_b);
+      const uint32_t other = one_sided_between(input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
+      const bool of_cast = other != kNoRun && turns_coarser(other);
+      if (!of_cast && !reads_coarser) continue;
+      add_cast(of_cast ? other : run, run, inputs, input.tensor);
       return;
     }
   }
 
+  void add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor) {
+    if (!told_.insert({view_.place(reader).rank, view_.run(cast).op}).second) return;
+    Root& root = add(cast, DivergenceKind::kValue, inputs, {tensor});
+    lower(root, kWithinTolerance);
+    states_[reader].behind = true;
+    const TensorDiff& in = view_.diff(tensor);
+    root.divergence.reason =
+        cast == reader ? fmt::format("it reads {} where the reference has {}", msdump::name_of(in.dtype_a),
+                                     msdump::name_of(in.dtype_b))
+                       : fmt::format("only the candidate has this cast to a coarser dtype; {} reads what it leaves",
+                                     view_.name(reader));
+  }
+
   void look_at_outputs(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (view_.run(run).inputs.empty() && view_.is_backward(run)) return;  // gradients of parameters, made by another
     const std::vector<uint32_t> left = unexplained(run, inputs, outputs);
     const bool surely_equal = inputs.all_same && !inputs.unknown && !inputs.evidence.empty();
     if (left.empty() || (inputs.behind && !surely_equal)) return;
@@ -378,6 +392,7 @@ class Finder {
     const bool guilty =
         std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
     if (!guilty) keep_first_uncertain();
+    drop_equal_constants();
     std::erase_if(roots_, [&](const Root& root) {
       if ((root.uncertain_source && guilty) || explained_by_inside(root.run)) return true;
       const bool enters =
@@ -389,17 +404,54 @@ class Finder {
     });
   }
 
-  // Where it is not known what flows where, what ran first is the most probable.
+  // A constant of the script may be that of several operators, of gradients in other graphs too: the first that ran is
+  // named.
+  void drop_equal_constants() {
+    const auto key = [&](const Root& root) {
+      const auto& metrics = view_.diff(root.constant).metrics;
+      return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
+    };
+    std::vector<bool> dropped(roots_.size());
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      for (size_t j = 0; j < roots_.size(); ++j) {
+        if (i == j || roots_[i].constant == kNoTensor || roots_[j].constant == kNoTensor) continue;
+        if (key(roots_[i]) == key(roots_[j]) && view_.time(roots_[j].run) < view_.time(roots_[i].run))
+          dropped[i] = true;
+      }
+    }
+    std::erase_if(roots_, [&](const Root& root) { return dropped[static_cast<size_t>(&root - roots_.data())]; });
+  }
+
+  // Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
+  // the reference has.
   void keep_first_uncertain() {
-    if (roots_.size() < 2 || view_.flow().kind != FlowKind::kIr) return;
+    if (roots_.empty() || view_.flow().kind != FlowKind::kIr) return;
     const auto first = std::min_element(roots_.begin(), roots_.end(), [&](const Root& left, const Root& right) {
       return std::pair(left.divergence.place.step, view_.time(left.run).value_or(0)) <
              std::pair(right.divergence.place.step, view_.time(right.run).value_or(0));
     });
+    const uint32_t reader = first->run, missing = missing_before(reader);
     Root kept = std::move(*first);
-    lower(kept, kUnknownSource);
     roots_.clear();
-    roots_.push_back(std::move(kept));
+    if (missing == kNoRun) {
+      roots_.push_back(std::move(kept));
+    } else {
+      add_one_sided(missing, reader, inputs_of_run(view_, states_, reader));
+    }
+    if (!roots_.empty()) lower(roots_.front(), kUnknownSource);
+  }
+
+  [[nodiscard]] uint32_t missing_before(uint32_t reader) const {
+    uint32_t missing = kNoRun;
+    std::optional<uint64_t> latest;
+    for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+      if (!view_.one_sided(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
+      const auto time = view_.time(run);
+      if (!time || time >= view_.time(reader) || time < latest) continue;
+      latest = time;
+      missing = run;
+    }
+    return missing;
   }
 
   [[nodiscard]] bool explained_by_inside(uint32_t run) const {

@@ -49,7 +49,7 @@ class Gatherer {
     inputs_.evidence.push_back(tensor);
     see(tensor);
     if (input.from == From::kConstant) {
-      if (view_.differs(tensor)) inputs_.constants.push_back(tensor);
+      if (view_.constant_differs(tensor)) inputs_.constants.push_back(tensor);
     } else if (view_.differs(tensor)) {
       add_difference(input, tensor);
     }

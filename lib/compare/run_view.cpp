@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/precision.h"
 #include "graph/source_lines.h"
 #include "msprobe/names.h"
 
@@ -25,7 +26,7 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
   find_misleading();
   find_modules(modules);
   find_stand_ins();
-  find_precision();
+  coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
 }
 
 void RunView::find_misleading() {
@@ -66,6 +67,14 @@ void RunView::find_stand_ins() {
 bool RunView::compared(uint32_t tensor) const {
   return tensor != kNoTensor && diffs_[tensor].verdict != Verdict::kUnmatched &&
          diffs_[tensor].verdict != Verdict::kSkipped;
+}
+
+bool RunView::constant_differs(uint32_t tensor) const {
+  const TensorDiff& diff = diffs_[tensor];
+  if (differs(tensor) || diff.verdict != Verdict::kClose) return differs(tensor);
+  const double rtol = std::max(default_rtol(diff.dtype_a), default_rtol(diff.dtype_b));
+  const double step = std::max(smallest_step(diff.dtype_a), smallest_step(diff.dtype_b));
+  return error_size(diff).max > rtol && diff.metrics.max_abs > step;
 }
 
 bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
@@ -158,9 +167,7 @@ bool RunView::same_line(uint32_t index, uint32_t other) const {
 
 bool RunView::is_gradient(uint32_t index) const {
   const std::string_view full = name(index);
-  if (full.starts_with("Gradients/") || full.starts_with("Gradients_") || is_backward(index)) return true;
-  const SourceFrame* const line = frame(index);
-  return line != nullptr && line->kind == FrameKind::kForward;
+  return full.starts_with("Gradients/") || full.starts_with("Gradients_") || is_backward(index);
 }
 
 std::optional<uint64_t> RunView::time(uint32_t index) const {
@@ -175,18 +182,6 @@ std::optional<uint64_t> RunView::time(uint32_t index) const {
   for (const FlowInput& input : run(index).inputs) see(input.tensor);
   for (const uint32_t output : run(index).outputs) see(output);
   return first;
-}
-
-void RunView::find_precision() {
-  constexpr size_t kOneIn = 10;
-  size_t floats = 0, coarser = 0;
-  for (const TensorDiff& diff : diffs_) {
-    const double a = rounding_of(diff.dtype_a), b = rounding_of(diff.dtype_b);
-    if (a == 0 || b == 0) continue;
-    ++floats;
-    if (a > b) ++coarser;
-  }
-  coarser_throughout_ = coarser > 0 && coarser * kOneIn >= floats;
 }
 
 }  // namespace msdump

@@ -36,6 +36,8 @@ class RunView {
   [[nodiscard]] bool differs(uint32_t tensor) const {
     return compared(tensor) && is_difference(diffs_[tensor].verdict);
   }
+  // No rounding but its own dtype's comes to a constant.
+  [[nodiscard]] bool constant_differs(uint32_t tensor) const;
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
   [[nodiscard]] ErrorSize largest_error(const std::vector<uint32_t>& tensors) const;
@@ -67,10 +69,9 @@ class RunView {
   // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
 
-  // Has the candidate computed in a coarser dtype throughout, as a device does? One such operator is a finding, all
-  // of them are none.
+  // compare/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
-  // A gradient: by its name, or because the line that the IR gives it is its forward operator's.
+  // By its name.
   [[nodiscard]] bool is_gradient(uint32_t index) const;
   // The smallest time stamp of a run's files, of the reference where it has them; none where names have none.
   [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
@@ -82,7 +83,6 @@ class RunView {
   void find_misleading();
   void find_modules(const ModuleTree& modules);
   void find_stand_ins();
-  void find_precision();
   [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
   const CompareSide &a_, &b_;

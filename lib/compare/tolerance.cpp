@@ -31,7 +31,8 @@ double smallest_step(DType dtype) {
 
 Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale) {
   if (tolerance.rtol || tolerance.atol) return {tolerance.rtol.value_or(0), tolerance.atol.value_or(0)};
-  const double rtol = std::max(default_rtol(a), default_rtol(b));
+  double rtol = std::max(default_rtol(a), default_rtol(b));
+  if (rtol > 0 && tolerance.coarsest) rtol = std::max(rtol, default_rtol(*tolerance.coarsest));
   return {rtol, rtol * scale + std::max(smallest_step(a), smallest_step(b))};
 }
 
