@@ -253,6 +253,7 @@ class Finder {
     if (!told_.insert({view_.place(reader).rank, view_.run(cast).op}).second) return;
     Root& root = add(cast, DivergenceKind::kValue, inputs, {tensor});
     lower(root, kWithinTolerance);
+    root.uncertain_source = view_.is_gradient(cast);
     states_[reader].behind = true;
     const TensorDiff& in = view_.diff(tensor);
     root.divergence.reason =
