@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ struct TensorDiff {
   Limits limits;  // that were used
   Shape shape;    // of a
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
+  // Compared by statistics (statistic_diff.h): no element of one of the sides was seen. Then the metrics without a value
+  // are unknown, and so are the whole numbers among them, but for nan_a and nan_b where these have been counted.
+  bool by_statistics = false;
+  bool nan_counted_a = false, nan_counted_b = false;
+  // What stands for relative_l2 then: the largest deviation of a statistic, relative to the scale of the tensor, beyond
+  // what it is printed with. Infinite where b is 0; no value where nothing tells.
+  std::optional<double> relative_error;
 };
 
 // An error when one of the tensors cannot be read.

@@ -1,0 +1,224 @@
+#include "compare/statistic_diff.h"
+
+#include <cmath>
+#include <functional>
+
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+using enum StatisticColumn;
+using Columns = std::vector<StatisticColumn>;
+
+const Columns kFour = {kMax, kMin, kAvg, kL2Norm};
+
+StatisticValues row(std::string_view values, DType dtype = DType::kFloat32,
+                    const std::optional<Shape>& shape = Shape{4}, const Columns& columns = kFour) {
+  return stored_values({StatisticOrigin::kCsv, columns, values, nullptr}, dtype, shape);
+}
+
+StatisticValues leaf(std::string_view values, DType dtype = DType::kFloat32,
+                     const std::optional<Shape>& shape = Shape{4},
+                     StatisticOrigin origin = StatisticOrigin::kTorchJson) {
+  return stored_values({origin, json_columns(), values, nullptr}, dtype, shape);
+}
+
+TensorDiff diff(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance = {}) {
+  TensorDiff result = diff_statistics(a, b, tolerance);
+  CHECK(result.by_statistics);
+  return result;
+}
+
+Verdict verdict(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance = {}) {
+  return diff(a, b, tolerance).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("equal statistics are close, not the same: they do not see which value stands where") {
+  const TensorDiff result = diff(row("2,-1,0.5,3"), row("2,-1,0.5,3"));
+  CHECK(result.verdict == Verdict::kClose);
+  CHECK(result.reason == "statistics agree");
+  CHECK(result.relative_error == 0.0);
+}
+
+TEST_CASE("numbers that six digits do not tell apart are equal") {
+  CHECK(diff(leaf("1.234567,-1,0.5,3,"), row("1.23457,-1,0.5,3")).reason == "statistics agree");
+  CHECK(diff(leaf("1.234567,-1,0.5,3,", DType::kFloat64), row("1.23457,-1,0.5,3", DType::kFloat64)).verdict ==
+        Verdict::kClose);
+  CHECK(verdict(leaf("1.234567,-1,0.5,3,", DType::kFloat64), row("1.23458,-1,0.5,3", DType::kFloat64)) ==
+        Verdict::kDiffer);
+}
+
+TEST_CASE("a norm off by more than elements within the tolerance can make it is a difference") {
+  // rtol of float32 is 1e-4, and as much for the scale.
+  const TensorDiff close = diff(leaf("2,-1,0.5,3,"), leaf("2,-1,0.5,3.0005,"));
+  CHECK(close.verdict == Verdict::kClose);
+  CHECK(close.reason == "statistics agree within the tolerance");
+  CHECK(close.relative_error.value() == Approx(0.00044 / 3).epsilon(0.01));  // less what the sums may be off
+  const TensorDiff far = diff(leaf("2,-1,0.5,3.03,"), leaf("2,-1,0.5,3,"));
+  CHECK(far.verdict == Verdict::kDiffer);
+  CHECK(far.reason == "l2norm 3.03 against 3");
+  CHECK(far.limits.rtol == 1e-4);
+  CHECK(far.relative_error.value() == Approx(0.01).epsilon(0.01));
+  CHECK(verdict(leaf("2,-1,0.5,3.03,", DType::kBfloat16), leaf("2,-1,0.5,3,")) == Verdict::kClose);
+}
+
+TEST_CASE("an extreme may be off ten times as far, by default") {
+  CHECK(verdict(leaf("2.003,-1,0.5,3,"), leaf("2,-1,0.5,3,")) == Verdict::kClose);
+  CHECK(verdict(leaf("2.004,-1,0.5,3,"), leaf("2,-1,0.5,3,")) == Verdict::kDiffer);
+  CHECK(verdict(leaf("2.003,-1,0.5,3,"), leaf("2,-1,0.5,3,"), {1e-4, 0.0}) == Verdict::kDiffer);
+  CHECK(verdict(leaf("2.003,-1,0.5,3,"), leaf("2,-1,0.5,3,"), {0.0, 0.0031}) == Verdict::kClose);
+}
+
+TEST_CASE("a mean near zero is measured against the scale of the elements") {
+  CHECK(verdict(leaf("2,-2,1e-9,200,", DType::kFloat32, Shape{10000}),
+                leaf("2,-2,-3e-8,200,", DType::kFloat32, Shape{10000})) == Verdict::kClose);
+  const TensorDiff far = diff(leaf("2,-2,1e-3,200,", DType::kFloat32, Shape{10000}),
+                              leaf("2,-2,-3e-8,200,", DType::kFloat32, Shape{10000}));
+  CHECK(far.verdict == Verdict::kDiffer);
+  CHECK(far.reason == "mean 0.001 against -3e-08");
+}
+
+TEST_CASE("equal checksums are the same tensor; other dtypes and other checksums prove nothing") {
+  const TensorDiff same = diff(leaf("2,-1,0.5,3,9331d5e6"), leaf("2,-1,0.5,3,9331D5E6"));
+  CHECK(same.verdict == Verdict::kSame);
+  CHECK(same.reason == "equal CRC-32");
+  CHECK(verdict(leaf("2,-1,0.5,3,9331d5e6"), leaf("2,-1,0.5,3,9331d5e6", DType::kFloat16)) == Verdict::kClose);
+  CHECK(verdict(leaf("2,-1,0.5,3,9331d5e6"), leaf("2,-1,0.5,3,0cc175b9c0f1b6a831c399e269772661")) == Verdict::kClose);
+  CHECK(verdict(leaf(",,,,9331d5e6"), leaf(",,,,0cc175b9c0f1b6a831c399e269772661")) == Verdict::kSkipped);
+}
+
+TEST_CASE("checksums that differ say no more than that") {
+  const TensorDiff alone = diff(leaf(",,,,9331d5e6"), leaf(",,,,9331d5e7"));
+  CHECK(alone.verdict == Verdict::kDiffer);
+  CHECK(alone.reason == "checksums differ; nothing tells by how much");
+  CHECK_FALSE(alone.relative_error);
+  const TensorDiff close = diff(leaf("2,-1,0.5,3,9331d5e6"), leaf("2,-1,0.5,3,9331d5e7"));
+  CHECK(close.verdict == Verdict::kClose);
+  CHECK(close.reason == "checksums differ; statistics agree");
+  CHECK(diff(leaf("2,-1,0.5,4,9331d5e6"), leaf("2,-1,0.5,3,9331d5e7")).reason ==
+        "checksums differ; l2norm 4 against 3");
+  // MindSpore takes that of bfloat16 from a float32 copy.
+  CHECK(verdict(leaf(",,,,9331d5e6", DType::kBfloat16, Shape{4}, StatisticOrigin::kMindSporeJson),
+                leaf(",,,,9331d5e7", DType::kBfloat16)) == Verdict::kSkipped);
+}
+
+TEST_CASE("a checksum taken at another time than the statistics does not hide that these differ") {
+  const TensorDiff result = diff(leaf("2,-1,0.5,4,9331d5e6"), leaf("2,-1,0.5,3,9331d5e6"));
+  CHECK(result.verdict == Verdict::kDiffer);
+  CHECK(result.reason == "equal CRC-32, and yet l2norm 4 against 3");
+}
+
+TEST_CASE("equal xors are no proof, different ones are") {
+  CHECK(verdict(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000000")) == Verdict::kClose);
+  CHECK(verdict(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000001")) == Verdict::kDiffer);
+}
+
+TEST_CASE("one element, or max equal to min, leaves nothing open") {
+  const TensorDiff one =
+      diff(leaf("2.5,2.5,2.5,2.5,", DType::kFloat32, Shape{}), leaf("2.5,2.5,2.5,2.5,", DType::kFloat32, Shape{}));
+  CHECK(one.verdict == Verdict::kSame);
+  CHECK(one.reason == "every element is 2.5");
+  CHECK(verdict(leaf("1,1,1,2,"), leaf("1,1,1,2,")) == Verdict::kSame);
+  CHECK(verdict(leaf("true,true,,,", DType::kBool), leaf("true,true,,,", DType::kBool)) == Verdict::kSame);
+  CHECK(verdict(leaf("true,false,,,", DType::kBool), leaf("true,false,,,", DType::kBool)) == Verdict::kClose);
+  // Printed with six digits, 1 need not be 1, but 0 is 0 and so are whole numbers of integers.
+  CHECK(verdict(row("1,1,1,2"), row("1,1,1,2")) == Verdict::kClose);
+  CHECK(verdict(row("0,0,0,0"), row("0,0,0,0")) == Verdict::kSame);
+  CHECK(verdict(row("7,7,7,14", DType::kInt32), row("7,7,7,14", DType::kInt32)) == Verdict::kSame);
+  // A NaN that max and min do not show.
+  CHECK(verdict(leaf("1,1,NaN,NaN,"), leaf("1,1,NaN,NaN,")) == Verdict::kClose);
+  // Of zeros the sign may differ.
+  CHECK(verdict(leaf("0,0,0,0,9331d5e6"), leaf("0,0,0,0,9331d5e7")) == Verdict::kSame);
+  CHECK(verdict(leaf("1,1,1,2,9331d5e6"), leaf("1,1,1,2,9331d5e7")) == Verdict::kClose);
+}
+
+TEST_CASE("integers have no tolerance but what they are printed with") {
+  CHECK(verdict(row("7,0,3,14", DType::kInt32), row("8,0,3,14", DType::kInt32)) == Verdict::kDiffer);
+  CHECK(verdict(row("1.23457e+08,0,3,14", DType::kInt32), leaf("123456789,0,,,", DType::kInt32)) == Verdict::kClose);
+  const Columns zeros = {kMax, kZero};
+  CHECK(diff(row("7,3", DType::kInt32, Shape{4}, zeros), row("7,2", DType::kInt32, Shape{4}, zeros)).reason ==
+        "zero count 3 against 2");
+  CHECK(verdict(row("7,3", DType::kFloat32, Shape{4}, zeros), row("7,2", DType::kFloat32, Shape{4}, zeros)) ==
+        Verdict::kClose);
+}
+
+TEST_CASE("NaN or an infinity on one side only is told") {
+  const TensorDiff mean = diff(leaf("1,0,NaN,NaN,"), leaf("1,0,0.5,1,"));
+  CHECK(mean.verdict == Verdict::kNan);
+  CHECK(mean.reason == "mean nan against 0.5");
+  CHECK_FALSE(mean.relative_error);
+  CHECK(diff(leaf("Infinity,0,Infinity,Infinity,"), leaf("1,0,0.5,1,")).reason == "max inf against 1");
+  const Columns counts = {kMax, kNan, kPositiveInf, kNegativeInf};
+  CHECK(diff(row("1,3,0,0", DType::kFloat32, Shape{4}, counts), row("1,2,0,0", DType::kFloat32, Shape{4}, counts))
+            .reason == "NaN count 3 against 2");
+  // A count on one side, statistics that no NaN has passed through on the other.
+  CHECK(diff(row("1,3,0,0", DType::kFloat32, Shape{4}, counts), leaf("1,0,0.5,1,")).reason == "NaN in a only");
+  CHECK(verdict(row("1,0,0,0", DType::kFloat32, Shape{4}, counts), leaf("1,0,0.5,1,")) == Verdict::kClose);
+}
+
+TEST_CASE("NaN on both sides is no difference, also where one side loses it in max and min") {
+  const TensorDiff lost =
+      diff(leaf("1,0,NaN,NaN,", DType::kFloat32, Shape{4}, StatisticOrigin::kMindSporeJson), leaf("NaN,NaN,NaN,NaN,"));
+  CHECK(lost.verdict == Verdict::kSkipped);
+  CHECK(lost.reason == "all statistics are NaN on both sides");
+  const Columns counted = {kMax, kMin, kAvg, kL2Norm, kNan, kZero};
+  CHECK(verdict(row("1,0,nan,nan,3,1", DType::kFloat32, Shape{8}, counted),
+                row("nan,nan,nan,nan,3,1", DType::kFloat32, Shape{8}, counted)) == Verdict::kClose);
+  CHECK(verdict(leaf("1,-Infinity,-Infinity,Infinity,"), leaf("1,-Infinity,-Infinity,Infinity,")) == Verdict::kClose);
+}
+
+TEST_CASE("a version that leaves infinities out is compared by its counts") {
+  const stats::DialectChoice old{{*stats::dialect_from_text("2.0.0")}, "", false};
+  const auto values = [&](std::string_view text) {
+    const Columns columns = {kMax, kMin, kAvg, kNan, kPositiveInf, kNegativeInf};
+    return stored_values({StatisticOrigin::kCsv, columns, text, &old}, DType::kFloat32, Shape{4});
+  };
+  CHECK(verdict(values("1,0,0.5,0,1,0"), leaf("Infinity,0,Infinity,Infinity,")) == Verdict::kClose);
+  CHECK(diff(values("1,0,0.5,0,0,0"), leaf("Infinity,0,Infinity,Infinity,")).reason == "inf in b only");
+  CHECK(diff(values("1,0,0.5,0,0,0"), leaf("1,0,NaN,NaN,")).reason == "NaN in b only");
+}
+
+TEST_CASE("shapes, kinds of dtype and empty tensors") {
+  CHECK(diff(leaf("1,0,,,"), leaf("1,0,,,", DType::kFloat32, Shape{2, 3})).reason == "4 against 2x3");
+  CHECK(verdict(leaf("1,0,,,"), leaf("1,0,,,", DType::kFloat32, Shape{2, 3})) == Verdict::kShape);
+  const TensorDiff ones = diff(leaf("1,0,,,"), leaf("1,0,,,", DType::kFloat32, Shape{1, 4}));
+  CHECK(ones.verdict == Verdict::kClose);
+  CHECK(ones.reason == "dimensions of 1 ignored: 4 against 1x4; statistics agree");
+  CHECK(verdict(leaf("1,0,,,"), leaf("1,0,,,", DType::kInt32)) == Verdict::kDtype);
+  CHECK(verdict(leaf("1,0,,,", DType::kInt64), leaf("1,0,,,", DType::kInt32)) == Verdict::kClose);
+  CHECK(verdict(leaf(",,,,", DType::kFloat32, Shape{0, 4}), leaf(",,,,", DType::kFloat32, Shape{0, 4})) ==
+        Verdict::kEmpty);
+  CHECK(verdict(leaf("1,0,,,", DType::kFloat32, std::nullopt), leaf("1,0,,,")) == Verdict::kClose);
+  CHECK(verdict(leaf("1,0,,,", DType::kFloat32, Shape{kUnknownDim}), leaf("1,0,,,")) == Verdict::kClose);
+  const Columns counted = {kMax, kCount};
+  CHECK(verdict(row("1,4", DType::kFloat32, std::nullopt, counted),
+                row("1,5", DType::kFloat32, std::nullopt, counted)) == Verdict::kShape);
+}
+
+TEST_CASE("nothing in common is skipped, and the reason says what is missing") {
+  CHECK(diff(leaf(",,,,"), leaf(",,,,")).reason == "no statistics on either side");
+  CHECK(diff(leaf("1,0,,,"), leaf(",,,,")).reason == "no statistics of b");
+  CHECK(diff(leaf("1,0,,,"), leaf(",,,,9331d5e6")).reason == "no statistic that both sides have");
+  CHECK(verdict(leaf("1,0,,,"), leaf(",,,,9331d5e6")) == Verdict::kSkipped);
+}
+
+TEST_CASE("metrics hold what statistics tell, and nothing else") {
+  const Columns columns = {kMax, kMin, kAvg, kL2Norm, kNan};
+  const TensorDiff result = diff(row("2,-1,0.5,3,0", DType::kFloat32, Shape{4}, columns), leaf("2,-1,0.5,3,"));
+  CHECK(result.metrics.max_a == 2.0);
+  CHECK(result.metrics.min_b == -1.0);
+  CHECK(result.metrics.mean_a == 0.5);
+  CHECK_FALSE(result.metrics.max_abs);
+  CHECK_FALSE(result.metrics.relative_l2);
+  CHECK(result.nan_counted_a);
+  CHECK_FALSE(result.nan_counted_b);
+  // Of finite values only, which statistics with a NaN in them do not tell.
+  const TensorDiff nan = diff(row("2,-1,nan,nan,3", DType::kFloat32, Shape{4}, columns), leaf("2,-1,NaN,NaN,"));
+  CHECK_FALSE(nan.metrics.max_a);
+  CHECK(nan.metrics.nan_a == 3);
+}
+
+}  // namespace msdump
