@@ -30,44 +30,11 @@ bool is_gradient(std::string_view name) {
   return std::find(parts.begin(), parts.end(), "parameters_grad") != parts.end();
 }
 
-std::string cell_key(std::string name, const std::vector<std::pair<std::string, std::string>>& cells) {
-  const bool call = name.find(".forward.") != std::string::npos || name.find(".backward.") != std::string::npos;
-  if (!call && !is_gradient(name)) return std::string(kNoKey);
-  replace_first(name, "Cell", "Module");
-  const size_t dot = name.find('.');
-  const std::string_view rest = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
-  size_t end = rest.size();
-  for (const std::string_view part : {".forward.", ".backward.", ".parameters_grad."}) {
-    end = std::min(end, rest.find(part));
-  }
-  const std::string cell(rest.substr(0, end));
-  std::string mapped = cell;
-  const auto whole = std::find_if(cells.begin(), cells.end(), [&](const auto& pair) { return pair.first == cell; });
-  if (whole != cells.end()) {
-    mapped = whole->second;
-  } else {
-    for (const auto& [from, to] : cells) replace_first(mapped, from, to);
-  }
-  replace_first(name, cell, mapped);
-  return name;
-}
-
 // "Functional.relu" of "Functional.relu.0.forward.input.0"; nothing without a dot.
 std::optional<std::string_view> api_of(std::string_view name) {
   const size_t first = name.find('.');
   if (first == std::string_view::npos) return std::nullopt;
   return name.substr(0, name.find('.', first + 1));
-}
-
-std::string table_key(const std::string& name, std::string_view api) {
-  const std::string_view prefix = api.substr(0, api.find('.'));
-  if (prefix == "Mint") return with_all_replaced(name, "Mint", "Torch");
-  if (prefix == "MintFunctional") return with_all_replaced(name, "MintFunctional", "Functional");
-  if (const auto renamed = renamed_api(api)) return with_all_replaced(name, api, *renamed);
-  if (prefix == "Functional" && is_torch_function(api.substr(api.find('.') + 1))) {
-    return with_all_replaced(name, api, "Torch" + std::string(api.substr(prefix.size())));
-  }
-  return name;
 }
 
 struct Term {
@@ -150,6 +117,42 @@ size_t size_of(const JsonValue& rule, const std::string& key) {
 
 }  // namespace
 
+std::string msprobe_cell_key(std::string name, const std::vector<std::pair<std::string, std::string>>& cells) {
+  const bool call = name.find(".forward.") != std::string::npos || name.find(".backward.") != std::string::npos;
+  if (!call && !is_gradient(name)) return std::string(kNoKey);
+  replace_first(name, "Cell", "Module");
+  const size_t dot = name.find('.');
+  const std::string_view rest = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
+  size_t end = rest.size();
+  for (const std::string_view part : {".forward.", ".backward.", ".parameters_grad."}) {
+    end = std::min(end, rest.find(part));
+  }
+  const std::string cell(rest.substr(0, end));
+  std::string mapped = cell;
+  const auto whole = std::find_if(cells.begin(), cells.end(), [&](const auto& pair) { return pair.first == cell; });
+  if (whole != cells.end()) {
+    mapped = whole->second;
+  } else {
+    for (const auto& [from, to] : cells) replace_first(mapped, from, to);
+  }
+  replace_first(name, cell, mapped);
+  return name;
+}
+
+std::string msprobe_table_key(const std::string& name) {
+  const auto found = api_of(name);
+  if (!found) return name;
+  const std::string_view api = *found;
+  const std::string_view prefix = api.substr(0, api.find('.'));
+  if (prefix == "Mint") return with_all_replaced(name, "Mint", "Torch");
+  if (prefix == "MintFunctional") return with_all_replaced(name, "MintFunctional", "Functional");
+  if (const auto renamed = renamed_api(api)) return with_all_replaced(name, api, *renamed);
+  if (prefix == "Functional" && is_torch_function(api.substr(api.find('.') + 1))) {
+    return with_all_replaced(name, api, "Torch" + std::string(api.substr(prefix.size())));
+  }
+  return name;
+}
+
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml) {
   std::vector<std::pair<std::string, std::string>> pairs;
   if (!yaml.is(JsonKind::kObject)) return fail(ErrorCode::kUsage, "expected 'name: name' lines");
@@ -200,12 +203,11 @@ Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const 
   keys.reserve(target.items.size());
   for (const MsprobeItem& item : target.items) {
     if (mappings.api) {
-      const auto api = api_of(item.name);
-      if (!api)
+      if (!api_of(item.name))
         return fail(ErrorCode::kUsage, "'{}' is the name of no API: msprobe -am stops here", excerpt(item.name));
-      keys.push_back(table_key(item.name, *api));
+      keys.push_back(msprobe_table_key(item.name));
     } else if (mappings.cell) {
-      keys.push_back(cell_key(item.name, *mappings.cell));
+      keys.push_back(msprobe_cell_key(item.name, *mappings.cell));
     } else if (mappings.data) {
       const auto found = mappings.data->find(item.name);
       keys.push_back(found == mappings.data->end() ? item.name : found->second);

@@ -44,6 +44,11 @@ struct MsprobeMappings {
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
 
+// 2 and the table of 3 for the name of one item; "N/A": no key.
+[[nodiscard]] std::string msprobe_cell_key(std::string name,
+                                           const std::vector<std::pair<std::string, std::string>>& cells);
+[[nodiscard]] std::string msprobe_table_key(const std::string& name);
+
 // The key of each of the target's items.
 Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const MsprobeItems& golden,
                                               const MsprobeMappings& mappings);

@@ -1,4 +1,5 @@
-// Two tensors compared, slab by slab: all metrics of kernels/pair.h and a verdict.
+// Two tensors compared, slab by slab: all metrics of kernels/pair.h and a verdict. What needs the metrics first, worst
+// elements and where the error lies, is found by a second look (second_look.h).
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,10 @@ struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
   std::string reason;  // of what is no plain verdict, and notes: "dimensions of 1 ignored"
   kernels::PairMetrics metrics;
-  Limits limits;  // that were used
-  Shape shape;    // of a
+  std::optional<double> kl;                     // only if asked for; not of complex numbers
+  Limits limits;                                // that were used
+  std::optional<Limits> tolerance_that_passes;  // tolerance.h
+  Shape shape;                                  // of a
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
   // Compared by statistics (statistic_diff.h): no element of one of the sides was seen. Then the metrics without a value
   // are unknown, and so are the whole numbers among them, but for nan_a and nan_b where these have been counted.
@@ -48,8 +51,16 @@ struct TensorDiff {
   std::optional<double> relative_error;
 };
 
+// Were elements compared, so that there are metrics?
+[[nodiscard]] bool has_metrics(Verdict verdict);
+
+struct DiffOptions {
+  bool kl = false;  // costs a second pass over tensors that differ
+};
+
 // An error when one of the tensors cannot be read.
-Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel);
+Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
+                                const DiffOptions& options = {});
 
 // The index of an element: 1234 of (10, 20, 30) is {2, 1, 4}.
 [[nodiscard]] std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape);

@@ -12,7 +12,7 @@
 //     under_1e3      share of d / |b| < 0.001, 0 / 0 is 0     under_5e3      the same with 0.005
 //     max_ulp        max of values of the dtype passed between a and b; of integers, max d
 //     p50_abs, p99_abs   the d that half, 99 % of the pairs do not exceed; the lower end of an interval of 0.8 %
-//     reference_zero pairs with b = 0 and a != 0
+//     reference_zero pairs with b = 0 and a != 0         max_scaled     max d / (|b| + scale)
 //
 // Over one side's own finite values: mean_a, std_a (of the population), max_a, min_a; the same of b.
 // Over all: nan_a, nan_b; nan_mismatch, pairs of which one is NaN; inf_mismatch, pairs without a NaN of which one is
@@ -40,6 +40,7 @@ namespace msdump::kernels {
 
 struct PairRule {
   double rtol = 0, atol = 0;  // of over_tolerance; not negative
+  double scale = 0;           // of max_scaled; not negative, finite
   bool ulp = true;            // false for tensors of two dtypes, of which one has been widened
   bool quantiles = true;
 };
@@ -64,7 +65,7 @@ void pair_reference(DType dtype, const std::byte* a, const std::byte* b, int64_t
 struct PairMetrics {
   uint64_t count = 0, equal = 0, over_tolerance = 0, reference_zero = 0;
   uint64_t nan_a = 0, nan_b = 0, nan_mismatch = 0, inf_mismatch = 0;
-  std::optional<double> max_abs, max_rel, mean_abs, mean_rel, rmse, l2_distance, relative_l2, cosine;
+  std::optional<double> max_abs, max_rel, max_scaled, mean_abs, mean_rel, rmse, l2_distance, relative_l2, cosine;
   std::optional<double> std_a, std_b, mean_a, mean_b, max_a, max_b, min_a, min_b;
   std::optional<double> under_1e3, under_5e3, p50_abs, p99_abs;
   std::optional<uint64_t> max_ulp, worst;

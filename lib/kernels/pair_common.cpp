@@ -30,6 +30,12 @@ struct Difference {
   [[nodiscard]] double over(double reference) const {
     return std::isfinite(full) ? full / reference : half() / (0.5 * reference);
   }
+  // d / (reference + scale)
+  [[nodiscard]] double over(double reference, double scale) const {
+    const double base = reference + scale;
+    if (half() == 0) return 0;
+    return std::isfinite(full) && std::isfinite(base) ? full / base : half() / (0.5 * reference + 0.5 * scale);
+  }
   [[nodiscard]] bool exceeds(double rtol, double atol, double reference) const {
     return std::isfinite(full) ? full > atol + rtol * reference : half() > 0.5 * atol + rtol * (0.5 * reference);
   }
@@ -47,6 +53,7 @@ BlockSums block_sums(const LaneSums& lanes) {
   sums.relative = sum_of(lanes.relative);
   sums.max_abs = max_of(lanes.max_abs);
   sums.max_rel = max_of(lanes.max_rel);
+  sums.max_scaled = max_of(lanes.max_scaled);
   sums.under_1e3 = lanes.under_1e3;
   sums.under_5e3 = lanes.under_5e3;
   sums.over_tolerance = lanes.over_tolerance;
@@ -83,6 +90,7 @@ BlockSums add_wide_pairs(std::span<const double> a, std::span<const double> b, c
     sums.relative += ratio;
     sums.max_abs = std::max(sums.max_abs, d.full);
     sums.max_rel = std::max(sums.max_rel, ratio);
+    sums.max_scaled = std::max(sums.max_scaled, d.over(reference, rule.scale));
     sums.under_1e3 += ratio < 1e-3 ? 1 : 0;
     sums.under_5e3 += ratio < 5e-3 ? 1 : 0;
     sums.over_tolerance += d.exceeds(rule.rtol, rule.atol, reference) ? 1 : 0;

@@ -64,6 +64,12 @@ template <class Again>
   return moments;
 }
 
+// One pair more of which `max` is the largest d / base. A product and rarely a division: the quotient can be missed by
+// its last bit, the same way wherever the pairs come in the same order. 0 / 0 is nothing.
+inline void raise_to_quotient(double& max, double d, double base) {
+  if (d > max * base) max = d / base;
+}
+
 // The first pair whose d is `max`, which at least one has.
 [[nodiscard]] int64_t first_with(std::span<const double> magnitudes, double max);
 

@@ -58,6 +58,14 @@ void add_finite(Complex a, Complex b, const PairRule& rule, BlockFacts& facts, S
   facts.sums.under_5e3 += !no_ratio && ratio < 5e-3 ? 1 : 0;
   facts.sums.over_tolerance += magnitude > rule.atol + rule.rtol * value_of(reference) ? 1 : 0;
   facts.sums.max_rel = std::max(facts.sums.max_rel, ratio);
+  if (magnitude != 0) {
+    const double base = value_of(reference) + rule.scale;
+    const bool is_wide = !std::isfinite(magnitude) || !std::isfinite(base);
+    const double scaled = is_wide ? std::ldexp(d.value, d.exponent - 2) /
+                                        (std::ldexp(reference.value, reference.exponent - 2) + 0.25 * rule.scale)
+                                  : magnitude / base;
+    facts.sums.max_scaled = std::max(facts.sums.max_scaled, scaled);
+  }
   facts.sums.relative += ratio;
   sums.abs.add(d);
   sums.squares.add(Scaled{d.value * d.value, 2 * d.exponent});

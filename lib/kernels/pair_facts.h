@@ -53,13 +53,14 @@ struct LaneSums {
   alignas(64) Lanes sum_b = {};
   alignas(64) Lanes max_abs = {};
   alignas(64) Lanes max_rel = {};
+  alignas(64) Lanes max_scaled = {};
   int64_t under_1e3 = 0, under_5e3 = 0, over_tolerance = 0;
 };
 
 // The sums of a block.
 struct BlockSums {
   Scaled abs, squares, squares_a, squares_b, products;
-  double relative = 0, max_abs = 0, max_rel = 0;
+  double relative = 0, max_abs = 0, max_rel = 0, max_scaled = 0;
   int64_t under_1e3 = 0, under_5e3 = 0, over_tolerance = 0;
 };
 

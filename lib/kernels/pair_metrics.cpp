@@ -61,6 +61,7 @@ PairMetrics finish(const PairState& state) {
   mean_square.value /= count;
   metrics.max_abs = state.max_abs;
   metrics.max_rel = state.reference_zero > 0 ? kInf : state.max_rel;
+  metrics.max_scaled = state.max_scaled;
   metrics.mean_abs = state.abs.over(count);
   if (state.reference_nonzero > 0) metrics.mean_rel = state.relative.over(static_cast<double>(state.reference_nonzero));
   metrics.rmse = root_of(mean_square);

@@ -115,6 +115,7 @@ class Block {
     lanes_.products[lane] += pair.a * pair.b;
     lanes_.max_abs[lane] = std::max(lanes_.max_abs[lane], pair.d);
     lanes_.max_rel[lane] = std::max(lanes_.max_rel[lane], ratio);
+    raise_to_quotient(lanes_.max_scaled[lane], pair.d, reference + rule_.scale);
     const bool no_ratio = pair.b == 0 && pair.d != 0;
     lanes_.under_1e3 += !no_ratio && ratio < 1e-3 ? 1 : 0;
     lanes_.under_5e3 += !no_ratio && ratio < 5e-3 ? 1 : 0;

@@ -61,6 +61,7 @@ void PairState::add(const BlockFacts& block) {
     max_abs = block.sums.max_abs;
   }
   max_rel = std::max(max_rel, block.sums.max_rel);
+  max_scaled = std::max(max_scaled, block.sums.max_scaled);
   if (block.max_ulp) max_ulp = std::max(max_ulp.value_or(0), *block.max_ulp);
   const auto count = [](uint64_t& total, int64_t more) { total += static_cast<uint64_t>(more); };
   count(elements, block.elements);
@@ -91,6 +92,7 @@ void PairState::merge(const PairState& next) {
     max_abs = next.max_abs;
   }
   max_rel = std::max(max_rel, next.max_rel);
+  max_scaled = std::max(max_scaled, next.max_scaled);
   if (next.max_ulp) max_ulp = std::max(max_ulp.value_or(0), *next.max_ulp);
   elements += next.elements;
   finite += next.finite;

@@ -58,6 +58,7 @@ struct PairState {
   uint64_t under_1e3 = 0, under_5e3 = 0, over_tolerance = 0;
   uint64_t nan_a = 0, nan_b = 0, nan_mismatch = 0, inf_mismatch = 0;
   double max_abs = 0, max_rel = 0;  // max_rel: where the reference is not 0
+  double max_scaled = 0;
   std::optional<uint64_t> worst;    // none while `finite` is 0
   std::optional<uint64_t> max_ulp;  // none where a dtype has none
   WideSum abs, relative;            // of d, of d / |b|

@@ -133,7 +133,7 @@ HWY_INLINE hn::Vec<Counts> count_in(M mask, hn::Vec<Counts> counts) {
 // What a vector of the eight lanes adds up.
 template <class Type>
 struct PairChains {
-  V abs, squares, relative, squares_a, squares_b, products, sum_a, sum_b, max_abs, max_rel;
+  V abs, squares, relative, squares_a, squares_b, products, sum_a, sum_b, max_abs, max_rel, max_scaled;
   hn::Vec<Counts> under_1e3, under_5e3, over_tolerance;
 
   HWY_INLINE PairChains()
@@ -147,11 +147,12 @@ struct PairChains {
         sum_b(abs),
         max_abs(abs),
         max_rel(abs),
+        max_scaled(abs),
         under_1e3(hn::Zero(Counts())),
         under_5e3(under_1e3),
         over_tolerance(under_1e3) {}
 
-  HWY_INLINE void add(const std::byte* from_a, const std::byte* from_b, V rtol, V atol, double* magnitude) {
+  HWY_INLINE void add(const std::byte* from_a, const std::byte* from_b, V rtol, V atol, V scale, double* magnitude) {
     const D d;
     const auto stored_a = Type::loaded(from_a), stored_b = Type::loaded(from_b);
     const V a = Type::widened(stored_a), b = Type::widened(stored_b);
@@ -169,9 +170,17 @@ struct PairChains {
     sum_b = hn::Add(sum_b, b);
     max_abs = hn::Max(max_abs, difference);
     max_rel = hn::Max(max_rel, ratio);
+    raise_to_quotient(difference, hn::Add(reference, scale));
     under_1e3 = count_in(hn::Lt(ratio, hn::Set(d, 1e-3)), under_1e3);
     under_5e3 = count_in(hn::Lt(ratio, hn::Set(d, 5e-3)), under_5e3);
     over_tolerance = count_in(hn::Gt(difference, hn::Add(atol, hn::Mul(rtol, reference))), over_tolerance);
+  }
+
+  // A division only where one of the lanes rises.
+  HWY_INLINE void raise_to_quotient(V difference, V base) {
+    const M rises = hn::Gt(difference, hn::Mul(max_scaled, base));
+    if (hn::AllFalse(D(), rises)) return;
+    max_scaled = hn::IfThenElse(rises, hn::Div(difference, base), max_scaled);
   }
 
   HWY_INLINE void store(LaneSums& sums, size_t place) const {
@@ -186,6 +195,7 @@ struct PairChains {
     hn::Store(sum_b, d, sums.sum_b + place);
     hn::Store(max_abs, d, sums.max_abs + place);
     hn::Store(max_rel, d, sums.max_rel + place);
+    hn::Store(max_scaled, d, sums.max_scaled + place);
     sums.under_1e3 += hn::GetLane(hn::SumOfLanes(Counts(), under_1e3));
     sums.under_5e3 += hn::GetLane(hn::SumOfLanes(Counts(), under_5e3));
     sums.over_tolerance += hn::GetLane(hn::SumOfLanes(Counts(), over_tolerance));
@@ -205,18 +215,18 @@ template <class Type, size_t... kI>
 LaneSums add_pairs_of(const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule, double* magnitude,
                       std::index_sequence<kI...> /*vectors*/) {
   constexpr size_t kStep = kPlaces * Type::kBytes;
-  const V rtol = hn::Set(D(), rule.rtol), atol = hn::Set(D(), rule.atol);
+  const V rtol = hn::Set(D(), rule.rtol), atol = hn::Set(D(), rule.atol), scale = hn::Set(D(), rule.scale);
   PairChains<Type> chains[sizeof...(kI)];
   int64_t left = count;
   for (; left >= static_cast<int64_t>(kLanes); left -= static_cast<int64_t>(kLanes)) {
-    (chains[kI].add(a + kI * kStep, b + kI * kStep, rtol, atol, magnitude + kI * kPlaces), ...);
+    (chains[kI].add(a + kI * kStep, b + kI * kStep, rtol, atol, scale, magnitude + kI * kPlaces), ...);
     a += kLanes * Type::kBytes;
     b += kLanes * Type::kBytes;
     magnitude += kLanes;
   }
   if (left > 0) {
     const Padded<Type::kBytes> pa(a, left), pb(b, left);
-    (chains[kI].add(pa.bytes + kI * kStep, pb.bytes + kI * kStep, rtol, atol, magnitude + kI * kPlaces), ...);
+    (chains[kI].add(pa.bytes + kI * kStep, pb.bytes + kI * kStep, rtol, atol, scale, magnitude + kI * kPlaces), ...);
   }
   LaneSums sums;
   (chains[kI].store(sums, kI * kPlaces), ...);

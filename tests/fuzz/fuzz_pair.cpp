@@ -93,10 +93,11 @@ void fill(Tensors& tensors, Input& input, unsigned likeness) {
 }
 
 void check_metrics(const PairMetrics& m) {
-  for (const auto& value : {m.max_abs, m.max_rel, m.mean_abs, m.mean_rel, m.rmse, m.l2_distance, m.relative_l2, m.std_a,
-                            m.std_b, m.under_1e3, m.under_5e3, m.p50_abs, m.p99_abs}) {
+  for (const auto& value : {m.max_abs, m.max_rel, m.max_scaled, m.mean_abs, m.mean_rel, m.rmse, m.l2_distance,
+                            m.relative_l2, m.std_a, m.std_b, m.under_1e3, m.under_5e3, m.p50_abs, m.p99_abs}) {
     require(!value || *value >= 0, "a metric that measures a distance is not NaN and not negative");
   }
+  require(!m.max_scaled || *m.max_scaled <= *m.max_rel * (1 + 1e-15), "a scale makes no error larger");
   require(!m.cosine || std::abs(*m.cosine) <= 1, "a cosine is one");
   require(!m.p99_abs || (*m.p50_abs <= *m.p99_abs && *m.p99_abs <= *m.max_abs), "quantiles are in order");
   require(!m.mean_a || (*m.mean_a >= *m.min_a * (*m.min_a < 0 ? 1.0000001 : 0.9999999) - 1e-300 &&
@@ -140,6 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   rule.atol = (flags & 2U) != 0 ? 1e-5 : 0;
   rule.ulp = (flags & 4U) == 0;
   rule.quantiles = (flags & 8U) == 0;
+  rule.scale = (flags & 64U) != 0 ? 0.5 : 0;
   const unsigned cuts = input.next();
   fill(tensors, input, flags >> 4 & 3U);
 

@@ -107,6 +107,26 @@ TEST_CASE("A reference of zero makes the largest relative error infinite and ent
   CHECK_FALSE(all.mean_rel);
 }
 
+TEST_CASE("The largest error beside the scale is that of any pair, a reference of zero among them") {
+  const auto scaled = [](const Values& a, const Values& b, double scale) {
+    return *metrics_of(a, b, {.scale = scale}).max_scaled;
+  };
+  CHECK(scaled({1, 0.5, 4}, {0, 0, 6}, 2) == near(0.5));
+  CHECK(scaled({1, 0.5, 9}, {0, 0, 6}, 2) == near(0.5));
+  CHECK(scaled({1, 0.5, 10}, {0, 0, 6}, 2) == near(0.5));
+  CHECK(scaled({1, 0.5, -10}, {0, 0, 6}, 2) == near(2));
+  CHECK(scaled({1, 2}, {1, 2}, 0) == 0);
+  CHECK(scaled({1, 2}, {0, 2}, 0) == kInf);
+  CHECK(scaled({0, 2}, {0, 1}, 0) == 1);
+  CHECK(scaled({kNan, 1}, {0, 1}, 1) == 0);
+  // No double holds the difference, nor |b| + scale.
+  CHECK(scaled({1.6e308}, {-1.6e308}, 1.6e308) == near(1));
+  CHECK(scaled({1e-320}, {0}, 1e-320) == 1);
+  const std::vector<float> a{3, 4}, b{0, 0};
+  CHECK(*metrics_of(DType::kComplex64, a, b, {.scale = 2}).max_scaled == near(2.5));
+  CHECK_FALSE(metrics_of(Values{}, {}).max_scaled);
+}
+
 TEST_CASE("The worst pair is the first of the largest difference, whatever stands before it") {
   for (const int64_t at : {0, 1, 7, 8, 1023, 1024, 1030, 5000}) {
     Floats a(6000, 1), b(6000, 1);

@@ -1,0 +1,42 @@
+#include "compare/quick_glob.h"
+
+#include "base/text.h"
+
+namespace msdump {
+
+QuickGlob::QuickGlob(std::string pattern) : pattern_(std::move(pattern)) {
+  const size_t first = pattern_.find_first_of("*?");
+  if (first == std::string::npos) {
+    form_ = Form::kPlain;
+    return;
+  }
+  const size_t last = pattern_.find_last_of("*?"), end = pattern_.size() - 1;
+  before_ = first;
+  behind_ = end - last;
+  // `?` is one byte and not any text: with one, or with a third wildcard, the general way is taken.
+  if (pattern_.find('?') != std::string::npos) return;
+  if (first == last && (first == end || first == 0)) {
+    form_ = first == 0 ? Form::kSuffix : Form::kPrefix;
+    begin_ = first == 0 ? 1 : 0;
+    size_ = end;
+  } else if (first == 0 && last == end && pattern_.find('*', 1) == end) {
+    form_ = Form::kInside;
+    begin_ = 1;
+    size_ = end - 1;
+  }
+}
+
+bool QuickGlob::matches(std::string_view text) const {
+  const std::string_view pattern = pattern_, part = pattern.substr(begin_, size_);
+  switch (form_) {
+    case Form::kPlain: return text == pattern;
+    case Form::kPrefix: return text.starts_with(part);
+    case Form::kSuffix: return text.ends_with(part);
+    case Form::kInside: return text.find(part) != std::string_view::npos;
+    case Form::kGeneral: break;
+  }
+  return text.starts_with(pattern.substr(0, before_)) && text.ends_with(pattern.substr(pattern.size() - behind_)) &&
+         glob_match(pattern, text);
+}
+
+}  // namespace msdump

@@ -1,0 +1,29 @@
+// A glob (base/text.h) that is matched against many texts: looked at once, so that the usual forms cost a comparison or a
+// search and only the others the general way.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace msdump {
+
+class QuickGlob {
+ public:
+  explicit QuickGlob(std::string pattern);
+
+  [[nodiscard]] bool matches(std::string_view text) const;
+  // Without `*` and `?`: it fits one text, `pattern()`.
+  [[nodiscard]] bool is_plain() const { return form_ == Form::kPlain; }
+  [[nodiscard]] const std::string& pattern() const { return pattern_; }
+
+ private:
+  enum class Form : uint8_t { kPlain, kPrefix, kSuffix, kInside, kGeneral };  // x, x*, *x, *x*, all others
+
+  std::string pattern_;
+  Form form_ = Form::kGeneral;
+  size_t begin_ = 0, size_ = 0;     // of x in the pattern
+  size_t before_ = 0, behind_ = 0;  // kGeneral: what stands before the first and behind the last wildcard
+};
+
+}  // namespace msdump
