@@ -20,7 +20,8 @@ const CommandInfo& diff_info() {
       .summary = "what differs between two dumps, and which operator is to blame",
       .usage = "CANDIDATE REFERENCE [OPTIONS] | DUMP --a-rank N --b-rank N",
       .description =
-          "Compares two dumps, or two files: the first is what is in doubt, the second what it should be. Pairs tensors "
+          "Compares two dumps, or two files: the first is what is in doubt, the second what it should be. Pairs "
+          "tensors "
           "by operator, slot and step, across formats, layouts and frameworks, and names the operators whose inputs "
           "agree and whose outputs do not, with their lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"}},

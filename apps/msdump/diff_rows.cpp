@@ -120,14 +120,16 @@ Verdict verdict_over_all(const DiffRun& run) {
 }
 
 report::Object diff_summary(const DiffRun& run) {
-  constexpr std::array kVerdicts = {Verdict::kSame,  Verdict::kClose,     Verdict::kDiffer, Verdict::kNan,    Verdict::kShape,
-                                    Verdict::kDtype, Verdict::kUnmatched, Verdict::kEmpty,  Verdict::kSkipped};
+  constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict::kDiffer,
+                                    Verdict::kNan,       Verdict::kShape, Verdict::kDtype,
+                                    Verdict::kUnmatched, Verdict::kEmpty, Verdict::kSkipped};
   report::Object summary;
   const auto count = [&](Verdict verdict) {
     return std::count_if(run.rows.begin(), run.rows.end(),
                          [&](uint32_t row) { return run.diffs[row].verdict == verdict; });
   };
-  summary.add("compared", static_cast<int64_t>(run.rows.size()) - count(Verdict::kUnmatched) - count(Verdict::kSkipped));
+  summary.add("compared",
+              static_cast<int64_t>(run.rows.size()) - count(Verdict::kUnmatched) - count(Verdict::kSkipped));
   for (const Verdict verdict : kVerdicts) summary.add(std::string(name_of(verdict)), count(verdict));
   summary.add("verdict", name_of(verdict_over_all(run)));
   return summary;

@@ -7,7 +7,8 @@
 
 #include "base/text.h"
 #include "compare/precision.h"
-#include "dump/host_tensor.h"
+#include "compare/record_diff.h"
+#include "msprobe/names.h"
 
 namespace msdump::cli {
 namespace {
@@ -30,6 +31,7 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
   auto side = std::make_unique<DiffSide>();
   MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll}));
   side->side.index = &side->opened.catalogue->index;
+  side->tables = std::make_unique<StatisticTables>(side->opened.catalogue->index);
   side->side.tensors = &side->opened.catalogue->list.tensors();
   if (side->opened.joined) {
     side->side.graph = &side->opened.graph();
@@ -88,9 +90,12 @@ Result<TensorDiff> compare(Session& session, const Tolerance& tolerance, const D
   if (pair.a == kNoTensor || pair.b == kNoTensor) return unmatched(run, pair);
   const Catalogue& a = *run.a->opened.catalogue;
   const Catalogue& b = *run.b->opened.catalogue;
-  MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, a.list.tensors()[pair.a], {}));
-  MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, b.list.tensors()[pair.b], {}));
-  return diff_tensors(left, right, tolerance, session.cancel);
+  const TensorRecord &of_a = a.list.tensors()[pair.a], &of_b = b.list.tensors()[pair.b];
+  PairOptions more;
+  // MindSpore dumps an input in the shape of what wrote it; msprobe in the one that the call saw.
+  more.any_shape = of_b.name.io == Io::kInput && !parse_msprobe_entry(of_b.name.op_name);
+  return diff_records({a.index, *run.a->tables}, of_a, {b.index, *run.b->tables}, of_b, tolerance,
+                      {*run.b->opened.pool, session.cancel}, more);
 }
 
 void compare_all(Session& session, const DiffOptions& options, DiffRun& run) {

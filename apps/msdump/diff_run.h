@@ -10,6 +10,7 @@
 #include "compare/divergence.h"
 #include "compare/module_tree.h"
 #include "compare/pairing.h"
+#include "compare/statistic_tables.h"
 #include "compare/tensor_diff.h"
 #include "graph_run.h"
 
@@ -27,6 +28,7 @@ struct DiffOptions {
 struct DiffSide {
   OpenedGraph opened;
   CompareSide side;  // refers to `opened`
+  std::unique_ptr<StatisticTables> tables;
 };
 
 struct DiffRun {

@@ -33,12 +33,16 @@ void ErrorSize::raise(const ErrorSize& other) {
 
 ErrorSize error_size(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
-  if (diff.verdict == Verdict::kSame || metrics.count == 0) return {};
-  const double scale = rms_of(diff);
+  if (diff.verdict == Verdict::kSame) return {};
+  if (diff.by_statistics) {
+    const double error = diff.relative_error.value_or(0);
+    return {error, error};
+  }
+  if (metrics.count == 0) return {};
   const double l2 = metrics.l2_distance.value_or(0) / std::sqrt(static_cast<double>(metrics.count));
   const double largest = metrics.max_abs.value_or(0);
-  if (scale == 0) return largest == 0 ? ErrorSize() : ErrorSize{INFINITY, INFINITY};
-  return {l2 / scale, largest / scale};
+  if (diff.scale == 0) return largest == 0 ? ErrorSize() : ErrorSize{INFINITY, INFINITY};
+  return {l2 / diff.scale, largest / diff.scale};
 }
 
 double rounding_of(DType dtype) {

@@ -6,7 +6,9 @@
 
 namespace msdump {
 
-Result<PairReader> PairReader::open(HostTensor& a, HostTensor& b) {
+Result<PairReader> PairReader::open(HostTensor& a, HostTensor& b) { return open(a, b, 0, a.count()); }
+
+Result<PairReader> PairReader::open(HostTensor& a, HostTensor& b, int64_t first, int64_t count) {
   if (a.count() != b.count()) {
     return fail(make_error(ErrorCode::kShapeMismatch, "{} against {}", describe(a.shape()), describe(b.shape()))
                     .with_path(a.path()));
@@ -16,11 +18,16 @@ Result<PairReader> PairReader::open(HostTensor& a, HostTensor& b) {
     return fail(make_error(ErrorCode::kUnsupportedDtype, "{} against {}", name_of(a.dtype()), name_of(b.dtype()))
                     .with_path(a.path()));
   }
-  return PairReader(a, b, *common);
+  return PairReader(a, b, *common, first, count);
 }
 
-PairReader::PairReader(HostTensor& a, HostTensor& b, DType common)
-    : common_(common), slab_(std::min(kPairSlab, a.count())), a_(side_of(a)), b_(side_of(b)) {}
+PairReader::PairReader(HostTensor& a, HostTensor& b, DType common, int64_t first, int64_t count)
+    : common_(common),
+      slab_(std::min(kPairSlab, count)),
+      a_(side_of(a)),
+      b_(side_of(b)),
+      next_(first),
+      end_(first + count) {}
 
 PairReader::Side PairReader::side_of(HostTensor& tensor) const {
   const auto elements = static_cast<size_t>(slab_);
@@ -38,7 +45,7 @@ Result<const std::byte*> PairReader::read(Side& side, int64_t first, int64_t cou
 
 Result<std::optional<PairSlab>> PairReader::next(const CancelToken& cancel) {
   MSDUMP_CHECK_OK(cancel.check());
-  const int64_t count = std::min(slab_, this->count() - next_);
+  const int64_t count = std::min(slab_, end_ - next_);
   if (count == 0) {
     MSDUMP_CHECK_OK(a_.tensor->check_unchanged());
     MSDUMP_CHECK_OK(b_.tensor->check_unchanged());

@@ -35,9 +35,10 @@ class PairReader {
  public:
   // shape_mismatch when one has more elements, unsupported_dtype when there is no common dtype. The tensors outlive it.
   static Result<PairReader> open(HostTensor& a, HostTensor& b);
+  // Of the elements [first, first + count) alone. Several may read tensors that are direct() at once.
+  static Result<PairReader> open(HostTensor& a, HostTensor& b, int64_t first, int64_t count);
 
   [[nodiscard]] DType dtype() const { return common_; }
-  [[nodiscard]] int64_t count() const { return a_.tensor->count(); }
 
   // The next slab; nothing at the end, when neither file has changed meanwhile.
   Result<std::optional<PairSlab>> next(const CancelToken& cancel);
@@ -48,14 +49,14 @@ class PairReader {
     std::vector<std::byte> stored, widened;  // `widened` is empty where the tensor has the common dtype
   };
 
-  PairReader(HostTensor& a, HostTensor& b, DType common);
+  PairReader(HostTensor& a, HostTensor& b, DType common, int64_t first, int64_t count);
   [[nodiscard]] Side side_of(HostTensor& tensor) const;
   Result<const std::byte*> read(Side& side, int64_t first, int64_t count) const;
 
   DType common_;
   int64_t slab_;
   Side a_, b_;
-  int64_t next_ = 0;
+  int64_t next_, end_;
 };
 
 }  // namespace msdump

@@ -68,13 +68,15 @@ class MixedDiff {
 }  // namespace
 
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
-                                const TensorRecord& record_b, const Tolerance& tolerance,
-                                const RecordContext& context) {
+                                const TensorRecord& record_b, const Tolerance& tolerance, const RecordContext& context,
+                                const PairOptions& options) {
   MSDUMP_CHECK_OK(context.cancel.check());
   if (has_elements(record_a) && has_elements(record_b)) {
     MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, record_a, {}));
     MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, record_b, {}));
-    return diff_tensors(left, right, tolerance, context.cancel);
+    PairOptions shared = options;
+    shared.pool = &context.pool;
+    return diff_tensors(left, right, tolerance, context.cancel, shared);
   }
   if (has_elements(record_a)) {
     MSDUMP_TRY(const StatisticValues stored, b.tables.values_of(record_b));

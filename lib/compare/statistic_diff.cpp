@@ -14,7 +14,7 @@ namespace msdump {
 namespace {
 
 // Of max and min, by default; see the header.
-constexpr double kExtremes = 10;
+constexpr double kExtremes = 3;
 
 enum class Kind : uint8_t { kUnknown, kFloat, kInteger, kBool, kComplex };
 
@@ -70,6 +70,7 @@ class Comparer {
   TensorDiff run() {
     if (shapes_differ() || dtypes_differ()) return std::move(diff_);
     fill_metrics();
+    if (!b_.checksums.empty()) diff_.checksum_b = std::hash<std::string>()(b_.checksums.front().text);
     if (a_.elements() == std::optional<int64_t>(0) && b_.elements() == std::optional<int64_t>(0)) {
       diff_.verdict = Verdict::kEmpty;
       return std::move(diff_);
@@ -238,6 +239,7 @@ class Comparer {
     const bool differs = checksums_ == Agreement::kDifferent;
     const bool equals = checksums_ == Agreement::kEqual;
     if (!nan_.empty()) return settle(Verdict::kNan, with_checksums(nan_));
+    diff_.scale = scale_;
     if (tells_ || equals) diff_.relative_error = error_;
     if (worst_excess_ > 1) return settle(Verdict::kDiffer, with_checksums(worst_));
     if (equals) return settle(Verdict::kSame, fmt::format("equal {}", checksum_name_));

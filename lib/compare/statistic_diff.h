@@ -12,7 +12,7 @@
 //
 // Limits, with rtol and atol as for elements (tolerance.h) and the scale of b; so much elements within it can do:
 //
-//   max, min       atol + rtol |b|; ten times that by default. An extreme is the one element of thousands that is furthest
+//   max, min       atol + rtol |b|; three times that by default. An extreme is the one element of thousands that is furthest
 //                  off, and floating-point noise on weights moves it more than any sum
 //   mean           atol + rtol scale       (a mean near 0 is noise of the scale of the elements)
 //   norm           rtol |b| + atol sqrt(n)

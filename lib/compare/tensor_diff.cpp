@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compare/pair_reader.h"
+#include "compare/typical_scale.h"
 #include "kernels/pair_dtype.h"
 #include "kernels/pair_kl.h"
 
@@ -29,28 +30,6 @@ Shape without_ones(const Shape& shape) {
   return result;
 }
 
-// Of two legs; not std::hypot, whose last digit is the C library's.
-double length(double x, double y) {
-  const double longer = std::max(std::abs(x), std::abs(y)), shorter = std::min(std::abs(x), std::abs(y));
-  if (longer == 0) return 0;
-  return longer * std::sqrt(1 + (shorter / longer) * (shorter / longer));
-}
-
-// The root of the mean square of the first slab of b: good enough for a scale, and read anyway. Complex numbers are taken
-// as their parts.
-double scale_of(DType dtype, const std::byte* b, int64_t count) {
-  if (dtype == DType::kComplex32) return std::sqrt(2.0) * scale_of(DType::kFloat16, b, 2 * count);
-  if (dtype == DType::kComplex64) return std::sqrt(2.0) * scale_of(DType::kFloat32, b, 2 * count);
-  if (dtype == DType::kComplex128) return std::sqrt(2.0) * scale_of(DType::kFloat64, b, 2 * count);
-  kernels::PairState state;
-  kernels::PairRule rule;
-  rule.ulp = rule.quantiles = false;
-  kernels::pair_block(dtype, b, b, count, rule, state);
-  const kernels::PairMetrics metrics = kernels::finish(state);
-  const double scale = length(metrics.mean_b.value_or(0), metrics.std_b.value_or(0));
-  return std::isfinite(scale) ? scale : 0;
-}
-
 Verdict verdict_of(const kernels::PairMetrics& metrics) {
   if (metrics.nan_mismatch + metrics.inf_mismatch > 0) return Verdict::kNan;
   if (metrics.equal == metrics.count) return Verdict::kSame;
@@ -58,14 +37,18 @@ Verdict verdict_of(const kernels::PairMetrics& metrics) {
 }
 
 // Shapes, then dtypes; false with the verdict and its reason.
-bool can_compare(const HostTensor& a, const HostTensor& b, TensorDiff& diff) {
+bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& options, TensorDiff& diff) {
   if (a.shape() != b.shape()) {
-    if (without_ones(a.shape()) != without_ones(b.shape())) {
+    const std::string shapes = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));
+    if (without_ones(a.shape()) == without_ones(b.shape())) {
+      diff.reason = "dimensions of 1 ignored: " + shapes;
+    } else if (options.any_shape && a.count() == b.count()) {
+      diff.reason = "dumped in the shape of what wrote it: " + shapes;
+    } else {
       diff.verdict = Verdict::kShape;
-      diff.reason = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));
+      diff.reason = shapes;
       return false;
     }
-    diff.reason = fmt::format("dimensions of 1 ignored: {} against {}", describe(a.shape()), describe(b.shape()));
   }
   const auto common = kernels::common_dtype(a.dtype(), b.dtype());
   if (!common || kind_of(a.dtype()) != kind_of(b.dtype())) {
@@ -77,26 +60,56 @@ bool can_compare(const HostTensor& a, const HostTensor& b, TensorDiff& diff) {
   return a.count() > 0;
 }
 
-Status compare_elements(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
-                        TensorDiff& diff) {
-  MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
+constexpr int64_t kChunk = 32 * kPairSlab;  // of a tensor that several share: its states are merged in order
+
+Result<kernels::PairState> compare_chunk(HostTensor& a, HostTensor& b, int64_t first, const kernels::PairRule& rule,
+                                         const CancelToken& cancel) {
+  MSDUMP_TRY(PairReader reader, PairReader::open(a, b, first, std::min(kChunk, a.count() - first)));
   kernels::PairState state;
-  kernels::PairRule rule;
-  rule.ulp = a.dtype() == b.dtype() && diff.dtype_a == diff.dtype_b;
   for (;;) {
     MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
-    if (!slab) break;
-    if (slab->first == 0) {
-      rule.scale = scale_of(reader.dtype(), slab->b, slab->count);
-      diff.limits = limits_for(tolerance, diff.dtype_a, diff.dtype_b, rule.scale);
-      rule.rtol = diff.limits.rtol;
-      rule.atol = diff.limits.atol;
-    }
+    if (!slab) return state;
     kernels::pair_block(reader.dtype(), slab->a, slab->b, slab->count, rule, state);
   }
+}
+
+Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const kernels::PairRule& rule,
+                                          const CancelToken& cancel, WorkerPool* pool) {
+  constexpr int64_t kMostWaiting = 64;
+  const int64_t chunks = (a.count() + kChunk - 1) / kChunk;
+  Result<kernels::PairState> whole = compare_chunk(a, b, 0, rule, cancel);
+  const auto merge = [&](Result<kernels::PairState>&& chunk) {
+    if (!whole) return;
+    if (chunk) {
+      whole->merge(*chunk);
+    } else {
+      whole = std::move(chunk);
+    }
+  };
+  const auto compare = [&](int64_t chunk) { return compare_chunk(a, b, chunk * kChunk, rule, cancel); };
+  if (pool == nullptr || !a.direct() || !b.direct()) {
+    for (int64_t chunk = 1; chunk < chunks && whole; ++chunk) merge(compare(chunk));
+    return whole;
+  }
+  pool->ordered_for(
+      chunks - 1, [&](int64_t index) { return compare(index + 1); },
+      [&](int64_t, Result<kernels::PairState>&& chunk) { merge(std::move(chunk)); }, kMostWaiting);
+  return whole;
+}
+
+Status compare_elements(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
+                        const PairOptions& options, TensorDiff& diff) {
+  MSDUMP_TRY(diff.scale, typical_scale(b));
+  diff.limits = limits_for(tolerance, diff.dtype_a, diff.dtype_b, diff.scale);
+  kernels::PairRule rule;
+  rule.ulp = a.dtype() == b.dtype() && diff.dtype_a == diff.dtype_b;
+  rule.scale = diff.scale;
+  rule.rtol = diff.limits.rtol;
+  rule.atol = diff.limits.atol;
+  MSDUMP_TRY(const kernels::PairState state, compare_chunks(a, b, rule, cancel, options.pool));
   diff.metrics = kernels::finish(state);
   diff.verdict = verdict_of(diff.metrics);
-  diff.tolerance_that_passes = passing_limits(diff.metrics, rule.scale);
+  diff.tolerance_that_passes = passing_limits(diff.metrics, diff.scale);
   return {};
 }
 
@@ -134,13 +147,13 @@ bool has_metrics(Verdict verdict) {
 }
 
 Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
-                                const DiffOptions& options) {
+                                const PairOptions& options) {
   TensorDiff diff;
   diff.shape = a.shape();
   diff.dtype_a = a.original_dtype();
   diff.dtype_b = b.original_dtype();
-  if (!can_compare(a, b, diff)) return diff;
-  MSDUMP_CHECK_OK(compare_elements(a, b, tolerance, cancel, diff));
+  if (!can_compare(a, b, options, diff)) return diff;
+  MSDUMP_CHECK_OK(compare_elements(a, b, tolerance, cancel, options, diff));
   if (options.kl) {
     MSDUMP_TRY(diff.kl, divergence_of(a, b, diff, cancel));
   }

@@ -12,6 +12,7 @@
 #include "compare/tolerance.h"
 #include "dump/host_tensor.h"
 #include "io/cancel.h"
+#include "io/worker_pool.h"
 #include "kernels/pair.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -38,6 +39,7 @@ struct TensorDiff {
   std::string reason;  // of what is no plain verdict, and notes: "dimensions of 1 ignored"
   kernels::PairMetrics metrics;
   std::optional<double> kl;                     // only if asked for; not of complex numbers
+  double scale = 0;                             // of b: typical_scale.h
   Limits limits;                                // that were used
   std::optional<Limits> tolerance_that_passes;  // tolerance.h
   Shape shape;                                  // of a
@@ -46,6 +48,7 @@ struct TensorDiff {
   // are unknown, and so are the whole numbers among them, but for nan_a and nan_b where these have been counted.
   bool by_statistics = false;
   bool nan_counted_a = false, nan_counted_b = false;
+  uint64_t checksum_b = 0;  // a hash of it; 0: none
   // What stands for relative_l2 then: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // what it is printed with. Infinite where b is 0; no value where nothing tells.
   std::optional<double> relative_error;
@@ -54,13 +57,16 @@ struct TensorDiff {
 // Were elements compared, so that there are metrics?
 [[nodiscard]] bool has_metrics(Verdict verdict);
 
-struct DiffOptions {
-  bool kl = false;  // costs a second pass over tensors that differ
+struct PairOptions {
+  bool kl = false;             // costs a second pass over tensors that differ
+  bool any_shape = false;      // shapes with as many elements are compared: what a dump shows of an input may be its
+                               // producer's shape, of which a reshape that costs nothing has made another
+  WorkerPool* pool = nullptr;  // shares a large tensor; the result does not depend on it
 };
 
 // An error when one of the tensors cannot be read.
 Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
-                                const DiffOptions& options = {});
+                                const PairOptions& options = {});
 
 // The index of an element: 1234 of (10, 20, 30) is {2, 1, 4}.
 [[nodiscard]] std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape);

@@ -1,10 +1,10 @@
 // When two tensors are close: every pair of elements differs by no more than atol + rtol |b| + rtol scale, where the scale is
-// that of the whole tensor (the root of its mean square), so that an element near 0 in a tensor of thousands is no error.
+// that of the whole tensor (typical_scale.h), so that an element near 0 in a tensor of thousands is no error.
 //
 // rtol is that of the coarser dtype of the two sides: what a few hundred roundings in another order leave, and a good deal
 // less than what a changed constant does.
 //
-//   float64 1e-9   float32 1e-4   float16 5e-3   bfloat16 3e-2   fp8, float4 0.2   integers, bool 0
+//   float64 1e-9   float32 1e-3   float16 5e-3   bfloat16 3e-2   fp8, float4 0.2   integers, bool 0
 //
 // The tolerance that would have passed has that form too, whatever was asked for: the smallest rtol for which
 // atol = rtol scale lets every pair pass, which is the largest |a - b| / (|b| + scale). It is found in the same pass: in

@@ -39,7 +39,7 @@ class MadeTensors {
 };
 
 inline TensorDiff diff_of(HostTensor a, HostTensor b, const Tolerance& tolerance = {},
-                          const DiffOptions& options = {}) {
+                          const PairOptions& options = {}) {
   const CancelToken cancel;
   auto diff = diff_tensors(a, b, tolerance, cancel, options);
   REQUIRE(diff);
