@@ -119,6 +119,18 @@ void compare_all(Session& session, const DiffOptions& options, DiffRun& run) {
       });
 }
 
+// What only the neighbours of a tensor tell.
+void revise_verdicts(DiffRun& run) {
+  for (const uint32_t tensor : run.divergence.noise) {
+    run.diffs[tensor].verdict = Verdict::kClose;
+    run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
+  }
+  for (const uint32_t tensor : run.divergence.suspicious) {
+    run.diffs[tensor].verdict = Verdict::kDiffer;
+    run.diffs[tensor].reason = "the operator's inputs are equal bit for bit; more than rounding leaves";
+  }
+}
+
 }  // namespace
 
 const TensorRecord& DiffRun::record_of(const TensorPair& pair) const {
@@ -150,6 +162,7 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options) {
   MSDUMP_CHECK_OK(session.cancel.check());
   run.modules = ModuleTree::of(run.b->opened.catalogue->index);
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, run.modules);
+  revise_verdicts(run);
   return run;
 }
 

@@ -34,6 +34,7 @@ class Finder {
   DivergenceReport run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) look_at(run);
     drop_explained();
+    pass_noise_on();
     for (Root& root : roots_) {
       root.divergence.downstream = count_downstream(root.run);
       report_.roots.push_back(std::move(root.divergence));
@@ -341,6 +342,18 @@ class Finder {
     lower(root, kBehindAnother);
     root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference has not"
                                        : "an infinity comes out of it, and none went in that the reference has not";
+  }
+
+  // What reads noise shows the same.
+  void pass_noise_on() {
+    const std::set<uint32_t> noise(report_.noise.begin(), report_.noise.end());
+    if (noise.empty()) return;
+    for (const FlowRun& run : view_.runs()) {
+      for (const FlowInput& input : run.inputs) {
+        if (input.made_as != kNoTensor && noise.count(input.made_as) > 0 && view_.is(input.tensor, Verdict::kDiffer))
+          report_.noise.push_back(input.tensor);
+      }
+    }
   }
 
   // ---- roots

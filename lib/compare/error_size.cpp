@@ -12,11 +12,21 @@ namespace {
 
 constexpr double kCancelled = 0.1;  // of the norm of the inputs: less is left of them
 
-double rms_of(const TensorDiff& diff) {
-  return std::hypot(diff.metrics.mean_b.value_or(0), diff.metrics.std_b.value_or(0));
+double elements_of(const TensorDiff& diff) {
+  if (!diff.by_statistics) return static_cast<double>(diff.metrics.count);
+  return static_cast<double>(element_count(diff.shape).value_or(0));
 }
 
-double norm_of(const TensorDiff& diff) { return rms_of(diff) * std::sqrt(static_cast<double>(diff.metrics.count)); }
+double norm_of(const TensorDiff& diff) {
+  const double rms =
+      diff.by_statistics ? diff.scale : std::hypot(diff.metrics.mean_b.value_or(0), diff.metrics.std_b.value_or(0));
+  return rms * std::sqrt(elements_of(diff));
+}
+
+double error_norm_of(const TensorDiff& diff) {
+  if (!diff.by_statistics) return diff.metrics.l2_distance.value_or(0);
+  return diff.relative_error.value_or(0) * norm_of(diff);
+}
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   const std::string lower = to_lower(text);
@@ -73,19 +83,20 @@ bool may_jump(std::string_view op_type) {
 }
 
 bool is_cancellation_noise(const CancellationCase& one) {
-  const kernels::PairMetrics& out = one.output->metrics;
-  if (out.count == 0 || !out.l2_distance) return false;
+  const double output = elements_of(*one.output);
+  if (output == 0) return false;
   double errors = 0, norms = 0, elements = 0;
   for (const TensorDiff* const input : one.inputs) {
-    errors += input->metrics.l2_distance.value_or(0);
+    errors += error_norm_of(*input);
     norms = std::max(norms, norm_of(*input));
-    elements = std::max(elements, static_cast<double>(input->metrics.count));
+    elements = std::max(elements, elements_of(*input));
   }
-  if (norms == 0 || norm_of(*one.output) > norms * kCancelled) return false;
   // A sum of k terms adds up at most sqrt(k) of the norm of their errors.
-  const double terms = std::max(1.0, elements / static_cast<double>(out.count));
-  const double rounding = rounding_of(one.output->dtype_b) * norms;
-  return *out.l2_distance <= std::sqrt(terms) * (errors + rounding);
+  const double gain = std::sqrt(std::max(1.0, elements / output));
+  const double error = error_norm_of(*one.output);
+  if (error <= gain * errors) return true;
+  const bool cancelled = norms > 0 && norm_of(*one.output) <= norms * kCancelled;
+  return cancelled && error <= gain * (errors + rounding_of(one.output->dtype_b) * norms);
 }
 
 bool explains(const ErrorSize& inputs, const ErrorSize& outputs) {

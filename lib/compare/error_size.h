@@ -39,8 +39,8 @@ struct CancellationCase {
   std::vector<const TensorDiff*> inputs;
   const TensorDiff* output = nullptr;
 };
-// Is the difference of the output no more than what the differences of the inputs, or their rounding, add up to where
-// all terms cancel?
+// Is the difference of the output no more than the differences of the inputs can add up to; or, where nearly all terms
+// cancel, those and their rounding?
 [[nodiscard]] bool is_cancellation_noise(const CancellationCase& one);
 
 // An operator that makes this many times its inputs' error is a suspect; ordinary ones stay below 10.

@@ -82,7 +82,9 @@ bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
 }
 
 bool RunView::gained_nan(uint32_t tensor) const {
-  return tensor != kNoTensor && diffs_[tensor].metrics.nan_a > diffs_[tensor].metrics.nan_b;
+  if (tensor == kNoTensor) return false;
+  const TensorDiff& diff = diffs_[tensor];
+  return diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
 }
 
 ErrorSize RunView::largest_error(const std::vector<uint32_t>& tensors) const {

@@ -197,6 +197,7 @@ class Comparer {
   }
 
   void compare_counts() {
+    diff_.nan_in_a_alone = a_.has(Special::kNan).value_or(false) && !b_.has(Special::kNan).value_or(true);
     compare_special("NaN", Special::kNan, &StatisticValues::nan);
     compare_special("inf", Special::kPositiveInf, &StatisticValues::positive_inf);
     compare_special("-inf", Special::kNegativeInf, &StatisticValues::negative_inf);

@@ -48,7 +48,8 @@ struct TensorDiff {
   // are unknown, and so are the whole numbers among them, but for nan_a and nan_b where these have been counted.
   bool by_statistics = false;
   bool nan_counted_a = false, nan_counted_b = false;
-  uint64_t checksum_b = 0;  // a hash of it; 0: none
+  bool nan_in_a_alone = false;  // something says so
+  uint64_t checksum_b = 0;      // a hash of it; 0: none
   // What stands for relative_l2 then: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // what it is printed with. Infinite where b is 0; no value where nothing tells.
   std::optional<double> relative_error;

@@ -10,7 +10,7 @@ namespace msdump {
 namespace {
 
 constexpr int64_t kPieces = 16, kPiece = 1024;
-constexpr double kGap = 100;
+constexpr double kGap = 100, kTight = 4;
 constexpr size_t kOneIn = 20;
 
 struct Parts {
@@ -54,7 +54,7 @@ double scale_of_sample(std::vector<double> sample) {
   std::sort(sample.begin(), sample.end());
   size_t count = sample.size();
   for (size_t i = std::max<size_t>(sample.size() / kOneIn, 1); i < sample.size(); ++i) {
-    if (sample[i] <= kGap * sample[i - 1]) continue;
+    if (sample[i] <= kGap * sample[i - 1] || sample.back() > kTight * sample[i]) continue;
     count = i;
     break;
   }
