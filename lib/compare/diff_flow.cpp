@@ -187,7 +187,10 @@ class IrEdges {
     input.from = edge.from;
     if (edge.from == From::kParameter) {
       const IrGraph& ir = graph_.ir(op);
-      input.parameter = ir.text(ir.parameters[edge.parameter].name);
+      const IrParameter& parameter = ir.parameters[edge.parameter];
+      input.parameter = ir.text(parameter.name);
+      const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
+      input.is_weight = parameter.is_weight.value_or(is_ref || parameter.has_default);
     }
     if (edge.from != From::kOperator) return input;
     read_.emplace(edge.op, edge.output);

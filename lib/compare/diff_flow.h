@@ -37,7 +37,8 @@ struct FlowInput {
   uint32_t made_as = kNoTensor;  // the output that it was; kNoTensor: not known, or neither side has it
   uint32_t made_by = kNoRun;     // whose output it was
   InputEdge::From from = InputEdge::From::kUnknown;
-  std::string parameter;  // From::kParameter: its name
+  std::string parameter;   // From::kParameter: its name
+  bool is_weight = false;  // of such: one that the network keeps, no input of the graph
 };
 
 struct FlowRun {

@@ -84,18 +84,17 @@ class Finder {
       if (earlier_step_) return;
       const uint32_t tensor = view_.compared(input->tensor) ? input->tensor : input->made_as;
       if (input->from == From::kParameter) {
-        add_parameter(run, inputs, input->parameter, tensor);
+        add_parameter(run, inputs, *input, tensor);
       } else if (!any_before_ && !inputs.behind) {
         look_at_unknown_source(run, inputs, tensor);
       }
     }
   }
 
-  void add_parameter(uint32_t run, const RunInputs& inputs, const std::string& parameter, uint32_t tensor) {
-    if (!told_parameters_.insert({view_.place(run).rank, parameter}).second) return;
-    const bool trained = parameter.find('.') != std::string::npos;
-    Root& root = add(run, trained ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, {tensor});
-    root.divergence.parameter = parameter;
+  void add_parameter(uint32_t run, const RunInputs& inputs, const FlowInput& input, uint32_t tensor) {
+    if (!told_parameters_.insert({view_.place(run).rank, input.parameter}).second) return;
+    Root& root = add(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, {tensor});
+    root.divergence.parameter = input.parameter;
     root.divergence.reason = "its value differs already where it is first read";
   }
 

@@ -232,6 +232,20 @@ std::string_view explanation(PairedBy how) {
 
 Pairing pair_sides(const CompareSide& a, const CompareSide& b) { return Pairer(a, b).run(); }
 
+Pairing pair_single(const CompareSide& a, const CompareSide& b) {
+  Pairing pairing;
+  pairing.a = operators_of(a);
+  pairing.b = operators_of(b);
+  const auto with_tensor = [](const std::vector<SequencedOp>& operators) {
+    const auto found =
+        std::find_if(operators.begin(), operators.end(), [](const SequencedOp& one) { return !one.tensors.empty(); });
+    return static_cast<uint32_t>(found - operators.begin());
+  };
+  pairing.operators.push_back({with_tensor(pairing.a), with_tensor(pairing.b), PairedBy::kName, 1});
+  pairing.tensors.push_back({0, 0, 0});
+  return pairing;
+}
+
 std::string nearest_name(const std::string& name, const std::vector<SequencedOp>& others) {
   const std::string plain = normalised_op_name(name);
   std::string nearest;

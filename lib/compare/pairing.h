@@ -40,6 +40,8 @@ struct Pairing {
 };
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b);
+// The one tensor of each side with the other, whatever they are called.
+[[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
 
 // The name on the other side that is nearest to one without a partner; empty when none is near.
 [[nodiscard]] std::string nearest_name(const std::string& name, const std::vector<SequencedOp>& others);
