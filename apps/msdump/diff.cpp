@@ -54,7 +54,8 @@ class Diff : public Command {
     if (!rules) return session.end_with(rules.error());
     Result<DiffRun> run = run_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
-    if (run->rows.empty()) return end_without_rows(session, *run);
+    if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
+      return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
       if (const Status written = write_baseline(*run); !written) return session.end_with(written.error());
     }
@@ -129,9 +130,20 @@ class Diff : public Command {
     return objects;
   }
 
+  // Only where it may be wrong.
+  static void note_numbering(Session& session, const DiffRun& run) {
+    for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      if (side->side.graph == nullptr || side->opened.joined->numbering.confidence >= 1) continue;
+      session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
+                                        side == run.a.get() ? "candidate" : "reference",
+                                        side->opened.joined->numbering.evidence));
+    }
+  }
+
   ExitCode conclude(Session& session, const DiffRun& run) const {
-    const bool failed_a = report_graph_failures(session, run.a->opened);
-    const bool failed_b = report_graph_failures(session, run.b->opened);
+    const bool failed_a = report_graph_failures(session, run.a->opened, Choices::kSilent);
+    const bool failed_b = report_graph_failures(session, run.b->opened, Choices::kSilent);
+    note_numbering(session, run);
     for (const Error& error : run.failures) session.messages.error(error);
     for (const std::string& text : run.unused_baseline)
       session.messages.note(fmt::format("in the baseline, but no longer that way: {}", text));

@@ -35,7 +35,8 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
   side->side.index = &side->catalogue().index;
   side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
   side->side.tensors = &side->catalogue().list.tensors();
-  if (side->opened.joined) {
+  // An IR that was found nearby and has none of the operators is another run's.
+  if (side->opened.joined && side->opened.joined->join.matched_operators() > 0) {
     side->side.graph = &side->opened.graph();
     side->side.join = &side->opened.joined->join;
   }
@@ -128,7 +129,6 @@ class Comparison {
 
   // The worst elements with both values.
   Status look_closer(const TensorPair& pair, Outcome& outcome) const {
-    if (!outcome.diff.metrics.worst && options_.worst == 0 && !options_.by_axis) return {};
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
     MSDUMP_TRY(HostTensor left, HostTensor::open(*run_.a->side.index, of_a(pair), {}));
     MSDUMP_TRY(HostTensor right, HostTensor::open(*run_.b->side.index, of_b(pair), {}));

@@ -93,7 +93,8 @@ class Finder {
 
   void add_parameter(uint32_t run, const RunInputs& inputs, const FlowInput& input, uint32_t tensor) {
     if (!told_parameters_.insert({view_.place(run).rank, input.parameter}).second) return;
-    Root& root = add(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, {tensor});
+    Root& root =
+        add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
     root.divergence.reason = "its value differs already where it is first read";
   }
@@ -111,7 +112,8 @@ class Finder {
       return;
     }
     const std::string parameter = view_.parameter_like(tensor);
-    Root& root = add(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter, inputs, {tensor});
+    Root& root =
+        add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter, inputs, tensor);
     root.uncertain_source = true;
     root.divergence.parameter = parameter;
     lower(root, parameter.empty() ? kUnknownSource : kNotAllKnown);
@@ -379,6 +381,13 @@ class Finder {
     if (kind == DivergenceKind::kNan) states_[run].behind_nan = true;
     roots_.push_back(std::move(root));
     return roots_.back();
+  }
+
+  // Its evidence is the value alone.
+  Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor) {
+    Root& root = add(run, kind, inputs, {});
+    root.divergence.inputs = {tensor};
+    return root;
   }
 
   [[nodiscard]] double sure() const {
