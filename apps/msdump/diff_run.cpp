@@ -1,6 +1,7 @@
 #include "diff_run.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "compare/precision.h"
 #include "compare/record_diff.h"
 #include "dump/host_tensor.h"
+#include "graph/op_name.h"
 #include "graph/source_lines.h"
 #include "msprobe/names.h"
 
@@ -41,6 +43,32 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
     side->side.join = &side->opened.joined->join;
   }
   return side;
+}
+
+// The dump.json of both sides, the first with the first.
+std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
+  const auto of = [](const DumpIndex& index) {
+    std::vector<std::string> paths;
+    for (const IndexedFile& file : index.files()) {
+      if (file.kind == FileKind::kDumpJson) paths.push_back(index.path_of(file));
+    }
+    return paths;
+  };
+  const std::vector<std::string> left = of(*a.side.index), right = of(*b.side.index);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
+  return pairs;
+}
+
+// Names that are mapped one by one and that the candidate has not.
+void note_unknown_names(Session& session, const NameMap& map, const CompareSide& side) {
+  std::set<std::string> known;
+  for (const TensorRecord& tensor : *side.tensors) known.insert(normalised_op_name(tensor.name.op_name));
+  for (const NamePair& pair : map.operators()) {
+    if (known.count(normalised_op_name(pair.candidate)) > 0) continue;
+    session.messages.warning(
+        fmt::format("--map, line {}: the candidate has no operator '{}'", pair.line, excerpt(pair.candidate)));
+  }
 }
 
 bool is_one_file(const DiffSide& side) {
@@ -100,7 +128,8 @@ class Comparison {
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
     MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
-    judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
+    if (!outcome.diff.by_statistics)
+      judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     if (outcome.diff.verdict != Verdict::kSame && !outcome.diff.by_statistics)
       MSDUMP_CHECK_OK(look_closer(pair, outcome));
     return outcome;
@@ -132,11 +161,17 @@ class Comparison {
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
     MSDUMP_TRY(HostTensor left, HostTensor::open(*run_.a->side.index, of_a(pair), {}));
     MSDUMP_TRY(HostTensor right, HostTensor::open(*run_.b->side.index, of_b(pair), {}));
-    if (options_.worst > 0 || options_.by_axis) {
-      MSDUMP_TRY(outcome.extras.look,
-                 look_again(left, right, outcome.diff, {options_.worst, options_.by_axis}, session_.cancel));
+    // Where one side alone is NaN or infinite, the metrics know of no worst element.
+    const bool mismatch = outcome.diff.verdict == Verdict::kNan;
+    if (options_.worst > 0 || options_.by_axis || mismatch) {
+      const SecondLookOptions look{std::max<size_t>(options_.worst, mismatch ? 1 : 0), options_.by_axis};
+      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, session_.cancel));
     }
-    if (outcome.diff.metrics.worst) {
+    std::vector<WorstElement>& worst = outcome.extras.look.worst;
+    if (mismatch && !worst.empty()) {
+      outcome.extras.worst = worst.front();
+      if (options_.worst == 0) worst.clear();
+    } else if (outcome.diff.metrics.worst) {
       MSDUMP_TRY(outcome.extras.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
     }
     return {};
@@ -264,7 +299,13 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
   MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side) : pair_sides(run.a->side, run.b->side);
+  std::optional<NameMap> map;
+  if (!options.map.empty()) {
+    MSDUMP_TRY(map, NameMap::read(options.map, {dump_jsons(*run.a, *run.b)}));
+    note_unknown_names(session, *map, run.a->side);
+  }
+  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
+                                : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
   choose_rows(run);
   compare_all(session, options, rules, run);
   MSDUMP_CHECK_OK(session.cancel.check());

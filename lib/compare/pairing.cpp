@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "compare/alignment.h"
+#include "compare/common_name.h"
 #include "graph/op_name.h"
 
 namespace msdump {
@@ -37,7 +39,7 @@ std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { retu
 
 class Pairer {
  public:
-  Pairer(const CompareSide& a, const CompareSide& b) : side_a_(a), side_b_(b) {
+  Pairer(const CompareSide& a, const CompareSide& b, const NameMap* map) : side_a_(a), side_b_(b), map_(map) {
     result_.a = operators_of(a);
     result_.b = operators_of(b);
     lone_rank_ = ranks_of(result_.a).size() <= 1 && ranks_of(result_.b).size() <= 1;
@@ -48,7 +50,8 @@ class Pairer {
   }
 
   Pairing run() {
-    if (!by_names()) {
+    if (map_ != nullptr) by_map();
+    if (map_ != nullptr || !by_names()) {
       by_place();
       by_names_left();
     }
@@ -80,6 +83,23 @@ class Pairer {
     how_[b] = how;
   }
 
+  void by_map() {
+    taken_a_.assign(result_.a.size(), false);
+    taken_b_.assign(result_.b.size(), false);
+    std::map<std::pair<std::optional<int64_t>, std::string>, uint32_t> places;
+    for (uint32_t i = 0; i < result_.b.size(); ++i)
+      places.try_emplace({counted(result_.b[i].rank, lone_rank_), normalised_op_name(result_.b[i].name)}, i);
+    for (uint32_t i = 0; i < result_.a.size(); ++i) {
+      const auto reference = map_->reference_of(result_.a[i].name);
+      if (!reference) continue;
+      taken_a_[i] = true;  // also where the user says that it has no partner
+      const auto found = places.find({counted(result_.a[i].rank, lone_rank_), normalised_op_name(*reference)});
+      if (reference->empty() || found == places.end() || taken_b_[found->second]) continue;
+      taken_b_[found->second] = true;
+      pair(i, found->second, PairedBy::kUser);
+    }
+  }
+
   // The same names on both sides, each once.
   bool by_names() {
     const auto in_a = names(result_.a), in_b = names(result_.b);
@@ -94,7 +114,7 @@ class Pairer {
 
   void by_place() {
     for (const auto& rank : lone_rank_ ? Numbers{std::nullopt} : ranks_of(result_.b)) {
-      const std::vector<uint32_t> a = of_rank(result_.a, rank), b = of_rank(result_.b, rank);
+      const std::vector<uint32_t> a = of_rank(result_.a, rank, taken_a_), b = of_rank(result_.b, rank, taken_b_);
       const auto keys_a = keys(side_a_, result_.a, a), keys_b = keys(side_b_, result_.b, b);
       for (const AlignedPair& aligned : align(keys_a, keys_b)) {
         // The first levels know neighbours only where there is a graph.
@@ -104,11 +124,11 @@ class Pairer {
     }
   }
 
-  [[nodiscard]] std::vector<uint32_t> of_rank(const std::vector<SequencedOp>& operators,
-                                              std::optional<int64_t> rank) const {
+  [[nodiscard]] std::vector<uint32_t> of_rank(const std::vector<SequencedOp>& operators, std::optional<int64_t> rank,
+                                              const std::vector<bool>& taken) const {
     std::vector<uint32_t> places;
     for (uint32_t i = 0; i < operators.size(); ++i) {
-      if (counted(operators[i].rank, lone_rank_) == rank) places.push_back(i);
+      if (counted(operators[i].rank, lone_rank_) == rank && (taken.empty() || !taken[i])) places.push_back(i);
     }
     return places;
   }
@@ -130,6 +150,7 @@ class Pairer {
     for (const auto& [name, a] : in_a) {
       const auto found = in_b.find(name);
       if (a == kNoOperator || found == in_b.end() || found->second == kNoOperator) continue;
+      if (!taken_a_.empty() && taken_a_[a]) continue;
       if (partner_of_a_[a] == kNoOperator && partner_of_b_[found->second] == kNoOperator)
         pair(a, found->second, PairedBy::kLeftName);
     }
@@ -176,6 +197,7 @@ class Pairer {
       case PairedBy::kNeighbours: return 0.9;
       case PairedBy::kSequence: return 0.7;
       case PairedBy::kLeftName: return 0.5;
+      case PairedBy::kUser: return 1;
       case PairedBy::kNothing: return 0;
     }
     return 0;
@@ -197,14 +219,27 @@ class Pairer {
   [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const {
     const TensorRecord& record = (*side.tensors)[tensor];
     const auto& step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
-    return {counted(step, lone_step_), record.occurrence, record.name.io, record.name.slot};
+    return {counted(step, lone_step_), record.occurrence, record.name.io,
+            record.name.io == Io::kParameter ? common_parameter_name(record.name.slot) : record.name.slot};
+  }
+
+  // The slot may be another one by the user's word.
+  [[nodiscard]] SlotKey key_of_a(const OpPair& pair, uint32_t tensor) {
+    SlotKey key = slot_key(side_a_, tensor);
+    if (map_ == nullptr || pair.how != PairedBy::kUser) return key;
+    const NameFacts& name = (*side_a_.tensors)[tensor].name;
+    auto reference = map_->reference_of(result_.a[pair.a].name, name.io, name.slot);
+    if (!reference || normalised_op_name(reference->op_name) != normalised_op_name(result_.b[pair.b].name)) return key;
+    key.io = reference->io;
+    key.slot = slots_.emplace_back(std::move(reference->slot));
+    return key;
   }
 
   void pair_tensors(uint32_t place) {
     const OpPair& pair = result_.operators[place];
     std::map<SlotKey, TensorPair> slots;
     if (pair.a != kNoOperator) {
-      for (const uint32_t tensor : result_.a[pair.a].tensors) slots[slot_key(side_a_, tensor)].a = tensor;
+      for (const uint32_t tensor : result_.a[pair.a].tensors) slots[key_of_a(pair, tensor)].a = tensor;
     }
     if (pair.b != kNoOperator) {
       for (const uint32_t tensor : result_.b[pair.b].tensors) slots[slot_key(side_b_, tensor)].b = tensor;
@@ -216,21 +251,25 @@ class Pairer {
   }
 
   const CompareSide &side_a_, &side_b_;
+  const NameMap* map_;
   Pairing result_;
   bool lone_rank_ = false, lone_step_ = false;
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
-  std::vector<PairedBy> how_;  // by operator of b
+  std::vector<PairedBy> how_;            // by operator of b
+  std::vector<bool> taken_a_, taken_b_;  // by the map; empty without one
+  std::deque<std::string> slots_;        // that the map names
 };
 
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 5> kTexts = {
-      "by name", "by its neighbours in the graph", "by its place in the sequence", "by name alone", "no partner"};
+  static constexpr std::array<std::string_view, 6> kTexts = {
+      "by name",   "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
+      "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
 
-Pairing pair_sides(const CompareSide& a, const CompareSide& b) { return Pairer(a, b).run(); }
+Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }
 
 Pairing pair_single(const CompareSide& a, const CompareSide& b) {
   Pairing pairing;
