@@ -100,6 +100,7 @@ class Finder {
   }
 
   void look_at_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+    if (view_.other_framework()) return;
     if (const uint32_t other = one_sided_between(first_of_step_, run); other != kNoRun) {
       add_one_sided(other, run, inputs);
       return;
@@ -143,6 +144,7 @@ class Finder {
   // An operator that only one side has stands between; or what wrote it is off by as much, which its own, coarser dtype
   // hid; or something that was not dumped at all changes it.
   void look_at_changed(uint32_t run, const RunInputs& inputs) {
+    if (view_.other_framework()) return;
     const FlowInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
     if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
@@ -201,6 +203,7 @@ class Finder {
   // Of the runs in [first, end) that one side alone has, the one to name: the candidate's that turns to a coarser dtype,
   // else its last, else the reference's last. A module whose operators have partners does not count.
   [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
+    if (view_.other_framework()) return kNoRun;
     uint32_t of_a = kNoRun, of_b = kNoRun;
     for (uint32_t run = first; run < end; ++run) {
       if (!view_.one_sided(run) || has_paired_inside(run) || view_.is_backward(run) != view_.is_backward(end)) continue;

@@ -44,6 +44,7 @@ class Pairer {
     result_.b = operators_of(b);
     lone_rank_ = ranks_of(result_.a).size() <= 1 && ranks_of(result_.b).size() <= 1;
     lone_step_ = steps_of(a).size() <= 1 && steps_of(b).size() <= 1;
+    result_.other_framework = is_pytorch(result_.a) != is_pytorch(result_.b);
     partner_of_b_.assign(result_.b.size(), kNoOperator);
     partner_of_a_.assign(result_.a.size(), kNoOperator);
     how_.assign(result_.b.size(), PairedBy::kNothing);
@@ -208,11 +209,13 @@ class Pairer {
     uint32_t occurrence;
     Io io;
     std::string_view slot;
+    uint32_t beside = 0;  // of several in one slot
     bool operator<(const SlotKey& other) const {
       if (step != other.step) return step < other.step;
       if (occurrence != other.occurrence) return occurrence < other.occurrence;
       if (io != other.io) return io < other.io;
-      return slot != other.slot && natural_less(slot, other.slot);
+      if (slot != other.slot) return natural_less(slot, other.slot);
+      return beside < other.beside;
     }
   };
 
@@ -220,7 +223,7 @@ class Pairer {
     const TensorRecord& record = (*side.tensors)[tensor];
     const auto& step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
     return {counted(step, lone_step_), record.occurrence, record.name.io,
-            record.name.io == Io::kParameter ? common_parameter_name(record.name.slot) : record.name.slot};
+            record.name.io == Io::kParameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
   }
 
   // The slot may be another one by the user's word.
@@ -244,10 +247,82 @@ class Pairer {
     if (pair.b != kNoOperator) {
       for (const uint32_t tensor : result_.b[pair.b].tensors) slots[slot_key(side_b_, tensor)].b = tensor;
     }
+    if (result_.other_framework && pair.how != PairedBy::kUser && pair.b != kNoOperator)
+      pair_by_shapes(slots, result_.b[pair.b].name.ends_with(".backward"));
     for (auto& [key, tensors] : slots) {
       tensors.op = place;
       result_.tensors.push_back(tensors);
     }
+  }
+
+  // The two frameworks do not pass arguments in the same slots: of those with other shapes, or without a partner, the
+  // first with the first of its shape.
+  void pair_by_shapes(std::map<SlotKey, TensorPair>& slots, bool backward) const {
+    std::vector<std::pair<SlotKey, uint32_t>> left_a, left_b;
+    std::set<Io> settled = {Io::kParameter};
+    for (const Io io : {Io::kInput, Io::kOutput}) {
+      if (in_one_form(slots, io)) settled.insert(io);
+    }
+    for (auto& [key, pair] : slots) {
+      if (settled.count(key.io) > 0) continue;
+      if (pair.a != kNoTensor) left_a.emplace_back(key, pair.a);
+      if (pair.b != kNoTensor) left_b.emplace_back(key, pair.b);
+      pair.a = pair.b = kNoTensor;
+    }
+    for (auto& [key, a] : left_a) {
+      // Gradients come in an order of their own.
+      if (backward && key.io == Io::kOutput && number_like(left_b, key, a) > 1) continue;
+      const auto found = std::find_if(left_b.begin(), left_b.end(), [&](const auto& other) {
+        return other.second != kNoTensor && is_same_place(key, other.first) && same_shape(a, other.second);
+      });
+      if (found == left_b.end()) continue;
+      slots[found->first] = {0, a, found->second};
+      a = found->second = kNoTensor;
+    }
+    for (const auto& [key, a] : left_a) {
+      if (a == kNoTensor) continue;
+      SlotKey free = key;  // beside what the reference has in that slot
+      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
+      slots[free].a = a;
+    }
+    for (const auto& [key, b] : left_b) {
+      if (b == kNoTensor) continue;
+      SlotKey free = key;
+      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
+      slots[free].b = b;
+    }
+    std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
+  }
+
+  // Has each side the same slots of this io, with the same shapes?
+  [[nodiscard]] bool in_one_form(const std::map<SlotKey, TensorPair>& slots, Io io) const {
+    return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
+      const TensorPair& pair = slot.second;
+      return slot.first.io != io || (pair.a != kNoTensor && pair.b != kNoTensor && same_shape(pair.a, pair.b));
+    });
+  }
+
+  [[nodiscard]] long number_like(const std::vector<std::pair<SlotKey, uint32_t>>& others, const SlotKey& key,
+                                 uint32_t a) const {
+    return std::count_if(others.begin(), others.end(), [&](const auto& other) {
+      return other.second != kNoTensor && is_same_place(key, other.first) && same_shape(a, other.second);
+    });
+  }
+
+  static bool is_same_place(const SlotKey& a, const SlotKey& b) {
+    return a.step == b.step && a.occurrence == b.occurrence && a.io == b.io;
+  }
+
+  [[nodiscard]] bool same_shape(uint32_t a, uint32_t b) const {
+    const Shape *const left = (*side_a_.tensors)[a].shape, *const right = (*side_b_.tensors)[b].shape;
+    return left != nullptr && right != nullptr && *left == *right;
+  }
+
+  // By what modules and calls are named after.
+  static bool is_pytorch(const std::vector<SequencedOp>& operators) {
+    return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
+      return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
+    });
   }
 
   const CompareSide &side_a_, &side_b_;

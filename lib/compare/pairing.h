@@ -39,6 +39,7 @@ struct Pairing {
   std::vector<SequencedOp> a, b;
   std::vector<OpPair> operators;    // in the order of b, the reference; those of a alone where they stand there
   std::vector<TensorPair> tensors;  // operator by operator; steps, then inputs before outputs, by slot
+  bool other_framework = false;     // one side is msprobe's of PyTorch, the other is not
 };
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);

@@ -69,6 +69,8 @@ class RunView {
   // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
 
+  // Frameworks have operators and arguments of their own; what only one side has says nothing then.
+  [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
   // compare/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
   // By its name.
