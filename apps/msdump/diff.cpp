@@ -90,7 +90,7 @@ class Diff : public Command {
   }
 
   [[nodiscard]] bool is_shown(const DiffRun& run, uint32_t row) const {
-    return options_.form != report::Form::kTable || options_.all || is_difference(run.diffs[row].verdict) ||
+    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row) ||
            run.diffs[row].verdict == Verdict::kSkipped;
   }
 
@@ -116,7 +116,7 @@ class Diff : public Command {
   void print_closer(Session& session, const DiffRun& run) const {
     size_t shown = 0;
     for (const uint32_t row : run.rows) {
-      const std::string text = is_difference(run.diffs[row].verdict) ? closer_text(run, row) : std::string();
+      const std::string text = counts_as_difference(run, row) ? closer_text(run, row) : std::string();
       if (text.empty()) continue;
       if (++shown > kCloserShown) return session.messages.note("more tensors; --json has the worst elements of all");
       (void)session.out.write("\n" + text);

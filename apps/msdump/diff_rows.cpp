@@ -108,6 +108,11 @@ report::Object divergence_object(const DiffRun& run, const Divergence& root) {
   return object;
 }
 
+uint64_t count_accepted(const DiffRun& run) {
+  return static_cast<uint64_t>(
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
+}
+
 // ---- the table
 
 std::string text_at(const report::Row& row, const char* path) {
@@ -240,7 +245,8 @@ std::string summary_text(const DiffRun& run) {
     const uint64_t count = count_of(run, verdict);
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
-  return text + parts;
+  const uint64_t accepted = count_accepted(run);
+  return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
 }
 
 }  // namespace msdump::cli

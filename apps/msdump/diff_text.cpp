@@ -86,19 +86,30 @@ std::string root_text(const DiffRun& run, const Divergence& root) {
   if (!root.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, root.inputs));
   if (!root.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, root.outputs));
   text += fmt::format("  why   {}\n", root.reason);
-  text += fmt::format("  then  {} follow from it; confidence {:.2g}{}\n", plural(root.downstream, "difference"),
+  text += fmt::format("  so    it explains {}; confidence {:.2g}{}\n", plural(root.downstream, "difference"),
                       root.confidence,
                       root.amplification ? fmt::format("; the error grows {:.3g} times", *root.amplification) : "");
   return text;
 }
 
+// Is all that it shows in the baseline?
+bool is_accepted(const DiffRun& run, const Divergence& root) {
+  const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
+  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
+  const auto accepted = [&](uint32_t tensor) { return run.extras[tensor].accepted; };
+  return std::any_of(shown.begin(), shown.end(), accepted) && std::none_of(shown.begin(), shown.end(), counts);
+}
+
 }  // namespace
 
 std::string divergence_text(const DiffRun& run) {
-  const auto& roots = run.divergence.roots;
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) {
+    if (!is_accepted(run, root)) roots.push_back(&root);
+  }
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
-    text += (i == 0 ? "first divergence: " : "also: ") + root_text(run, roots[i]) + "\n";
+    text += (i == 0 ? "first divergence: " : "also: ") + root_text(run, *roots[i]) + "\n";
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
