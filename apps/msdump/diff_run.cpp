@@ -224,6 +224,11 @@ void revise_verdicts(DiffRun& run) {
     run.diffs[tensor].verdict = Verdict::kClose;
     run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
   }
+  for (const uint32_t tensor : run.divergence.unwritten) {
+    if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
+    run.diffs[tensor].verdict = Verdict::kSkipped;
+    run.diffs[tensor].reason = "nothing reads this output; the kernel may never have written it";
+  }
   for (const uint32_t tensor : run.divergence.suspicious) {
     run.diffs[tensor].verdict = Verdict::kDiffer;
     run.diffs[tensor].reason = "within the tolerance, but the operator's inputs are equal bit for bit";

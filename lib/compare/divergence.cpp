@@ -55,7 +55,8 @@ class Finder {
     const size_t before = roots_.size();
     if (!inputs.entering.empty()) look_at_entering(run, inputs);
     if (!inputs.constants.empty()) look_at_constants(run, inputs, outputs);
-    if (!inputs.changed.empty() && !inputs.differ) look_at_changed(run, inputs);
+    const bool harmless = !outputs.empty() && !diverges;  // what differs does not matter to it
+    if (!inputs.changed.empty() && !inputs.differ && !harmless) look_at_changed(run, inputs);
     if (!diverges || inputs.agree()) look_at_precision(run, inputs);
     if (inputs.agree() && diverges && roots_.size() == before) look_at_outputs(run, inputs, outputs);
     if (inputs.agree() && !diverges && roots_.size() == before) look_at_close(run, inputs, outputs);
@@ -85,7 +86,7 @@ class Finder {
       const uint32_t tensor = view_.compared(input->tensor) ? input->tensor : input->made_as;
       if (input->from == From::kParameter) {
         add_parameter(run, inputs, *input, tensor);
-      } else if (!any_before_ && !inputs.behind) {
+      } else if (!any_before_ && !inputs.behind && !view_.all_agree(run)) {
         look_at_unknown_source(run, inputs, tensor);
       }
     }
@@ -126,10 +127,11 @@ class Finder {
   void look_at_constants(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     const bool all_same =
         std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.is(tensor, Verdict::kSame); });
-    if (inputs.behind || all_same) return;
+    const uint32_t tensor = inputs.constants.front();
+    const bool of_value = view_.is(tensor, Verdict::kDiffer) || view_.is(tensor, Verdict::kClose);
+    if (inputs.behind || all_same || (!of_value && !view_.any_differs(outputs))) return;
     if (std::any_of(roots_.begin(), roots_.end(), [&](const Root& root) { return view_.same_line(run, root.run); }))
       return;
-    const uint32_t tensor = inputs.constants.front();
     Root& root = add(run, DivergenceKind::kValue, inputs, outputs);
     root.uncertain_source = view_.is_gradient(run);
     root.constant = tensor;
@@ -152,9 +154,10 @@ class Finder {
       return;
     }
     if (inputs.behind) return;
-    if (inherits(input) && view_.coarser_throughout()) return;
     if (inherits(input)) {
-      add_coarser(origin_of(input.made_by), run);
+      const bool coarser =
+          rounding_of(view_.diff(input.made_as).dtype_a) > rounding_of(view_.diff(input.tensor).dtype_b);
+      if (coarser && !view_.coarser_throughout()) add_coarser(origin_of(input.made_by), run);
       return;
     }
     Root& root = add(run, kind_of({input.tensor}), inputs, {input.tensor});
@@ -534,6 +537,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const RunView view(a, b, pairing, diffs, modules);
   DivergenceReport report = Finder(view).run();
   report.flow = view.flow().kind;
+  report.unwritten = view.flow().unwritten;
   return report;
 }
 

@@ -247,11 +247,35 @@ class Pairer {
     if (pair.b != kNoOperator) {
       for (const uint32_t tensor : result_.b[pair.b].tensors) slots[slot_key(side_b_, tensor)].b = tensor;
     }
+    if (pair.b != kNoOperator && is_commutative(result_.b[pair.b].type)) swap_operands(slots);
     if (result_.other_framework && pair.how != PairedBy::kUser && pair.b != kNoOperator)
       pair_by_shapes(slots, result_.b[pair.b].name.ends_with(".backward"));
     for (auto& [key, tensors] : slots) {
       tensors.op = place;
       result_.tensors.push_back(tensors);
+    }
+  }
+
+  static bool is_commutative(std::string_view type) {
+    static constexpr std::array<std::string_view, 8> kTypes = {"Mul",   "Add",   "Maximum",    "Minimum",
+                                                               "Equal", "AddV2", "LogicalAnd", "LogicalOr"};
+    return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+  }
+
+  // Versions of MindSpore do not agree on which operand comes first; their shapes tell.
+  void swap_operands(std::map<SlotKey, TensorPair>& slots) const {
+    for (auto& [key, first] : slots) {
+      if (key.io != Io::kInput || key.slot != "0") continue;
+      SlotKey other = key;
+      other.slot = "1";
+      const auto found = slots.find(other);
+      if (found == slots.end()) return;
+      TensorPair& second = found->second;
+      for (const uint32_t tensor : {first.a, first.b, second.a, second.b}) {
+        if (tensor == kNoTensor) return;
+      }
+      if (!same_shape(first.a, first.b) && same_shape(first.a, second.b) && same_shape(second.a, first.b))
+        std::swap(first.a, second.a);
     }
   }
 
