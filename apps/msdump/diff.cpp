@@ -90,8 +90,7 @@ class Diff : public Command {
   }
 
   [[nodiscard]] bool is_shown(const DiffRun& run, uint32_t row) const {
-    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row) ||
-           run.diffs[row].verdict == Verdict::kSkipped;
+    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
   }
 
   void print_rows(Session& session, const DiffRun& run) const {
