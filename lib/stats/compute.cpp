@@ -44,7 +44,7 @@ class Computation {
         items_(items),
         options_(with_dialect_in_use(options)),
         context_(context),
-        rule_(reduce_rule(*options_.dialect, options_.arch, options_.wanted)) {}
+        rule_(reduce_rule_of(options_)) {}
 
   void run(const ComputeSink& sink) {
     const std::vector<Group> groups = make_groups();
@@ -163,7 +163,7 @@ class Computation {
 
   // One slab of every slot through the kernels; slots that end are finished.
   void advance_slots(std::array<Slot, kLive>& slots, Results& results, size_t first) const {
-    std::vector<kernels::ReduceLane> lanes;
+    std::vector<kernels::ReduceLane> lanes, magnitudes;
     std::vector<kernels::Md5Job> jobs;
     std::vector<std::optional<Error>> failures(slots.size());
     for (size_t i = 0; i < slots.size(); ++i) {
@@ -174,12 +174,14 @@ class Computation {
       if (status) status = slot.stream->add_digests(jobs);
       if (status) {
         slot.stream->add_lanes(lanes);
+        slot.stream->add_mean_abs_lanes(magnitudes);
       } else {
         failures[i] = std::move(status).error();
       }
     }
     kernels::md5_update(jobs);
     kernels::reduce(lanes, rule_);
+    kernels::reduce(magnitudes, mean_abs_rule());
     for (size_t i = 0; i < slots.size(); ++i) {
       Slot& slot = slots[i];
       if (!slot.stream) continue;
@@ -235,19 +237,22 @@ class Computation {
       const int64_t first = begin + static_cast<int64_t>(i);
       streams.emplace_back(tensor, state, first, abreast ? first + 1 : end, options_.wanted, buffers[i]);
     }
-    std::vector<kernels::ReduceLane> lanes;
+    std::vector<kernels::ReduceLane> lanes, magnitudes;
     for (bool any = true; any;) {
       any = false;
       lanes.clear();
+      magnitudes.clear();
       for (Stream& stream : streams) {
         if (stream.done()) continue;
         MSDUMP_CHECK_OK(context_.cancel.check());
         MSDUMP_CHECK_OK(stream.read(abreast ? kAbreastSlabBytes : kSlabBytes));
         stream.add_lanes(lanes);
+        stream.add_mean_abs_lanes(magnitudes);
         advance(stream.slab_bytes());
         any = true;
       }
       kernels::reduce(lanes, rule_);
+      kernels::reduce(magnitudes, mean_abs_rule());
     }
     return {};
   }

@@ -24,6 +24,7 @@ struct ComputeOptions {
   HostArch arch = HostArch::kX86;
   bool honest = false;  // MergeRule: whatever the dialect, all elements, and NaN enters everything
   Wanted wanted;
+  bool finite = false;  // with `honest`: but NaN and infinities are counted and enter nothing
 };
 
 struct ComputeContext {

@@ -29,10 +29,34 @@ void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& 
   for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
 }
 
+// Floating-point elements without their sign, which is the highest bit of each.
+void take_magnitudes(const std::byte* elements, size_t count, size_t element_bytes, std::vector<std::byte>& into) {
+  into.assign(elements, elements + count * element_bytes);
+  for (size_t i = element_bytes - 1; i < into.size(); i += element_bytes) into[i] &= std::byte{0x7F};
+}
+
+bool has_mean_abs(DType dtype) {
+  const bool unsigned_number = dtype == DType::kBool || name_of(dtype).starts_with("uint");
+  return unsigned_number || kernels::code_rule(dtype, dtype).has_value();
+}
+
 }  // namespace
 
+kernels::ReduceRule reduce_rule_of(const ComputeOptions& options) {
+  kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  if (options.finite) rule.finite_only = true;
+  return rule;
+}
+
+kernels::ReduceRule mean_abs_rule() {
+  kernels::ReduceRule rule;
+  rule.finite_only = true;
+  rule.squares = rule.extremes = rule.counts = false;
+  return rule;
+}
+
 TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, const ComputeOptions& options) {
-  const kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  const kernels::ReduceRule rule = reduce_rule_of(options);
   TensorState state;
   Analysis& analysis = state.analysis;
   const DType original = tensor.original_dtype();
@@ -62,7 +86,13 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
   state.result.supported = analysis.reducible;
   analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
-  state.chunks.assign(static_cast<size_t>(analysis.chunks.count), kernels::start_statistics(rule));
+  const auto chunks = static_cast<size_t>(analysis.chunks.count);
+  state.chunks.assign(chunks, kernels::start_statistics(rule));
+  if (!analysis.reducible) return state;
+  if (options.wanted.codes) state.code_rule = kernels::code_rule(analysis.dtype, original);
+  if (state.code_rule) state.codes.resize(chunks);
+  if (options.wanted.mean_abs && has_mean_abs(analysis.dtype))
+    state.mean_abs.assign(chunks, kernels::start_statistics(mean_abs_rule()));
   return state;
 }
 
@@ -71,6 +101,13 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
   if (state.analysis.reducible) {
     merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
     result.count = state.analysis.count;
+    if (!state.mean_abs.empty()) result.mean_abs = mean_of_chunks(options.arch, state.mean_abs);
+  }
+  if (state.code_rule) result.codes.emplace();
+  for (const kernels::CodeCounts& codes : state.codes) {
+    result.codes->subnormal += codes.subnormal;
+    result.codes->positive_edge += codes.positive_edge;
+    result.codes->negative_edge += codes.negative_edge;
   }
   if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
   if (!options.wanted.sha1) return std::move(result);
@@ -88,7 +125,7 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
 
 Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
                std::vector<std::byte>& buffer)
-    : tensor_(&tensor), state_(&state), wanted_(wanted), buffer_(&buffer) {
+    : tensor_(&tensor), state_(&state), wanted_(wanted), buffer_(&buffer), first_chunk_(first_chunk) {
   const Analysis& analysis = state.analysis;
   next_ = analysis.chunks.begin(first_chunk);
   const int64_t last = last_chunk - 1;
@@ -108,18 +145,40 @@ Status Stream::read(int64_t slab_bytes) {
   if (buffer_->size() < bytes) buffer_->resize(bytes);
   MSDUMP_CHECK_OK(tensor_->read(slab_begin_, slab_, buffer_->data()));
   next_ += slab_;
+  if (state_->code_rule) count_codes();
   return {};
 }
 
+void Stream::count_codes() {
+  const int64_t end = std::min(slab_begin_ + slab_, state_->analysis.analysed);
+  if (slab_begin_ >= end) return;
+  kernels::count_codes(*state_->code_rule, buffer_->data(), end - slab_begin_,
+                       state_->codes[static_cast<size_t>(first_chunk_)]);
+}
+
 void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
+  if (state_->analysis.reducible && state_->analysis.reduced) add_lanes_of(buffer_->data(), state_->chunks, lanes);
+}
+
+void Stream::add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes) {
+  if (state_->mean_abs.empty()) return;
+  const std::byte* slab = buffer_->data();
+  if (state_->analysis.dtype != DType::kBool && !name_of(state_->analysis.dtype).starts_with("uint")) {
+    take_magnitudes(slab, static_cast<size_t>(slab_), state_->analysis.element_bytes, magnitudes_);
+    slab = magnitudes_.data();
+  }
+  add_lanes_of(slab, state_->mean_abs, lanes);
+}
+
+void Stream::add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStatistics>& states,
+                          std::vector<kernels::ReduceLane>& lanes) const {
   const Analysis& analysis = state_->analysis;
-  if (!analysis.reducible || !analysis.reduced) return;
   const int64_t end = std::min(slab_begin_ + slab_, analysis.analysed);
   for (int64_t at = slab_begin_; at < end;) {
     const int64_t chunk = std::min(at / analysis.chunks.size, analysis.chunks.count - 1);
     const int64_t stop = std::min(end, analysis.chunks.begin(chunk) + analysis.chunks.elements(chunk));
-    const std::byte* data = buffer_->data() + static_cast<size_t>(at - slab_begin_) * analysis.element_bytes;
-    lanes.push_back({analysis.dtype, data, stop - at, &state_->chunks[static_cast<size_t>(chunk)]});
+    const std::byte* data = slab + static_cast<size_t>(at - slab_begin_) * analysis.element_bytes;
+    lanes.push_back({analysis.dtype, data, stop - at, &states[static_cast<size_t>(chunk)]});
     at = stop;
   }
 }

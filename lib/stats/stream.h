@@ -29,11 +29,19 @@ struct Analysis {
   uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers
 };
 
+// By the dialect, or by what is wanted instead.
+[[nodiscard]] kernels::ReduceRule reduce_rule_of(const ComputeOptions& options);
+// Of the lanes that make mean_abs.
+[[nodiscard]] kernels::ReduceRule mean_abs_rule();
+
 // What a whole tensor needs to become a TensorStatistics.
 struct TensorState {
   Analysis analysis;
   TensorStatistics result;
   std::vector<kernels::ChunkStatistics> chunks;
+  std::optional<kernels::CodeRule> code_rule;
+  std::vector<kernels::CodeCounts> codes;          // by chunk: of the stream that begins with it
+  std::vector<kernels::ChunkStatistics> mean_abs;  // by chunk, of magnitudes; empty when not wanted
   kernels::Md5State md5;
   std::string sha1_text;  // hexadecimal digests of the slices so far
 };
@@ -55,17 +63,23 @@ class Stream {
   Status read(int64_t slab_bytes);
   // What the kernels are to do with the slab that was read. The jobs hold pointers into the stream.
   void add_lanes(std::vector<kernels::ReduceLane>& lanes);
+  void add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes);
   Status add_digests(std::vector<kernels::Md5Job>& jobs);
   [[nodiscard]] uint64_t slab_bytes() const { return static_cast<uint64_t>(slab_) * state_->analysis.element_bytes; }
 
  private:
   Status add_sha1(const std::byte* data, size_t element_bytes);
+  void count_codes();
+  void add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStatistics>& states,
+                    std::vector<kernels::ReduceLane>& lanes) const;
 
   HostTensor* tensor_;
   TensorState* state_;
   Wanted wanted_;
   std::vector<std::byte>* buffer_;
   std::vector<std::byte> digested_;    // the slab as digests see it, where that is not what was read
+  std::vector<std::byte> magnitudes_;  // the slab without signs, for mean_abs
+  int64_t first_chunk_ = 0;
   int64_t end_ = 0, next_ = 0;         // elements
   int64_t slab_begin_ = 0, slab_ = 0;  // elements
 };

@@ -89,7 +89,7 @@ double compensated_mean(const Arithmetic& math, std::span<const kernels::ChunkSt
       lost += std::abs(sum) >= std::abs(chunk.sum) ? (sum - next) + chunk.sum : (chunk.sum - next) + sum;
     }
     sum = next;
-    count += chunk.count;
+    count += chunk.entered;
   }
   return math.divide(std::isfinite(sum) ? sum + lost : sum, static_cast<double>(count));
 }
@@ -141,7 +141,7 @@ void merge_chunks(const MergeRule& rule, std::span<const kernels::ChunkStatistic
     const kernels::ChunkStatistics& only = chunks.front();
     into.max = only.max;
     into.min = only.min;
-    into.avg = dialect.rule == Rule::kC ? math.divide(only.sum, static_cast<double>(only.count)) : only.sum;
+    into.avg = dialect.rule == Rule::kC ? math.divide(only.sum, static_cast<double>(only.entered)) : only.sum;
     return;
   }
   merge_extremes(dialect, chunks, into);
@@ -150,6 +150,10 @@ void merge_chunks(const MergeRule& rule, std::span<const kernels::ChunkStatistic
   } else {
     into.avg = dialect.rule == Rule::kC ? merged_mean(math, chunks) : merged_running_mean(math, chunks);
   }
+}
+
+double mean_of_chunks(HostArch arch, std::span<const kernels::ChunkStatistics> chunks) {
+  return compensated_mean(Arithmetic(arch), chunks);
 }
 
 uint64_t analysed_count(const Dialect& dialect, DType dtype, uint64_t bytes, int64_t count) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/code_counts.h"
 #include "kernels/reduce.h"
 #include "stats/dialect.h"
 #include "tensor/dtype.h"
@@ -28,6 +29,9 @@ struct TensorStatistics {
   bool nothing_finite = false;  // max, min and avg are printed as "null" (up to 2.3rc)
   uint64_t count = 0, negative = 0, positive = 0, zero = 0, nan = 0, negative_inf = 0, positive_inf = 0;
   std::string md5, sha1;  // lower-case hexadecimal; empty when not asked for
+  // Only when asked for; of types without such codes (kernels/code_counts.h) no value.
+  std::optional<kernels::CodeCounts> codes;
+  std::optional<double> mean_abs;  // of finite elements; not of signed integers
 };
 
 // Which host the statistics are made for: it decides the sign of a NaN that arises (inf - inf).
@@ -35,6 +39,8 @@ enum class HostArch : uint8_t { kX86, kAarch64 };
 
 struct Wanted {
   bool sum = false, squares = false, extremes = false, counts = false, md5 = false, sha1 = false;
+  // What no statistic.csv has.
+  bool codes = false, mean_abs = false;
 };
 [[nodiscard]] Wanted wanted_for(std::span<const StatisticColumn> columns);
 
@@ -48,9 +54,12 @@ struct MergeRule {
   HostArch arch = HostArch::kX86;
   bool honest = false;
 };
-// `merged` as in Chunks.
+// `merged` as in Chunks. Of chunks that were reduced with finite_only, the mean is that of the finite elements.
 void merge_chunks(const MergeRule& rule, std::span<const kernels::ChunkStatistics> chunks, bool merged,
                   TensorStatistics& into);
+
+// The sums of chunks, added with compensation, over what they are made of.
+[[nodiscard]] double mean_of_chunks(HostArch arch, std::span<const kernels::ChunkStatistics> chunks);
 
 // Elements that a dialect analyses of a tensor of `bytes` bytes and `count` elements: since 2.4 the division is done in
 // single precision and may be off for large tensors.
