@@ -1,0 +1,234 @@
+// msdump check: one dump on its own: what is not finite, saturated, unchanged, missing; and who was first.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "check/trend.h"
+#include "check_junit.h"
+#include "check_rows.h"
+#include "check_run.h"
+#include "check_text.h"
+#include "usage.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr const char* kRuleGroup = "Rules";
+constexpr size_t kRowsShown = 40;
+
+const CommandInfo& check_info() {
+  static const CommandInfo info{
+      .name = "check",
+      .order = 55,
+      .summary = "one dump on its own: NaN, overflow, dead or exploding values, what is missing",
+      .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
+      .description =
+          "Looks at every tensor of a dump once, or at its statistics where only these were dumped, and reports what "
+          "is "
+          "not finite, at the edge of its type, constant, unchanged or out of range, overflows the device noted, and "
+          "files, steps and operators that are missing. Names the first operator that makes NaN or an infinity out of "
+          "finite inputs, along the data flow, with its line.",
+      .examples = {{"msdump check -d dump", "all that is wrong, the worst first"},
+                   {"msdump check -d dump --first", "only the first operator that makes NaN or an infinity"},
+                   {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
+                   {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
+                   {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
+      .done = "nothing at or above --fail-level",
+      .no = "something was found, or the selection matched nothing"};
+  return info;
+}
+
+class Check : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return check_info(); }
+
+  void declare(CLI::App& app) override {
+    add_dump_options(app, options_.graph.dump);
+    app.add_option("--ir", options_.graph.ir,
+                   "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dump")
+        ->type_name("PATH...")
+        ->group(kInputGroup);
+    add_selection_options(app, options_.graph.selection);
+    declare_rules(app);
+    app.add_flag("--first", options_.first,
+                 "Only search the first operator that makes NaN or an infinity; reads no more tensors than that takes")
+        ->group(kOutputGroup);
+    app.add_flag("--trend", options_.trend, "Rows of min, max, mean and norm, tensor by tensor over the steps")
+        ->group(kOutputGroup);
+    app.add_flag("--all", options_.all, "In the table also the notes, and every row")->group(kOutputGroup);
+    app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
+        ->type_name("FILE")
+        ->group(kOutputGroup);
+    add_report_options(app, options_.form);
+    add_jobs_option(app, options_.graph.jobs);
+  }
+
+  ExitCode run(Session& session) override {
+    if (options_.first && options_.trend) throw UsageError("--first and --trend exclude each other");
+    if (options_.trend && !options_.junit.empty()) throw UsageError("--trend finds nothing that --junit could report");
+    if (options_.list_rules) return list_rules(session);
+    Result<std::unique_ptr<CheckRun>> opened = open_check(session, options_);
+    if (!opened) return session.end_with(opened.error());
+    CheckRun& run = **opened;
+    if (run.side.tensors->empty() || !any_chosen(run)) return end_without_tensors(session, run);
+    return options_.trend ? print_trend(session, run) : check(session, run);
+  }
+
+ private:
+  void declare_rules(CLI::App& app) {
+    app.add_option(
+           "--rule", options_.rules,
+           "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, default "
+           "or all begin anew; may be repeated")
+        ->type_name("RULE")
+        ->allow_extra_args(false)
+        ->group(kRuleGroup);
+    app.add_option("--rules", options_.rules_file, "A whole set of rules instead of the default ones, one a line")
+        ->type_name("FILE")
+        ->group(kRuleGroup);
+    app.add_flag("--list-rules", options_.list_rules, "Print the rules with their parameters and formulas")
+        ->group(kRuleGroup);
+    add_choice<check::Severity>(
+        app, "--fail-level", options_.fail_level,
+        {{"error", check::Severity::kError}, {"warning", check::Severity::kWarning}, {"note", check::Severity::kNote}},
+        {"level", "Exit code 1 from this severity on"})
+        ->default_str("warning")
+        ->group(kRuleGroup);
+  }
+
+  static bool any_chosen(const CheckRun& run) {
+    return std::any_of(run.chosen.begin(), run.chosen.end(), [](bool one) { return one; });
+  }
+
+  ExitCode list_rules(Session& session) const {
+    const Result<check::RuleSet> rules = rules_of(options_);
+    if (!rules) return session.end_with(rules.error());
+    const auto sink = session.open_report(options_.form, {}, rule_columns());
+    for (const check::RuleInfo& rule : check::all_rules()) {
+      if (!sink->row(rule_row(rule, *rules))) break;
+    }
+    (void)sink->finish({});
+    return ExitCode::kOk;
+  }
+
+  // Nothing was selected, or there are no tensors: then what is missing is all there is to tell.
+  ExitCode end_without_tensors(Session& session, CheckRun& run) const {
+    if (run.side.tensors->empty() && !run.catalogue().list.failures().empty()) return check(session, run);
+    const ExitCode code = conclude_listing(session, run.catalogue());
+    if (code != ExitCode::kOk) return code;
+    session.messages.warning("the selection matches nothing", "msdump ls shows what is there");
+    return ExitCode::kNo;
+  }
+
+  ExitCode check(Session& session, CheckRun& run) const {
+    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+    std::vector<Error> before = run.opened.loaded->failures;
+    for (const Error& error : run.catalogue().list.failures()) before.push_back(error);
+    Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
+                                                   .graph = options_.graph.selection.graph,
+                                                   .step = options_.graph.selection.step});
+    if (!places) return session.end_with(places.error());
+    const check::CheckInput input{*run.runs, run.rules, *places, before, run.chosen};
+    auto report =
+        options_.first ? check::check_first(input, *run.facts, context) : check::check_all(input, *run.facts, context);
+    session.progress.stop();
+    if (!report) return session.end_with(report.error());
+    run.report = std::move(*report);
+    print(session, run);
+    if (!options_.junit.empty()) {
+      if (const Status written = write_junit(run, options_.junit, options_.fail_level); !written)
+        return session.end_with(written.error());
+    }
+    return conclude(session, run);
+  }
+
+  void print(Session& session, const CheckRun& run) const {
+    const bool table = options_.form == report::Form::kTable;
+    if (table) (void)session.out.write(first_text(run));
+    if (table && options_.first) return;
+    std::vector<const check::Finding*> shown;
+    for (const check::Finding& finding : run.report.findings) {
+      if (!table || options_.all || finding.severity != check::Severity::kNote) shown.push_back(&finding);
+    }
+    if (table) {
+      std::stable_sort(shown.begin(), shown.end(),
+                       [](const check::Finding* a, const check::Finding* b) { return a->severity > b->severity; });
+    }
+    const size_t count = table && !options_.all ? std::min(shown.size(), kRowsShown) : shown.size();
+    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
+    for (size_t i = 0; i < count; ++i) {
+      if (!sink->row(finding_row(run, *shown[i]))) break;  // the stream remembers why
+    }
+    report::Object further;
+    further.add("first", first_value(run));
+    (void)sink->finish({check_summary(run), check_failure_objects(run), std::move(further)});
+    if (table) (void)session.out.write(hints_text(run));
+    if (count < shown.size())
+      session.messages.note(fmt::format("{} more rows; --all shows every row", shown.size() - count));
+  }
+
+  ExitCode print_trend(Session& session, CheckRun& run) const {
+    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+    std::vector<uint32_t> wanted;
+    const std::vector<check::TrendSeries> all = check::series_by_step(*run.runs);
+    for (const check::TrendSeries& series : all) {
+      for (const uint32_t tensor : series.tensors) {
+        if (run.chosen[tensor]) wanted.push_back(tensor);
+      }
+    }
+    const Status read = run.facts->read(wanted, context);
+    session.progress.stop();
+    if (!read) return session.end_with(read.error());
+    run.report.failures = run.facts->failures();
+    if (options_.form == report::Form::kTable) {
+      (void)session.out.write(trend_text(run));
+    } else {
+      const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
+      for (const uint32_t tensor : wanted) {
+        if (!sink->row(trend_row(run, tensor))) break;
+      }
+      report::Object summary;
+      summary.add("tensors", wanted.size()).add("series", all.size()).add("failed", run.failures().size());
+      (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
+    }
+    if (wanted.empty())
+      session.messages.warning("no tensor has more than one step", "--trend is for dumps of several steps");
+    const bool failed = say_failures(session, run);
+    if (failed) return ExitCode::kSomeFailed;
+    return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // True when there are any.
+  static bool say_failures(Session& session, const CheckRun& run) {
+    const bool failed = report_graph_failures(session, run.opened, Choices::kSilent);
+    for (const Error& error : run.report.failures) session.messages.error(error);
+    return failed || !run.report.failures.empty();
+  }
+
+  ExitCode conclude(Session& session, const CheckRun& run) const {
+    const bool failed = say_failures(session, run);
+    if (options_.first && !run.report.first) {
+      session.messages.summary(
+          fmt::format("{} looked at: no operator makes NaN or an infinity", plural(run.facts->count_read(), "tensor")));
+    } else if (options_.first) {
+      session.messages.summary(
+          fmt::format("{} of {} looked at", run.facts->count_read(), plural(run.side.tensors->size(), "tensor")));
+    } else {
+      session.messages.summary(check_summary_text(run));
+    }
+    if (failed) return ExitCode::kSomeFailed;
+    const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
+                                   [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
+    return found || (options_.first && run.report.first) ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  CheckOptions options_;
+};
+
+const Registration kRegistration{[] { return std::make_unique<Check>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

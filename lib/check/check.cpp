@@ -1,0 +1,119 @@
+#include "check/check.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "check/completeness.h"
+#include "check/gradient_rules.h"
+#include "check/range_rules.h"
+#include "check/value_rules.h"
+#include "check/weight_rules.h"
+
+namespace msdump::check {
+namespace {
+
+std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
+
+// Rank, graph and step of the tensor, where a rule has not said them.
+void complete_place(const OpRuns& runs, Finding& finding) {
+  if (finding.tensor == kNone) return;
+  const Identity identity = identity_of(*runs.side().index, runs.record(finding.tensor));
+  finding.rank = identity.rank;
+  finding.graph = identity.graph;
+  finding.step = identity.step;
+}
+
+void sort_findings(std::vector<Finding>& findings) {
+  const auto key = [](const Finding& finding) {
+    return std::tuple(finding.tensor != kNone || finding.op != kNone, known_first(finding.rank),
+                      known_first(finding.graph), known_first(finding.step), finding.op, finding.tensor);
+  };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+// Where nothing is NaN or infinite, the device may still have noted an overflow.
+void take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& hits,
+                         std::optional<FirstNonfinite>& first) {
+  if (first || hits.empty()) return;
+  const auto joined = std::find_if(hits.begin(), hits.end(), [](const OverflowHit& hit) { return hit.op != kNone; });
+  if (joined == hits.end()) return;
+  FirstNonfinite found;
+  found.kind = FirstNonfinite::Kind::kOverflow;
+  found.op = joined->op;
+  found.tensor = joined->tensor;
+  found.run = runs.run_of(joined->tensor);
+  found.reason = "the device noted an overflow: " + describe(*joined);
+  if (found.run != kNone) {
+    for (const RunInput& input : runs.runs()[found.run].inputs) {
+      if (input.tensor != kNone) found.inputs.push_back(input.tensor);
+    }
+    found.outputs = runs.runs()[found.run].outputs;
+  }
+  first = std::move(found);
+}
+
+void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
+  std::erase_if(findings,
+                [&](const Finding& finding) { return finding.tensor != kNone && !input.chosen[finding.tensor]; });
+}
+
+void finish(const CheckInput& input, CheckReport& report) {
+  keep_chosen(input, report.findings);
+  for (Finding& finding : report.findings) complete_place(input.runs, finding);
+  sort_findings(report.findings);
+}
+
+std::vector<Error> together(const std::vector<Error>& a, const std::vector<Error>& b) {
+  std::vector<Error> all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+}  // namespace
+
+Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
+  const OpRuns& runs = input.runs;
+  CheckReport report;
+  MSDUMP_CHECK_OK(facts.read_all(context));
+  report.failures = facts.failures();
+  judge_values(runs, facts, input.rules, report.findings);
+  judge_gradients(runs, facts, input.rules, report.findings);
+  MSDUMP_CHECK_OK(judge_weights(runs, facts, input.rules, context, report.findings, report.failures));
+  MSDUMP_CHECK_OK(judge_ranges(runs, facts, input.rules, context, report.findings, report.failures));
+  report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
+  judge_overflows(runs, report.overflows, input.rules, report.findings);
+  const DumpSettings settings = settings_of(*runs.side().index);
+  judge_debug_trees(runs, settings, input.rules, report.findings);
+  const std::vector<Error> failures = together(input.failures, report.failures);
+  judge_completeness({runs, settings, input.selection, failures}, input.rules, report.findings);
+  MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
+  take_first_overflow(runs, report.overflows, report.first);
+  finish(input, report);
+  return report;
+}
+
+Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
+  const OpRuns& runs = input.runs;
+  CheckReport report;
+  MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
+  if (!report.first) {
+    report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
+    take_first_overflow(runs, report.overflows, report.first);
+    judge_overflows(runs, report.overflows, input.rules, report.findings);
+  } else {
+    std::vector<Finding> all;
+    judge_values(runs, facts, input.rules, all);
+    for (Finding& finding : all) {
+      const bool of_run =
+          report.first->run != kNone && finding.tensor != kNone && runs.run_of(finding.tensor) == report.first->run;
+      if (of_run || finding.tensor == report.first->tensor) report.findings.push_back(std::move(finding));
+    }
+  }
+  const auto& failures = facts.failures();
+  report.failures.insert(report.failures.end(), failures.begin(), failures.end());
+  finish(input, report);
+  return report;
+}
+
+}  // namespace msdump::check

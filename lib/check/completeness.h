@@ -1,0 +1,40 @@
+// Is all there that should be? Files that are cut or empty, steps and ranks with less than others, operators without
+// tensors, tensors without an operator, a dump that ended in the middle; each with what probably happened, and the setting
+// that would help.
+//
+// What is no fault: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
+// a Reshape that costs nothing); slots that input_output leaves out; steps that iteration leaves out; branches that one
+// step takes and another does not.
+// Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "check/dump_settings.h"
+#include "check/finding.h"
+#include "check/op_runs.h"
+#include "check/rules.h"
+#include "dump/selection.h"
+#include "dump/tensor_list.h"
+
+namespace msdump::check {
+
+struct CompletenessInput {
+  const OpRuns& runs;
+  const DumpSettings& settings;
+  const Selection& selection;          // rank, graph and step of what is looked at
+  const std::vector<Error>& failures;  // of files and tensors that could not be read
+};
+
+void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+
+// Parts of it.
+void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+
+// A finding about a place in the tree.
+[[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
+
+}  // namespace msdump::check

@@ -1,0 +1,256 @@
+// Operators without tensors, tensors without operators, and a run that ended between two operators.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "check/completeness.h"
+#include "compare/op_sequence.h"
+#include "graph/op_name.h"
+#include "tables/line_reader.h"
+
+namespace msdump::check {
+namespace {
+
+using Number = std::optional<int64_t>;
+
+constexpr size_t kNamesShown = 3;
+// A tail without tensors this long, behind operators of which most have some, is no coincidence.
+constexpr size_t kShortestTail = 4;
+constexpr size_t kMostOperators = 4'000'000;  // of an execution order
+
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kNamesShown ? text + ", .." : text;
+}
+
+// The operators of one graph in their order, and which of them were dumped.
+struct Expected {
+  std::string path;  // of what says so
+  std::vector<std::string> names;
+  std::vector<bool> dumped;
+};
+
+class OperatorJudge {
+ public:
+  OperatorJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
+      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {}
+
+  void run() {
+    const bool from_ir = input_.runs.has_flow();
+    if (!input_.settings.of_some_operators()) {
+      for (const auto& [graph, expected] : from_ir ? of_ir() : of_execution_orders()) judge(graph, expected);
+    }
+    if (from_ir) judge_unexplained();
+    judge_msprobe();
+    judge_partial();
+  }
+
+ private:
+  using Graph = std::pair<Number, Number>;  // rank, graph
+
+  std::map<Graph, Expected> of_ir() const {
+    std::map<Graph, Expected> graphs;
+    std::set<Graph> with_tensors;
+    for (const SequencedOp& op : input_.runs.operators()) {
+      if (op.op == kNoIndex) continue;
+      const Origin& origin = input_.runs.side().graph->origin(op.op);
+      Expected& expected = graphs[{op.rank, op.graph}];
+      expected.path = origin.path;
+      expected.names.push_back(op.name);
+      expected.dumped.push_back(!op.tensors.empty());
+      if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
+    }
+    std::erase_if(graphs, [&](const auto& one) { return with_tensors.count(one.first) == 0; });
+    return graphs;
+  }
+
+  // Without an IR: names without their numbers, which may be new ones in the files.
+  std::map<Graph, Expected> of_execution_orders() const {
+    std::map<Graph, Expected> graphs;
+    for (const IndexedFile& file : index_.files()) {
+      constexpr std::string_view kPrefix = "ms_execution_order_graph_";
+      if (file.kind != FileKind::kExecutionOrder || !file.name.starts_with(kPrefix)) continue;
+      const std::string_view rest = file.name.substr(kPrefix.size());
+      const Graph graph{index_.identity_of(file).rank, parse_i64(rest.substr(0, rest.find('.')))};
+      Expected expected;
+      expected.path = index_.path_of(file);
+      if (read_order(file, expected) && mark_dumped(graph, expected)) graphs.emplace(graph, std::move(expected));
+    }
+    return graphs;
+  }
+
+  bool read_order(const IndexedFile& file, Expected& expected) const {
+    const auto opened = File::open(index_.path_of(file));
+    if (!opened) return false;
+    LineReader lines(*opened);
+    for (bool first = true; expected.names.size() < kMostOperators; first = false) {
+      const auto line = lines.next();
+      if (!line || !*line) break;
+      if (!first && !(*line)->text.empty()) expected.names.emplace_back((*line)->text);
+    }
+    expected.dumped.assign(expected.names.size(), false);
+    return !expected.names.empty();
+  }
+
+  // The n-th operator of a name was dumped if n of that name were. False when nothing of the graph was.
+  bool mark_dumped(const Graph& graph, Expected& expected) const {
+    std::map<std::string, size_t, std::less<>> left;
+    const auto key_of = [](std::string_view name) {
+      std::string key = normalised_op_name(name_without_numbers(name));
+      const size_t slash = name.rfind('/');
+      return std::pair(key, normalised_op_name(
+                                name_without_numbers(slash == std::string_view::npos ? name : name.substr(slash + 1))));
+    };
+    for (const SequencedOp& op : input_.runs.operators()) {
+      const bool same = op.rank == graph.first && (!op.graph || op.graph == graph.second) && op.type != "Parameter";
+      if (same && !op.tensors.empty()) ++left[key_of(op.name).first];
+    }
+    bool any = false;
+    for (size_t i = 0; i < expected.names.size(); ++i) {
+      const auto [full, leaf] = key_of(expected.names[i]);
+      auto found = left.find(full);
+      if (found == left.end()) found = left.find(leaf);
+      if (found == left.end() || found->second == 0) continue;
+      --found->second;
+      expected.dumped[i] = any = true;
+    }
+    return any;
+  }
+
+  void judge(const Graph& graph, const Expected& expected) {
+    const auto missing = static_cast<size_t>(std::count(expected.dumped.begin(), expected.dumped.end(), false));
+    if (missing == 0) return;
+    const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
+    const auto tail = static_cast<size_t>(last - expected.dumped.rbegin());
+    const size_t head = expected.dumped.size() - tail, missing_in_head = missing - tail;
+    const bool stopped = tail >= kShortestTail && missing_in_head * 10 <= head && tail * 50 >= expected.dumped.size();
+    if (stopped && rules_.on(RuleId::kStopped)) {
+      Finding finding =
+          tree_finding(rules_, RuleId::kStopped,
+                       fmt::format("nothing from {} on: {} of {} without a tensor, and the last one dumped is {}",
+                                   expected.names[head], tail, plural(expected.dumped.size(), "operator"),
+                                   expected.names[head - 1]));
+      finding.hint =
+          "the process ended or the disk was full before the step was over; if the run goes on, it is still being "
+          "written";
+      finding.value = tail;
+      return add(std::move(finding), graph);
+    }
+    if (!rules_.on(RuleId::kMissingFiles)) return;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < expected.names.size(); ++i) {
+      if (!expected.dumped[i]) names.push_back(expected.names[i]);
+    }
+    Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
+                                   fmt::format("{} of {} without a tensor: {}", missing,
+                                               plural(expected.dumped.size(), "operator"), names_text(names)));
+    finding.value = missing;
+    finding.hint =
+        "without a kernel of its own (a Reshape), fused, in a branch not taken, or not selected (dump_mode, "
+        "kernels); msdump map-ir --unmatched lists all";
+    add(std::move(finding), graph);
+  }
+
+  void add(Finding&& finding, const Graph& graph) {
+    finding.rank = graph.first;
+    finding.graph = graph.second;
+    findings_.push_back(std::move(finding));
+  }
+
+  void judge_unexplained() {
+    if (!rules_.on(RuleId::kUnexplainedFiles)) return;
+    const FileJoin& join = *input_.runs.side().join;
+    std::map<std::tuple<Number, Number, std::string>, std::vector<std::string>> found;
+    for (const TensorGroup& group : join.groups()) {
+      if (join.rule_of(group) != JoinRule::kUnmatched || group.parameter) continue;
+      found[{group.rank, group.graph, join.reason(group)}].emplace_back(group.op_name);
+    }
+    for (const auto& [key, names] : found) {
+      const auto& [rank, graph, reason] = key;
+      Finding finding = tree_finding(rules_, RuleId::kUnexplainedFiles,
+                                     fmt::format("tensors of {} that the IR does not explain: {}; {}",
+                                                 plural(names.size(), "operator"), names_text(names), reason));
+      finding.value = names.size();
+      add(std::move(finding), {rank, graph});
+    }
+  }
+
+  // A process that ended before stop() leaves tensors, and a dump.json without entries.
+  void judge_msprobe() {
+    if (!rules_.on(RuleId::kStopped)) return;
+    std::set<uint32_t> with_rows;
+    std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data that no row tells of
+    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
+      const TensorRecord& record = input_.runs.record(tensor);
+      if (record.table != kNoTable) with_rows.insert(record.table);
+      const uint32_t folder = index_.files()[record.file].folder;
+      if (record.table == kNoTable && index_.folders()[folder].identity.tensor_data) ++in_data[folder];
+    }
+    for (uint32_t i = 0; i < index_.files().size(); ++i) {
+      const IndexedFile& file = index_.files()[i];
+      if (file.kind != FileKind::kDumpJson || with_rows.count(i) > 0) continue;
+      const std::string& home = index_.folder_of(file);
+      for (const auto& [folder, count] : in_data) {
+        const std::string& relative = index_.folders()[folder].relative;
+        const bool below = relative == (home.empty() ? "" : home + "/") + "dump_tensor_data";
+        if (!below || index_.folders()[folder].root != index_.folders()[file.folder].root) continue;
+        Finding finding =
+            tree_finding(rules_, RuleId::kStopped,
+                         fmt::format("dump.json has no entries, but {} were written: the process ended before stop()",
+                                     plural(count, "tensor")));
+        const FolderIdentity& place = index_.folders()[file.folder].identity;
+        finding.rank = place.rank;
+        finding.step = place.step;
+        finding.path = index_.relative_path_of(file);
+        finding.value = count;
+        finding.hint =
+            "msprobe completes dump.json at stop(); the tensors can be used all the same, by their file names";
+        findings_.push_back(std::move(finding));
+      }
+    }
+  }
+
+  void judge_partial() {
+    if (!rules_.on(RuleId::kPartialDump)) return;
+    size_t with_inputs = 0, with_outputs = 0;
+    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
+      const NameFacts& name = input_.runs.record(tensor).name;
+      if (input_.runs.run_of(tensor) == kNone && input_.runs.role(tensor) != Role::kUnwritten) continue;
+      (name.io == Io::kInput ? with_inputs : with_outputs) += 1;
+    }
+    const auto add_note = [&](std::string message, std::string hint) {
+      Finding finding = tree_finding(rules_, RuleId::kPartialDump, std::move(message));
+      finding.path = input_.settings.path;
+      finding.hint = std::move(hint);
+      findings_.push_back(std::move(finding));
+    };
+    if (with_inputs > 0 && with_outputs == 0)
+      add_note("only inputs were dumped: what an operator made shows where the next one reads it",
+               "input_output 0 (msprobe: data_mode all) dumps both");
+    if (with_outputs > 0 && with_inputs == 0)
+      add_note("only outputs were dumped: what went into an operator shows only where it was made",
+               "input_output 0 (msprobe: data_mode all) dumps both");
+    if (input_.settings.dump_mode == 1 || input_.settings.dump_mode == 2)
+      add_note(fmt::format("only some operators were dumped (dump_mode {})", *input_.settings.dump_mode),
+               "dump_mode 0 dumps all");
+  }
+
+  const CompletenessInput& input_;
+  const DumpIndex& index_;
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
+  OperatorJudge(input, rules, findings).run();
+}
+
+}  // namespace msdump::check

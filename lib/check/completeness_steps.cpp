@@ -1,0 +1,244 @@
+// Steps: those with less than others, those that ranks lack, those that ran and were not dumped.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/int_ranges.h"
+#include "base/text.h"
+#include "check/completeness.h"
+#include "dump/tree_oddities.h"
+#include "msprobe/names.h"
+#include "tables/line_reader.h"
+
+namespace msdump::check {
+namespace {
+
+using Number = std::optional<int64_t>;
+
+constexpr size_t kNamesShown = 3;
+constexpr size_t kMostSteps = 1'000'000;  // of an execution order
+
+std::string steps_text(const std::vector<int64_t>& steps) {
+  if (steps.size() == 1) return fmt::format("step {}", steps.front());
+  if (steps.size() <= 5) return fmt::format("steps {}", fmt::join(steps, ", "));
+  return fmt::format("{} steps from {} to {}", steps.size(), steps.front(), steps.back());
+}
+
+class StepJudge {
+ public:
+  StepJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
+      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {}
+
+  void run() {
+    if (!input_.settings.of_overflows() && !input_.settings.of_exceptions()) {
+      judge_operators_of_steps();
+      judge_counts();
+    }
+    judge_lacking();
+    judge_executed();
+  }
+
+ private:
+  struct Step {
+    std::set<uint32_t> operators;
+    uint32_t folder = 0;
+  };
+  using Graph = std::pair<Number, Number>;  // rank, graph
+
+  [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
+    const uint32_t tensor = !run.outputs.empty() ? run.outputs.front() : run.inputs.front().tensor;
+    return index_.files()[input_.runs.record(tensor).file].folder;
+  }
+
+  // Operators that most steps have, and one has not.
+  void judge_operators_of_steps() {
+    std::map<Graph, std::map<int64_t, Step>> graphs;
+    for (const OpRun& run : input_.runs.runs()) {
+      const bool dumped = !run.outputs.empty() || (!run.inputs.empty() && run.inputs.front().tensor != kNone);
+      if (!run.step || !dumped) continue;
+      Step& step = graphs[{run.rank, run.graph}][*run.step];
+      if (step.operators.empty()) step.folder = folder_of(run);
+      step.operators.insert(input_.runs.same_in_all_steps(run.op));
+    }
+    for (const auto& [graph, steps] : graphs) {
+      if (steps.size() < 2) continue;
+      std::map<uint32_t, size_t> how_often;
+      for (const auto& [number, step] : steps) {
+        for (const uint32_t op : step.operators) ++how_often[op];
+      }
+      for (const auto& [number, step] : steps) {
+        const bool first = number == steps.begin()->first;
+        if (first && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
+        judge_step(graph, number, step, how_often, steps.size());
+      }
+    }
+  }
+
+  void judge_step(const Graph& graph, int64_t number, const Step& step, const std::map<uint32_t, size_t>& how_often,
+                  size_t steps) {
+    std::vector<uint32_t> missing;
+    for (const auto& [op, count] : how_often) {
+      if (step.operators.count(op) == 0 && count * 2 > steps - 1) missing.push_back(op);
+    }
+    if (missing.empty()) return;
+    const uint32_t last = *step.operators.rbegin();
+    const bool tail = missing.front() > last;
+    const RuleId id = tail && missing.size() > 1 ? RuleId::kStopped : RuleId::kIncompleteStep;
+    told_.insert(step.folder);
+    if (!rules_.on(id)) return;
+    const auto name = [&](uint32_t op) { return input_.runs.operators()[op].name; };
+    std::string message;
+    if (id == RuleId::kStopped) {
+      message = fmt::format("nothing from {} on ({} that other steps have); the last one dumped is {}",
+                            name(missing.front()), plural(missing.size(), "operator"), name(last));
+    } else {
+      std::string names;
+      for (size_t i = 0; i < std::min(missing.size(), kNamesShown); ++i)
+        names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
+      message = fmt::format("{} that other steps have: {}{}", plural(missing.size(), "operator"), names,
+                            missing.size() > kNamesShown ? ", .." : "");
+    }
+    Finding finding = tree_finding(rules_, id, message);
+    // Scripts may call more in one step than in another; of a compiled graph much must be gone.
+    const bool of_msprobe = parse_msprobe_entry(name(last)).has_value();
+    if (id == RuleId::kIncompleteStep && (of_msprobe || missing.size() * 10 < step.operators.size()))
+      finding.severity = std::min(finding.severity, Severity::kNote);
+    set_place(finding, graph, number, index_.folders()[step.folder].relative);
+    finding.value = missing.size();
+    finding.hint =
+        id == RuleId::kStopped
+            ? "the process ended or the disk was full while this step was written; it is still being written "
+              "if the run goes on"
+            : "a branch that this step did not take looks so, too; else files were lost";
+    findings_.push_back(std::move(finding));
+  }
+
+  static void set_place(Finding& finding, const Graph& graph, int64_t step, std::string path) {
+    finding.rank = graph.first;
+    finding.graph = graph.second;
+    finding.step = step;
+    finding.path = std::move(path);
+  }
+
+  // By numbers of files, where names did not tell.
+  void judge_counts() {
+    for (const Oddity& oddity : find_oddities(index_)) {
+      const bool empty = oddity.kind == OddityKind::kEmptyStep;
+      if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
+      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
+      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+      Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
+      set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
+      finding.hint = empty
+                         ? "the folder of a step is made before its first file: the run ended there, or dumped nothing "
+                           "in this step (kernels, iteration, support_device)"
+                         : "operators in loops and branches may run more or less often; else files were lost, or the "
+                           "run ended";
+      // How often a loop runs differs from step to step.
+      if (!empty && loops()) finding.severity = Severity::kNote;
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // A run ends in a later step; the first one may have more to do than the others, or less: of two nobody knows which is
+  // right, and msprobe misses the first step of an optimizer.
+  static bool may_differ(const FolderIdentity& folder, size_t steps) {
+    return steps == 2 || folder.layout == Layout::kMsprobe;
+  }
+
+  [[nodiscard]] bool is_excused(const FolderIdentity& folder) const {
+    std::set<int64_t> steps;
+    for (const IndexedFolder& other : index_.folders()) {
+      const FolderIdentity& identity = other.identity;
+      if (identity.step && identity.rank == folder.rank && identity.graph == folder.graph) steps.insert(*identity.step);
+    }
+    return steps.size() > 1 && folder.step == *steps.begin() && may_differ(folder, steps.size());
+  }
+
+  [[nodiscard]] bool loops() const {
+    const auto& runs = input_.runs.runs();
+    return std::any_of(runs.begin(), runs.end(), [](const OpRun& run) { return run.occurrence > 0; });
+  }
+
+  [[nodiscard]] bool selected(const FolderIdentity& folder) const {
+    return input_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0});
+  }
+
+  void judge_lacking() {
+    if (!rules_.on(RuleId::kMissingStep)) return;
+    for (const Oddity& oddity : find_oddities(index_)) {
+      if (oddity.kind != OddityKind::kLackingSteps) continue;
+      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
+      FolderIdentity any_step = folder;
+      if (!selected(any_step)) continue;
+      Finding finding = tree_finding(rules_, RuleId::kMissingStep, oddity.text);
+      finding.rank = folder.rank;
+      finding.path = path_of(index_, oddity);
+      finding.hint = "that process ended earlier, its disk was full, or its configuration has another iteration";
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // Steps that ran, by ms_global_execution_order_graph_G.csv, that were to be dumped, and are not there.
+  void judge_executed() {
+    const DumpSettings& settings = input_.settings;
+    if (!rules_.on(RuleId::kMissingStep) || settings.iteration.empty() || settings.op_debug_mode.value_or(0) != 0)
+      return;
+    const auto wanted = settings.iteration == "all" ? IntRanges() : IntRanges::parse(settings.iteration);
+    if (!wanted) return;
+    std::map<Number, std::set<int64_t>> executed, dumped;  // by rank
+    for (const IndexedFile& file : index_.files()) {
+      if (file.kind == FileKind::kExecutionOrder && file.name.starts_with("ms_global_"))
+        add_executed(file, executed[index_.identity_of(file).rank]);
+    }
+    for (const IndexedFolder& folder : index_.folders()) {
+      if (folder.identity.step) dumped[folder.identity.rank].insert(*folder.identity.step);
+    }
+    for (const auto& [rank, steps] : executed) {
+      std::vector<int64_t> lacking;
+      for (const int64_t step : steps) {
+        const bool asked = wanted->empty() || wanted->contains(step);
+        const bool chosen = input_.selection.matches_folder({rank, std::nullopt, step, {}, 0});
+        if (asked && chosen && dumped[rank].count(step) == 0) lacking.push_back(step);
+      }
+      // With nothing there at all the folder of another run may be meant.
+      if (lacking.empty() || dumped[rank].empty()) continue;
+      Finding finding = tree_finding(rules_, RuleId::kMissingStep,
+                                     fmt::format("{} ran and are to be dumped (iteration \"{}\"), but are not there",
+                                                 steps_text(lacking), settings.iteration));
+      finding.rank = rank;
+      finding.value = lacking.size();
+      finding.hint = "they were deleted, the disk was full, or the run still goes on";
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  void add_executed(const IndexedFile& file, std::set<int64_t>& steps) const {
+    const auto opened = File::open(index_.path_of(file));
+    if (!opened) return;
+    LineReader lines(*opened);
+    while (steps.size() < kMostSteps) {
+      const auto line = lines.next();
+      if (!line || !*line) return;
+      if (const auto step = parse_i64((*line)->text)) steps.insert(*step);
+    }
+  }
+
+  const CompletenessInput& input_;
+  const DumpIndex& index_;
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+  std::set<uint32_t> told_;  // folders of steps
+};
+
+}  // namespace
+
+void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
+  StepJudge(input, rules, findings).run();
+}
+
+}  // namespace msdump::check

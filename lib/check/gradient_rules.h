@@ -1,0 +1,26 @@
+// The rules about the gradients of weights, layer by layer: what an optimizer was given (the inputs with as many elements
+// as the weight that it updates), or what msprobe recorded as parameters_grad.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "check/facts_reader.h"
+#include "check/finding.h"
+#include "check/op_runs.h"
+#include "check/rules.h"
+
+namespace msdump::check {
+
+struct WeightGradient {
+  uint32_t tensor = kNone;  // that made it, else the optimizer's input
+  std::optional<int64_t> rank, step;
+};
+[[nodiscard]] std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsReader& facts);
+
+// All facts have been read.
+void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules,
+                     std::vector<Finding>& findings);
+
+}  // namespace msdump::check

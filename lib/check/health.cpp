@@ -1,0 +1,85 @@
+#include "check/health.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace msdump::check {
+namespace {
+
+// Types as they are compared: lower case, without '_' and what marks an in-place call.
+std::string plain_type(std::string_view op_type) {
+  std::string plain = to_lower(op_type);
+  std::erase(plain, '_');
+  return plain;
+}
+
+constexpr std::array<std::string_view, 20> kPutting = {
+    "maskedfill", "select", "where", "fill", "full", "setitem", "tril",          "triu",   "broadcastto", "expand",
+    "tile",       "cast",   "to",    "pad",  "cat",  "stack",   "maskedscatter", "tensor", "scatter",     "slice"};
+// What makes an infinity of a number, if only at 0.
+constexpr std::array<std::string_view, 9> kDiverging = {"log", "div",        "truediv",  "reciprocal", "rsqrt",
+                                                        "pow", "logsigmoid", "floordiv", "log1p"};
+
+bool begins_with_any(std::string_view plain, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return plain.starts_with(word); });
+}
+
+bool diverges(std::string_view op_type) {
+  const std::string plain = plain_type(op_type);
+  if (plain.starts_with("logical") || plain.starts_with("logsoftmax")) return false;
+  return begins_with_any(plain, kDiverging) || plain == "realdiv" || plain == "divnonan";
+}
+
+}  // namespace
+
+bool is_two_valued(const TensorFacts& facts) {
+  if (facts.from == TensorFacts::From::kElements) return facts.constant() == true;
+  return facts.max == 0.0 || (facts.min && facts.min == facts.max);
+}
+
+bool puts_given_values(std::string_view op_type) {
+  const std::string plain = plain_type(op_type);
+  return begins_with_any(plain, kPutting) || plain == "concat" || plain == "gather" || plain == "reshape";
+}
+
+std::vector<uint32_t> HealthJudge::inputs_of(uint32_t run) const {
+  std::vector<uint32_t> tensors;
+  for (const RunInput& input : runs_.runs()[run].inputs) {
+    const uint32_t tensor = input.tensor != kNone ? input.tensor : input.made_as;
+    if (tensor != kNone) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+bool HealthJudge::needs_inputs(uint32_t tensor) const {
+  const TensorFacts& facts = facts_[tensor];
+  return facts.has_negative_inf && !facts.has_nan && !facts.has_positive_inf;
+}
+
+Health HealthJudge::of(uint32_t tensor) const {
+  const TensorFacts& facts = facts_[tensor];
+  if (!facts.known()) return Health::kUnknown;
+  if (facts.is_finite()) return Health::kFinite;
+  if (facts.has_nan || facts.has_positive_inf) return Health::kBad;
+  return of_negative_infinity(tensor);
+}
+
+Health HealthJudge::of_negative_infinity(uint32_t tensor) const {
+  const Role role = runs_.role(tensor);
+  if (role == Role::kParameter || role == Role::kUpdated) return Health::kBad;
+  const uint32_t run = runs_.run_of(tensor);
+  if (role != Role::kOutput || run == kNone) return Health::kMasked;
+  const std::string_view type = runs_.operators()[runs_.runs()[run].op].type;
+  const std::vector<uint32_t> inputs = inputs_of(run);
+  const auto any = [&](const auto& holds) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return holds(facts_[input]); });
+  };
+  if (any([](const TensorFacts& input) { return input.has_negative_inf; })) return Health::kMasked;
+  if (puts_given_values(type)) return Health::kMasked;
+  if (diverges(type)) return Health::kBad;
+  return any([](const TensorFacts& input) { return input.known(); }) ? Health::kBad : Health::kMasked;
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,43 @@
+// Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is how attention masks, and scores under a mask,
+// look; it is no fault when
+//
+//   * an input of the operator has some already, or
+//   * the operator is one that puts given values (select, fill, where, cast, concat ..), or
+//   * nothing is known of its inputs, and it is none that makes infinities (log, a quotient, a power)
+// The edge of a type (-65504, the smallest float32) masks the same way.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "check/facts_reader.h"
+#include "check/op_runs.h"
+
+namespace msdump::check {
+
+enum class Health : uint8_t { kUnknown, kFinite, kMasked, kBad };
+
+class HealthJudge {
+ public:
+  HealthJudge(const OpRuns& runs, const FactsReader& facts) : runs_(runs), facts_(facts) {}
+
+  // Of an output its run's inputs are to have been read where needs_inputs() says so.
+  [[nodiscard]] Health of(uint32_t tensor) const;
+  [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
+  // The tensors that tell of an input: what was dumped of it, else the output that it was.
+  [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
+
+ private:
+  [[nodiscard]] Health of_negative_infinity(uint32_t tensor) const;
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+};
+
+// One finite value at most beside its infinities.
+[[nodiscard]] bool is_two_valued(const TensorFacts& facts);
+// Does an operator of this type write values that it was given, or move them about?
+[[nodiscard]] bool puts_given_values(std::string_view op_type);
+
+}  // namespace msdump::check

@@ -1,0 +1,275 @@
+#include "check/op_runs.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/text.h"
+#include "graph/in_place.h"
+#include "msprobe/names.h"
+
+namespace msdump::check {
+namespace {
+
+using From = InputEdge::From;
+
+constexpr uint64_t kNoTime = UINT64_MAX;
+
+// What is not known comes last.
+std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
+
+// Of msprobe a module reads its parameters, and their gradients are made; those of MindSpore are values at the end of a
+// step.
+Role role_of(const TensorRecord& tensor) {
+  switch (tensor.name.io) {
+    case Io::kInput: return Role::kInput;
+    case Io::kOutput: return tensor.name.op_type == "Parameter" ? Role::kParameter : Role::kOutput;
+    case Io::kParameter: {
+      const auto entry = parse_msprobe_entry(tensor.name.op_name);
+      if (!entry) return Role::kParameter;
+      if (entry->kind == MsprobeEntryKind::kModule) return Role::kInput;
+      return entry->kind == MsprobeEntryKind::kParameterGradients ? Role::kOutput : Role::kParameter;
+    }
+    default: return Role::kOther;
+  }
+}
+
+// Outputs that kernels of a type are known to leave alone, where no IR tells which are read.
+bool may_be_unwritten(std::string_view op_type, uint64_t slot) {
+  if (op_type == "BatchNorm") return slot == 1 || slot == 2;
+  return is_known_to_update(op_type, 0);
+}
+
+}  // namespace
+
+struct OpRuns::Place {
+  uint32_t op = 0;
+  std::optional<int64_t> rank, step;
+  uint32_t occurrence = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+OpRuns::OpRuns(const CompareSide& side)
+    : side_(side),
+      operators_(operators_of(side)),
+      roles_(side.tensors->size(), Role::kOther),
+      run_of_(side.tensors->size(), kNone),
+      op_of_(side.tensors->size(), kNone),
+      has_flow_(msdump::has_flow(side)) {
+  find_same();
+  collect();
+  runs_of_op_.resize(operators_.size());
+  for (uint32_t run = 0; run < runs_.size(); ++run) runs_of_op_[runs_[run].op].push_back(run);
+  readers_.resize(runs_.size());
+  if (has_flow_) {
+    add_edges();
+  } else {
+    for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
+  }
+}
+
+void OpRuns::find_same() {
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, std::string_view>;
+  std::map<Key, uint32_t> first;
+  for (uint32_t op = 0; op < operators_.size(); ++op) {
+    const SequencedOp& one = operators_[op];
+    same_.push_back(first.try_emplace({one.rank, one.graph, one.name, one.type}, op).first->second);
+  }
+}
+
+void OpRuns::collect() {
+  std::map<Place, uint32_t> known;
+  std::vector<uint64_t> first_times;
+  for (uint32_t op = 0; op < operators_.size(); ++op) {
+    for (const uint32_t tensor : operators_[op].tensors) {
+      const TensorRecord& one = record(tensor);
+      op_of_[tensor] = op;
+      roles_[tensor] = role_of(one);
+      if (roles_[tensor] == Role::kParameter || roles_[tensor] == Role::kOther) continue;
+      const FolderIdentity& folder = side_.index->folders()[side_.index->files()[one.file].folder].identity;
+      const auto [at, added] =
+          known.try_emplace({op, folder.rank, folder.step, one.occurrence}, static_cast<uint32_t>(runs_.size()));
+      if (added) {
+        runs_.push_back({op, folder.rank, folder.graph, folder.step, one.occurrence, {}, {}});
+        first_times.push_back(kNoTime);
+      }
+      OpRun& run = runs_[at->second];
+      uint64_t& time = first_times[at->second];
+      time = std::min(time, parse_u64(one.name.timestamp).value_or(kNoTime));
+      if (roles_[tensor] == Role::kOutput) {
+        run.outputs.push_back(tensor);
+      } else {
+        RunInput input;
+        input.tensor = tensor;
+        input.slot = static_cast<uint32_t>(parse_u64(one.name.slot).value_or(kNone));
+        run.inputs.push_back(input);
+      }
+    }
+  }
+  sort_runs(std::move(first_times));
+  for (uint32_t run = 0; run < runs_.size(); ++run) {
+    for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
+    for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
+  }
+}
+
+void OpRuns::sort_runs(std::vector<uint64_t> first_times) {
+  using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
+  const auto step_of = [](const OpRun& run) { return Step(known_first(run.step), known_first(run.rank)); };
+  std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
+  std::map<Step, bool> loops;
+  for (uint32_t i = 0; i < runs_.size(); ++i) {
+    uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
+    time = std::min(time, first_times[i]);
+    bool& loop = loops[step_of(runs_[i])];
+    loop = loop || (runs_[i].occurrence > 0 && first_times[i] != kNoTime);
+  }
+  using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
+  std::vector<Key> keys;
+  for (uint32_t i = 0; i < runs_.size(); ++i) {
+    const OpRun& run = runs_[i];
+    const Step step = step_of(run);
+    const bool by_time = loops.at(step);
+    keys.emplace_back(step, by_time ? 0 : graph_times.at({step, run.graph}),
+                      by_time ? std::pair(false, int64_t{0}) : known_first(run.graph), by_time ? first_times[i] : 0,
+                      run.op, run.occurrence);
+  }
+  std::vector<uint32_t> order(runs_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  std::vector<OpRun> sorted;
+  sorted.reserve(runs_.size());
+  for (const uint32_t run : order) sorted.push_back(std::move(runs_[run]));
+  runs_ = std::move(sorted);
+}
+
+uint32_t OpRuns::find_run(uint32_t op, const OpRun& near) const {
+  uint32_t other = kNone;
+  for (const uint32_t run : runs_of_op_[op]) {
+    if (runs_[run].rank != near.rank || runs_[run].step != near.step) continue;
+    if (runs_[run].occurrence == near.occurrence) return run;
+    if (other == kNone) other = run;
+  }
+  return other;
+}
+
+uint32_t OpRuns::output_of(uint32_t run, uint32_t slot) const {
+  for (const uint32_t tensor : runs_[run].outputs) {
+    if (roles_[tensor] == Role::kOutput && parse_u64(record(tensor).name.slot) == slot) return tensor;
+  }
+  return kNone;
+}
+
+void OpRuns::add_edges() {
+  place_.assign(side_.graph->size(), kNone);
+  read_slots_.resize(operators_.size());
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    if (operators_[i].op != kNoIndex) place_[operators_[i].op] = i;
+  }
+  for (const SequencedOp& one : operators_) {
+    if (one.op == kNoIndex) continue;
+    for (const InputEdge& edge : inputs_of(*side_.graph, one.op)) {
+      if (edge.from == From::kOperator && place_[edge.op] != kNone) read_slots_[place_[edge.op]].push_back(edge.output);
+    }
+  }
+  for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
+  for (uint32_t run = 0; run < runs_.size(); ++run) keep_written_outputs(run);
+}
+
+void OpRuns::add_edges_of(uint32_t index) {
+  OpRun& run = runs_[index];
+  const OpId op = operators_[run.op].op;
+  const std::vector<InputEdge> edges = op == kNoIndex ? std::vector<InputEdge>() : inputs_of(*side_.graph, op);
+  if (edges.empty()) return judge_by_type(index);
+  std::vector<RunInput> inputs;
+  const IrGraph& ir = side_.graph->ir(op);
+  for (const InputEdge& edge : edges) {
+    RunInput input;
+    input.slot = edge.slot;
+    input.from = edge.from;
+    const auto dumped =
+        std::find_if(run.inputs.begin(), run.inputs.end(), [&](const RunInput& one) { return one.slot == edge.slot; });
+    if (dumped != run.inputs.end()) input.tensor = dumped->tensor;
+    if (edge.from == From::kParameter) {
+      const IrParameter& parameter = ir.parameters[edge.parameter];
+      input.parameter = ir.text(parameter.name);
+      const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
+      input.is_weight = parameter.is_weight.value_or(is_ref || parameter.has_default);
+    }
+    if (edge.from == From::kOperator && place_[edge.op] != kNone) {
+      input.made_by = find_run(place_[edge.op], run);
+      if (input.made_by != kNone) {
+        input.made_as = output_of(input.made_by, edge.output);
+        readers_[input.made_by].push_back(index);
+      }
+    }
+    if (updates_input(*side_.graph, op, edge.slot)) {
+      if (input.tensor == kNone) continue;
+      roles_[input.tensor] = Role::kUpdated;
+      run.outputs.push_back(input.tensor);
+    } else {
+      inputs.push_back(input);
+    }
+  }
+  run.inputs = std::move(inputs);
+}
+
+// By what reads them.
+void OpRuns::keep_written_outputs(uint32_t index) {
+  OpRun& run = runs_[index];
+  if (operators_[run.op].op == kNoIndex) return;
+  const std::vector<uint32_t>& read = read_slots_[run.op];
+  const auto is_read = [&](uint32_t tensor) {
+    const auto slot = parse_u64(record(tensor).name.slot);
+    return slot && std::find(read.begin(), read.end(), *slot) != read.end();
+  };
+  const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(),
+                                     [&](uint32_t tensor) { return roles_[tensor] == Role::kUpdated; });
+  const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
+  const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
+  if (updated == 0 && !(outputs > 1 && any_read)) return;
+  std::erase_if(run.outputs, [&](uint32_t tensor) {
+    if (roles_[tensor] == Role::kUpdated || is_read(tensor)) return false;
+    roles_[tensor] = Role::kUnwritten;
+    return true;
+  });
+}
+
+// Without an IR: by what operators of the type are known to do.
+void OpRuns::judge_by_type(uint32_t index) {
+  OpRun& run = runs_[index];
+  const std::string_view type = operators_[run.op].type;
+  std::erase_if(run.outputs, [&](uint32_t tensor) {
+    if (!may_be_unwritten(type, parse_u64(record(tensor).name.slot).value_or(0))) return false;
+    roles_[tensor] = Role::kUnwritten;
+    return true;
+  });
+  std::erase_if(run.inputs, [&](const RunInput& input) {
+    if (!is_known_to_update(type, input.slot)) return false;
+    roles_[input.tensor] = Role::kUpdated;
+    run.outputs.push_back(input.tensor);
+    return true;
+  });
+}
+
+std::vector<uint32_t> OpRuns::stand_ins(uint32_t run) const {
+  std::vector<uint32_t> tensors;
+  for (const uint32_t reader : readers_[run]) {
+    for (const RunInput& input : runs_[reader].inputs) {
+      if (input.made_by == run && input.made_as == kNone && input.tensor != kNone) tensors.push_back(input.tensor);
+    }
+  }
+  std::sort(tensors.begin(), tensors.end());
+  tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+  return tensors;
+}
+
+std::optional<uint64_t> OpRuns::order_of(uint32_t op) const {
+  const SequencedOp& one = operators_[op];
+  const bool of_msprobe = !one.tensors.empty() && record(one.tensors.front()).order != kNoOrder;
+  if (of_msprobe) return record(one.tensors.front()).order;
+  return one.op != kNoIndex && has_flow_ ? std::optional<uint64_t>(op) : std::nullopt;
+}
+
+}  // namespace msdump::check

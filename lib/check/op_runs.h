@@ -1,0 +1,92 @@
+// OpRuns: who ran when with which tensors, and for each input where the value came from; what every rule that looks at an
+// operator, and the search for the first NaN, go by. A run is one operator in one step of one rank, one occurrence of it.
+//
+// The order of runs: by step and rank; inside, graph after graph by the time of their first tensors; inside a graph the order
+// of the IR, else msprobe's, else time. Where an operator ran several times in a step (a loop) time alone.
+// Where values come from: the IR (graph/data_flow.h); msprobe's and nameless dumps do not say.
+//
+// What a dump shows of an operator is not all what it seems (corpus/diagnosis/README.md 2 and 4):
+//   * an input that it updates in place holds the result: it is an output here
+//   * an output that nothing reads, beside others that are read or beside such inputs, may never have been written
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/finding.h"
+#include "compare/op_sequence.h"
+#include "graph/data_flow.h"
+
+namespace msdump::check {
+
+struct RunInput {
+  uint32_t tensor = kNone;   // kNone: it was not dumped
+  uint32_t made_by = kNone;  // the run whose output it was
+  uint32_t made_as = kNone;  // that output, where it was dumped
+  InputEdge::From from = InputEdge::From::kUnknown;
+  uint32_t slot = 0;
+  std::string_view parameter = {};  // From::kParameter: its name
+  bool is_weight = false;           // of such: one that the network keeps, no input of the graph
+};
+
+struct OpRun {
+  uint32_t op = 0;  // OpRuns::operators()
+  std::optional<int64_t> rank, graph, step;
+  uint32_t occurrence = 0;
+  std::vector<RunInput> inputs;
+  std::vector<uint32_t> outputs;  // and inputs that were updated
+};
+
+enum class Role : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParameter, kOther };
+
+class OpRuns {
+ public:
+  // Everything of `side` outlives it.
+  explicit OpRuns(const CompareSide& side);
+
+  [[nodiscard]] const CompareSide& side() const { return side_; }
+  [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
+  [[nodiscard]] const std::vector<OpRun>& runs() const { return runs_; }
+  [[nodiscard]] bool has_flow() const { return has_flow_; }  // inputs say where they come from
+
+  [[nodiscard]] Role role(uint32_t tensor) const { return roles_[tensor]; }
+  [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNone: in no run
+  [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
+  [[nodiscard]] const TensorRecord& record(uint32_t tensor) const { return (*side_.tensors)[tensor]; }
+  [[nodiscard]] size_t tensors() const { return roles_.size(); }
+  // The same operator in all steps: the first with its name. msprobe's stack.json has an operator of its own for each step.
+  [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
+  // Of a run: inputs of others that its outputs became, where these were not dumped.
+  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run) const;
+  // The place in the data flow or in msprobe's record; no value where only names tell of operators.
+  [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
+
+ private:
+  struct Place;
+  void collect();
+  void find_same();
+  void sort_runs(std::vector<uint64_t> first_times);
+  void add_edges();
+  void add_edges_of(uint32_t run);
+  void keep_written_outputs(uint32_t run);
+  void judge_by_type(uint32_t run);
+  [[nodiscard]] uint32_t find_run(uint32_t op, const OpRun& near) const;
+  [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const;
+
+  CompareSide side_;
+  std::vector<SequencedOp> operators_;
+  std::vector<uint32_t> same_;  // by operator
+  std::vector<OpRun> runs_;
+  std::vector<Role> roles_;                        // by tensor
+  std::vector<uint32_t> run_of_, op_of_;           // by tensor
+  std::vector<uint32_t> place_;                    // by operator of the graph: in operators_
+  std::vector<std::vector<uint32_t>> runs_of_op_;  // by operator, in order
+  std::vector<std::vector<uint32_t>> readers_;     // by run: runs
+  std::vector<std::vector<uint32_t>> read_slots_;  // by operator: output slots that some operator reads
+  bool has_flow_ = false;
+};
+
+}  // namespace msdump::check

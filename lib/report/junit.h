@@ -1,0 +1,38 @@
+// JUnit XML, as CI systems read it: suites of cases, each passed, failed, or not able to run.
+//
+//   <testsuites tests failures errors>
+//     <testsuite name tests failures errors skipped time>
+//       <testcase name classname time>[<error|failure message type>text</..>][<system-out>text</system-out>]</testcase>
+// What XML 1.0 cannot hold (control characters, bytes that are not UTF-8) is written as \xNN. There is no time stamp and
+// no duration: equal findings are equal bytes.
+// Source: the schema of Jenkins' xUnit plugin (junit-10.xsd), which GitLab and GitHub's reporters read as well.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace msdump::report {
+
+struct JunitProblem {
+  std::string message, type, text;
+};
+
+struct JunitCase {
+  std::string name, class_name;
+  std::optional<JunitProblem> failure, error;  // one of them at most
+  std::string output;                          // what was found and is no failure
+};
+
+struct JunitSuite {
+  std::string name;
+  std::vector<JunitCase> cases;
+};
+
+[[nodiscard]] std::string junit_text(const std::vector<JunitSuite>& suites);
+
+// A text as an attribute or as content.
+[[nodiscard]] std::string xml_escaped(std::string_view text);
+
+}  // namespace msdump::report
