@@ -118,9 +118,21 @@ class Check : public Command {
   ExitCode end_without_tensors(Session& session, CheckRun& run) const {
     if (run.side.tensors->empty() && !run.catalogue().list.failures().empty()) return check(session, run);
     const ExitCode code = conclude_listing(session, run.catalogue());
+    if (run.side.tensors->empty()) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
     session.messages.warning("the selection matches nothing", "msdump ls shows what is there");
     return ExitCode::kNo;
+  }
+
+  // A dump without tensors: how it was set up.
+  static void note_settings(Session& session, const CheckRun& run) {
+    const check::DumpSettings settings = check::settings_of(run.catalogue().index);
+    if (settings.path.empty()) return;
+    std::string text = fmt::format("{} asks for iteration \"{}\"", settings.path, settings.iteration);
+    if (settings.dump_mode == 1) text += ", and only for the operators in kernels (dump_mode 1)";
+    if (settings.op_debug_mode == 3) text += ", and only for operators that overflow (op_debug_mode 3)";
+    if (settings.op_debug_mode == 4) text += ", and only for operators that fail (op_debug_mode 4)";
+    session.messages.note(text + "; nothing that ran was among these");
   }
 
   ExitCode check(Session& session, CheckRun& run) const {
@@ -150,8 +162,15 @@ class Check : public Command {
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first) return;
     std::vector<const check::Finding*> shown;
+    size_t repeated = 0;
     for (const check::Finding& finding : run.report.findings) {
-      if (!table || options_.all || finding.severity != check::Severity::kNote) shown.push_back(&finding);
+      const bool every = !table || options_.all;
+      if (!every && finding.severity == check::Severity::kNote) continue;
+      if (!every && repeats_its_maker(run, finding)) {
+        ++repeated;
+      } else {
+        shown.push_back(&finding);
+      }
     }
     if (table) {
       std::stable_sort(shown.begin(), shown.end(),
@@ -166,8 +185,26 @@ class Check : public Command {
     further.add("first", first_value(run));
     (void)sink->finish({check_summary(run), check_failure_objects(run), std::move(further)});
     if (table) (void)session.out.write(hints_text(run));
-    if (count < shown.size())
-      session.messages.note(fmt::format("{} more rows; --all shows every row", shown.size() - count));
+    if (repeated > 0 || count < shown.size())
+      session.messages.note(
+          fmt::format("{} more, {} of them inputs that another row has as an output; --all shows every row",
+                      repeated + shown.size() - count, repeated));
+  }
+
+  // An input that is not finite, of which the table has the output that it was.
+  static bool repeats_its_maker(const CheckRun& run, const check::Finding& finding) {
+    const bool special =
+        finding.kind == check::info(check::RuleId::kNan).name || finding.kind == check::info(check::RuleId::kInf).name;
+    if (!special || finding.tensor == check::kNone || run.runs->role(finding.tensor) != check::Role::kInput)
+      return false;
+    const uint32_t of = run.runs->run_of(finding.tensor);
+    if (of == check::kNone) return false;
+    for (const check::RunInput& input : run.runs->runs()[of].inputs) {
+      if (input.tensor == finding.tensor && input.made_as != check::kNone) return true;
+    }
+    // Without a flow: something before it was not finite already.
+    return !run.runs->has_flow() && run.report.first && run.report.first->tensor != finding.tensor &&
+           !run.runs->runs()[of].outputs.empty();
   }
 
   ExitCode print_trend(Session& session, CheckRun& run) const {

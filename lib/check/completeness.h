@@ -34,6 +34,12 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
 void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
+// Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place
+// where a run ended. What is missing for other reasons has readers that were dumped. By operator.
+[[nodiscard]] std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>& dumped);
+// Of the tensors of these operators, in one step or in all, the operator with the latest time stamp; kNone: none has one.
+[[nodiscard]] uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step);
+
 // A finding about a place in the tree.
 [[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
 

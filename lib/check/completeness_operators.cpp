@@ -19,7 +19,7 @@ namespace {
 using Number = std::optional<int64_t>;
 
 constexpr size_t kNamesShown = 3;
-// A tail without tensors this long, behind operators of which most have some, is no coincidence.
+// So many operators behind the last one that was dumped are no coincidence.
 constexpr size_t kShortestTail = 4;
 constexpr size_t kMostOperators = 4'000'000;  // of an execution order
 
@@ -33,6 +33,7 @@ std::string names_text(const std::vector<std::string>& names) {
 struct Expected {
   std::string path;  // of what says so
   std::vector<std::string> names;
+  std::vector<uint32_t> ops;  // OpRuns::operators(); empty when the IR does not tell
   std::vector<bool> dumped;
 };
 
@@ -63,11 +64,27 @@ class OperatorJudge {
       Expected& expected = graphs[{op.rank, op.graph}];
       expected.path = origin.path;
       expected.names.push_back(op.name);
+      expected.ops.push_back(static_cast<uint32_t>(&op - input_.runs.operators().data()));
       expected.dumped.push_back(!op.tensors.empty());
       if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
     }
-    std::erase_if(graphs, [&](const auto& one) { return with_tensors.count(one.first) == 0; });
+    // An IR that explains the lesser part of the tensors is that of another run.
+    std::erase_if(graphs, [&](const auto& one) {
+      return with_tensors.count(one.first) == 0 || explained_share(one.first) < 0.5;
+    });
     return graphs;
+  }
+
+  [[nodiscard]] double explained_share(const Graph& graph) const {
+    const FileJoin& join = *input_.runs.side().join;
+    size_t all = 0, explained = 0;
+    for (const TensorGroup& group : join.groups()) {
+      if (group.parameter || (group.rank && group.rank != graph.first) || (group.graph && group.graph != graph.second))
+        continue;
+      ++all;
+      explained += join.rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
+    }
+    return all == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(all);
   }
 
   // Without an IR: names without their numbers, which may be new ones in the files.
@@ -126,20 +143,22 @@ class OperatorJudge {
   void judge(const Graph& graph, const Expected& expected) {
     const auto missing = static_cast<size_t>(std::count(expected.dumped.begin(), expected.dumped.end(), false));
     if (missing == 0) return;
-    const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
-    const auto tail = static_cast<size_t>(last - expected.dumped.rbegin());
-    const size_t head = expected.dumped.size() - tail, missing_in_head = missing - tail;
-    const bool stopped = tail >= kShortestTail && missing_in_head * 10 <= head && tail * 50 >= expected.dumped.size();
+    const std::vector<bool> ended = ended_of(expected);
+    const auto behind = static_cast<size_t>(std::count(ended.begin(), ended.end(), true));
+    const size_t all = expected.dumped.size();
+    const bool stopped = behind >= kShortestTail && behind * 50 >= all && (missing - behind) * 10 <= all;
     if (stopped && rules_.on(RuleId::kStopped)) {
-      Finding finding =
-          tree_finding(rules_, RuleId::kStopped,
-                       fmt::format("nothing from {} on: {} of {} without a tensor, and the last one dumped is {}",
-                                   expected.names[head], tail, plural(expected.dumped.size(), "operator"),
-                                   expected.names[head - 1]));
+      const auto first = static_cast<size_t>(std::find(ended.begin(), ended.end(), true) - ended.begin());
+      std::string message =
+          fmt::format("{} of {} have no tensor, and nothing that was dumped has read them: from {} on", behind,
+                      plural(all, "operator"), expected.names[first]);
+      const std::string last = last_of(expected);
+      if (!last.empty()) message += fmt::format("; the last one dumped is {}", last);
+      Finding finding = tree_finding(rules_, RuleId::kStopped, std::move(message));
       finding.hint =
           "the process ended or the disk was full before the step was over; if the run goes on, it is still being "
           "written";
-      finding.value = tail;
+      finding.value = behind;
       return add(std::move(finding), graph);
     }
     if (!rules_.on(RuleId::kMissingFiles)) return;
@@ -155,6 +174,30 @@ class OperatorJudge {
         "without a kernel of its own (a Reshape), fused, in a branch not taken, or not selected (dump_mode, "
         "kernels); msdump map-ir --unmatched lists all";
     add(std::move(finding), graph);
+  }
+
+  [[nodiscard]] std::vector<bool> ended_of(const Expected& expected) const {
+    std::vector<bool> ended(expected.dumped.size(), false);
+    if (expected.ops.empty()) {
+      for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
+      return ended;
+    }
+    std::vector<bool> dumped(input_.runs.operators().size(), false);
+    for (size_t i = 0; i < expected.ops.size(); ++i) dumped[expected.ops[i]] = expected.dumped[i];
+    const std::vector<bool> unread = unread_of_missing(input_.runs, dumped);
+    for (size_t i = 0; i < expected.ops.size(); ++i) ended[i] = unread[expected.ops[i]];
+    return ended;
+  }
+
+  [[nodiscard]] std::string last_of(const Expected& expected) const {
+    if (expected.ops.empty()) {
+      const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
+      return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
+    }
+    std::vector<bool> ops(input_.runs.operators().size(), false);
+    for (const uint32_t op : expected.ops) ops[op] = true;
+    const uint32_t last = last_in_time(input_.runs, ops, std::nullopt);
+    return last == kNone ? std::string() : input_.runs.operators()[last].name;
   }
 
   void add(Finding&& finding, const Graph& graph) {
@@ -248,6 +291,33 @@ class OperatorJudge {
 };
 
 }  // namespace
+
+std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>& dumped) {
+  // Readers stand behind what they read.
+  std::vector<bool> unread(dumped.size(), false);
+  for (size_t op = dumped.size(); op-- > 0;) {
+    const auto& readers = runs.readers_of_op(static_cast<uint32_t>(op));
+    unread[op] = !dumped[op] && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+      return reader <= op ? !dumped[reader] : unread[reader];
+    });
+  }
+  return unread;
+}
+
+uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step) {
+  uint32_t last = kNone;
+  uint64_t latest = 0;
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+    const uint32_t op = runs.op_of(tensor);
+    if (op == kNone || !ops[op]) continue;
+    if (step && identity_of(*runs.side().index, runs.record(tensor)).step != step) continue;
+    const auto time = parse_u64(runs.record(tensor).name.timestamp);
+    if (!time || *time < latest) continue;
+    latest = *time;
+    last = op;
+  }
+  return last;
+}
 
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   OperatorJudge(input, rules, findings).run();

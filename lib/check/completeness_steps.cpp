@@ -85,26 +85,23 @@ class StepJudge {
       if (step.operators.count(op) == 0 && count * 2 > steps - 1) missing.push_back(op);
     }
     if (missing.empty()) return;
-    const uint32_t last = *step.operators.rbegin();
-    const bool tail = missing.front() > last;
-    const RuleId id = tail && missing.size() > 1 ? RuleId::kStopped : RuleId::kIncompleteStep;
+    const bool ended = missing.size() > 1 && is_end(missing, step.operators);
+    const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
     told_.insert(step.folder);
     if (!rules_.on(id)) return;
     const auto name = [&](uint32_t op) { return input_.runs.operators()[op].name; };
-    std::string message;
-    if (id == RuleId::kStopped) {
-      message = fmt::format("nothing from {} on ({} that other steps have); the last one dumped is {}",
-                            name(missing.front()), plural(missing.size(), "operator"), name(last));
-    } else {
-      std::string names;
-      for (size_t i = 0; i < std::min(missing.size(), kNamesShown); ++i)
-        names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
-      message = fmt::format("{} that other steps have: {}{}", plural(missing.size(), "operator"), names,
-                            missing.size() > kNamesShown ? ", .." : "");
-    }
+    std::string names;
+    for (size_t i = 0; i < std::min(missing.size(), kNamesShown); ++i)
+      names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
+    if (missing.size() > kNamesShown) names += ", ..";
+    std::string message = fmt::format("{} that other steps have: {}", plural(missing.size(), "operator"), names);
+    std::vector<bool> ops(input_.runs.operators().size(), false);
+    for (uint32_t op = 0; op < ops.size(); ++op) ops[op] = step.operators.count(input_.runs.same_in_all_steps(op)) > 0;
+    const uint32_t last = last_in_time(input_.runs, ops, number);
+    if (ended && last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     Finding finding = tree_finding(rules_, id, message);
     // Scripts may call more in one step than in another; of a compiled graph much must be gone.
-    const bool of_msprobe = parse_msprobe_entry(name(last)).has_value();
+    const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
     if (id == RuleId::kIncompleteStep && (of_msprobe || missing.size() * 10 < step.operators.size()))
       finding.severity = std::min(finding.severity, Severity::kNote);
     set_place(finding, graph, number, index_.folders()[step.folder].relative);
@@ -115,6 +112,15 @@ class StepJudge {
               "if the run goes on"
             : "a branch that this step did not take looks so, too; else files were lost";
     findings_.push_back(std::move(finding));
+  }
+
+  // Is what is missing all behind what is there: by what reads what, else by the order?
+  [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
+    if (!input_.runs.has_flow()) return missing.front() > *there.rbegin();
+    std::vector<bool> dumped(input_.runs.operators().size(), false);
+    for (const uint32_t op : there) dumped[op] = true;
+    const std::vector<bool> unread = unread_of_missing(input_.runs, dumped);
+    return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) { return unread[op]; });
   }
 
   static void set_place(Finding& finding, const Graph& graph, int64_t step, std::string path) {

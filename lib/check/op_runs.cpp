@@ -62,6 +62,7 @@ OpRuns::OpRuns(const CompareSide& side)
   runs_of_op_.resize(operators_.size());
   for (uint32_t run = 0; run < runs_.size(); ++run) runs_of_op_[runs_[run].op].push_back(run);
   readers_.resize(runs_.size());
+  op_readers_.resize(operators_.size());
   if (has_flow_) {
     add_edges();
   } else {
@@ -167,10 +168,12 @@ void OpRuns::add_edges() {
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     if (operators_[i].op != kNoIndex) place_[operators_[i].op] = i;
   }
-  for (const SequencedOp& one : operators_) {
-    if (one.op == kNoIndex) continue;
-    for (const InputEdge& edge : inputs_of(*side_.graph, one.op)) {
-      if (edge.from == From::kOperator && place_[edge.op] != kNone) read_slots_[place_[edge.op]].push_back(edge.output);
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    if (operators_[i].op == kNoIndex) continue;
+    for (const InputEdge& edge : inputs_of(*side_.graph, operators_[i].op)) {
+      if (edge.from != From::kOperator || place_[edge.op] == kNone) continue;
+      read_slots_[place_[edge.op]].push_back(edge.output);
+      op_readers_[place_[edge.op]].push_back(i);
     }
   }
   for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);

@@ -59,6 +59,8 @@ class OpRuns {
   [[nodiscard]] size_t tensors() const { return roles_.size(); }
   // The same operator in all steps: the first with its name. msprobe's stack.json has an operator of its own for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
+  // Operators that read an output of this one; of a flow that is not known none.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
   // Of a run: inputs of others that its outputs became, where these were not dumped.
   [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run) const;
   // The place in the data flow or in msprobe's record; no value where only names tell of operators.
@@ -86,6 +88,7 @@ class OpRuns {
   std::vector<std::vector<uint32_t>> runs_of_op_;  // by operator, in order
   std::vector<std::vector<uint32_t>> readers_;     // by run: runs
   std::vector<std::vector<uint32_t>> read_slots_;  // by operator: output slots that some operator reads
+  std::vector<std::vector<uint32_t>> op_readers_;  // by operator
   bool has_flow_ = false;
 };
 
