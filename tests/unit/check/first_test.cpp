@@ -1,0 +1,165 @@
+#include "check/first_nonfinite.h"
+
+#include <limits>
+
+#include "checked.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+using Kind = FirstNonfinite::Kind;
+
+std::string ir_path(int64_t rank = 0) { return fmt::format("rank_{}/graphs/ms_output_trace_code_graph_0.ir", rank); }
+
+// x -> Mul -> Log -> Add(Log, w): three operators in a row.
+std::string chain() {
+  return test::ir_text(
+      test::node_text("%1", "Mul", "%para1_x", "Default/Mul-op1", {"/home/user/net.py:10, 8~20/a = x * x"}) +
+      test::node_text("%2", "Log", "%1", "Default/Log-op2", {"/home/user/net.py:11, 8~20/b = log(a)"}) +
+      test::node_text("%3", "Add", "%2, %para2_w", "Default/Add-op3"));
+}
+
+struct Step {
+  std::vector<float> x = {1, 2}, a = {1, 4}, b = {0, 1}, w = {1, 1}, y = {1, 2};
+};
+
+void write_step(const test::ScratchDir& scratch, const Step& step, int64_t number = 0, int64_t rank = 0) {
+  const auto write = [&](std::string_view op, int64_t time, std::string_view slot, const std::vector<float>& elements) {
+    scratch.write(tensor_path(op, time, slot, number, rank), floats(elements));
+  };
+  // The files' times are not the order of the data flow.
+  write("Default/Mul-op1", 30, "input.0", step.x);
+  write("Default/Mul-op1", 30, "output.0", step.a);
+  write("Default/Log-op2", 20, "input.0", step.a);
+  write("Default/Log-op2", 20, "output.0", step.b);
+  write("Default/Add-op3", 10, "input.0", step.b);
+  write("Default/Add-op3", 10, "input.1", step.w);
+  write("Default/Add-op3", 10, "output.0", step.y);
+}
+
+}  // namespace
+
+TEST_CASE("along the data flow the operator with finite inputs is named, whatever the time stamps say") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {.b = {kNan, 1}, .y = {kNan, 2}});
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.first_op() == "Default/Log-op2");
+  CHECK(checked.report().first->kind == Kind::kNan);
+  CHECK(checked.report().first->inputs_finite);
+}
+
+TEST_CASE("without an IR the time stamps are the order") {
+  const test::ScratchDir scratch;
+  write_step(scratch, {.b = {kNan, 1}, .y = {kNan, 2}});
+  // The Add has the earlier stamp, and a bad input that nothing before it made.
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  CHECK(checked.first_op() == "Default_Add-op3");
+  CHECK(checked.report().first->kind == Kind::kInput);
+}
+
+TEST_CASE("a network input that is NaN already is named as such, with the graph's name for it") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {.x = {kNan, 2}, .a = {kNan, 4}, .b = {kNan, 1}, .y = {kNan, 2}});
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.report().first->kind == Kind::kInput);
+  CHECK(checked.report().first->parameter == "x");
+  CHECK(checked.first_op() == "Default/Mul-op1");
+  CHECK_FALSE(checked.report().first->inputs_finite);
+}
+
+TEST_CASE("a weight that is infinite already is named as a parameter") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {.w = {kInf, 1}, .y = {kInf, 2}});
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.report().first->kind == Kind::kParameter);
+  CHECK(checked.report().first->parameter == "w");
+}
+
+TEST_CASE("an input that the optimizer has updated is its result, and outputs that it never writes say nothing") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), test::ir_text(test::node_text("%1", "Mul", "%para1_x", "Default/Mul-op1") +
+                                         test::node_text("%2", "Assign", "%para2_w, %1", "Default/Assign-op2")));
+  scratch.write(tensor_path("Default/Mul-op1", 1, "input.0"), floats({1, 2}));
+  scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({kInf, 2}));
+  scratch.write(tensor_path("Default/Assign-op2", 2, "input.0"), floats({kInf, 2}));
+  scratch.write(tensor_path("Default/Assign-op2", 2, "input.1"), floats({kInf, 2}));
+  scratch.write(tensor_path("Default/Assign-op2", 2, "output.0"), floats({kNan, kNan}));
+  const Checked checked(scratch.path());
+  CHECK(checked.first_op() == "Default/Mul-op1");
+  CHECK(checked.only("nan").severity == Severity::kNote);
+  CHECK(checked.only("nan").message.find("may never have written it") != std::string::npos);
+}
+
+TEST_CASE("garbage in an output that nothing reads is no root") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {});
+  scratch.write(tensor_path("Default/Mul-op1", 30, "output.1"), floats({kNan, kNan}));
+  const Checked checked(scratch.path());
+  CHECK_FALSE(checked.report().first);
+  CHECK(checked.only("nan").severity == Severity::kNote);
+}
+
+TEST_CASE("the first step and, inside it, the first rank that computes are named") {
+  const test::ScratchDir scratch;
+  for (const int64_t rank : {0, 1}) {
+    scratch.write(ir_path(rank), test::ir_text(test::node_text("%1", "Log", "%para1_x", "Default/Log-op1") +
+                                               test::node_text("%2", "AllReduce", "%1", "Default/AllReduce-op2")));
+    for (const int64_t step : {0, 1, 2}) {
+      const bool bad = step > 0;
+      const float log = bad && rank == 1 ? kNan : 1, all = bad ? kNan : 1;
+      scratch.write(tensor_path("Default/Log-op1", 1, "input.0", step, rank), floats({1, 2}));
+      scratch.write(tensor_path("Default/Log-op1", 1, "output.0", step, rank), floats({log, 2}));
+      scratch.write(tensor_path("Default/AllReduce-op2", 2, "input.0", step, rank), floats({log, 2}));
+      scratch.write(tensor_path("Default/AllReduce-op2", 2, "output.0", step, rank), floats({all, 2}));
+    }
+  }
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.first_op() == "Default/Log-op1");
+  const OpRun& run = checked.runs().runs()[checked.report().first->run];
+  CHECK(run.rank == 1);
+  CHECK(run.step == 1);
+}
+
+TEST_CASE("the search reads no further than to the step of the first") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  for (int64_t step = 0; step < 20; ++step) {
+    write_step(scratch, step == 3 ? Step{.b = {kNan, 1}, .y = {kNan, 2}} : Step{}, step);
+  }
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  CHECK(checked.first_op() == "Default/Log-op2");
+  // Three outputs of each of the four steps, and the input of the one.
+  CHECK(checked.facts().count_read() == 13);
+}
+
+TEST_CASE("where only inputs were dumped, what a reader got stands for what was made") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  scratch.write(tensor_path("Default/Mul-op1", 1, "input.0"), floats({1, 2}));
+  scratch.write(tensor_path("Default/Log-op2", 2, "input.0"), floats({1, 2}));
+  scratch.write(tensor_path("Default/Add-op3", 3, "input.0"), floats({kNan, 2}));
+  scratch.write(tensor_path("Default/Add-op3", 3, "input.1"), floats({1, 2}));
+  const Checked checked(scratch.path());
+  CHECK(checked.first_op() == "Default/Log-op2");
+  CHECK(checked.only("partial_dump").severity == Severity::kNote);
+}
+
+TEST_CASE("a finite dump has no first") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {});
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  CHECK_FALSE(checked.report().first);
+  CHECK(checked.findings().empty());
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,121 @@
+#include "check/value_rules.h"
+
+#include <limits>
+
+#include "checked.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+using Lines = std::vector<std::string>;
+
+// One operator with an input and an output.
+Lines told_of(std::string_view op, const std::string& input, const std::string& output,
+              const RuleSet& rules = RuleSet::defaults()) {
+  const test::ScratchDir scratch;
+  scratch.write(tensor_path(op, 1, "input.0"), input);
+  scratch.write(tensor_path(op, 1, "output.0"), output);
+  return Checked(scratch.path(), rules).told();
+}
+
+RuleSet only(std::string_view rule) {
+  RuleSet rules = RuleSet::none();
+  REQUIRE(rules.apply(rule));
+  return rules;
+}
+
+}  // namespace
+
+TEST_CASE("NaN and infinities of an operator are errors") {
+  CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({kNan, 1})) == Lines{"nan error Default_Log-op1 output 0"});
+  CHECK(told_of("Default/Exp-op1", floats({1, 0}), floats({kInf, 1})) == Lines{"inf error Default_Exp-op1 output 0"});
+  CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({0, -kInf})) == Lines{"inf error Default_Log-op1 output 0"});
+}
+
+TEST_CASE("-inf that masks is a note: put by a select, or handed on from an input") {
+  const Lines select = told_of("Default/Select-op1", floats({1, 2}), floats({-kInf, 0}));
+  CHECK(select == Lines{"inf note Default_Select-op1 output 0"});
+  const Lines add = told_of("Default/Add-op1", floats({0, -kInf}), floats({3, -kInf}));
+  CHECK(add == Lines{"inf note Default_Add-op1 input 0", "inf note Default_Add-op1 output 0"});
+  // An Add of finite inputs overflows.
+  CHECK(told_of("Default/Add-op1", floats({0, 1}), floats({3, -kInf})) == Lines{"inf error Default_Add-op1 output 0"});
+}
+
+TEST_CASE("float16 at its edge is saturation, where it came up") {
+  const std::string edge = halves({0x3C00, 0x7BFF}), finite = halves({0x3C00, 0x4000});
+  CHECK(told_of("Default/Mul-op1", finite, edge) == Lines{"saturation warning Default_Mul-op1 output 0"});
+  CHECK(told_of("Default/Reshape-op1", edge, edge) == Lines{"saturation warning Default_Reshape-op1 input 0"});
+  // A mask of -65504 and 0.
+  CHECK(told_of("Default/Mul-op1", finite, halves({0xFBFF, 0})) == Lines{"saturation note Default_Mul-op1 output 0"});
+}
+
+TEST_CASE("most of a tensor being subnormal is a note") {
+  CHECK(told_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 2, 3, 0x3C00})) ==
+        Lines{"subnormal note Default_Mul-op1 output 0"});
+  CHECK(told_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 0x3C00, 0x3C00, 0})).empty());
+}
+
+TEST_CASE("zeros and constants are news only where something else went in") {
+  CHECK(told_of("Default/ReLU-op1", floats({-1, -2}), floats({0, 0})) ==
+        Lines{"all_zero note Default_ReLU-op1 output 0"});
+  CHECK(told_of("Default/Add-op1", floats({1, 2}), floats({3, 3})) == Lines{"constant note Default_Add-op1 output 0"});
+  CHECK(told_of("Default/Mul-op1", floats({0, 0}), floats({0, 0})).empty());
+  CHECK(told_of("Default/ZerosLike-op1", floats({1, 2}), floats({0, 0})).empty());
+  CHECK(told_of("Default/ReduceSum-op1", floats({1, 2}), floats({3})).empty());
+}
+
+TEST_CASE("limits are judged when they are given") {
+  const auto told = [](std::string_view rule) {
+    return told_of("Default/Mul-op1", floats({1, 2}), floats({-3, 1, 4}), only(rule));
+  };
+  CHECK(told("too_large").empty());
+  CHECK(told("too_large:max_gt=3.5") == Lines{"too_large warning Default_Mul-op1 output 0"});
+  CHECK(told("too_large:abs_mean_gt=2.6") == Lines{"too_large warning Default_Mul-op1 output 0"});
+  CHECK(told("too_large:abs_mean_gt=2.7").empty());
+  CHECK(told("too_small:min_lt=-2") == Lines{"too_small warning Default_Mul-op1 output 0"});
+  CHECK(told("too_large:max_gt=3.5,op=Other*").empty());
+}
+
+TEST_CASE("a range counts the elements inside, ends included") {
+  const auto told = [](std::string_view rule) {
+    return told_of("Default/Mul-op1", halves({0x3C00, 0x3C00}), floats({0, 1, 2, 10}), only(rule));
+  };
+  CHECK(told("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=76") ==
+        Lines{"activation_range warning Default_Mul-op1 output 0"});
+  CHECK(told("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=75").empty());
+  CHECK(told("tensor_range:range_end_inclusive=1,range_percentage_gt=60") ==
+        Lines{"tensor_range warning Default_Mul-op1 input 0"});
+  CHECK(told("tensor_range:max_min_gt=9") == Lines{"tensor_range warning Default_Mul-op1 output 0"});
+}
+
+TEST_CASE("statistics tell of NaN, infinities, edges and zeros as tensors do") {
+  const test::ScratchDir scratch;
+  const auto row = [](int number, std::string_view type, std::string_view dtype, std::string_view values) {
+    return fmt::format("{0},Default_{0}-op{1},0,0,{1},output,0,16,{2},\"[4]\",{3},\n", type, number, dtype, values);
+  };
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,"
+                "L2Norm Value\n" +
+                    row(1, "Add", "float32", "2,1,3") + row(2, "Log", "float32", "nan,nan,nan") +
+                    row(3, "Exp", "float32", "inf,1,inf") + row(4, "Mul", "float16", "65504,1,65504"));
+  CHECK(Checked(scratch.path()).told() == Lines{"partial_dump note", "nan error Default_Log-op2 output 0",
+                                                "inf error Default_Exp-op3 output 0",
+                                                "saturation warning Default_Mul-op4 output 0"});
+}
+
+TEST_CASE("complex numbers are looked at by their parts") {
+  const test::ScratchDir scratch;
+  scratch.write(tensor_path("Default/FFT-op1", 1, "output.0"), [] {
+    test::NpySpec spec;
+    spec.literal = test::npy_literal("<c8", "(2,)");
+    const std::vector<float> parts = {1, 2, kNan, 4};
+    spec.data.assign(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof(float));
+    return test::build_npy(spec);
+  }());
+  const Checked checked(scratch.path());
+  CHECK(checked.only("nan").message == "1 of 4 elements: NaN");
+}
+
+}  // namespace msdump::check
