@@ -11,6 +11,7 @@
 #include "check_rows.h"
 #include "check_run.h"
 #include "check_text.h"
+#include "dump/near_miss.h"
 #include "usage.h"
 
 namespace msdump::cli {
@@ -23,7 +24,7 @@ const CommandInfo& check_info() {
   static const CommandInfo info{
       .name = "check",
       .order = 55,
-      .summary = "one dump on its own: NaN, overflow, dead or exploding values, what is missing",
+      .summary = "what is wrong in one dump: NaN, overflow, dead values, what is missing",
       .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
       .description =
           "Looks at every tensor of a dump once, or at its statistics where only these were dumped, and reports what "
@@ -31,8 +32,9 @@ const CommandInfo& check_info() {
           "not finite, at the edge of its type, constant, unchanged or out of range, overflows the device noted, and "
           "files, steps and operators that are missing. Names the first operator that makes NaN or an infinity out of "
           "finite inputs, along the data flow, with its line.",
-      .examples = {{"msdump check -d dump", "all that is wrong, the worst first"},
-                   {"msdump check -d dump --first", "only the first operator that makes NaN or an infinity"},
+      .examples = {{"msdump check -d dump --first",
+                    "the first operator that makes NaN or an infinity, and nothing else"},
+                   {"msdump check -d dump", "all that is wrong, the worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
@@ -120,7 +122,8 @@ class Check : public Command {
     const ExitCode code = conclude_listing(session, run.catalogue());
     if (run.side.tensors->empty()) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
-    session.messages.warning("the selection matches nothing", "msdump ls shows what is there");
+    const std::string near = near_miss(run.catalogue().index, options_.graph.selection);
+    session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
     return ExitCode::kNo;
   }
 
@@ -157,38 +160,50 @@ class Check : public Command {
     return conclude(session, run);
   }
 
+  struct ShownRows {
+    std::vector<const check::Finding*> rows;
+    size_t more = 0, inputs = 0;  // left out: for their number, and because they repeat what another row says
+  };
+
+  // The table has the worst first, and not all.
+  [[nodiscard]] ShownRows choose_rows(const CheckRun& run) const {
+    const bool table = options_.form == report::Form::kTable, every = !table || options_.all;
+    ShownRows shown;
+    for (const check::Finding& finding : run.report.findings) {
+      if (!every && finding.severity == check::Severity::kNote) continue;
+      if (!every && repeats_its_maker(run, finding)) {
+        ++shown.inputs;
+      } else {
+        shown.rows.push_back(&finding);
+      }
+    }
+    if (!table) return shown;
+    std::stable_sort(shown.rows.begin(), shown.rows.end(),
+                     [](const check::Finding* a, const check::Finding* b) { return a->severity > b->severity; });
+    if (every || shown.rows.size() <= kRowsShown) return shown;
+    shown.more = shown.rows.size() - kRowsShown;
+    shown.rows.resize(kRowsShown);
+    return shown;
+  }
+
   void print(Session& session, const CheckRun& run) const {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first) return;
-    std::vector<const check::Finding*> shown;
-    size_t repeated = 0;
-    for (const check::Finding& finding : run.report.findings) {
-      const bool every = !table || options_.all;
-      if (!every && finding.severity == check::Severity::kNote) continue;
-      if (!every && repeats_its_maker(run, finding)) {
-        ++repeated;
-      } else {
-        shown.push_back(&finding);
-      }
-    }
-    if (table) {
-      std::stable_sort(shown.begin(), shown.end(),
-                       [](const check::Finding* a, const check::Finding* b) { return a->severity > b->severity; });
-    }
-    const size_t count = table && !options_.all ? std::min(shown.size(), kRowsShown) : shown.size();
+    const ShownRows shown = choose_rows(run);
     const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
-    for (size_t i = 0; i < count; ++i) {
-      if (!sink->row(finding_row(run, *shown[i]))) break;  // the stream remembers why
+    for (const check::Finding* const finding : shown.rows) {
+      if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
     }
     report::Object further;
     further.add("first", first_value(run));
     (void)sink->finish({check_summary(run), check_failure_objects(run), std::move(further)});
     if (table) (void)session.out.write(hints_text(run));
-    if (repeated > 0 || count < shown.size())
+    if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
+    if (shown.inputs > 0)
       session.messages.note(
-          fmt::format("{} more, {} of them inputs that another row has as an output; --all shows every row",
-                      repeated + shown.size() - count, repeated));
+          fmt::format("{} left out, of which the rows have the outputs that they were; --all shows them",
+                      plural(shown.inputs, "input")));
   }
 
   // An input that is not finite, of which the table has the output that it was.

@@ -5,6 +5,7 @@
 
 #include "check/completeness.h"
 #include "check/gradient_rules.h"
+#include "check/health.h"
 #include "check/range_rules.h"
 #include "check/value_rules.h"
 #include "check/weight_rules.h"
@@ -33,11 +34,10 @@ void sort_findings(std::vector<Finding>& findings) {
 }
 
 // Where nothing is NaN or infinite, the device may still have noted an overflow.
-void take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& hits,
-                         std::optional<FirstNonfinite>& first) {
-  if (first || hits.empty()) return;
+Status take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& hits, FactsReader& facts,
+                           const ReadContext& context, std::optional<FirstNonfinite>& first) {
   const auto joined = std::find_if(hits.begin(), hits.end(), [](const OverflowHit& hit) { return hit.op != kNone; });
-  if (joined == hits.end()) return;
+  if (first || joined == hits.end()) return {};
   FirstNonfinite found;
   found.kind = FirstNonfinite::Kind::kOverflow;
   found.op = joined->op;
@@ -45,17 +45,32 @@ void take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& hit
   found.run = runs.run_of(joined->tensor);
   found.reason = "the device noted an overflow: " + describe(*joined);
   if (found.run != kNone) {
-    for (const RunInput& input : runs.runs()[found.run].inputs) {
-      if (input.tensor != kNone) found.inputs.push_back(input.tensor);
-    }
+    found.inputs = HealthJudge(runs, facts).inputs_of(found.run);
     found.outputs = runs.runs()[found.run].outputs;
+    if (!found.outputs.empty()) found.tensor = found.outputs.front();
+    MSDUMP_CHECK_OK(facts.read(found.inputs, context));
+    MSDUMP_CHECK_OK(facts.read(found.outputs, context));
+    found.inputs_finite =
+        !found.inputs.empty() &&
+        std::all_of(found.inputs.begin(), found.inputs.end(), [&](uint32_t input) { return facts[input].is_finite(); });
   }
   first = std::move(found);
+  return {};
 }
 
+// Whoever asks for some operators wants to know of these alone, and of what could not be read.
 void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
-  std::erase_if(findings,
-                [&](const Finding& finding) { return finding.tensor != kNone && !input.chosen[finding.tensor]; });
+  std::vector<bool> ops(input.runs.operators().size(), false);
+  bool all = true;
+  for (uint32_t tensor = 0; tensor < input.chosen.size(); ++tensor) {
+    all = all && input.chosen[tensor];
+    if (input.chosen[tensor] && input.runs.op_of(tensor) != kNone) ops[input.runs.op_of(tensor)] = true;
+  }
+  if (all) return;
+  std::erase_if(findings, [&](const Finding& finding) {
+    if (finding.tensor != kNone) return !input.chosen[finding.tensor];
+    return finding.op != kNone ? !ops[finding.op] : finding.kind != info(RuleId::kUnreadable).name;
+  });
 }
 
 void finish(const CheckInput& input, CheckReport& report) {
@@ -86,9 +101,10 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
   const DumpSettings settings = settings_of(*runs.side().index);
   judge_debug_trees(runs, settings, input.rules, report.findings);
   const std::vector<Error> failures = together(input.failures, report.failures);
-  judge_completeness({runs, settings, input.selection, failures}, input.rules, report.findings);
+  const std::vector<Oddity> oddities = find_oddities(*runs.side().index);
+  judge_completeness({runs, settings, input.selection, failures, oddities}, input.rules, report.findings);
   MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
-  take_first_overflow(runs, report.overflows, report.first);
+  MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
   finish(input, report);
   return report;
 }
@@ -99,7 +115,7 @@ Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, con
   MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
   if (!report.first) {
     report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
-    take_first_overflow(runs, report.overflows, report.first);
+    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
     judge_overflows(runs, report.overflows, input.rules, report.findings);
   } else {
     std::vector<Finding> all;

@@ -17,14 +17,16 @@
 #include "check/rules.h"
 #include "dump/selection.h"
 #include "dump/tensor_list.h"
+#include "dump/tree_oddities.h"
 
 namespace msdump::check {
 
 struct CompletenessInput {
   const OpRuns& runs;
   const DumpSettings& settings;
-  const Selection& selection;          // rank, graph and step of what is looked at
-  const std::vector<Error>& failures;  // of files and tensors that could not be read
+  const Selection& selection;           // rank, graph and step of what is looked at
+  const std::vector<Error>& failures;   // of files and tensors that could not be read
+  const std::vector<Oddity>& oddities;  // of the index
 };
 
 void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);

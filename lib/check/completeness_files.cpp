@@ -12,11 +12,17 @@
 namespace msdump::check {
 namespace {
 
-// The last file that the dump wrote, by the clock of its file system.
-int64_t newest_time(const DumpIndex& index) {
+// The last files that the dump wrote, by the clock of their file system; none where a copy gave many the same time.
+std::set<std::string> newest_files(const DumpIndex& index) {
+  constexpr size_t kMostAtOnce = 3;
   int64_t newest = INT64_MIN;
-  for (const IndexedFile& file : index.files()) newest = std::max(newest, file.mtime_ns);
-  return newest;
+  std::set<std::string> paths;
+  for (const IndexedFile& file : index.files()) {
+    if (file.mtime_ns > newest) paths.clear();
+    newest = std::max(newest, file.mtime_ns);
+    if (file.mtime_ns == newest && paths.size() <= kMostAtOnce) paths.insert(index.path_of(file));
+  }
+  return paths.size() > kMostAtOnce ? std::set<std::string>() : paths;
 }
 
 std::string cause_of_cut(bool is_newest, size_t cut) {
@@ -38,11 +44,7 @@ Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   const DumpIndex& index = *input.runs.side().index;
   std::set<std::string> told;
-  const int64_t newest = newest_time(index);
-  const auto is_newest = [&](const std::string& path) {
-    return std::any_of(index.files().begin(), index.files().end(),
-                       [&](const IndexedFile& file) { return file.mtime_ns == newest && index.path_of(file) == path; });
-  };
+  const std::set<std::string> newest = newest_files(index);
   const auto cut =
       static_cast<size_t>(std::count_if(input.failures.begin(), input.failures.end(),
                                         [](const Error& error) { return error.code == ErrorCode::kTruncated; }));
@@ -53,10 +55,10 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     finding.path = relative_to_any(index.paths(), error.path);
     if (!error.tensor.empty()) finding.message = error.tensor + ": " + finding.message;
     finding.value = code_word(error.code);
-    finding.hint = error.code == ErrorCode::kTruncated ? cause_of_cut(is_newest(error.path), cut) : error.hint;
+    finding.hint = error.code == ErrorCode::kTruncated ? cause_of_cut(newest.count(error.path) > 0, cut) : error.hint;
     findings.push_back(std::move(finding));
   }
-  for (const Oddity& oddity : find_oddities(index)) {
+  for (const Oddity& oddity : input.oddities) {
     const bool empty = oddity.kind == OddityKind::kEmptyFile;
     if (!empty && oddity.kind != OddityKind::kSizeAgainstName) continue;
     const IndexedFile& file = index.files()[oddity.place];
@@ -70,7 +72,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     finding.graph = identity.graph;
     finding.step = identity.step;
     finding.path = path;
-    finding.hint = cause_of_cut(file.mtime_ns == newest, 1);
+    finding.hint = cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
     findings.push_back(std::move(finding));
   }
 }

@@ -11,6 +11,7 @@
 #include "check/completeness.h"
 #include "compare/op_sequence.h"
 #include "graph/op_name.h"
+#include "io/dir_walk.h"
 #include "tables/line_reader.h"
 
 namespace msdump::check {
@@ -159,7 +160,7 @@ class OperatorJudge {
           "the process ended or the disk was full before the step was over; if the run goes on, it is still being "
           "written";
       finding.value = behind;
-      return add(std::move(finding), graph);
+      return add(std::move(finding), graph, expected.path);
     }
     if (!rules_.on(RuleId::kMissingFiles)) return;
     std::vector<std::string> names;
@@ -173,7 +174,7 @@ class OperatorJudge {
     finding.hint =
         "without a kernel of its own (a Reshape), fused, in a branch not taken, or not selected (dump_mode, "
         "kernels); msdump map-ir --unmatched lists all";
-    add(std::move(finding), graph);
+    add(std::move(finding), graph, expected.path);
   }
 
   [[nodiscard]] std::vector<bool> ended_of(const Expected& expected) const {
@@ -200,7 +201,8 @@ class OperatorJudge {
     return last == kNone ? std::string() : input_.runs.operators()[last].name;
   }
 
-  void add(Finding&& finding, const Graph& graph) {
+  void add(Finding&& finding, const Graph& graph, const std::string& path = {}) {
+    finding.path = relative_to_any(index_.paths(), path);
     finding.rank = graph.first;
     finding.graph = graph.second;
     findings_.push_back(std::move(finding));
@@ -245,7 +247,7 @@ class OperatorJudge {
         if (!below || index_.folders()[folder].root != index_.folders()[file.folder].root) continue;
         Finding finding =
             tree_finding(rules_, RuleId::kStopped,
-                         fmt::format("dump.json has no entries, but {} were written: the process ended before stop()",
+                         fmt::format("dump.json has no entries beside {}: the process ended before stop()",
                                      plural(count, "tensor")));
         const FolderIdentity& place = index_.folders()[file.folder].identity;
         finding.rank = place.rank;

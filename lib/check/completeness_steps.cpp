@@ -19,7 +19,7 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
-constexpr size_t kNamesShown = 3;
+constexpr size_t kNamesShown = 3, kEndsExplained = 10;
 constexpr size_t kMostSteps = 1'000'000;  // of an execution order
 
 std::string steps_text(const std::vector<int64_t>& steps) {
@@ -31,7 +31,12 @@ std::string steps_text(const std::vector<int64_t>& steps) {
 class StepJudge {
  public:
   StepJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {}
+      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {
+    for (const IndexedFolder& folder : index_.folders()) {
+      const FolderIdentity& identity = folder.identity;
+      if (identity.step) steps_of_[{identity.rank, identity.graph}].insert(*identity.step);
+    }
+  }
 
   void run() {
     if (!input_.settings.of_overflows() && !input_.settings.of_exceptions()) {
@@ -95,10 +100,13 @@ class StepJudge {
       names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
     if (missing.size() > kNamesShown) names += ", ..";
     std::string message = fmt::format("{} that other steps have: {}", plural(missing.size(), "operator"), names);
-    std::vector<bool> ops(input_.runs.operators().size(), false);
-    for (uint32_t op = 0; op < ops.size(); ++op) ops[op] = step.operators.count(input_.runs.same_in_all_steps(op)) > 0;
-    const uint32_t last = last_in_time(input_.runs, ops, number);
-    if (ended && last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
+    if (ended && ++ends_ <= kEndsExplained) {
+      std::vector<bool> ops(input_.runs.operators().size(), false);
+      for (uint32_t op = 0; op < ops.size(); ++op)
+        ops[op] = step.operators.count(input_.runs.same_in_all_steps(op)) > 0;
+      const uint32_t last = last_in_time(input_.runs, ops, number);
+      if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
+    }
     Finding finding = tree_finding(rules_, id, message);
     // Scripts may call more in one step than in another; of a compiled graph much must be gone.
     const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
@@ -132,7 +140,7 @@ class StepJudge {
 
   // By numbers of files, where names did not tell.
   void judge_counts() {
-    for (const Oddity& oddity : find_oddities(index_)) {
+    for (const Oddity& oddity : input_.oddities) {
       const bool empty = oddity.kind == OddityKind::kEmptyStep;
       if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
@@ -157,11 +165,9 @@ class StepJudge {
   }
 
   [[nodiscard]] bool is_excused(const FolderIdentity& folder) const {
-    std::set<int64_t> steps;
-    for (const IndexedFolder& other : index_.folders()) {
-      const FolderIdentity& identity = other.identity;
-      if (identity.step && identity.rank == folder.rank && identity.graph == folder.graph) steps.insert(*identity.step);
-    }
+    const auto found = steps_of_.find({folder.rank, folder.graph});
+    if (found == steps_of_.end()) return false;
+    const std::set<int64_t>& steps = found->second;
     return steps.size() > 1 && folder.step == *steps.begin() && may_differ(folder, steps.size());
   }
 
@@ -176,7 +182,7 @@ class StepJudge {
 
   void judge_lacking() {
     if (!rules_.on(RuleId::kMissingStep)) return;
-    for (const Oddity& oddity : find_oddities(index_)) {
+    for (const Oddity& oddity : input_.oddities) {
       if (oddity.kind != OddityKind::kLackingSteps) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
       FolderIdentity any_step = folder;
@@ -238,7 +244,9 @@ class StepJudge {
   const DumpIndex& index_;
   const RuleSet& rules_;
   std::vector<Finding>& findings_;
-  std::set<uint32_t> told_;  // folders of steps
+  std::set<uint32_t> told_;                                          // folders of steps
+  std::map<std::pair<Number, Number>, std::set<int64_t>> steps_of_;  // by rank and graph
+  size_t ends_ = 0;
 };
 
 }  // namespace

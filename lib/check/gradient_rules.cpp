@@ -14,11 +14,6 @@
 namespace msdump::check {
 namespace {
 
-bool is_optimizer(std::string_view type) {
-  return type != "BatchNorm" && !type.starts_with("Assign") && !type.starts_with("Scatter") &&
-         is_known_to_update(type, 0);
-}
-
 // The gradients an optimizer was given.
 void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
                       std::vector<WeightGradient>& gradients) {
@@ -35,6 +30,11 @@ void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun&
 }
 
 }  // namespace
+
+bool is_optimizer(std::string_view op_type) {
+  return op_type != "BatchNorm" && !op_type.starts_with("Assign") && !op_type.starts_with("Scatter") &&
+         is_known_to_update(op_type, 0);
+}
 
 std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsReader& facts) {
   std::vector<WeightGradient> gradients;

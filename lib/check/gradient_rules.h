@@ -13,6 +13,9 @@
 
 namespace msdump::check {
 
+// Does an operator of this type update weights?
+[[nodiscard]] bool is_optimizer(std::string_view op_type);
+
 struct WeightGradient {
   uint32_t tensor = kNone;  // that made it, else the optimizer's input
   std::optional<int64_t> rank, step;

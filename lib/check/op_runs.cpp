@@ -43,13 +43,6 @@ bool may_be_unwritten(std::string_view op_type, uint64_t slot) {
 
 }  // namespace
 
-struct OpRuns::Place {
-  uint32_t op = 0;
-  std::optional<int64_t> rank, step;
-  uint32_t occurrence = 0;
-  auto operator<=>(const Place&) const = default;
-};
-
 OpRuns::OpRuns(const CompareSide& side)
     : side_(side),
       operators_(operators_of(side)),
@@ -59,8 +52,10 @@ OpRuns::OpRuns(const CompareSide& side)
       has_flow_(msdump::has_flow(side)) {
   find_same();
   collect();
-  runs_of_op_.resize(operators_.size());
-  for (uint32_t run = 0; run < runs_.size(); ++run) runs_of_op_[runs_[run].op].push_back(run);
+  for (uint32_t run = 0; run < runs_.size(); ++run) {
+    const OpRun& one = runs_[run];
+    by_place_.emplace(Place{one.op, one.rank, one.step, one.occurrence}, run);
+  }
   readers_.resize(runs_.size());
   op_readers_.resize(operators_.size());
   if (has_flow_) {
@@ -145,14 +140,11 @@ void OpRuns::sort_runs(std::vector<uint64_t> first_times) {
   runs_ = std::move(sorted);
 }
 
+// Of another occurrence the first, where there is none of that number.
 uint32_t OpRuns::find_run(uint32_t op, const OpRun& near) const {
-  uint32_t other = kNone;
-  for (const uint32_t run : runs_of_op_[op]) {
-    if (runs_[run].rank != near.rank || runs_[run].step != near.step) continue;
-    if (runs_[run].occurrence == near.occurrence) return run;
-    if (other == kNone) other = run;
-  }
-  return other;
+  auto found = by_place_.find({op, near.rank, near.step, near.occurrence});
+  if (found == by_place_.end()) found = by_place_.find({op, near.rank, near.step, 0});
+  return found == by_place_.end() ? kNone : found->second;
 }
 
 uint32_t OpRuns::output_of(uint32_t run, uint32_t slot) const {

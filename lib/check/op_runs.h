@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,7 +68,13 @@ class OpRuns {
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
 
  private:
-  struct Place;
+  // What parts the runs of an operator.
+  struct Place {
+    uint32_t op = 0;
+    std::optional<int64_t> rank, step;
+    uint32_t occurrence = 0;
+    auto operator<=>(const Place&) const = default;
+  };
   void collect();
   void find_same();
   void sort_runs(std::vector<uint64_t> first_times);
@@ -82,10 +89,10 @@ class OpRuns {
   std::vector<SequencedOp> operators_;
   std::vector<uint32_t> same_;  // by operator
   std::vector<OpRun> runs_;
-  std::vector<Role> roles_;                        // by tensor
-  std::vector<uint32_t> run_of_, op_of_;           // by tensor
-  std::vector<uint32_t> place_;                    // by operator of the graph: in operators_
-  std::vector<std::vector<uint32_t>> runs_of_op_;  // by operator, in order
+  std::vector<Role> roles_;               // by tensor
+  std::vector<uint32_t> run_of_, op_of_;  // by tensor
+  std::vector<uint32_t> place_;           // by operator of the graph: in operators_
+  std::map<Place, uint32_t> by_place_;
   std::vector<std::vector<uint32_t>> readers_;     // by run: runs
   std::vector<std::vector<uint32_t>> read_slots_;  // by operator: output slots that some operator reads
   std::vector<std::vector<uint32_t>> op_readers_;  // by operator

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "check/value_rules.h"
 #include "dump/file_facts.h"
+#include "dump/file_name.h"
 #include "dump/tree_facts.h"
 
 namespace msdump::check {
@@ -110,6 +111,13 @@ class Sections {
   }
 };
 
+// What the name of a record says, with or without the ".output.0.json" of the JSON form.
+using RecordName = DumpFileName;
+RecordName name_of_record(std::string_view name) {
+  if (const size_t end = name.rfind(".output."); end != std::string_view::npos) name = name.substr(0, end);
+  return parse_dump_file_name(name).value_or(RecordName{});
+}
+
 class OperatorFinder {
  public:
   explicit OperatorFinder(const OpRuns& runs) : runs_(runs) {
@@ -120,11 +128,10 @@ class OperatorFinder {
     std::sort(by_task_.begin(), by_task_.end());
   }
 
-  void join(OverflowHit& hit, const IndexedFile& file) const {
+  void join(OverflowHit& hit, const IndexedFile& file, const RecordName& name) const {
     hit.tensor = find(hit.task_id, hit.stream_id, hit, file);
-    if (hit.tensor == kNone && file.facts.task_id && file.facts.stream_id) {
-      hit.tensor =
-          find(static_cast<uint64_t>(*file.facts.task_id), static_cast<uint64_t>(*file.facts.stream_id), hit, file);
+    if (hit.tensor == kNone && name.task_id && name.stream_id) {
+      hit.tensor = find(static_cast<uint64_t>(*name.task_id), static_cast<uint64_t>(*name.stream_id), hit, file);
       hit.by_file_name = hit.tensor != kNone;
     }
     if (hit.tensor != kNone) hit.op = runs_.op_of(hit.tensor);
@@ -194,21 +201,22 @@ std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& sel
     const report::Value* const record = facts.detail.find("record");
     if (record == nullptr) continue;
     const Sections sections(*record);
-    for (const auto& [name, section] : sections.sections) {
+    const RecordName name = name_of_record(file.shown_name());
+    for (const auto& [title, section] : sections.sections) {
       OverflowHit hit;
       hit.status = status_of(*section);
       if (!is_hit(hit.status)) continue;
       const Identity identity = index.identity_of(file);
       hit.file = i;
-      hit.section = name;
+      hit.section = title;
       hit.rank = identity.rank;
       hit.graph = identity.graph;
       hit.step = identity.step;
-      hit.timestamp = file.facts.timestamp;
+      hit.timestamp = name.timestamp;
       hit.task_id = field(*section, "task_id").value_or(0);
       hit.stream_id = field(*section, "stream_id").value_or(0);
       hit.details = details_of(*section);
-      finder->join(hit, file);
+      finder->join(hit, file, name);
       hits.push_back(std::move(hit));
     }
   }

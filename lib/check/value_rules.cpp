@@ -38,10 +38,24 @@ bool makes_constants(std::string_view op_type) {
   return false;
 }
 
+bool has_limits(const RuleSet& rules, RuleId id) {
+  const auto& values = rules[id].values;
+  const auto& parameters = info(id).parameters;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i]) && parameters[i].name != "layer_ratio_lt") return true;
+  }
+  return false;
+}
+
 class TensorJudge {
  public:
   TensorJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
-      : runs_(runs), facts_(facts), rules_(rules), health_(runs, facts), findings_(findings) {}
+      : runs_(runs), facts_(facts), rules_(rules), health_(runs, facts), findings_(findings) {
+    for (const RuleId id : {RuleId::kTooLarge, RuleId::kTooSmall, RuleId::kWeightTooLarge, RuleId::kWeightTooSmall,
+                            RuleId::kGradientTooLarge, RuleId::kGradientVanishing}) {
+      if (rules.on(id) && has_limits(rules, id)) limited_.push_back(id);
+    }
+  }
 
   void judge(uint32_t tensor) {
     const TensorFacts& facts = facts_[tensor];
@@ -199,22 +213,20 @@ class TensorJudge {
   }
 
   void judge_given_limits(uint32_t tensor, const TensorFacts& facts) {
-    const auto judge = [&](RuleId id, bool applies) {
-      if (!applies || !rules_.on(id)) return;
-      const LimitPassed passed = judge_limits(facts, rules_, id);
-      if (passed.message.empty()) return;
-      if (Finding* const finding = add(id, tensor)) {
-        finding->value = passed.value;
-        finding->message = passed.message;
-      }
-    };
     if (runs_.role(tensor) == Role::kUnwritten) return;
-    judge(RuleId::kTooLarge, true);
-    judge(RuleId::kTooSmall, true);
-    judge(RuleId::kWeightTooLarge, is_weight(runs_, tensor));
-    judge(RuleId::kWeightTooSmall, is_weight(runs_, tensor));
-    judge(RuleId::kGradientTooLarge, is_gradient(runs_, tensor));
-    judge(RuleId::kGradientVanishing, is_gradient(runs_, tensor));
+    for (const RuleId id : limited_) {
+      const Target target = info(id).target;
+      const bool applies = target == Target::kWeight     ? is_weight(runs_, tensor)
+                           : target == Target::kGradient ? is_gradient(runs_, tensor)
+                                                         : true;
+      if (!applies) continue;
+      const LimitPassed passed = judge_limits(facts, rules_, id);
+      if (passed.message.empty()) continue;
+      Finding* const finding = add(id, tensor);
+      if (finding == nullptr) continue;
+      finding->value = passed.value;
+      finding->message = passed.message;
+    }
   }
 
   const OpRuns& runs_;
@@ -222,6 +234,7 @@ class TensorJudge {
   const RuleSet& rules_;
   const HealthJudge health_;
   std::vector<Finding>& findings_;
+  std::vector<RuleId> limited_;  // rules of limits of which one is given
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "check/gradient_rules.h"
 #include "check/value_rules.h"
 #include "compare/tensor_diff.h"
 #include "dump/host_tensor.h"
-#include "graph/in_place.h"
 #include "msprobe/names.h"
 
 namespace msdump::check {
@@ -170,7 +170,7 @@ class WeightJudge {
   // Does an optimizer run, or are gradients made, so that weights are meant to change?
   [[nodiscard]] bool trains() const {
     for (const SequencedOp& op : runs_.operators()) {
-      if (op.type != "BatchNorm" && op.type != "Assign" && is_known_to_update(op.type, 0)) return true;
+      if (is_optimizer(op.type)) return true;
       const auto entry = parse_msprobe_entry(op.name);
       if (entry && entry->kind == MsprobeEntryKind::kParameterGradients) return true;
     }
@@ -217,8 +217,12 @@ class WeightJudge {
 std::vector<std::vector<uint32_t>> weights_by_step(const OpRuns& runs) {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, Io, std::string_view>;
   std::map<Key, std::map<std::optional<int64_t>, uint32_t>> found;
+  bool has_parameters = false;
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor)
+    has_parameters = has_parameters || runs.role(tensor) == Role::kParameter;
   for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
-    if (!is_weight(runs, tensor)) continue;
+    // Where Parameter files tell of the weights, what an optimizer updated says the same once more.
+    if (!is_weight(runs, tensor) || (has_parameters && runs.role(tensor) == Role::kUpdated)) continue;
     const TensorRecord& record = runs.record(tensor);
     const Identity identity = identity_of(*runs.side().index, record);
     auto& steps = found[{identity.rank, identity.graph, record.name.op_name, record.name.io, record.name.slot}];

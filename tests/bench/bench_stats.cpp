@@ -1,10 +1,11 @@
-// msdump stats and info against cat, md5sum and find, on data made here: what users wait for, as whole processes.
+// msdump stats, check and info against cat, md5sum and find, on data made here: what users wait for, as whole processes.
 //
 //   bench_stats [--runs N] [--scale PERCENT] [--keep] [--only PART] [--msdump PATH]
 //
 //   tensor          one tensor of 1 GiB, every column but MD5, for dtypes and dialects          against cat of the file
 //   small           5000 .npy of 33 KB, every column but MD5                                    against cat of them all
 //   md5             64 .npy of 16 MiB, MD5 alone        against md5sum on as many cores (xargs -P) as msdump uses
+//   check           msdump check of the tensor and of the small arrays        against stats of them, every column but MD5
 //   info            200 000 empty files in 20 folders                    against find -size, which looks at each as well
 // Everything is page-cached.
 #include <cstdint>
@@ -116,6 +117,31 @@ void md5(const Options& options, const fs::path& scratch) {
   fs::remove_all(folder);
 }
 
+// The same pass over the elements, and the rules behind it.
+void check(const Options& options, const fs::path& scratch) {
+  for (const DType dtype : {DType::kFloat16, DType::kFloat32, DType::kBfloat16}) {
+    const fs::path folder = scratch / "check";
+    fs::create_directories(folder);
+    write_array(folder / array_name(0), dtype, noise(dtype, size_t{16} << 20), options.scaled(64));
+    bench::compare({fmt::format("check, {} tensor", msdump::name_of(dtype)),
+                    "stats",
+                    {options.msdump, "check", "-q", "-d", folder},
+                    stats(options, folder, "2.10.0", kColumns)},
+                   options);
+    fs::remove_all(folder);
+  }
+  const fs::path folder = scratch / "check_small";
+  fs::create_directories(folder);
+  const std::string block = noise(DType::kFloat16, size_t{128} * 128 * 2);
+  for (int i = 0; i < options.scaled(5000); ++i) write_array(folder / array_name(i), DType::kFloat16, block, 1);
+  bench::compare({"check, small",
+                  "stats",
+                  {options.msdump, "check", "-q", "-d", folder},
+                  stats(options, folder, "2.10.0", kColumns)},
+                 options);
+  fs::remove_all(folder);
+}
+
 void info(const Options& options, const fs::path& scratch) {
   const fs::path root = scratch / "tree";
   const int per_step = options.scaled(10000);
@@ -150,6 +176,7 @@ int main(int argc, char** argv) {
   if (options.wants("tensor")) one_tensor(options, scratch.path());
   if (options.wants("small")) small(options, scratch.path());
   if (options.wants("md5")) md5(options, scratch.path());
+  if (options.wants("check")) check(options, scratch.path());
   if (options.wants("info")) info(options, scratch.path());
   return 0;
 }

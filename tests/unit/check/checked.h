@@ -76,7 +76,7 @@ class Checked {
     return found;
   }
   // The one finding of a kind.
-  [[nodiscard]] const Finding& only(std::string_view kind) const {
+  [[nodiscard]] Finding only(std::string_view kind) const {
     const auto found = of(kind);
     INFO(kind);
     REQUIRE(found.size() == 1);

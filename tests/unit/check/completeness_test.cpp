@@ -1,0 +1,153 @@
+#include "check/completeness.h"
+
+#include <filesystem>
+
+#include "checked.h"
+
+namespace msdump::check {
+namespace {
+
+// Mul-op0 -> Mul-op1 -> .. , a chain of so many.
+std::string chain(int count) {
+  std::string body;
+  for (int i = 0; i < count; ++i) {
+    body += test::node_text(fmt::format("%{}", i + 1), "Mul", i == 0 ? "%para1_x" : fmt::format("%{}", i),
+                            fmt::format("Default/Mul-op{}", i));
+  }
+  return test::ir_text(body);
+}
+
+void write_op(const test::ScratchDir& scratch, int op, int64_t step = 0, int64_t rank = 0) {
+  const std::string name = fmt::format("Default/Mul-op{}", op);
+  scratch.write(tensor_path(name, op, "input.0", step, rank), floats({1.0F + static_cast<float>(op), 2}));
+  scratch.write(tensor_path(name, op, "output.0", step, rank), floats({3.0F + static_cast<float>(op), 2}));
+}
+
+std::string data_dump(std::string_view settings) {
+  return fmt::format(R"({{"common_dump_settings":{{"dump_mode":0,{}}}}})", settings);
+}
+
+}  // namespace
+
+TEST_CASE("a dump that stopped in the middle is told by what nothing has read") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(20));
+  for (int op = 0; op < 12; ++op) write_op(scratch, op);
+  const Finding& finding = Checked(scratch.path()).only("stopped");
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(
+      finding.message ==
+      "8 of 20 operators have no tensor, and nothing that was dumped has read them: from Default/Mul-op12 on; the last "
+      "one dumped is Default/Mul-op11");
+}
+
+TEST_CASE("operators without a file between others are a note: a Reshape has no kernel") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(20));
+  for (int op = 0; op < 20; ++op) {
+    if (op % 4 != 1) write_op(scratch, op);
+  }
+  const Checked checked(scratch.path());
+  CHECK(checked.told() == std::vector<std::string>{"missing_files note"});
+  CHECK(checked.findings().front().message ==
+        "5 of 20 operators without a tensor: Default/Mul-op1, Default/Mul-op5, Default/Mul-op9, ..");
+}
+
+TEST_CASE("dump_mode 1 leaves operators out on purpose") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(20));
+  scratch.write("rank_0/.dump_metadata/data_dump.json",
+                R"({"common_dump_settings":{"dump_mode":1,"iteration":"0","kernels":["Mul"]}})");
+  for (int op = 0; op < 3; ++op) write_op(scratch, op);
+  CHECK(Checked(scratch.path()).told() == std::vector<std::string>{"partial_dump note"});
+}
+
+TEST_CASE("without an IR the execution order says that the run ended") {
+  const test::ScratchDir scratch;
+  std::string order = "NodeExecutionOrder-FullNameWithScope\n";
+  for (int op = 0; op < 20; ++op) order += fmt::format("Default/Mul-op{}\n", op + 7);  // numbered anew in the files
+  scratch.write("rank_0/execution_order/ms_execution_order_graph_0.csv", order);
+  for (int op = 0; op < 12; ++op) write_op(scratch, op);
+  CHECK(std::get<uint64_t>(Checked(scratch.path()).only("stopped").value.storage()) == 8);
+}
+
+TEST_CASE("a later step that ends before the others did has stopped") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+  for (int64_t step = 0; step < 3; ++step) {
+    for (int op = 0; op < (step == 2 ? 4 : 6); ++op) write_op(scratch, op, step);
+  }
+  const Finding& finding = Checked(scratch.path()).only("stopped");
+  CHECK(finding.step == 2);
+  CHECK(finding.message ==
+        "2 operators that other steps have: Default/Mul-op4, Default/Mul-op5; the last one dumped is Default/Mul-op3");
+}
+
+TEST_CASE("files that one step lost are an incomplete step") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+  for (int64_t step = 0; step < 3; ++step) {
+    for (int op = 0; op < 6; ++op) {
+      if (step != 1 || op != 2) write_op(scratch, op, step);
+    }
+  }
+  const Finding& finding = Checked(scratch.path()).only("incomplete_step");
+  CHECK(finding.step == 1);
+  CHECK(finding.severity == Severity::kWarning);
+}
+
+TEST_CASE("a rank without a step of the others, and a step that ran and is not there, are missing") {
+  const test::ScratchDir ranks, ran;
+  for (const int64_t rank : {0, 1}) {
+    for (const int64_t step : {0, 1}) {
+      if (rank == 0 || step == 0) write_op(ranks, 0, step, rank);
+    }
+  }
+  CHECK(Checked(ranks.path()).only("missing_step").message == "rank 1 lacks step 1, which other ranks have");
+  write_op(ran, 0, 0);
+  ran.write("rank_0/.dump_metadata/data_dump.json", data_dump(R"("iteration":"0|2-3")"));
+  ran.write("rank_0/execution_order/ms_global_execution_order_graph_0.csv", "0\n1\n2\n3\n4\n");
+  CHECK(Checked(ran.path()).only("missing_step").message ==
+        "steps 2, 3 ran and are to be dumped (iteration \"0|2-3\"), but are not there");
+}
+
+TEST_CASE("cut and empty files are errors, with what probably happened") {
+  const test::ScratchDir scratch;
+  for (int op = 0; op < 3; ++op) write_op(scratch, op);
+  const std::string path = tensor_path("Default/Mul-op1", 1, "output.0");
+  const std::string whole = scratch.read(path);
+  scratch.write(path, whole.substr(0, whole.size() - 4));
+  namespace fs = std::filesystem;
+  fs::last_write_time(scratch.file(path), fs::file_time_type::clock::now() + std::chrono::seconds(5));
+  const Checked checked(scratch.path());
+  const Finding& cut = checked.only("unreadable");
+  CHECK(cut.severity == Severity::kError);
+  CHECK(cut.hint == "it is the last file that was written: the process ended, or the disk was full");
+  CHECK(checked.only("unreadable").path == path);
+  // The empty file is told once.
+  scratch.write(path, "");
+  const Checked empty(scratch.path());
+  CHECK(empty.of("unreadable").size() + empty.of("empty_file").size() == 1);
+}
+
+TEST_CASE("tensors that the IR does not explain are a note") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(3));
+  for (int op = 0; op < 3; ++op) write_op(scratch, op);
+  scratch.write(tensor_path("Default/Foo-op9", 9, "output.0"), floats({1, 2}));
+  const Finding& finding = Checked(scratch.path()).only("unexplained_files");
+  CHECK(finding.severity == Severity::kNote);
+  CHECK(finding.message.find("Default_Foo-op9") != std::string::npos);
+}
+
+TEST_CASE("msprobe that was not stopped leaves tensors without entries") {
+  const test::ScratchDir scratch;
+  scratch.write("step0/rank0/dump.json",
+                R"({"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{}})");
+  scratch.write("step0/rank0/dump_tensor_data/Functional.relu.0.forward.output.0.npy", floats({1, 2}));
+  const Finding& finding = Checked(scratch.path()).only("stopped");
+  CHECK(finding.path == "step0/rank0/dump.json");
+  CHECK(finding.message == "dump.json has no entries beside 1 tensor: the process ended before stop()");
+}
+
+}  // namespace msdump::check
