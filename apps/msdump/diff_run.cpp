@@ -110,6 +110,8 @@ class Comparison {
   Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
       : session_(session), options_(options), rules_(rules), run_(run) {
     coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
+    places_a_ = places_of(run.a->side);
+    places_b_ = places_of(run.b->side);
   }
 
   struct Outcome {
@@ -181,7 +183,18 @@ class Comparison {
     TensorDiff diff;
     diff.verdict = Verdict::kUnmatched;
     const bool only_a = pair.b == kNoTensor;
-    diff.reason = only_a ? "not in the reference" : "not in the candidate";
+    const std::string_view other = only_a ? "reference" : "candidate";
+    const Identity identity = identity_of(run_.side_of(pair).catalogue->index, run_.record_of(pair));
+    const Places& there = only_a ? places_b_ : places_a_;
+    if (there.ranks.count(identity.rank) == 0 && there.ranks.size() > 1) {
+      diff.reason = fmt::format("the {} has no rank {}", other, identity.rank.value_or(-1));
+      return diff;
+    }
+    if (identity.step && there.steps.count(identity.step) == 0) {
+      diff.reason = fmt::format("the {} has no step {}", other, *identity.step);
+      return diff;
+    }
+    diff.reason = fmt::format("not in the {}", other);
     const OpPair& op = run_.pairing.operators[pair.op];
     if (op.a != kNoOperator && op.b != kNoOperator) return diff;
     const std::string near = nearest_name(run_.op_name(pair.op), only_a ? run_.pairing.b : run_.pairing.a);
@@ -189,6 +202,19 @@ class Comparison {
     return diff;
   }
 
+  struct Places {
+    std::set<std::optional<int64_t>> ranks, steps;
+  };
+  static Places places_of(const CompareSide& side) {
+    Places places;
+    for (const IndexedFolder& folder : side.index->folders()) {
+      places.ranks.insert(folder.identity.rank);
+      if (folder.identity.step) places.steps.insert(folder.identity.step);
+    }
+    return places;
+  }
+
+  Places places_a_, places_b_;
   Session& session_;
   const DiffOptions& options_;
   const DiffRules& rules_;

@@ -118,8 +118,8 @@ class Pairer {
       const std::vector<uint32_t> a = of_rank(result_.a, rank, taken_a_), b = of_rank(result_.b, rank, taken_b_);
       const auto keys_a = keys(side_a_, result_.a, a), keys_b = keys(side_b_, result_.b, b);
       for (const AlignedPair& aligned : align(keys_a, keys_b)) {
-        // The first levels know neighbours only where there is a graph.
-        const bool flow = aligned.level < 2 && side_a_.graph != nullptr && side_b_.graph != nullptr;
+        // The first levels know neighbours only where there is a graph that says what flows where.
+        const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
     }
