@@ -51,7 +51,10 @@ class Diff : public Command {
     }
     check_diff_options(options_);
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(rules.error());
+    if (!rules) {
+      (void)session.end_with(rules.error());
+      return ExitCode::kUsage;
+    }
     Result<DiffRun> run = run_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
@@ -108,7 +111,9 @@ class Diff : public Command {
     }
     report::Object further;
     further.add("first_divergence", divergences_value(run));
-    (void)sink->finish({diff_summary(run), failure_objects_of(run), std::move(further)});
+    std::vector<report::Object> failures = failure_objects_of(run);
+    report::Object summary = diff_summary(run, failures.size());
+    (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
   }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compare/precision.h"
 #include "compare/record_diff.h"
+#include "diff_no_partner.h"
 #include "dump/host_tensor.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
@@ -108,10 +109,8 @@ void choose_rows(DiffRun& run) {
 class Comparison {
  public:
   Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
-      : session_(session), options_(options), rules_(rules), run_(run) {
+      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
     coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
-    places_a_ = places_of(run.a->side);
-    places_b_ = places_of(run.b->side);
   }
 
   struct Outcome {
@@ -123,7 +122,7 @@ class Comparison {
     const TensorPair& pair = run_.pairing.tensors[tensor];
     Outcome outcome;
     if (pair.a == kNoTensor || pair.b == kNoTensor) {
-      outcome.diff = unmatched(pair);
+      outcome.diff = no_partner_.explain(pair);
       return outcome;
     }
     const ToleranceRule* const rule = rule_for(pair);
@@ -179,46 +178,11 @@ class Comparison {
     return {};
   }
 
-  [[nodiscard]] TensorDiff unmatched(const TensorPair& pair) const {
-    TensorDiff diff;
-    diff.verdict = Verdict::kUnmatched;
-    const bool only_a = pair.b == kNoTensor;
-    const std::string_view other = only_a ? "reference" : "candidate";
-    const Identity identity = identity_of(run_.side_of(pair).catalogue->index, run_.record_of(pair));
-    const Places& there = only_a ? places_b_ : places_a_;
-    if (there.ranks.count(identity.rank) == 0 && there.ranks.size() > 1) {
-      diff.reason = fmt::format("the {} has no rank {}", other, identity.rank.value_or(-1));
-      return diff;
-    }
-    if (identity.step && there.steps.count(identity.step) == 0) {
-      diff.reason = fmt::format("the {} has no step {}", other, *identity.step);
-      return diff;
-    }
-    diff.reason = fmt::format("not in the {}", other);
-    const OpPair& op = run_.pairing.operators[pair.op];
-    if (op.a != kNoOperator && op.b != kNoOperator) return diff;
-    const std::string near = nearest_name(run_.op_name(pair.op), only_a ? run_.pairing.b : run_.pairing.a);
-    if (!near.empty()) diff.reason += "; the nearest name there is " + near;
-    return diff;
-  }
-
-  struct Places {
-    std::set<std::optional<int64_t>> ranks, steps;
-  };
-  static Places places_of(const CompareSide& side) {
-    Places places;
-    for (const IndexedFolder& folder : side.index->folders()) {
-      places.ranks.insert(folder.identity.rank);
-      if (folder.identity.step) places.steps.insert(folder.identity.step);
-    }
-    return places;
-  }
-
-  Places places_a_, places_b_;
   Session& session_;
   const DiffOptions& options_;
   const DiffRules& rules_;
   const DiffRun& run_;
+  const NoPartner no_partner_;
   std::optional<DType> coarsest_;
 };
 

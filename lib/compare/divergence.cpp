@@ -25,6 +25,7 @@ class Finder {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) look_at(run);
     pass_noise_on();
     report_.roots = std::move(roots_).finish();
+    count_suspicious();
     return std::move(report_);
   }
 
@@ -273,6 +274,14 @@ class Finder {
     root.lower(kBehindAnother);
     root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference has not"
                                        : "an infinity comes out of it, and none went in that the reference has not";
+  }
+
+  // A root explains its own outputs, also those that are told of for its sake alone.
+  void count_suspicious() {
+    const std::set<uint32_t> suspicious(report_.suspicious.begin(), report_.suspicious.end());
+    for (Divergence& root : report_.roots) {
+      for (const uint32_t tensor : root.outputs) root.downstream += suspicious.count(tensor);
+    }
   }
 
   // What reads noise shows the same.
