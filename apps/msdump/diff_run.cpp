@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/nearest_name.h"
 #include "compare/precision.h"
 #include "compare/record_diff.h"
 #include "msprobe/names.h"
@@ -79,10 +80,9 @@ TensorDiff unmatched(const DiffRun& run, const TensorPair& pair) {
   diff.verdict = Verdict::kUnmatched;
   const bool of_a = pair.b == kNoTensor;
   diff.reason = of_a ? "not in the reference" : "not in the candidate";
-  const OpPair& op = run.pairing.operators[pair.op];
-  if (op.a != kNoOperator && op.b != kNoOperator) return diff;
-  const std::string near = nearest_name(run.op_name(pair.op), of_a ? run.pairing.b : run.pairing.a);
-  if (!near.empty()) diff.reason += "; the nearest name there is " + near;
+  const uint32_t near = run.nearest[pair.op];
+  if (near != kNoOperator)
+    diff.reason += "; the nearest name there is " + (of_a ? run.pairing.b : run.pairing.a)[near].name;
   return diff;
 }
 
@@ -157,6 +157,7 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options) {
   MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
   MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
   run.pairing = pair_sides(run.a->side, run.b->side);
+  run.nearest = nearest_names(run.pairing, *run.b->opened.pool);
   choose_rows(run);
   compare_all(session, options, run);
   MSDUMP_CHECK_OK(session.cancel.check());

@@ -34,6 +34,7 @@ struct DiffSide {
 struct DiffRun {
   std::unique_ptr<DiffSide> a, b;
   Pairing pairing;
+  std::vector<uint32_t> nearest;  // of operators without a partner: nearest_names()
   std::vector<uint32_t> rows;     // the pairs that are selected, in the order of reports
   std::vector<TensorDiff> diffs;  // by pair; those not selected are kSkipped
   std::vector<Error> failures;    // of single tensors

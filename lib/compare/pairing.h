@@ -9,8 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/op_sequence.h"
@@ -40,8 +39,5 @@ struct Pairing {
 };
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b);
-
-// The name on the other side that is nearest to one without a partner; empty when none is near.
-[[nodiscard]] std::string nearest_name(const std::string& name, const std::vector<SequencedOp>& others);
 
 }  // namespace msdump

@@ -8,7 +8,7 @@
 //   rows        150 000 rows of statistic.csv against as many, as CSV     against cat of both
 //   operators   a million operators against a million: equal names; one in a hundred inserted and one removed
 //   stress      what is quadratic where something is done by hand: 200 000 operators of repeated layers, half of them
-//               without a partner, all of one name and type; 100 000 rows without a partner, each with its nearest name
+//               without a partner, all of one name and type; 100 000 operators without one
 //   divergence  300 000 tensors that were compared: where do the differences come from
 // All data lie under $TMPDIR, which should be in memory (/dev/shm).
 #include <cstring>
@@ -17,6 +17,7 @@
 
 #include "base/text_arena.h"
 #include "compare/divergence.h"
+#include "compare/nearest_name.h"
 #include "compare/pairing.h"
 #include "dump/tensor_list.h"
 #include "npy/npy.h"
@@ -270,15 +271,20 @@ void stress(const Options& options, const fs::path& scratch) {
   MadeSide a(scratch / "a"), b(scratch / "b");
   const int alone = options.scaled(100'000);
   for (int i = 0; i < alone; ++i) {
-    a.add("Custom", fmt::format("Default/network/layers-CellList/{}-Block/Custom-op{}", i / kOpsOfLayer, i));
+    a.add("Custom",
+          fmt::format("Default/network-TrainOneStepCell/_backbone-Llama/layers-CellList/{}-Block/x{}/Add-op{}",
+                      i / kOpsOfLayer, i % 7, i));
     add_layer_op(b, i, i);
   }
   const Paired paired = measure_pairing("stress, nothing has a partner", a, b);
   size_t found = 0;
   const double seconds = seconds_of([&] {
-    for (const SequencedOp& one : paired.pairing.a) found += nearest_name(one.name, paired.pairing.b).empty() ? 0U : 1U;
+    WorkerPool pool(2);
+    const std::vector<uint32_t> nearest = nearest_names(paired.pairing, pool);
+    for (const uint32_t one : nearest) found += one == kNoOperator ? 0U : 1U;
   });
-  print("stress, nearest names", seconds, fmt::format("{} asked for, {} found", paired.pairing.a.size(), found));
+  print("stress, nearest names", seconds,
+        fmt::format("{} without a partner, {} nearest names", paired.pairing.operators.size(), found));
 }
 
 // Values that tell tensors apart, so that edges are found by them: the output of an operator is the next one's input.
