@@ -58,10 +58,14 @@ class Diff : public Command {
     check_profile_options(profile_, options_);
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(rules.error());
+    if (!rules) {
+      (void)session.end_with(rules.error());
+      return ExitCode::kUsage;
+    }
     Result<DiffRun> run = run_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
-    if (run->rows.empty()) return end_without_rows(session, *run);
+    if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
+      return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
       if (const Status written = write_baseline(*run); !written) return session.end_with(written.error());
     }
@@ -96,8 +100,7 @@ class Diff : public Command {
   }
 
   [[nodiscard]] bool is_shown(const DiffRun& run, uint32_t row) const {
-    return options_.form != report::Form::kTable || options_.all || is_difference(run.diffs[row].verdict) ||
-           run.diffs[row].verdict == Verdict::kSkipped;
+    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
   }
 
   void print_rows(Session& session, const DiffRun& run) const {
@@ -115,14 +118,16 @@ class Diff : public Command {
     }
     report::Object further;
     further.add("first_divergence", divergences_value(run));
-    (void)sink->finish({diff_summary(run), failure_objects_of(run), std::move(further)});
+    std::vector<report::Object> failures = failure_objects_of(run);
+    report::Object summary = diff_summary(run, failures.size());
+    (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
   }
 
   void print_closer(Session& session, const DiffRun& run) const {
     size_t shown = 0;
     for (const uint32_t row : run.rows) {
-      const std::string text = is_difference(run.diffs[row].verdict) ? closer_text(run, row) : std::string();
+      const std::string text = counts_as_difference(run, row) ? closer_text(run, row) : std::string();
       if (text.empty()) continue;
       if (++shown > kCloserShown) return session.messages.note("more tensors; --json has the worst elements of all");
       (void)session.out.write("\n" + text);
@@ -136,9 +141,20 @@ class Diff : public Command {
     return objects;
   }
 
+  // Only where it may be wrong.
+  static void note_numbering(Session& session, const DiffRun& run) {
+    for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      if (side->side.graph == nullptr || side->opened.joined->numbering.confidence >= 1) continue;
+      session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
+                                        side == run.a.get() ? "candidate" : "reference",
+                                        side->opened.joined->numbering.evidence));
+    }
+  }
+
   ExitCode conclude(Session& session, const DiffRun& run) const {
-    const bool failed_a = report_graph_failures(session, run.a->opened);
-    const bool failed_b = report_graph_failures(session, run.b->opened);
+    const bool failed_a = report_graph_failures(session, run.a->opened, Choices::kSilent);
+    const bool failed_b = report_graph_failures(session, run.b->opened, Choices::kSilent);
+    note_numbering(session, run);
     for (const Error& error : run.failures) session.messages.error(error);
     for (const std::string& text : run.unused_baseline)
       session.messages.note(fmt::format("in the baseline, but no longer that way: {}", text));

@@ -80,6 +80,12 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
                  "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dumps")
       ->type_name("PATH...")
       ->group(kInputGroup);
+  app.add_option(
+         "--map", options.map,
+         "Which name of the candidate is which of the reference: two columns of CSV, or msprobe's data, cell, api "
+         "or layer mapping")
+      ->type_name("FILE")
+      ->group(kInputGroup);
   add_selection_options(app, options.selection);
   declare_tolerances(app, options);
   add_number(app, "--worst", options.worst, 1, 100'000, "List the N worst elements of each tensor that differs")

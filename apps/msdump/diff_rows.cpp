@@ -108,6 +108,11 @@ report::Object divergence_object(const DiffRun& run, const Divergence& root) {
   return object;
 }
 
+uint64_t count_accepted(const DiffRun& run) {
+  return static_cast<uint64_t>(
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
+}
+
 // ---- the table
 
 std::string text_at(const report::Row& row, const char* path) {
@@ -220,14 +225,14 @@ Verdict verdict_over_all(const DiffRun& run) {
   return all_same ? Verdict::kSame : Verdict::kClose;
 }
 
-report::Object diff_summary(const DiffRun& run) {
+report::Object diff_summary(const DiffRun& run, size_t failed) {
   report::Object summary;
   const uint64_t left_out = count_of(run, Verdict::kUnmatched) + count_of(run, Verdict::kSkipped);
   summary.add("compared", run.rows.size() - left_out);
   for (const Verdict verdict : kVerdicts) summary.add(std::string(name_of(verdict)), count_of(run, verdict));
   const auto accepted =
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; });
-  summary.add("accepted", accepted).add("failed", run.failures.size());
+  summary.add("accepted", accepted).add("failed", failed);
   summary.add("verdict", name_of(verdict_over_all(run)));
   return summary;
 }
@@ -240,7 +245,8 @@ std::string summary_text(const DiffRun& run) {
     const uint64_t count = count_of(run, verdict);
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
-  return text + parts;
+  const uint64_t accepted = count_accepted(run);
+  return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
 }
 
 }  // namespace msdump::cli

@@ -1,6 +1,7 @@
 #include "diff_run.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -8,7 +9,9 @@
 #include "base/text.h"
 #include "compare/precision.h"
 #include "compare/record_diff.h"
+#include "diff_no_partner.h"
 #include "dump/host_tensor.h"
+#include "graph/op_name.h"
 #include "graph/source_lines.h"
 #include "msprobe/names.h"
 
@@ -35,11 +38,38 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
   side->side.index = &side->catalogue().index;
   side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
   side->side.tensors = &side->catalogue().list.tensors();
-  if (side->opened.joined) {
+  // An IR that was found nearby and has none of the operators is another run's.
+  if (side->opened.joined && side->opened.joined->join.matched_operators() > 0) {
     side->side.graph = &side->opened.graph();
     side->side.join = &side->opened.joined->join;
   }
   return side;
+}
+
+// The dump.json of both sides, the first with the first.
+std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
+  const auto of = [](const DumpIndex& index) {
+    std::vector<std::string> paths;
+    for (const IndexedFile& file : index.files()) {
+      if (file.kind == FileKind::kDumpJson) paths.push_back(index.path_of(file));
+    }
+    return paths;
+  };
+  const std::vector<std::string> left = of(*a.side.index), right = of(*b.side.index);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
+  return pairs;
+}
+
+// Names that are mapped one by one and that the candidate has not.
+void note_unknown_names(Session& session, const NameMap& map, const CompareSide& side) {
+  std::set<std::string> known;
+  for (const TensorRecord& tensor : *side.tensors) known.insert(normalised_op_name(tensor.name.op_name));
+  for (const NamePair& pair : map.operators()) {
+    if (known.count(normalised_op_name(pair.candidate)) > 0) continue;
+    session.messages.warning(
+        fmt::format("--map, line {}: the candidate has no operator '{}'", pair.line, excerpt(pair.candidate)));
+  }
 }
 
 bool is_one_file(const DiffSide& side) {
@@ -79,7 +109,7 @@ void choose_rows(DiffRun& run) {
 class Comparison {
  public:
   Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
-      : session_(session), options_(options), rules_(rules), run_(run) {
+      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
     coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
   }
 
@@ -92,14 +122,15 @@ class Comparison {
     const TensorPair& pair = run_.pairing.tensors[tensor];
     Outcome outcome;
     if (pair.a == kNoTensor || pair.b == kNoTensor) {
-      outcome.diff = unmatched(pair);
+      outcome.diff = no_partner_.explain(pair);
       return outcome;
     }
     const ToleranceRule* const rule = rule_for(pair);
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
     MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
-    judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
+    if (!outcome.diff.by_statistics)
+      judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     if (outcome.diff.verdict != Verdict::kSame && !outcome.diff.by_statistics)
       MSDUMP_CHECK_OK(look_closer(pair, outcome));
     return outcome;
@@ -128,36 +159,30 @@ class Comparison {
 
   // The worst elements with both values.
   Status look_closer(const TensorPair& pair, Outcome& outcome) const {
-    if (!outcome.diff.metrics.worst && options_.worst == 0 && !options_.by_axis) return {};
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
     MSDUMP_TRY(HostTensor left, HostTensor::open(*run_.a->side.index, of_a(pair), {}));
     MSDUMP_TRY(HostTensor right, HostTensor::open(*run_.b->side.index, of_b(pair), {}));
-    if (options_.worst > 0 || options_.by_axis) {
-      MSDUMP_TRY(outcome.extras.look,
-                 look_again(left, right, outcome.diff, {options_.worst, options_.by_axis}, session_.cancel));
+    // Where one side alone is NaN or infinite, the metrics know of no worst element.
+    const bool mismatch = outcome.diff.verdict == Verdict::kNan;
+    if (options_.worst > 0 || options_.by_axis || mismatch) {
+      const SecondLookOptions look{std::max<size_t>(options_.worst, mismatch ? 1 : 0), options_.by_axis};
+      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, session_.cancel));
     }
-    if (outcome.diff.metrics.worst) {
+    std::vector<WorstElement>& worst = outcome.extras.look.worst;
+    if (mismatch && !worst.empty()) {
+      outcome.extras.worst = worst.front();
+      if (options_.worst == 0) worst.clear();
+    } else if (outcome.diff.metrics.worst) {
       MSDUMP_TRY(outcome.extras.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
     }
     return {};
-  }
-
-  [[nodiscard]] TensorDiff unmatched(const TensorPair& pair) const {
-    TensorDiff diff;
-    diff.verdict = Verdict::kUnmatched;
-    const bool only_a = pair.b == kNoTensor;
-    diff.reason = only_a ? "not in the reference" : "not in the candidate";
-    const OpPair& op = run_.pairing.operators[pair.op];
-    if (op.a != kNoOperator && op.b != kNoOperator) return diff;
-    const std::string near = nearest_name(run_.op_name(pair.op), only_a ? run_.pairing.b : run_.pairing.a);
-    if (!near.empty()) diff.reason += "; the nearest name there is " + near;
-    return diff;
   }
 
   Session& session_;
   const DiffOptions& options_;
   const DiffRules& rules_;
   const DiffRun& run_;
+  const NoPartner no_partner_;
   std::optional<DType> coarsest_;
 };
 
@@ -188,6 +213,11 @@ void revise_verdicts(DiffRun& run) {
   for (const uint32_t tensor : run.divergence.noise) {
     run.diffs[tensor].verdict = Verdict::kClose;
     run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
+  }
+  for (const uint32_t tensor : run.divergence.unwritten) {
+    if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
+    run.diffs[tensor].verdict = Verdict::kSkipped;
+    run.diffs[tensor].reason = "nothing reads this output; the kernel may never have written it";
   }
   for (const uint32_t tensor : run.divergence.suspicious) {
     run.diffs[tensor].verdict = Verdict::kDiffer;
@@ -264,7 +294,13 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
   MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side) : pair_sides(run.a->side, run.b->side);
+  std::optional<NameMap> map;
+  if (!options.map.empty()) {
+    MSDUMP_TRY(map, NameMap::read(options.map, {dump_jsons(*run.a, *run.b)}));
+    note_unknown_names(session, *map, run.a->side);
+  }
+  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
+                                : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
   choose_rows(run);
   compare_all(session, options, rules, run);
   MSDUMP_CHECK_OK(session.cancel.check());

@@ -15,6 +15,16 @@ namespace {
 
 constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
 
+// Line by line.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!result.empty() || line.data() != text.data()) result += '\n';
+    result += escape_for_terminal(line);
+  }
+  return result;
+}
+
 std::string value_text(const report::Value& value) {
   std::string text;
   report::append_json(text, value);
@@ -74,28 +84,39 @@ std::string root_text(const DiffRun& run, const Divergence& root) {
   if (const SourceFrame* const frame = run.frame(root.op); frame != nullptr)
     text += fmt::format("  line  {}  {}\n", source_text(frame), frame->code);
   if (!root.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, root.inputs));
-  if (!enters && !root.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, root.outputs));
+  if (!root.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, root.outputs));
   text += fmt::format("  why   {}\n", root.reason);
-  text += fmt::format("  then  {} follow from it; confidence {:.2g}{}\n", plural(root.downstream, "difference"),
+  text += fmt::format("  so    it explains {}; confidence {:.2g}{}\n", plural(root.downstream, "difference"),
                       root.confidence,
                       root.amplification ? fmt::format("; the error grows {:.3g} times", *root.amplification) : "");
   return text;
 }
 
+// Is all that it shows in the baseline?
+bool is_accepted(const DiffRun& run, const Divergence& root) {
+  const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
+  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
+  const auto accepted = [&](uint32_t tensor) { return run.extras[tensor].accepted; };
+  return std::any_of(shown.begin(), shown.end(), accepted) && std::none_of(shown.begin(), shown.end(), counts);
+}
+
 }  // namespace
 
 std::string divergence_text(const DiffRun& run) {
-  const auto& roots = run.divergence.roots;
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) {
+    if (!is_accepted(run, root)) roots.push_back(&root);
+  }
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
-    text += (i == 0 ? "first divergence: " : "also: ") + root_text(run, roots[i]) + "\n";
+    text += (i == 0 ? "first divergence: " : "also: ") + root_text(run, *roots[i]) + "\n";
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
     text = "no operator stands out: what differs grows out of what goes in, or what goes in was not dumped\n\n";
   }
-  return escape_for_terminal(text);
+  return escaped(text);
 }
 
 std::string pair_text(const DiffRun& run) {
@@ -112,7 +133,7 @@ std::string pair_text(const DiffRun& run) {
   if (diff.tolerance_that_passes && diff.verdict != Verdict::kSame)
     line("would pass",
          fmt::format("--rtol {:g} --atol {:g}", diff.tolerance_that_passes->rtol, diff.tolerance_that_passes->atol));
-  return escape_for_terminal(text);
+  return escaped(text);
 }
 
 std::string closer_text(const DiffRun& run, uint32_t tensor) {
@@ -133,7 +154,7 @@ std::string closer_text(const DiffRun& run, uint32_t tensor) {
                           : fmt::format("  axis {} (of {}): {:.0f} % of the error at {}\n", axis.axis, axis.extent,
                                         100 * axis.carried, where);
   }
-  return escape_for_terminal(text);
+  return escaped(text);
 }
 
 std::string metrics_text() {

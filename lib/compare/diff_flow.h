@@ -52,6 +52,7 @@ struct FlowRun {
 enum class FlowKind : uint8_t { kIr, kValues, kOrder };
 
 struct DiffFlow {
+  std::vector<uint32_t> unwritten;  // in Pairing::tensors: outputs that may never have been written
   FlowKind kind = FlowKind::kOrder;
   std::vector<FlowRun> runs;  // by rank and step, then in the order of Pairing::operators
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "compare/common_name.h"
 #include "graph/data_flow.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
@@ -165,7 +166,7 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
 }
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
-  std::vector<uint64_t> types, scopes, shaped;
+  std::vector<uint64_t> types, scopes, common, shaped;
   NormalName name;
   for (const SequencedOp& one : operators) {
     types.push_back(name_hash(one.type));
@@ -174,6 +175,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     // Two modules of one class are not the same for that.
     if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
       types.back() = scopes.back();
+    common.push_back(name_hash(common_name(one.name)));
     shaped.push_back(mixed(scopes.back(), shapes_of(side, one)));
   }
   const Neighbours neighbours(side, operators);
@@ -184,6 +186,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     levels[kCircles - 1 - circle] = keys;
   }
   levels.push_back(std::move(scopes));
+  levels.push_back(std::move(common));
   levels.push_back(std::move(types));
   return levels;
 }
