@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "diff_options.h"
+#include "diff_profile.h"
 #include "diff_rows.h"
 #include "diff_run.h"
 #include "diff_text.h"
@@ -32,7 +33,8 @@ const CommandInfo& diff_info() {
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
-                   {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"}},
+                   {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"},
+                   {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
       .done = "equal within the tolerance",
       .no = "something differs or has no partner, or the selection matched nothing"};
   return info;
@@ -42,7 +44,10 @@ class Diff : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return diff_info(); }
 
-  void declare(CLI::App& app) override { declare_diff_options(app, options_); }
+  void declare(CLI::App& app) override {
+    declare_diff_options(app, options_);
+    declare_profile_options(app, profile_);
+  }
 
   ExitCode run(Session& session) override {
     if (options_.list_metrics) {
@@ -50,6 +55,8 @@ class Diff : public Command {
       return ExitCode::kOk;
     }
     check_diff_options(options_);
+    check_profile_options(profile_, options_);
+    if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     Result<DiffRules> rules = diff_rules(options_);
     if (!rules) {
       (void)session.end_with(rules.error());
@@ -158,6 +165,7 @@ class Diff : public Command {
   }
 
   DiffOptions options_;
+  ProfileOptions profile_;
 };
 
 const Registration kRegistration{[] { return std::make_unique<Diff>(); }};
