@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "diff_rows.h"
 #include "diff_run.h"
+#include "parallel_rows.h"
 #include "usage.h"
 
 namespace msdump::cli {
@@ -47,10 +48,10 @@ class Diff : public Command {
     Result<DiffRun> run = run_diff(session, options_);
     if (!run) return session.end_with(run.error());
     const auto sink = session.open_report(form_, options_.paths, diff_columns(*run));
-    for (const uint32_t row : run->rows) {
-      if (form_ == report::Form::kTable && !is_difference(run->diffs[row].verdict)) continue;
-      if (!sink->row(diff_row(*run, row))) break;
-    }
+    std::vector<uint32_t> shown = run->rows;
+    if (form_ == report::Form::kTable)
+      std::erase_if(shown, [&](uint32_t row) { return !is_difference(run->diffs[row].verdict); });
+    write_rows(*sink, *run->b->opened.pool, shown.size(), [&](size_t i) { return diff_row(*run, shown[i]); });
     report::Object further;
     further.add("first_divergence", divergences_value(*run));
     (void)sink->finish({diff_summary(*run), {}, std::move(further)});
