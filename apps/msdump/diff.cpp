@@ -1,6 +1,8 @@
 // msdump diff: what differs between two dumps, and which operator is to blame.
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +13,7 @@
 #include "diff_rows.h"
 #include "diff_run.h"
 #include "diff_text.h"
+#include "parallel_rows.h"
 #include "usage.h"
 
 namespace msdump::cli {
@@ -106,16 +109,12 @@ class Diff : public Command {
   void print_rows(Session& session, const DiffRun& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const bool limited = options_.form == report::Form::kTable && !options_.all;
-    size_t shown = 0, left_out = 0;
-    for (const uint32_t row : run.rows) {
-      if (!is_shown(run, row)) continue;
-      if (limited && shown >= kRowsShown) {
-        ++left_out;
-        continue;
-      }
-      ++shown;
-      if (!sink->row(diff_row(run, row, options_))) break;  // the stream remembers why
-    }
+    std::vector<uint32_t> shown;
+    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(shown),
+                 [&](uint32_t row) { return is_shown(run, row); });
+    const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
+    shown.resize(shown.size() - left_out);
+    write_rows(*sink, *run.b->opened.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     std::vector<report::Object> failures = failure_objects_of(run);
