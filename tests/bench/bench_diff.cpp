@@ -12,6 +12,7 @@
 //   divergence  300 000 tensors that were compared: where do the differences come from
 // All data lie under $TMPDIR, which should be in memory (/dev/shm).
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -139,14 +140,20 @@ void rows(const Options& options, const fs::path& scratch) {
 
 // ---- steps
 
-double seconds_of(const std::function<void()>& work) {
+struct Spent {
+  double wall = 0, cpu = 0;  // of all threads; on a machine that others use the second tells more
+};
+
+Spent spent_on(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+          static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC};
 }
 
-void print(const std::string& name, double seconds, const std::string& what) {
-  fmt::print("{:40} {:7.3f} s   {}\n", name, seconds, what);
+void print(const std::string& name, const Spent& spent, const std::string& what) {
+  fmt::print("{:36} {:7.3f} s, CPU {:7.3f} s   {}\n", name, spent.wall, spent.cpu, what);
   std::fflush(stdout);
 }
 
@@ -208,9 +215,9 @@ struct Paired {
 
 Paired measure_pairing(const std::string& name, const MadeSide& a, const MadeSide& b) {
   Paired result;
-  const double seconds = seconds_of([&] { result.pairing = pair_sides(a.side(), b.side()); });
+  const Spent spent = spent_on([&] { result.pairing = pair_sides(a.side(), b.side()); });
   for (const OpPair& pair : result.pairing.operators) result.pairs += pair.how != PairedBy::kNothing ? 1 : 0;
-  print(name, seconds,
+  print(name, spent,
         fmt::format("{} against {}, {} paired", result.pairing.a.size(), result.pairing.b.size(), result.pairs));
   return result;
 }
@@ -278,12 +285,12 @@ void stress(const Options& options, const fs::path& scratch) {
   }
   const Paired paired = measure_pairing("stress, nothing has a partner", a, b);
   size_t found = 0;
-  const double seconds = seconds_of([&] {
+  const Spent spent = spent_on([&] {
     WorkerPool pool(2);
     const std::vector<uint32_t> nearest = nearest_names(paired.pairing, pool);
     for (const uint32_t one : nearest) found += one == kNoOperator ? 0U : 1U;
   });
-  print("stress, nearest names", seconds,
+  print("stress, nearest names", spent,
         fmt::format("{} without a partner, {} nearest names", paired.pairing.operators.size(), found));
 }
 
@@ -316,9 +323,8 @@ void measure_divergence(const std::string& name, const MadeSide& a, const MadeSi
     diffs.push_back(made_diff(value, wrong(pair.op, record.name.io) ? Verdict::kDiffer : Verdict::kClose));
   }
   DivergenceReport report;
-  const double seconds =
-      seconds_of([&] { report = find_divergences(a.side(), b.side(), pairing, diffs, ModuleTree()); });
-  print(name, seconds, fmt::format("{} tensors, {} roots", diffs.size(), report.roots.size()));
+  const Spent spent = spent_on([&] { report = find_divergences(a.side(), b.side(), pairing, diffs, ModuleTree()); });
+  print(name, spent, fmt::format("{} tensors, {} roots", diffs.size(), report.roots.size()));
 }
 
 void divergence(const Options& options, const fs::path& scratch) {
