@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "compare/downstream.h"
 #include "compare/error_size.h"
+#include "compare/one_sided_runs.h"
 #include "compare/run_inputs.h"
 #include "compare/run_view.h"
 
@@ -29,15 +32,18 @@ struct Root {
 
 class Finder {
  public:
-  explicit Finder(const RunView& view) : view_(view), states_(view.runs().size()) {}
+  explicit Finder(const RunView& view) : view_(view), one_sided_(view), states_(view.runs().size()) {}
 
   DivergenceReport run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) look_at(run);
     drop_explained();
     pass_noise_on();
-    for (Root& root : roots_) {
-      root.divergence.downstream = count_downstream(root.run);
-      report_.roots.push_back(std::move(root.divergence));
+    std::vector<uint32_t> from;
+    for (const Root& root : roots_) from.push_back(root.run);
+    const std::vector<uint64_t> downstream = count_downstream(view_, from);
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      roots_[i].divergence.downstream = downstream[i];
+      report_.roots.push_back(std::move(roots_[i].divergence));
     }
     return std::move(report_);
   }
@@ -100,7 +106,7 @@ class Finder {
   }
 
   void look_at_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
-    if (const uint32_t other = one_sided_between(first_of_step_, run); other != kNoRun) {
+    if (const uint32_t other = one_sided_.between(first_of_step_, run); other != kNoRun) {
       add_one_sided(other, run, inputs);
       return;
     }
@@ -125,8 +131,7 @@ class Finder {
     const bool all_same =
         std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.is(tensor, Verdict::kSame); });
     if (inputs.behind || all_same) return;
-    if (std::any_of(roots_.begin(), roots_.end(), [&](const Root& root) { return view_.same_line(run, root.run); }))
-      return;
+    if (is_line_of_root(run)) return;
     const uint32_t tensor = inputs.constants.front();
     Root& root = add(run, DivergenceKind::kValue, inputs, outputs);
     root.uncertain_source = view_.is_gradient(run);
@@ -137,6 +142,14 @@ class Finder {
       root.divergence.reason += fmt::format(": {:g} against {:g}", *metrics.max_a, *metrics.max_b);
   }
 
+  [[nodiscard]] bool is_line_of_root(uint32_t run) {
+    for (; roots_with_lines_ < roots_.size(); ++roots_with_lines_) {
+      if (const auto line = view_.line(roots_[roots_with_lines_].run)) root_lines_.insert(*line);
+    }
+    const auto line = view_.line(run);
+    return line && root_lines_.count(*line) > 0;
+  }
+
   // ---- values that changed on the way
 
   // An operator that only one side has stands between; or what wrote it is off by as much, which its own, coarser dtype
@@ -144,7 +157,7 @@ class Finder {
   void look_at_changed(uint32_t run, const RunInputs& inputs) {
     const FlowInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-    if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
+    if (const uint32_t other = one_sided_.between(first, run); other != kNoRun) {
       add_one_sided(other, run, inputs);
       return;
     }
@@ -162,10 +175,8 @@ class Finder {
 
   // What a hook of the script does in the middle of a backward pass is a forward call of its own.
   [[nodiscard]] std::string between(uint32_t first, uint32_t end) const {
-    for (uint32_t run = first; run < end; ++run) {
-      if (view_.one_sided(run) && view_.of_candidate_only(run))
-        return view_.name(run) + ", which only the candidate has,";
-    }
+    const uint32_t run = one_sided_.first_of_candidate(first, end);
+    if (run != kNoRun) return view_.name(run) + ", which only the candidate has,";
     return "something between them that was not dumped";
   }
 
@@ -197,30 +208,6 @@ class Finder {
                                          msdump::name_of(dtype), view_.name(reader));
   }
 
-  // Of the runs in [first, end) that one side alone has, the one to name: the candidate's that turns to a coarser dtype,
-  // else its last, else the reference's last. A module whose operators have partners does not count.
-  [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
-    uint32_t of_a = kNoRun, of_b = kNoRun;
-    for (uint32_t run = first; run < end; ++run) {
-      if (!view_.one_sided(run) || has_paired_inside(run) || view_.is_backward(run) != view_.is_backward(end)) continue;
-      (view_.of_candidate_only(run) ? of_a : of_b) = run;
-      if (of_a == run && turns_coarser(run)) return run;
-    }
-    return of_a != kNoRun ? of_a : of_b;
-  }
-  [[nodiscard]] bool has_paired_inside(uint32_t run) const {
-    const auto& inside = view_.inside(run);
-    return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) { return !view_.one_sided(inner); });
-  }
-  [[nodiscard]] bool turns_coarser(uint32_t run) const {
-    double in = 0, out = 0;
-    for (const FlowInput& input : view_.run(run).inputs) {
-      if (input.tensor != kNoTensor) in = std::max(in, rounding_of(view_.dtype(input.tensor)));
-    }
-    for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, rounding_of(view_.dtype(tensor)));
-    return in > 0 && out > in;
-  }
-
   void add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
     if (!told_.insert({view_.place(reader).rank, view_.run(run).op}).second) return;
     const bool of_a = view_.of_candidate_only(run);
@@ -242,8 +229,8 @@ class Finder {
       const TensorDiff& in = view_.diff(input.tensor);
       if (error_size(in).l2 <= rounding_of(in.dtype_b) || inherits(input)) continue;
       const bool reads_coarser = view_.compared(input.made_as) && rounding_of(in.dtype_a) > rounding_of(in.dtype_b);
-      const uint32_t other = one_sided_between(input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
-      const bool of_cast = other != kNoRun && turns_coarser(other);
+      const uint32_t other = one_sided_.between(input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
+      const bool of_cast = other != kNoRun && one_sided_.turns_coarser(other);
       if (!of_cast && !reads_coarser) continue;
       add_cast(of_cast ? other : run, run, inputs, input.tensor);
       return;
@@ -421,19 +408,21 @@ class Finder {
   // A constant of the script may be that of several operators, of gradients in other graphs too: the first that ran is
   // named.
   void drop_equal_constants() {
+    std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
     const auto key = [&](const Root& root) {
       const auto& metrics = view_.diff(root.constant).metrics;
       return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
     };
-    std::vector<bool> dropped(roots_.size());
-    for (size_t i = 0; i < roots_.size(); ++i) {
-      for (size_t j = 0; j < roots_.size(); ++j) {
-        if (i == j || roots_[i].constant == kNoTensor || roots_[j].constant == kNoTensor) continue;
-        if (key(roots_[i]) == key(roots_[j]) && view_.time(roots_[j].run) < view_.time(roots_[i].run))
-          dropped[i] = true;
-      }
+    for (const Root& root : roots_) {
+      if (root.constant == kNoTensor) continue;
+      const auto time = view_.time(root.run);
+      const auto [at, added] = first.try_emplace(key(root), time);
+      if (!added) at->second = std::min(at->second, time);
     }
-    std::erase_if(roots_, [&](const Root& root) { return dropped[static_cast<size_t>(&root - roots_.data())]; });
+    std::erase_if(roots_, [&](const Root& root) {
+      const auto found = root.constant == kNoTensor ? first.end() : first.find(key(root));
+      return found != first.end() && found->second < view_.time(root.run);
+    });
   }
 
   // Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
@@ -475,36 +464,15 @@ class Finder {
     });
   }
 
-  // Tensors that differ in what is made of a run, by the IR; without one, in all that ran from then on.
-  [[nodiscard]] uint64_t count_downstream(uint32_t from) const {
-    std::set<uint32_t> reached = {from};
-    if (view_.flow().kind == FlowKind::kIr) {
-      std::vector<uint32_t> work = {from};
-      while (!work.empty()) {
-        const uint32_t run = work.back();
-        work.pop_back();
-        for (const uint32_t reader : view_.run(run).readers) {
-          if (reached.insert(reader).second) work.push_back(reader);
-        }
-      }
-    } else {
-      for (uint32_t run = from; run < view_.runs().size(); ++run) reached.insert(run);
-    }
-    std::set<uint32_t> tensors;
-    for (const uint32_t run : reached) {
-      for (const FlowInput& input : view_.run(run).inputs) tensors.insert(input.tensor);
-      tensors.insert(view_.run(run).outputs.begin(), view_.run(run).outputs.end());
-    }
-    return static_cast<uint64_t>(
-        std::count_if(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return view_.differs(tensor); }));
-  }
-
   const RunView& view_;
+  const OneSidedRuns one_sided_;
   std::vector<RunState> states_;  // by run
   std::vector<Root> roots_;
   DivergenceReport report_;
   std::set<std::pair<std::optional<int64_t>, std::string>> told_parameters_;
   std::set<std::pair<std::optional<int64_t>, uint32_t>> told_;
+  std::set<SourceLine> root_lines_;
+  size_t roots_with_lines_ = 0;  // so many of the roots are in it
   RunPlace place_;
   uint32_t first_of_step_ = 0;
   bool any_before_ = false;    // a run of this rank and step diverges
