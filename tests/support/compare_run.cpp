@@ -37,7 +37,7 @@ ComparedDumps::ComparedDumps(const std::filesystem::path& candidate, const std::
       b_(side_of(dump_b_)),
       pairing_(pair_sides(a_, b_, map)) {
   compare_pairs();
-  report_ = find_divergences(a_, b_, pairing_, diffs_, ModuleTree::of(*b_.index));
+  report_ = find_divergences(a_, b_, pairing_, diffs_, ModuleTree::of(*b_.index, *a_.index));
 }
 
 void ComparedDumps::compare_pairs() {

@@ -39,6 +39,18 @@ TEST_CASE("construct.json is read from beside every dump.json") {
   CHECK(tree.problems().empty());
 }
 
+TEST_CASE("the reference's parents come first, then those of what only the candidate has") {
+  const test::ScratchDir reference, candidate;
+  for (const test::ScratchDir* const scratch : {&reference, &candidate}) scratch->write("step0/rank0/dump.json", kDump);
+  reference.write("step0/rank0/construct.json", R"({"Functional.relu.0.forward": "Module.a.Net.forward.0"})");
+  candidate.write(
+      "step0/rank0/construct.json",
+      R"({"Functional.relu.0.forward": "Module.b.Net.forward.0", "Tensor.to.0.forward": "Module.b.Net.forward.0"})");
+  const ModuleTree tree = ModuleTree::of(index_of(reference), index_of(candidate));
+  CHECK(tree.parent_of("Functional.relu.0.forward") == "Module.a.Net.forward.0");
+  CHECK(tree.parent_of("Tensor.to.0.forward") == "Module.b.Net.forward.0");
+}
+
 TEST_CASE("without a construct.json there is no tree, and no problem") {
   const test::ScratchDir scratch;
   scratch.write("step0/rank0/dump.json", kDump);
