@@ -166,7 +166,7 @@ Trial::Trial(const Build& build, const TrialOptions& options) {
       }
     }
   }
-  compared_ = std::make_unique<test::ComparedDumps>(scratch_.path() / "bad", scratch_.path() / "ref");
+  compared_ = std::make_unique<test::ComparedDumps>(scratch_.path() / "bad", scratch_.path() / "ref", options.map);
 }
 
 }  // namespace msdump

@@ -107,6 +107,7 @@ struct TrialOptions {
   int ranks = 1, steps = 1;
   bool ir = true;
   bool half_candidate = false;  // all of it in float16
+  const NameMap* map = nullptr;
 };
 
 class Trial {
