@@ -278,16 +278,41 @@ TEST_CASE("noise that terms that cancel leave is no root") {
   CHECK(trial.compared().report().noise.size() == 2);  // and what reads it
 }
 
-TEST_CASE("an error that only grows is no root") {
+TEST_CASE("an error that only grows is no root, one that grows more than thirty times is") {
+  const auto grown = [](float factor) {
+    return [=](MadeNet& net) {
+      // What enters is close.
+      auto values = some_values();
+      if (net.bad()) {
+        for (float& value : values) value *= 1.0005F;
+      }
+      const auto y = net.op("Exp", {net.input("x", values)});
+      net[y] = some_values();
+      if (net.bad()) {
+        for (float& value : net[y]) value *= 1 + 0.0005F * factor;
+      }
+    };
+  };
+  const Trial ordinary(grown(20));
+  CHECK(ordinary.compared().verdict("Default/Exp-op0", "input:0") == Verdict::kClose);
+  CHECK(ordinary.compared().verdict("Default/Exp-op0", "output:0") == Verdict::kDiffer);
+  CHECK(ordinary.roots().empty());
+  const Trial large(grown(60));
+  REQUIRE(large.roots() == Texts{"value Default/Exp-op0"});
+  CHECK(large.root().reason == "its inputs agree, its outputs differ");
+  CHECK(large.root().amplification.value() == Approx(60).epsilon(0.01));
+}
+
+TEST_CASE("an error that grows behind an operator that is suspicious is told of there alone") {
   const Trial trial([](MadeNet& net) {
-    const auto x = net.input("x");
-    auto y = net.op("Exp", {x});
-    if (net.bad()) net[y][5] *= 1.0009F;  // close
-    y = net.op("Mul", {y, net.constant(2)});
-    for (float& value : net[y]) value += net.bad() ? 0.004F : 0;  // 4 to 8 times as much
+    auto y = net.op("Exp", {net.input("x")});
+    if (net.bad()) {
+      for (float& value : net[y]) value *= 1.0004F;
+    }
+    y = net.op("Tanh", {y});
+    if (net.bad()) net[y][5] += 0.004F;
     net.op("ReLU", {y});
   });
-  // Of the operator with equal inputs it is told; what grows out of it is not.
   CHECK(trial.roots() == Texts{"value Default/Exp-op0"});
 }
 
@@ -411,6 +436,25 @@ TEST_CASE("a whole side in float16 has no root, and a fault in it has one") {
       },
       {.half_candidate = true});
   CHECK(faulty.roots() == Texts{"value Default/Exp-op0"});
+}
+
+TEST_CASE("one cast to float16 is named, within the tolerance; casts throughout are no fault") {
+  const auto cast = [](int casts) {
+    return [=](MadeNet& net) {
+      auto y = net.input("x");
+      for (int i = 0; i < 12; ++i) {
+        y = net.op("Mul", {y, net.weight("w" + std::to_string(i))});
+        if (net.bad() && i % 6 == 5 && (casts > 1 || i == 5)) net.narrow_input(y, 0);
+        if (net.bad() && casts > 1) net.narrow_input(y, 1);
+      }
+    };
+  };
+  const Trial one(cast(1));
+  REQUIRE(one.roots() == Texts{"value Default/Mul-op5"});
+  CHECK(one.root().reason == "it reads float16 where the reference has float32");
+  CHECK(one.root().confidence == Approx(0.6));
+  CHECK(one.compared().count(Verdict::kDiffer) == 0);
+  CHECK(Trial(cast(12)).roots().empty());
 }
 
 TEST_CASE("without an IR edges are found by values, with less confidence") {

@@ -85,7 +85,7 @@ MadeNet::Tensor MadeNet::op(std::string_view type, const std::vector<Tensor>& in
   node.type = type;
   node.scope = scope;
   node.line = line_++;
-  for (const Tensor input : inputs) node.inputs.push_back({input, true, {}, {}});
+  for (const Tensor input : inputs) node.inputs.push_back({input, true, {}, {}, false});
   const auto before = std::count_if(nodes_.begin(), nodes_.end(),
                                     [&](const Node& one) { return one.type == type && one.scope == scope; });
   node.name = fmt::format("{}/{}-op{}", scope, type, before);
@@ -109,11 +109,11 @@ MadeNet::Tensor MadeNet::op(std::string_view type, const std::vector<Tensor>& in
 }
 
 void MadeNet::write_tensor(const fs::path& folder, const Node& node, size_t time, const std::string& tensor,
-                           const Values& values, const Shape& shape) const {
+                           const Values& values, const Shape& shape, bool half) const {
   const std::string name = fmt::format("{}.{}.0.0.{}.{}.DefaultFormat.{}.npy", node.type, normalised_op_name(node.name),
-                                       1'700'000'000'000'000 + time, tensor, half_ ? "Float16" : "Float32");
+                                       1'700'000'000'000'000 + time, tensor, half ? "Float16" : "Float32");
   const Shape stored = shape.empty() ? Shape{static_cast<int64_t>(values.size())} : shape;
-  test::write_bytes(folder / name, test::npy_of(half_ ? "<f2" : "<f4", stored, bytes_of(values, half_)));
+  test::write_bytes(folder / name, test::npy_of(half ? "<f2" : "<f4", stored, bytes_of(values, half)));
 }
 
 std::string MadeNet::ir() const {
@@ -142,12 +142,12 @@ void MadeNet::write(const fs::path& dump, bool with_ir) const {
       if (input.dumped)
         write_tensor(folder, node, time, fmt::format("input.{}", slot),
                      input.shown.empty() ? tensor.values : input.shown,
-                     input.shape.empty() ? tensor.shape : input.shape);
+                     input.shape.empty() ? tensor.shape : input.shape, half_ || input.half);
     }
     const MadeTensor& output = tensors_[node.output];
-    if (output.dumped) write_tensor(folder, node, time, "output.0", output.values, output.shape);
+    if (output.dumped) write_tensor(folder, node, time, "output.0", output.values, output.shape, half_);
     for (size_t i = 0; i < node.more_outputs.size(); ++i)
-      write_tensor(folder, node, time, fmt::format("output.{}", i + 1), node.more_outputs[i], {});
+      write_tensor(folder, node, time, fmt::format("output.{}", i + 1), node.more_outputs[i], {}, half_);
   }
   if (!with_ir) return;
   fs::create_directories(rank / "graphs");

@@ -61,6 +61,7 @@ class MadeNet {
   void show_input(Tensor of, size_t slot, const Values& values) { node(of).inputs[slot].shown = values; }
   void shape_input(Tensor of, size_t slot, const Shape& shape) { node(of).inputs[slot].shape = shape; }
   void shape_output(Tensor of, const Shape& shape) { tensors_[of].shape = shape; }
+  void narrow_input(Tensor of, size_t slot) { node(of).inputs[slot].half = true; }  // to float16
   // A second output, which nothing reads.
   void add_output(Tensor of, const Values& values) { node(of).more_outputs.push_back(values); }
   void on_line(int line) { line_ = line; }  // of the next operator
@@ -81,6 +82,7 @@ class MadeNet {
     bool dumped = true;
     Values shown;  // empty: what went in
     Shape shape;
+    bool half = false;
   };
   struct Node {
     std::string type, scope, name;
@@ -93,7 +95,7 @@ class MadeNet {
   Node& node(Tensor of) { return nodes_[tensors_[of].node]; }
   Tensor add(MadeTensor tensor);
   void write_tensor(const std::filesystem::path& folder, const Node& node, size_t time, const std::string& tensor,
-                    const Values& values, const Shape& shape) const;
+                    const Values& values, const Shape& shape, bool half) const;
   [[nodiscard]] std::string ir() const;
 
   const MadePlace place_;

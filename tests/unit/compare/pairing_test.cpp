@@ -64,6 +64,18 @@ TEST_CASE("an operator more renumbers others: they are paired by their neighbour
   CHECK(pair.confidence == Approx(0.9));
 }
 
+TEST_CASE("where an operator stands is less than what it reads and who reads it") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x});
+    const auto added = net.bad() ? net.op("Mul", {x, net.weight("v")}) : x;  // stands where the other one did
+    net.op("ReLU", {net.op("Mul", {y, net.constant(2)})});
+    if (net.bad()) net.op("Neg", {added});
+  });
+  CHECK(trial.compared().partner_of("Default/Mul-op0") == "Default/Mul-op1");
+  CHECK(trial.compared().pair_of("Default/Mul-op0").how == PairedBy::kNeighbours);
+}
+
 TEST_CASE("without an IR they are paired by their place in the sequence") {
   const Trial trial(shifted, {.ir = false});
   const auto& compared = trial.compared();
