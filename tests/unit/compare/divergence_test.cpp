@@ -379,6 +379,30 @@ TEST_CASE("a file that was deleted is bridged: what its operator wrote is what a
   CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
 }
 
+TEST_CASE("for an output that was not dumped the input stands that it became") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    if (net.bad()) net[y][5] += 0.25F;
+    net.hide_output(y);
+    net.op("ReLU", {y});
+  });
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
+}
+
+TEST_CASE("an output that differs although all who read it got what they should is no root") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    const auto right = net[y];
+    const auto z = net.op("ReLU", {y});
+    if (net.bad()) {
+      net[y][5] += 9;  // written over before it was dumped
+      net.show_input(z, 0, right);
+    }
+  });
+  CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kDiffer);
+  CHECK(trial.roots().empty());
+}
+
 TEST_CASE("an input whose file was deleted is judged by what wrote it") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("Exp", {net.input("x")});
