@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "compare/nearest_name.h"
 #include "graph/op_name.h"
 
 namespace msdump::cli {
 
 NoPartner::NoPartner(const DiffRun& run)
-    : run_(run), a_(other_side("candidate", *run.a)), b_(other_side("reference", *run.b)) {}
+    : run_(run),
+      nearest_(nearest_names(run.pairing, *run.b->opened.pool)),
+      a_(other_side("candidate", *run.a)),
+      b_(other_side("reference", *run.b)) {}
 
 NoPartner::Other NoPartner::other_side(std::string_view called, const DiffSide& side) {
   Other other;
@@ -74,8 +78,9 @@ TensorDiff NoPartner::explain(const TensorPair& pair) const {
   diff.reason = fmt::format("not in the {}", there.called);
   const OpPair& op = run_.pairing.operators[pair.op];
   if (op.a != kNoOperator && op.b != kNoOperator) return diff;
-  const std::string near = nearest_name(run_.op_name(pair.op), only_a ? run_.pairing.b : run_.pairing.a);
-  if (!near.empty()) diff.reason += "; the nearest name there is " + near;
+  const uint32_t near = nearest_[pair.op];
+  if (near != kNoOperator)
+    diff.reason += "; the nearest name there is " + (only_a ? run_.pairing.b : run_.pairing.a)[near].name;
   return diff;
 }
 

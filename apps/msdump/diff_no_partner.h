@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "diff_run.h"
 
@@ -36,6 +37,7 @@ class NoPartner {
   static const std::string* unreadable_in(const Other& there, const Identity& identity);
 
   const DiffRun& run_;
+  std::vector<uint32_t> nearest_;  // by operator: of the other side, or kNoOperator
   Other a_, b_;
 };
 

@@ -16,8 +16,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostCompared = 2000;  // names that a nearest one is looked for among
-
 using Numbers = std::set<std::optional<int64_t>>;
 
 Numbers ranks_of(const std::vector<SequencedOp>& operators) {
@@ -382,19 +380,6 @@ Pairing pair_single(const CompareSide& a, const CompareSide& b) {
   pairing.operators.push_back({with_tensor(pairing.a), with_tensor(pairing.b), PairedBy::kName, 1});
   pairing.tensors.push_back({0, 0, 0});
   return pairing;
-}
-
-std::string nearest_name(const std::string& name, const std::vector<SequencedOp>& others) {
-  const std::string plain = normalised_op_name(name);
-  std::string nearest;
-  size_t best = plain.size() / 3 + 1;
-  for (size_t i = 0; i < others.size() && i < kMostCompared; ++i) {
-    const size_t distance = edit_distance(plain, normalised_op_name(others[i].name));
-    if (distance >= best) continue;
-    best = distance;
-    nearest = others[i].name;
-  }
-  return nearest;
 }
 
 }  // namespace msdump

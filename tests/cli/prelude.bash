@@ -87,6 +87,29 @@ ir_graph() {
 # two_floats PATH [BYTES]: an .npy file of two floats.
 two_floats() { npy "$1" '<f4' '(2,)' "${2:-\0\0\0\0\0\0\0\0}"; }
 
+# data_dump [COMMON] [E2E]: a data_dump.json that nothing can be said of, with more keys in its sections.
+data_dump() {
+  cat <<JSON
+{
+  "common_dump_settings": {
+    "dump_mode": 0,
+    "path": "/home/user/dump",
+    "net_name": "Net",
+    "iteration": "0|5-8",
+    "input_output": 0,
+    "kernels": [],
+    "support_device": [0, 1, 2, 3, 4, 5, 6, 7]${1:+,
+    $1}
+  },
+  "e2e_dump_settings": {
+    "enable": true,
+    "trans_flag": true${2:+,
+    $2}
+  }
+}
+JSON
+}
+
 # f32 NUMBER...: as float32, in printf's escapes. nan, inf and -inf are numbers, too.
 f32() {
   printf '%s\n' "$@" | awk '

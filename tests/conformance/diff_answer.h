@@ -32,3 +32,5 @@ struct DiffAnswer {
 
 // Fails the test when there is no document.
 [[nodiscard]] DiffAnswer ask_diff(const std::filesystem::path& candidate, const std::filesystem::path& reference);
+
+}  // namespace msdump::test
