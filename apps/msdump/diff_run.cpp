@@ -304,7 +304,7 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   choose_rows(run);
   compare_all(session, options, rules, run);
   MSDUMP_CHECK_OK(session.cancel.check());
-  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index);
+  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   revise_verdicts(run);

@@ -33,4 +33,11 @@ struct DiffAnswer {
 // Fails the test when there is no document.
 [[nodiscard]] DiffAnswer ask_diff(const std::filesystem::path& candidate, const std::filesystem::path& reference);
 
+// The same; no value where one of the two holds no tensors, so that no document is printed.
+[[nodiscard]] std::optional<DiffAnswer> try_diff(const std::filesystem::path& candidate,
+                                                 const std::filesystem::path& reference);
+
+// "Default/network-Net/Add-op0" and "Default_network-Net_Add-op0" are one operator.
+[[nodiscard]] bool same_op_name(const std::string& left, const std::string& right);
+
 }  // namespace msdump::test
