@@ -1,15 +1,19 @@
 // msdump diff: what differs between two dumps, and which operator is to blame.
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "diff_options.h"
+#include "diff_profile.h"
 #include "diff_rows.h"
 #include "diff_run.h"
 #include "diff_text.h"
+#include "parallel_rows.h"
 #include "usage.h"
 
 namespace msdump::cli {
@@ -32,7 +36,8 @@ const CommandInfo& diff_info() {
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
-                   {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"}},
+                   {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"},
+                   {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
       .done = "equal within the tolerance",
       .no = "something differs or has no partner, or the selection matched nothing"};
   return info;
@@ -42,7 +47,10 @@ class Diff : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return diff_info(); }
 
-  void declare(CLI::App& app) override { declare_diff_options(app, options_); }
+  void declare(CLI::App& app) override {
+    declare_diff_options(app, options_);
+    declare_profile_options(app, profile_);
+  }
 
   ExitCode run(Session& session) override {
     if (options_.list_metrics) {
@@ -50,8 +58,13 @@ class Diff : public Command {
       return ExitCode::kOk;
     }
     check_diff_options(options_);
+    check_profile_options(profile_, options_);
+    if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(rules.error());
+    if (!rules) {
+      (void)session.end_with(rules.error());
+      return ExitCode::kUsage;
+    }
     Result<DiffRun> run = run_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
@@ -96,19 +109,17 @@ class Diff : public Command {
   void print_rows(Session& session, const DiffRun& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const bool limited = options_.form == report::Form::kTable && !options_.all;
-    size_t shown = 0, left_out = 0;
-    for (const uint32_t row : run.rows) {
-      if (!is_shown(run, row)) continue;
-      if (limited && shown >= kRowsShown) {
-        ++left_out;
-        continue;
-      }
-      ++shown;
-      if (!sink->row(diff_row(run, row, options_))) break;  // the stream remembers why
-    }
+    std::vector<uint32_t> shown;
+    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(shown),
+                 [&](uint32_t row) { return is_shown(run, row); });
+    const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
+    shown.resize(shown.size() - left_out);
+    write_rows(*sink, *run.b->opened.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
-    (void)sink->finish({diff_summary(run), failure_objects_of(run), std::move(further)});
+    std::vector<report::Object> failures = failure_objects_of(run);
+    report::Object summary = diff_summary(run, failures.size());
+    (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
   }
 
@@ -153,6 +164,7 @@ class Diff : public Command {
   }
 
   DiffOptions options_;
+  ProfileOptions profile_;
 };
 
 const Registration kRegistration{[] { return std::make_unique<Diff>(); }};

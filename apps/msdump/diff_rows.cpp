@@ -225,14 +225,14 @@ Verdict verdict_over_all(const DiffRun& run) {
   return all_same ? Verdict::kSame : Verdict::kClose;
 }
 
-report::Object diff_summary(const DiffRun& run) {
+report::Object diff_summary(const DiffRun& run, size_t failed) {
   report::Object summary;
   const uint64_t left_out = count_of(run, Verdict::kUnmatched) + count_of(run, Verdict::kSkipped);
   summary.add("compared", run.rows.size() - left_out);
   for (const Verdict verdict : kVerdicts) summary.add(std::string(name_of(verdict)), count_of(run, verdict));
   const auto accepted =
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; });
-  summary.add("accepted", accepted).add("failed", run.failures.size());
+  summary.add("accepted", accepted).add("failed", failed);
   summary.add("verdict", name_of(verdict_over_all(run)));
   return summary;
 }

@@ -19,7 +19,7 @@ namespace msdump::cli {
 [[nodiscard]] Verdict verdict_over_all(const DiffRun& run);
 [[nodiscard]] uint64_t count_of(const DiffRun& run, Verdict verdict);
 // compared, a count per verdict, and the verdict over all.
-[[nodiscard]] report::Object diff_summary(const DiffRun& run);
+[[nodiscard]] report::Object diff_summary(const DiffRun& run, size_t failed);
 // "273 tensors compared: 112 same, 2 close, 159 differ"
 [[nodiscard]] std::string summary_text(const DiffRun& run);
 

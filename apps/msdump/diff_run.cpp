@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compare/precision.h"
 #include "compare/record_diff.h"
+#include "diff_no_partner.h"
 #include "dump/host_tensor.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
@@ -108,7 +109,7 @@ void choose_rows(DiffRun& run) {
 class Comparison {
  public:
   Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
-      : session_(session), options_(options), rules_(rules), run_(run) {
+      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
     coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
   }
 
@@ -121,7 +122,7 @@ class Comparison {
     const TensorPair& pair = run_.pairing.tensors[tensor];
     Outcome outcome;
     if (pair.a == kNoTensor || pair.b == kNoTensor) {
-      outcome.diff = unmatched(pair);
+      outcome.diff = no_partner_.explain(pair);
       return outcome;
     }
     const ToleranceRule* const rule = rule_for(pair);
@@ -177,22 +178,11 @@ class Comparison {
     return {};
   }
 
-  [[nodiscard]] TensorDiff unmatched(const TensorPair& pair) const {
-    TensorDiff diff;
-    diff.verdict = Verdict::kUnmatched;
-    const bool only_a = pair.b == kNoTensor;
-    diff.reason = only_a ? "not in the reference" : "not in the candidate";
-    const OpPair& op = run_.pairing.operators[pair.op];
-    if (op.a != kNoOperator && op.b != kNoOperator) return diff;
-    const std::string near = nearest_name(run_.op_name(pair.op), only_a ? run_.pairing.b : run_.pairing.a);
-    if (!near.empty()) diff.reason += "; the nearest name there is " + near;
-    return diff;
-  }
-
   Session& session_;
   const DiffOptions& options_;
   const DiffRules& rules_;
   const DiffRun& run_;
+  const NoPartner no_partner_;
   std::optional<DType> coarsest_;
 };
 
@@ -314,7 +304,7 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   choose_rows(run);
   compare_all(session, options, rules, run);
   MSDUMP_CHECK_OK(session.cancel.check());
-  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index);
+  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   revise_verdicts(run);

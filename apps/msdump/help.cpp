@@ -130,13 +130,10 @@ std::string overview(const CommandTree& tree) {
     text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
   }
   text += "\nExamples:\n";
+  constexpr size_t kExamplesShown = 3;
+  size_t shown = 0;
   for (const CommandTree::Entry& one : tree.entries()) {
-    if (one.info().examples.empty() || !one.info().works) continue;
-    // A bare "msdump stats -d dump" says no more than the list; the screen is to fit a terminal.
-    const std::string_view line = one.info().examples.front().line;
-    if (line == fmt::format("msdump {} -d dump", one.info().name) ||
-        line == fmt::format("msdump {} dump", one.info().name))
-      continue;
+    if (one.info().examples.empty() || !one.info().works || shown++ >= kExamplesShown) continue;
     text += fmt::format("  {}\n", one.info().examples.front().line);
   }
   return text + "\nmsdump COMMAND --help says more; msdump --version is what a bug report needs.\n";

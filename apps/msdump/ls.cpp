@@ -10,6 +10,7 @@
 #include "catalogue.h"
 #include "dump/framework.h"
 #include "identity_row.h"
+#include "parallel_rows.h"
 #include "subcommand.h"
 #include "usage.h"
 
@@ -70,9 +71,9 @@ class Ls : public Command {
 
   ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
     const auto sink = session.open_report(form_, catalogue.index.paths(), identity_columns());
-    for (const TensorRecord& tensor : catalogue.list.tensors()) {
-      if (!sink->row(identity_object(catalogue.index, tensor))) break;  // the stream remembers why
-    }
+    const auto& tensors = catalogue.list.tensors();
+    write_rows(*sink, *catalogue.pool, tensors.size(),
+               [&](size_t i) { return identity_object(catalogue.index, tensors[i]); });
     (void)sink->finish({catalogue_summary(catalogue), failure_objects(catalogue), {}});
     return conclude(session, catalogue);
   }

@@ -1,6 +1,6 @@
 #include "compare/module_tree.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "msprobe/construct_json.h"
 
@@ -8,6 +8,17 @@ namespace msdump {
 
 ModuleTree ModuleTree::of(const DumpIndex& index) {
   ModuleTree tree;
+  tree.read(index);
+  return tree;
+}
+
+ModuleTree ModuleTree::of(const DumpIndex& reference, const DumpIndex& candidate) {
+  ModuleTree tree = of(reference);
+  tree.read(candidate);
+  return tree;
+}
+
+void ModuleTree::read(const DumpIndex& index) {
   for (const IndexedFile& file : index.files()) {
     if (file.kind != FileKind::kDumpJson) continue;
     const std::string path = index.path_of(file);
@@ -16,12 +27,12 @@ ModuleTree ModuleTree::of(const DumpIndex& index) {
     if (!opened) continue;  // extra_info false
     auto construct = read_construct_json(*opened);
     if (!construct) {
-      tree.problems_.push_back(construct.error());
+      const auto same = [&](const Error& known) { return known.path == construct.error().path; };
+      if (std::none_of(problems_.begin(), problems_.end(), same)) problems_.push_back(construct.error());
       continue;
     }
-    for (const ConstructJson::Node& node : construct->nodes) tree.add(std::string(node.name), std::string(node.parent));
+    for (const ConstructJson::Node& node : construct->nodes) add(node.name, node.parent);
   }
-  return tree;
 }
 
 std::string_view ModuleTree::parent_of(std::string_view name) const {
@@ -29,8 +40,8 @@ std::string_view ModuleTree::parent_of(std::string_view name) const {
   return found == parents_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void ModuleTree::add(std::string name, std::string parent) {
-  if (!parent.empty()) parents_.try_emplace(std::move(name), std::move(parent));
+void ModuleTree::add(std::string_view name, std::string_view parent) {
+  if (!parent.empty()) parents_.try_emplace(std::string(name), parent);
 }
 
 }  // namespace msdump

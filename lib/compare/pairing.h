@@ -10,8 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/name_map.h"
@@ -45,8 +44,5 @@ struct Pairing {
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
 // The one tensor of each side with the other, whatever they are called.
 [[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
-
-// The name on the other side that is nearest to one without a partner; empty when none is near.
-[[nodiscard]] std::string nearest_name(const std::string& name, const std::vector<SequencedOp>& others);
 
 }  // namespace msdump

@@ -20,8 +20,8 @@
 namespace msdump {
 
 struct Tolerance {
-  std::optional<double> rtol, atol;  // given by the user; then nothing is added for the scale
-  std::optional<DType> coarsest;     // of a side that computes in it throughout (precision.h): counts for all floats
+  std::optional<double> rtol = {}, atol = {};  // given by the user; then nothing is added for the scale
+  std::optional<DType> coarsest = {};  // of a side that computes in it throughout (precision.h): counts for all floats
 };
 
 struct Limits {

@@ -1,10 +1,10 @@
 #include "dump/table_join.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <unordered_map>
 
+#include "base/hash_slots.h"
 #include "base/text.h"
 #include "io/dir_walk.h"
 
@@ -14,31 +14,28 @@ namespace {
 constexpr std::string_view kTensorData = "dump_tensor_data";
 
 // Newer tables keep the '/' that file names have as '_'.
-std::string normal_name(std::string_view op_name) {
-  std::string name(op_name);
-  for (char& c : name) {
-    if (c == '/' || c == '\\' || c == '.' || c == ' ') c = '_';
-  }
-  return name;
+constexpr char normal(char c) { return c == '/' || c == '\\' || c == '.' || c == ' ' ? '_' : c; }
+
+bool same_op_name(std::string_view a, std::string_view b) {
+  return a == b ||
+         std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return normal(x) == normal(y); });
 }
 
-std::string key_of(uint32_t folder, const NameFacts& name) {
-  const Io io = name.io == Io::kParameter ? Io::kOutput : name.io;
-  return fmt::format("{}\n{}\n{}\n{}\n{}", folder, name.op_type, normal_name(name.op_name), name_of(io), name.slot);
-}
+// Parameters are outputs in tables of older versions.
+Io plain_io(Io io) { return io == Io::kParameter ? Io::kOutput : io; }
 
 class Joiner {
  public:
-  Joiner(const DumpIndex& index, std::vector<TensorRecord>& tensors, const TableReferences& references)
+  Joiner(const DumpIndex& index, std::vector<TensorRecord>& tensors, const std::vector<TableReference>& references)
       : index_(index), tensors_(tensors), references_(references), gone_(tensors.size(), false) {}
 
   void run() {
     // Rows come in the order of their table, which is that of time.
-    for (const auto& [at, reference] : references_) {
-      const size_t partner =
-          reference.data_name.empty() ? partner_by_name(at) : partner_by_file(at, reference.data_name);
+    for (const auto& [at, data_name] : references_) {
+      const size_t partner = data_name.empty() ? partner_by_name(at) : partner_by_file(at, data_name);
       if (partner != kNone) join(at, partner);
     }
+    if (std::find(gone_.begin(), gone_.end(), true) == gone_.end()) return;
     size_t kept = 0;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       if (!gone_[i]) tensors_[kept++] = tensors_[i];
@@ -51,26 +48,50 @@ class Joiner {
 
   [[nodiscard]] uint32_t folder_of(const TensorRecord& tensor) const { return index_.files()[tensor.file].folder; }
 
+  uint64_t hash_of(size_t at) {
+    const NameFacts& name = tensors_[at].name;
+    normal_name_.assign(name.op_name);
+    std::transform(normal_name_.begin(), normal_name_.end(), normal_name_.begin(), normal);
+    uint64_t hash = mix_hash(text_hash(normal_name_), folder_of(tensors_[at]));
+    for (const std::string_view text : {name.op_type, name.slot}) hash = mix_hash(hash, text_hash(text));
+    return mix_hash(hash, static_cast<uint64_t>(plain_io(name.io)));
+  }
+
+  auto same_name_as(size_t at) const {
+    return [this, at](uint32_t other) {
+      const TensorRecord &x = tensors_[at], &y = tensors_[named_[other].tensors.front()];
+      return folder_of(x) == folder_of(y) && plain_io(x.name.io) == plain_io(y.name.io) && x.name.slot == y.name.slot &&
+             x.name.op_type == y.name.op_type && same_op_name(x.name.op_name, y.name.op_name);
+    };
+  }
+
   // Elements in folders that have a table, by what a row of it would say.
   void index_by_name() {
     std::vector<bool> has_rows(index_.folders().size(), false);
-    for (const auto& [at, reference] : references_) {
-      if (reference.data_name.empty()) has_rows[folder_of(tensors_[at])] = true;
+    for (const auto& [at, data_name] : references_) {
+      if (data_name.empty()) has_rows[folder_of(tensors_[at])] = true;
     }
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      if (tensors_[i].has_elements && has_rows[folder_of(tensors_[i])])
-        by_name_[key_of(folder_of(tensors_[i]), tensors_[i].name)].push_back(i);
+      if (!tensors_[i].has_elements || !has_rows[folder_of(tensors_[i])]) continue;
+      const uint32_t found = by_name_.find_or_add(hash_of(i), static_cast<uint32_t>(named_.size()), same_name_as(i));
+      if (found == named_.size()) named_.emplace_back();
+      named_[found].tensors.push_back(i);
     }
   }
 
   size_t partner_by_name(size_t row) {
     if (!indexed_by_name_) index_by_name();
     indexed_by_name_ = true;
-    const auto found = by_name_.find(key_of(folder_of(tensors_[row]), tensors_[row].name));
-    if (found == by_name_.end()) return kNone;
+    if (named_.empty()) return kNone;
+    const uint32_t found = by_name_.find(hash_of(row), same_name_as(row));
+    if (found == HashSlots::kNone) return kNone;
+    Named& named = named_[found];
+    const auto is_taken = [&](size_t candidate) { return tensors_[candidate].table != kNoTable; };
+    while (named.open < named.tensors.size() && is_taken(named.tensors[named.open])) ++named.open;
     size_t first = kNone;
-    for (const size_t candidate : found->second) {
-      if (tensors_[candidate].table != kNoTable) continue;
+    for (size_t i = named.open; i < named.tensors.size(); ++i) {
+      const size_t candidate = named.tensors[i];
+      if (is_taken(candidate)) continue;
       if (tensors_[candidate].name.timestamp == tensors_[row].name.timestamp) return candidate;
       if (first == kNone) first = candidate;
     }
@@ -117,17 +138,25 @@ class Joiner {
 
   const DumpIndex& index_;
   std::vector<TensorRecord>& tensors_;
-  const TableReferences& references_;
+  const std::vector<TableReference>& references_;
   std::vector<bool> gone_;
   bool indexed_by_name_ = false, indexed_by_file_ = false;
-  std::unordered_map<std::string, std::vector<size_t>> by_name_;
+  HashSlots by_name_;
+  // Elements of one name, in the order of the index; those before `open` have their row.
+  struct Named {
+    std::vector<size_t> tensors;
+    size_t open = 0;
+  };
+  std::vector<Named> named_;
+  std::string normal_name_;
   std::unordered_map<std::string, size_t> by_file_;
   std::unordered_map<uint32_t, uint32_t> data_folder_;
 };
 
 }  // namespace
 
-void join_tables(const DumpIndex& index, std::vector<TensorRecord>& tensors, const TableReferences& references) {
+void join_tables(const DumpIndex& index, std::vector<TensorRecord>& tensors,
+                 const std::vector<TableReference>& references) {
   if (!references.empty()) Joiner(index, tensors, references).run();
 }
 

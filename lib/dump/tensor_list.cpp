@@ -27,17 +27,16 @@ constexpr size_t kPiece = 32;
 // What some files hold; made by any thread, collected in the order of the index.
 struct FileListing {
   std::vector<TensorRecord> tensors;
-  std::vector<Shape> shapes;  // by tensor; of those with has_shape
-  std::vector<bool> has_shape;
-  std::vector<TableReference> references;  // by tensor, of tables only
+  SharedShapes shapes;
+  std::vector<uint32_t> shape_of;            // by tensor: in `shapes`
+  std::vector<std::string_view> data_names;  // by tensor, of tables only
   std::vector<Error> failures;
   TextArena texts;
   int64_t foreign = 0;
 
   void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
     tensors.push_back(tensor);
-    shapes.push_back(shape.value_or(Shape{}));
-    has_shape.push_back(shape.has_value());
+    shape_of.push_back(shape ? shapes.number_of(*shape) : SharedShapes::kNone);
   }
 };
 
@@ -74,7 +73,8 @@ class TensorListBuilder {
                               [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
     MSDUMP_CHECK_OK(context_.cancel.check());
     join_tables(index_, list_.tensors_, references_);
-    std::erase_if(list_.tensors_, [&](const TensorRecord& tensor) { return !selected(tensor); });
+    if (!selection_.everything())
+      std::erase_if(list_.tensors_, [&](const TensorRecord& tensor) { return !selected(tensor); });
     sort_tensors(index_, list_.tensors_);
     return std::move(list_);
   }
@@ -155,8 +155,8 @@ class TensorListBuilder {
       tensor.name = row.facts;
       tensor.bytes = row.bytes;
       tensor.has_elements = false;
-      listing_.references.resize(listing_.tensors.size());
-      listing_.references.push_back({row.data_name});
+      listing_.data_names.resize(listing_.tensors.size());
+      listing_.data_names.push_back(row.data_name);
       listing_.add(tensor, row.shape);
     }
     void problem(Error error) override { listing_.failures.push_back(std::move(error)); }
@@ -178,14 +178,27 @@ class TensorListBuilder {
   // In the order of the index, one at a time.
   void collect(FileListing&& listing) {
     list_.foreign_ += listing.foreign;
+    std::vector<const Shape*> shapes;  // where they stay
+    for (uint32_t i = 0; i < listing.shapes.size(); ++i)
+      shapes.push_back(list_.shapes_.shape(list_.shapes_.number_of(*listing.shapes.shape(i))));
+    const size_t before = list_.tensors_.size();
     for (size_t i = 0; i < listing.tensors.size(); ++i) {
       TensorRecord& tensor = listing.tensors[i];
-      if (listing.has_shape[i]) tensor.shape = &*list_.shapes_->insert(std::move(listing.shapes[i])).first;
-      if (!tensor.has_elements) references_.emplace(list_.tensors_.size(), listing.references[i]);
-      list_.tensors_.push_back(tensor);
+      if (listing.shape_of[i] != SharedShapes::kNone) tensor.shape = shapes[listing.shape_of[i]];
+      if (!tensor.has_elements) references_.push_back({before + i, listing.data_names[i]});
     }
+    append(std::move(listing.tensors), list_.tensors_);
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
     list_.texts_.push_back(std::move(listing.texts));
+  }
+
+  // A dump of one large table is not copied.
+  static void append(std::vector<TensorRecord>&& more, std::vector<TensorRecord>& tensors) {
+    if (tensors.empty()) {
+      tensors = std::move(more);
+    } else {
+      tensors.insert(tensors.end(), more.begin(), more.end());
+    }
   }
 
   const DumpIndex& index_;
@@ -193,7 +206,7 @@ class TensorListBuilder {
   const ListOptions& options_;
   const ListContext& context_;
   TensorList list_;
-  TableReferences references_;
+  std::vector<TableReference> references_;
 };
 
 Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& selection, const ListOptions& options,

@@ -6,9 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -16,6 +14,7 @@
 #include "dump/dump_index.h"
 #include "dump/identity.h"
 #include "dump/selection.h"
+#include "dump/shared_shapes.h"
 #include "io/cancel.h"
 #include "io/progress.h"
 #include "io/worker_pool.h"
@@ -77,7 +76,7 @@ class TensorList {
   std::vector<TensorRecord> tensors_;
   std::vector<Error> failures_;
   std::vector<TextArena> texts_;
-  std::unique_ptr<std::set<Shape>> shapes_ = std::make_unique<std::set<Shape>>();  // nodes stay where they are
+  SharedShapes shapes_;
   int64_t files_ = 0, foreign_ = 0;
 };
 

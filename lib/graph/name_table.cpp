@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstring>
 
 #include "graph/op_name.h"
 
@@ -48,25 +47,6 @@ void NormalName::assign(const OpGraph& graph, OpId op, uint32_t number) {
   append_number(text_, number);
 }
 
-uint64_t name_hash(std::string_view name) {
-  constexpr uint64_t kFactor = 0x9E37'79B9'7F4A'7C15;
-  uint64_t hash = name.size() * kFactor;
-  const auto mix = [&](uint64_t word) {
-    hash = (hash ^ word) * kFactor;
-    hash ^= hash >> 32;
-  };
-  size_t at = 0;
-  for (; at + 8 <= name.size(); at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, name.data() + at, 8);
-    mix(word);
-  }
-  uint64_t last = 0;
-  if (at < name.size()) std::memcpy(&last, name.data() + at, name.size() - at);
-  mix(last);
-  return hash * kFactor;
-}
-
 bool is_name(std::string_view name, std::string_view written) {
   if (name == written) return true;
   return std::equal(name.begin(), name.end(), written.begin(), written.end(),
@@ -76,16 +56,6 @@ bool is_name(std::string_view name, std::string_view written) {
 bool same_name(std::string_view a, std::string_view b) {
   if (a == b) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return normal(x) == normal(y); });
-}
-
-void HashSlots::grow() {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-  for (const Slot& slot : old) {
-    if (slot.index == kNoIndex) continue;
-    size_t at = place_of(uint64_t{slot.tag} << 32);
-    while (slots_[at].index != kNoIndex) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = slot;
-  }
 }
 
 // Into as many buckets as there are entries, by the leading bits; what is left to sort is a few neighbours.

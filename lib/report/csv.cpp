@@ -1,3 +1,8 @@
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "report/json_text.h"
 #include "report/row_sink.h"
@@ -5,19 +10,149 @@
 namespace msdump::report {
 namespace {
 
+// What of a text needs care, eight bytes at a time: most texts need none.
+struct Care {
+  bool quotes = false;     // it has a comma, a quote or the end of a line
+  bool not_ascii = false;  // a byte above 0x7F
+};
+
+constexpr uint64_t kOnes = 0x0101'0101'0101'0101, kHighs = kOnes * 0x80;
+
+// High bits where a byte of `word` is `c`; only right where no byte of it is above 0x7F.
+constexpr uint64_t equal_bytes(uint64_t word, char c) {
+  return (word ^ kOnes * static_cast<uint8_t>(c)) - kOnes;  // borrows only above a byte that is equal
+}
+
+Care care_of(std::string_view text) {
+  uint64_t high = 0, special = 0;
+  for (size_t at = 0; at < text.size(); at += 8) {
+    uint64_t word = kOnes * 'x';
+    std::memcpy(&word, text.data() + at, std::min<size_t>(8, text.size() - at));
+    high |= word;
+    special |= equal_bytes(word, ',') | equal_bytes(word, '"') | equal_bytes(word, '\r') | equal_bytes(word, '\n');
+  }
+  Care care;
+  care.not_ascii = (high & kHighs) != 0;
+  care.quotes = care.not_ascii ? text.find_first_of(",\"\r\n") != std::string_view::npos : (special & kHighs) != 0;
+  return care;
+}
+
+class CsvFormatter : public RowFormatter {
+ public:
+  CsvFormatter(const std::vector<Column>& columns, bool for_terminal) : for_terminal_(for_terminal) {
+    for (const Column& column : columns) {
+      Path& path = paths_.emplace_back();
+      for (const std::string_view key : split(column.key, '.')) path.push_back({key, 0});
+    }
+  }
+
+  void append(const Row& row, std::string& text) override {
+    const size_t begin = text.size();
+    for (Path& path : paths_) append_value(find(row, path), text);
+    finish_line(begin, text);
+  }
+
+  static void append_titles(const std::vector<Column>& columns, std::string& text) {
+    const size_t begin = text.size();
+    for (const Column& column : columns) append_cell(column.key, care_of(column.key).quotes, text);
+    finish_line(begin, text);
+  }
+
+ private:
+  struct Step {
+    std::string_view key;
+    size_t place = 0;  // where it was in the row before
+  };
+  using Path = std::vector<Step>;
+
+  static const Value* find(const Row& row, Path& path) {
+    const Object* object = &row;
+    const Value* value = nullptr;
+    for (Step& step : path) {
+      if (value != nullptr) object = std::get_if<Object>(&value->storage());
+      value = object == nullptr ? nullptr : object->find(step.key, step.place);
+      if (value == nullptr) return nullptr;
+    }
+    return value;
+  }
+
+  void append_value(const Value* value, std::string& text) const {
+    if (value == nullptr || value->is_null()) {
+      text += ',';
+    } else if (const std::string* words = std::get_if<std::string>(&value->storage())) {
+      append_text(*words, text);
+    } else if (const int64_t* number = std::get_if<int64_t>(&value->storage())) {
+      append_number(*number, text);
+    } else if (const uint64_t* natural = std::get_if<uint64_t>(&value->storage())) {
+      append_number(*natural, text);
+    } else {
+      std::string json;
+      append_json(json, *value);
+      // Non-finite numbers are quoted in JSON only.
+      if (value->is_number() && json.front() == '"') json = json.substr(1, json.size() - 2);
+      append_cell(json, care_of(json).quotes, text);
+    }
+  }
+
+  template <class T>
+  static void append_number(T number, std::string& text) {
+    const fmt::format_int digits(number);
+    text.append(digits.data(), digits.size());
+    text += ',';
+  }
+
+  void append_text(const std::string& words, std::string& text) const {
+    const Care care = care_of(words);
+    if (for_terminal_ || care.not_ascii) {
+      const std::string escaped = for_terminal_ ? escape_for_terminal(words) : surrogate_escaped(words);
+      append_cell(escaped, care_of(escaped).quotes, text);
+    } else {
+      append_cell(words, care.quotes, text);
+    }
+  }
+
+  // Every cell ends in a comma; finish_line turns the last one into the end of the line.
+  static void append_cell(std::string_view cell, bool needs_quotes, std::string& text) {
+    if (!needs_quotes && !cell.empty() && cell.front() != ' ' && cell.back() != ' ') {
+      text.append(cell);
+    } else {
+      text += '"';
+      for (const char c : cell) {
+        if (c == '"') text += '"';
+        text += c;
+      }
+      text += '"';
+    }
+    text += ',';
+  }
+
+  static void finish_line(size_t begin, std::string& text) {
+    if (text.size() > begin) text.back() = '\n';
+  }
+
+  std::vector<Path> paths_;
+  bool for_terminal_;
+};
+
 class CsvSink : public RowSink {
  public:
   CsvSink(TextOutput& out, Report report, const SinkOptions& options)
       : out_(out), columns_(std::move(report.columns)), for_terminal_(options.for_terminal) {}
 
+  std::unique_ptr<RowFormatter> formatter() const override {
+    return columns_.empty() ? nullptr : std::make_unique<CsvFormatter>(columns_, for_terminal_);
+  }
+
  private:
+  TextOutput& output() override { return out_; }
+
   // Declared columns are printed even if no row follows; otherwise the first row brings them.
   Status begin() override { return columns_.empty() ? Status() : header(); }
 
   Status header() {
     line_.clear();
-    for (const Column& column : columns_) append_cell(column.key);
-    return finish_line();
+    CsvFormatter::append_titles(columns_, line_);
+    return line_.empty() ? Status() : out_.write(line_);
   }
 
   Status add(const Row& row) override {
@@ -25,55 +160,18 @@ class CsvSink : public RowSink {
       columns_ = columns_of(row);
       MSDUMP_CHECK_OK(header());
     }
+    if (!own_) own_ = std::make_unique<CsvFormatter>(columns_, for_terminal_);
     line_.clear();
-    for (const Column& column : columns_) append_value(row.find_path(column.key));
-    return finish_line();
+    own_->append(row, line_);
+    return line_.empty() ? Status() : out_.write(line_);
   }
 
   Status end(const Closing&) override { return {}; }
 
-  void append_value(const Value* value) {
-    if (value == nullptr || value->is_null()) {
-      line_ += ',';
-      return;
-    }
-    if (const std::string* text = std::get_if<std::string>(&value->storage())) {
-      append_cell(for_terminal_ ? escape_for_terminal(*text) : surrogate_escaped(*text));
-      return;
-    }
-    std::string text;
-    append_json(text, *value);
-    // Non-finite numbers are quoted in JSON only.
-    if (value->is_number() && text.front() == '"') text = text.substr(1, text.size() - 2);
-    append_cell(text);
-  }
-
-  // Every cell ends in a comma; finish_line turns the last one into the end of the line.
-  void append_cell(std::string_view text) {
-    const bool quoted = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos ||
-                        text.front() == ' ' || text.back() == ' ';
-    if (!quoted) {
-      line_.append(text);
-    } else {
-      line_ += '"';
-      for (const char c : text) {
-        if (c == '"') line_ += '"';
-        line_ += c;
-      }
-      line_ += '"';
-    }
-    line_ += ',';
-  }
-
-  Status finish_line() {
-    if (line_.empty()) return {};
-    line_.back() = '\n';
-    return out_.write(line_);
-  }
-
   TextOutput& out_;
   std::vector<Column> columns_;
   bool for_terminal_;
+  std::unique_ptr<RowFormatter> own_;
   std::string line_;
 };
 

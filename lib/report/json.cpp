@@ -4,11 +4,29 @@
 namespace msdump::report {
 namespace {
 
+class JsonFormatter : public RowFormatter {
+ public:
+  JsonFormatter(std::string_view before, std::string_view behind) : before_(before), behind_(behind) {}
+  void append(const Row& row, std::string& text) override {
+    text += before_;
+    append_json(text, row);
+    text += behind_;
+  }
+
+ private:
+  std::string_view before_, behind_;  // of each row
+};
+
 class JsonSink : public RowSink {
  public:
   JsonSink(TextOutput& out, Report report) : out_(out), report_(std::move(report)) {}
+  std::unique_ptr<RowFormatter> formatter() const override {
+    return first_ ? nullptr : std::make_unique<JsonFormatter>(",\n", "");
+  }
 
  private:
+  TextOutput& output() override { return out_; }
+
   Status begin() override {
     Object head;
     head.add("schema", kSchema)
@@ -54,14 +72,15 @@ class JsonSink : public RowSink {
 class JsonlSink : public RowSink {
  public:
   explicit JsonlSink(TextOutput& out) : out_(out) {}
+  std::unique_ptr<RowFormatter> formatter() const override { return std::make_unique<JsonFormatter>("", "\n"); }
 
  private:
+  TextOutput& output() override { return out_; }
   Status begin() override { return {}; }
 
   Status add(const Row& row) override {
     buffer_.clear();
-    append_json(buffer_, row);
-    buffer_ += '\n';
+    JsonFormatter("", "\n").append(row, buffer_);
     return out_.write(buffer_);
   }
 

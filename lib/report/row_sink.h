@@ -9,7 +9,7 @@
 //
 // Memory does not grow with the number of rows: the table measures its columns over the first kTableLookahead rows and
 // goes on with those widths. Without rows a document is still valid: CSV has its header, a table prints nothing.
-// Not thread-safe. A write that fails is returned at once and ends the report.
+// Not thread-safe, but for what `formatter` gives. A write that fails is returned at once and ends the report.
 #pragma once
 
 #include <functional>
@@ -74,10 +74,23 @@ struct SinkOptions {
   bool for_terminal = false;  // CSV: escape control characters, which would drive the terminal
 };
 
+// Makes rows into text, for one thread.
+class RowFormatter {
+ public:
+  virtual ~RowFormatter() = default;
+  virtual void append(const Row& row, std::string& text) = 0;
+};
+
 class RowSink {
  public:
   virtual ~RowSink() = default;
   Status row(const Row& row);
+
+  // Several threads may make rows into text, each with its own formatter, which are then written in their order. None
+  // for a table, and none before the first row.
+  [[nodiscard]] virtual std::unique_ptr<RowFormatter> formatter() const { return nullptr; }
+  Status write_formatted(std::string_view rows) { return output().write(rows); }
+
   // Once, after the last row, also when there was none.
   Status finish(const Closing& closing);
 
@@ -85,6 +98,7 @@ class RowSink {
   virtual Status begin() = 0;
   virtual Status add(const Row& row) = 0;
   virtual Status end(const Closing& closing) = 0;
+  virtual TextOutput& output() = 0;
 
  private:
   Status begin_once();

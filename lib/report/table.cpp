@@ -60,6 +60,7 @@ class TableSink : public RowSink {
       : out_(out), columns_(std::move(report.columns)), max_width_(options.max_width) {}
 
  private:
+  TextOutput& output() override { return out_; }
   Status begin() override { return {}; }
 
   Status add(const Row& row) override {

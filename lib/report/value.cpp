@@ -30,14 +30,24 @@ Object& Object::operator=(Object&&) noexcept = default;
 Object::~Object() = default;
 
 Object& Object::add(std::string key, Value value) {
+  constexpr size_t kUsual = 16;
+  if (members_.empty()) members_.reserve(kUsual);
   members_.push_back({std::move(key), std::move(value)});
   return *this;
 }
 
 const Value* Object::find(std::string_view key) const {
+  size_t place = 0;
+  return find(key, place);
+}
+
+const Value* Object::find(std::string_view key, size_t& place) const {
+  if (place < members_.size() && members_[place].key == key) return &members_[place].value;
   const std::vector<Member>::const_iterator found =
       std::find_if(members_.begin(), members_.end(), [&](const Member& member) { return member.key == key; });
-  return found == members_.end() ? nullptr : &found->value;
+  if (found == members_.end()) return nullptr;
+  place = static_cast<size_t>(found - members_.begin());
+  return &found->value;
 }
 
 const Value* Object::find_path(std::string_view dotted) const {

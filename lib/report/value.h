@@ -34,6 +34,8 @@ class Object {
   // Keys are not checked for doubles; `add` returns the object so that a row reads as one expression.
   Object& add(std::string key, Value value);
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when absent
+  // The same; looks at `place` first and leaves there where it was. Rows of one report have their keys in the same places.
+  [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
   // "source.line" finds `line` in the object `source`; null when any step is absent or is no object.
   [[nodiscard]] const Value* find_path(std::string_view dotted) const;
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }

@@ -51,22 +51,6 @@ TEST_CASE("a hash tells lengths, ends and order apart") {
   CHECK(name_hash(std::string(8, '\0')) != name_hash(std::string(9, '\0')));
 }
 
-TEST_CASE("slots find what was added, also with equal hashes and after growing") {
-  HashSlots slots;
-  const auto is = [](uint32_t wanted) { return [wanted](uint32_t index) { return index == wanted; }; };
-  for (uint32_t i = 0; i < 5000; ++i) {
-    const uint64_t hash = i % 7 == 0 ? 0 : uint64_t{i} * 0x9E37'79B9'7F4A'7C15;
-    CHECK(slots.find_or_add(hash, i, is(i)) == i);
-  }
-  for (uint32_t i = 0; i < 5000; ++i) {
-    const uint64_t hash = i % 7 == 0 ? 0 : uint64_t{i} * 0x9E37'79B9'7F4A'7C15;
-    INFO(i);
-    REQUIRE(slots.find(hash, is(i)) == i);
-    REQUIRE(slots.find_or_add(hash, 9999, is(i)) == i);
-  }
-  CHECK(slots.find(12345, is(1)) == kNoIndex);
-}
-
 TEST_CASE("an index gives all values of a hash in ascending order") {
   HashIndex index;
   CHECK(index.equal(1).first == index.equal(1).second);
