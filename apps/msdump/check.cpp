@@ -27,11 +27,10 @@ const CommandInfo& check_info() {
       .summary = "what is wrong in one dump: NaN, overflow, dead values, what is missing",
       .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
       .description =
-          "Looks at every tensor of a dump once, or at its statistics where only these were dumped, and reports what "
-          "is "
-          "not finite, at the edge of its type, constant, unchanged or out of range, overflows the device noted, and "
-          "files, steps and operators that are missing. Names the first operator that makes NaN or an infinity out of "
-          "finite inputs, along the data flow, with its line.",
+          "Looks at every tensor of a dump once, or at its statistics where only these were dumped. Reports what is "
+          "not finite, at the edge of its type, constant, unchanged or out of range, overflows that the device noted, "
+          "and files, steps and operators that are missing. Names the first operator that makes NaN or an infinity "
+          "out of finite inputs, along the data flow, with its line.",
       .examples = {{"msdump check -d dump --first",
                     "the first operator that makes NaN or an infinity, and nothing else"},
                    {"msdump check -d dump", "all that is wrong, the worst first"},

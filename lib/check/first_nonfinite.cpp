@@ -116,7 +116,8 @@ class Search {
     const uint32_t tensor = input.tensor != kNone ? input.tensor : input.made_as;
     if (tensor == kNone) return false;
     const TensorFacts& facts = facts_[tensor];
-    return facts.has_nan || facts.has_positive_inf || (facts.has_negative_inf && input.is_weight);
+    return facts.has_nan || facts.has_positive_inf ||
+           (facts.has_negative_inf && input.is_weight && !is_two_valued(facts));
   }
 
   Result<FirstNonfinite> explain(uint32_t run) {

@@ -15,15 +15,27 @@ std::string plain_type(std::string_view op_type) {
   return plain;
 }
 
-constexpr std::array<std::string_view, 20> kPutting = {
-    "maskedfill", "select", "where", "fill", "full", "setitem", "tril",          "triu",   "broadcastto", "expand",
-    "tile",       "cast",   "to",    "pad",  "cat",  "stack",   "maskedscatter", "tensor", "scatter",     "slice"};
+// Operators that write values they were given, or move them about: by how their types begin, and whole.
+constexpr std::array<std::string_view, 12> kPuttingFamilies = {"maskedfill", "maskedscatter", "select", "where",
+                                                               "fill",       "setitem",       "tril",   "triu",
+                                                               "expand",     "pad",           "slice",  "broadcastto"};
+constexpr std::array<std::string_view, 13> kPutting = {"full",     "fulllike", "tile",          "cat",
+                                                       "concat",   "stack",    "gather",        "tensor",
+                                                       "reshape",  "scatter",  "scatterupdate", "tensorscatterupdate",
+                                                       "scatternd"};
+// A number below this is written, not computed: -1e9, the smallest float32.
+constexpr double kMaskedBelow = -1e8;
 // What makes an infinity of a number, if only at 0.
 constexpr std::array<std::string_view, 9> kDiverging = {"log", "div",        "truediv",  "reciprocal", "rsqrt",
                                                         "pow", "logsigmoid", "floordiv", "log1p"};
 
 bool begins_with_any(std::string_view plain, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return plain.starts_with(word); });
+}
+
+bool converts(std::string_view op_type) {
+  const std::string plain = plain_type(op_type);
+  return plain == "cast" || plain == "to" || plain == "half" || plain == "type";
 }
 
 bool diverges(std::string_view op_type) {
@@ -41,7 +53,8 @@ bool is_two_valued(const TensorFacts& facts) {
 
 bool puts_given_values(std::string_view op_type) {
   const std::string plain = plain_type(op_type);
-  return begins_with_any(plain, kPutting) || plain == "concat" || plain == "gather" || plain == "reshape";
+  return begins_with_any(plain, kPuttingFamilies) ||
+         std::find(kPutting.begin(), kPutting.end(), plain) != kPutting.end();
 }
 
 std::vector<uint32_t> HealthJudge::inputs_of(uint32_t run) const {
@@ -68,7 +81,8 @@ Health HealthJudge::of(uint32_t tensor) const {
 
 Health HealthJudge::of_negative_infinity(uint32_t tensor) const {
   const Role role = runs_.role(tensor);
-  if (role == Role::kParameter || role == Role::kUpdated) return Health::kBad;
+  if (role == Role::kParameter) return is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
+  if (role == Role::kUpdated) return Health::kBad;
   const uint32_t run = runs_.run_of(tensor);
   if (role != Role::kOutput || run == kNone) return Health::kMasked;
   const std::string_view type = runs_.operators()[runs_.runs()[run].op].type;
@@ -78,6 +92,10 @@ Health HealthJudge::of_negative_infinity(uint32_t tensor) const {
   };
   if (any([](const TensorFacts& input) { return input.has_negative_inf; })) return Health::kMasked;
   if (puts_given_values(type)) return Health::kMasked;
+  if (converts(type)) {
+    const bool of_mask = any([](const TensorFacts& input) { return input.min && *input.min < kMaskedBelow; });
+    if (of_mask) return Health::kMasked;
+  }
   if (diverges(type)) return Health::kBad;
   return any([](const TensorFacts& input) { return input.known(); }) ? Health::kBad : Health::kMasked;
 }

@@ -2,8 +2,11 @@
 // look; it is no fault when
 //
 //   * an input of the operator has some already, or
-//   * the operator is one that puts given values (select, fill, where, cast, concat ..), or
+//   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are no
+//     results (-1e9, the smallest float32), or
+//   * it is a parameter that holds one other value at most: a mask that the network keeps, or
 //   * nothing is known of its inputs, and it is none that makes infinities (log, a quotient, a power)
+//
 // The edge of a type (-65504, the smallest float32) masks the same way.
 #pragma once
 

@@ -24,6 +24,8 @@ std::optional<int64_t> number_of(const JsonValue& object, std::string_view key) 
   return value == nullptr ? std::nullopt : value->as_int();
 }
 
+}  // namespace
+
 NamedRoot root_of(const JsonValue& value) {
   NamedRoot root;
   root.op_name = text_of(value, "op_name");
@@ -36,8 +38,6 @@ NamedRoot root_of(const JsonValue& value) {
   }
   return root;
 }
-
-}  // namespace
 
 std::string NamedRoot::place() const { return line ? fmt::format("{}:{}", file, *line) : std::string(); }
 

@@ -18,6 +18,9 @@ struct NamedRoot {
   [[nodiscard]] std::string place() const;  // "regress.py:23"; empty
 };
 
+// Of an object with op_name, kind, rank, step and source.
+[[nodiscard]] NamedRoot root_of(const JsonValue& value);
+
 struct DiffAnswer {
   int exit_code = 0;
   JsonValue document;

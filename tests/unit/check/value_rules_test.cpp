@@ -34,7 +34,7 @@ TEST_CASE("NaN and infinities of an operator are errors") {
   CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({0, -kInf})) == Lines{"inf error Default_Log-op1 output 0"});
 }
 
-TEST_CASE("-inf that masks is a note: put by a select, or handed on from an input") {
+TEST_CASE("a mask of -inf is a note: put by a select, or handed on from an input") {
   const Lines select = told_of("Default/Select-op1", floats({1, 2}), floats({-kInf, 0}));
   CHECK(select == Lines{"inf note Default_Select-op1 output 0"});
   const Lines add = told_of("Default/Add-op1", floats({0, -kInf}), floats({3, -kInf}));

@@ -1,0 +1,35 @@
+// A planted fault of corpus/diagnosis: its dumps, unpacked, and what its truth.json says of it. The form of truth.json is
+// told in the README there.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "conformance/diff_answer.h"
+#include "io/json.h"
+#include "support/scratch_dir.h"
+
+namespace msdump::test {
+
+class PlantedCase {
+ public:
+  explicit PlantedCase(const std::filesystem::path& folder);
+
+  [[nodiscard]] std::filesystem::path tree(const char* name) const { return scratch_.path() / name; }  // "ref", "bad"
+  [[nodiscard]] const std::string& command() const { return truth_.find("command")->text; }            // "diff"
+  [[nodiscard]] const std::vector<JsonValue>& roots() const { return truth_.find("roots")->items; }
+  // Of "expect_exit" or "expect_exit_device".
+  [[nodiscard]] bool expects_exit(const char* key, int code) const;
+
+ private:
+  const ScratchDir scratch_;
+  JsonValue truth_;
+};
+
+[[nodiscard]] std::vector<std::filesystem::path> planted_cases(const std::filesystem::path& corpus);  // their folders
+
+// Is it an operator of this fault, with a line that is right for it? An empty `source`: the IR names no line.
+[[nodiscard]] bool answers(const NamedRoot& named, const JsonValue& fault);
+
+}  // namespace msdump::test
