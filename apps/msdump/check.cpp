@@ -12,6 +12,7 @@
 #include "check_run.h"
 #include "check_text.h"
 #include "dump/near_miss.h"
+#include "dump/tree_facts.h"
 #include "usage.h"
 
 namespace msdump::cli {
@@ -104,6 +105,13 @@ class Check : public Command {
     return std::any_of(run.chosen.begin(), run.chosen.end(), [](bool one) { return one; });
   }
 
+  // Ascend writes them whether or not tensors are dumped.
+  static bool has_overflow_records(const CheckRun& run) {
+    const auto& files = run.catalogue().index.files();
+    return std::any_of(files.begin(), files.end(),
+                       [](const IndexedFile& file) { return kind_in_tree(file) == FileKind::kOpdebug; });
+  }
+
   ExitCode list_rules(Session& session) const {
     const Result<check::RuleSet> rules = rules_of(options_);
     if (!rules) return session.end_with(rules.error());
@@ -115,9 +123,10 @@ class Check : public Command {
     return ExitCode::kOk;
   }
 
-  // Nothing was selected, or there are no tensors: then what is missing is all there is to tell.
+  // Nothing was selected, or there are no tensors: then overflows and what is missing are all there is to tell.
   ExitCode end_without_tensors(Session& session, CheckRun& run) const {
-    if (run.side.tensors->empty() && !run.catalogue().list.failures().empty()) return check(session, run);
+    const bool tells = !run.catalogue().list.failures().empty() || has_overflow_records(run);
+    if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
     const ExitCode code = conclude_listing(session, run.catalogue());
     if (run.side.tensors->empty()) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
@@ -188,7 +197,7 @@ class Check : public Command {
   void print(Session& session, const CheckRun& run) const {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
-    if (table && options_.first) return;
+    if (table && options_.first && run.report.first) return;
     const ShownRows shown = choose_rows(run);
     const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
