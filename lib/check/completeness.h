@@ -34,6 +34,7 @@ void judge_completeness(const CompletenessInput& input, const RuleSet& rules, st
 // Parts of it.
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
 // Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place

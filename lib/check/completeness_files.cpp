@@ -81,6 +81,7 @@ void judge_completeness(const CompletenessInput& input, const RuleSet& rules, st
   judge_files(input, rules, findings);
   judge_steps(input, rules, findings);
   judge_operators(input, rules, findings);
+  judge_slots(input, rules, findings);
 }
 
 }  // namespace msdump::check

@@ -52,10 +52,11 @@ enum class RuleId : uint8_t {
   kMissingStep,
   kStopped,
   kMissingFiles,
+  kMissingSlots,
   kUnexplainedFiles,
   kPartialDump,
 };
-inline constexpr size_t kRules = 30;
+inline constexpr size_t kRules = 31;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);

@@ -5,6 +5,9 @@
 #include "checked.h"
 
 namespace msdump::check {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // Mul-op0 -> Mul-op1 -> .. , a chain of so many.
@@ -148,6 +151,42 @@ TEST_CASE("msprobe that was not stopped leaves tensors without entries") {
   const Finding& finding = Checked(scratch.path()).only("stopped");
   CHECK(finding.path == "step0/rank0/dump.json");
   CHECK(finding.message == "dump.json has no entries beside 1 tensor: the process ended before stop()");
+}
+
+
+TEST_CASE("an operator without its output, or without an input that the IR tells of, lost a file") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+  for (int op = 0; op < 6; ++op) write_op(scratch, op);
+  fs::remove(scratch.path() / tensor_path("Default/Mul-op2", 2, "output.0"));
+  fs::remove(scratch.path() / tensor_path("Default/Mul-op4", 4, "input.0"));
+  const Finding finding = Checked(scratch.path()).only("missing_slots");
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(finding.message ==
+        "2 operators without a tensor that others have: Default/Mul-op2 (no output), Default/Mul-op4 (input 0)");
+  CHECK(finding.path == "rank_0/Net/0/0");
+}
+
+TEST_CASE("where inputs or outputs were left out on purpose no slot is missing") {
+  for (const char* const slot : {"input.0", "output.0"}) {
+    const test::ScratchDir scratch;
+    scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+    for (int op = 0; op < 6; ++op) {
+      write_op(scratch, op);
+      fs::remove(scratch.path() / tensor_path(fmt::format("Default/Mul-op{}", op), op, slot));
+    }
+    INFO(slot);
+    CHECK(Checked(scratch.path()).of("missing_slots").empty());
+  }
+}
+
+TEST_CASE("branches and loops are not asked for the inputs that cross from one graph to another") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+  for (int op = 0; op < 6; ++op) write_op(scratch, op);
+  fs::remove(scratch.path() / tensor_path("Default/Mul-op4", 4, "input.0"));
+  scratch.write("rank_0/Net/1/0/Neg.Default_Neg-op0.0.0.1700000000000099.output.0.DefaultFormat.npy", floats({1, 2}));
+  CHECK(Checked(scratch.path()).of("missing_slots").empty());
 }
 
 }  // namespace msdump::check
