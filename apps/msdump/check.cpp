@@ -128,11 +128,23 @@ class Check : public Command {
     const bool tells = !run.catalogue().list.failures().empty() || has_overflow_records(run);
     if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
     const ExitCode code = conclude_listing(session, run.catalogue());
-    if (run.side.tensors->empty()) note_settings(session, run);
+    // Who asked for a document gets one, wherever there is a dump.
+    if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print(session, run);
+    if (code != ExitCode::kUsage && !options_.junit.empty()) {
+      const Status written = write_junit(run, options_.junit, options_.fail_level, options_.first);
+      if (!written) return session.end_with(written.error());
+    }
+    if (run.side.tensors->empty() && selects_everything()) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
     const std::string near = near_miss(run.catalogue().index, options_.graph.selection);
     session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
     return ExitCode::kNo;
+  }
+
+  [[nodiscard]] bool selects_everything() const {
+    const SelectionOptions& selection = options_.graph.selection;
+    return selection.rank.empty() && selection.graph.empty() && selection.step.empty() && selection.op.empty() &&
+           selection.op_type.empty() && selection.regex.empty() && selection.io.empty();
   }
 
   // A dump without tensors: how it was set up.
@@ -162,7 +174,7 @@ class Check : public Command {
     run.report = std::move(*report);
     print(session, run);
     if (!options_.junit.empty()) {
-      if (const Status written = write_junit(run, options_.junit, options_.fail_level); !written)
+      if (const Status written = write_junit(run, options_.junit, options_.fail_level, options_.first); !written)
         return session.end_with(written.error());
     }
     return conclude(session, run);
@@ -234,7 +246,11 @@ class Check : public Command {
     const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
     std::vector<uint32_t> wanted;
     const std::vector<check::TrendSeries> all = check::series_by_step(*run.runs);
+    size_t series_chosen = 0;
     for (const check::TrendSeries& series : all) {
+      const bool any = std::any_of(series.tensors.begin(), series.tensors.end(),
+                                   [&](uint32_t tensor) { return run.chosen[tensor]; });
+      series_chosen += any ? 1U : 0U;
       for (const uint32_t tensor : series.tensors) {
         if (run.chosen[tensor]) wanted.push_back(tensor);
       }
@@ -251,7 +267,7 @@ class Check : public Command {
         if (!sink->row(trend_row(run, tensor))) break;
       }
       report::Object summary;
-      summary.add("tensors", wanted.size()).add("series", all.size()).add("failed", run.failures().size());
+      summary.add("tensors", wanted.size()).add("series", series_chosen).add("failed", run.failures().size());
       (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
     }
     if (wanted.empty())

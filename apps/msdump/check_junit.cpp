@@ -70,7 +70,7 @@ report::JunitCase case_of(const CheckRun& run, const check::RuleInfo& rule, cons
 
 }  // namespace
 
-Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level) {
+Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first) {
   std::set<std::string> groups;
   for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
     if (run.chosen[tensor] && run.runs->op_of(tensor) != check::kNone)
@@ -81,7 +81,9 @@ Status write_junit(const CheckRun& run, const std::string& path, check::Severity
     found[{finding.kind, group_of(run, finding.op)}].push_back(&finding);
   report::JunitSuite suite{"msdump check", {}};
   for (const check::RuleInfo& rule : check::all_rules()) {
-    if (!run.rules.on(rule.id)) continue;
+    const bool searched =
+        rule.id == check::RuleId::kNan || rule.id == check::RuleId::kInf || rule.id == check::RuleId::kOperatorOverflow;
+    if (!run.rules.on(rule.id) || (only_first && !searched)) continue;
     std::set<std::string> of_rule = rule.target == check::Target::kTree ? std::set<std::string>{"tree"} : groups;
     for (const auto& [key, findings] : found) {
       if (key.first == rule.name) of_rule.insert(key.second);

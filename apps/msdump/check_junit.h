@@ -1,4 +1,4 @@
-// --junit: the findings as test cases, one for each rule that is on and each group of operators it looked at.
+// --junit: the findings as test cases, one for each rule that was looked at and each group of operators it is about.
 #pragma once
 
 #include "base/error.h"
@@ -6,6 +6,6 @@
 
 namespace msdump::cli {
 
-Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level);
+Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first);
 
 }  // namespace msdump::cli

@@ -49,17 +49,23 @@ report::Object identity_of_tensor(const CheckRun& run, uint32_t tensor) {
   return identity_object(run.catalogue().index, shown.record);
 }
 
-// Of what is about no tensor: the same keys.
+// Of what is about no tensor: the same keys, with what the name of its file says.
 report::Object identity_of_place(const CheckRun& run, const Finding& finding) {
   report::Object object;
+  const DumpIndex& index = run.catalogue().index;
+  const NameFacts name = finding.file == kNone ? NameFacts() : index.identity_of(index.files()[finding.file]).name;
+  const auto text = [](std::string_view known, std::string_view else_this) {
+    return report::text_or_null(known.empty() ? else_this : known);
+  };
   object.add("path", report::text_or_null(finding.path));
   object.add("rank", finding.rank).add("graph", finding.graph).add("step", finding.step);
-  object.add("op_name", report::text_or_null(run.op_name(finding.op)));
-  object.add("op_type", report::text_or_null(run.op_type(finding.op)));
-  for (const char* const key :
-       {"io", "slot", "occurrence", "task_id", "stream_id", "timestamp", "dtype", "format", "shape", "bytes"}) {
-    object.add(key, report::Value());
-  }
+  object.add("op_name", text(run.op_name(finding.op), name.op_name));
+  object.add("op_type", text(run.op_type(finding.op), name.op_type));
+  object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
+  object.add("slot", slot_value(name.slot)).add("occurrence", report::Value());
+  object.add("task_id", name.task_id).add("stream_id", name.stream_id);
+  object.add("timestamp", report::text_or_null(name.timestamp));
+  for (const char* const key : {"dtype", "format", "shape", "bytes"}) object.add(key, report::Value());
   return object;
 }
 
@@ -198,7 +204,8 @@ report::Value first_value(const CheckRun& run) {
   object.add("kind", check::name_of(first.kind)).add("io", name_of(record.name.io));
   object.add("slot", slot_value(record.name.slot));
   object.add("path", run.catalogue().index.relative_path_of(run.catalogue().index.files()[record.file]));
-  object.add("inputs_finite", first.inputs_finite).add("parameter", report::text_or_null(first.parameter));
+  object.add("inputs_finite", first.inputs_finite ? report::Value(*first.inputs_finite) : report::Value())
+      .add("parameter", report::text_or_null(first.parameter));
   object.add("reason", first.reason);
   object.add("inputs", tensors_value(run, first.inputs)).add("outputs", tensors_value(run, first.outputs));
   return object;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "graph/source_lines.h"
 #include "usage.h"
 
@@ -41,6 +44,26 @@ bool is_chosen(const CheckRun& run, uint32_t tensor) {
   identity.name.op_name = run.runs->operators()[op].name;
   identity.name.op_type = run.runs->operators()[op].type;
   return run.opened.operators.matches_file(identity);
+}
+
+// An IR that tells of the lesser part of the operators is another network's, and its lines and edges are wrong for all.
+void use_graph(Session& session, CheckRun& run) {
+  if (!run.opened.joined || run.opened.joined->join.matched_operators() == 0) return;
+  const FileJoin& join = run.opened.joined->join;
+  size_t all = 0, matched = 0;
+  for (const TensorGroup& group : join.groups()) {
+    if (group.parameter || !run.opened.selects(group)) continue;
+    ++all;
+    matched += join.rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
+  }
+  if (matched * 2 < all) {
+    session.messages.warning(
+        fmt::format("the IR tells of {} of the {}, so that it is not used", matched, plural(all, "dumped operator")),
+        "it is that of another network or version of the script; --ir names the right one");
+    return;
+  }
+  run.side.graph = &run.opened.graph();
+  run.side.join = &run.opened.joined->join;
 }
 
 }  // namespace
@@ -92,6 +115,8 @@ Result<check::RuleSet> rules_of(const CheckOptions& options) {
     const Status applied = rules.apply(text);
     if (!applied) throw UsageError("--rule: " + applied.error().message, applied.error().hint);
   }
+  if (const Status complete = rules.check_complete(); !complete)
+    throw UsageError(complete.error().message, complete.error().hint);
   return rules;
 }
 
@@ -101,11 +126,7 @@ Result<std::unique_ptr<CheckRun>> open_check(Session& session, const CheckOption
   MSDUMP_TRY(run->opened, open_graph(session, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
   run->side.index = &run->catalogue().index;
   run->side.tensors = &run->catalogue().list.tensors();
-  // An IR that was found nearby and has none of the operators is another run's.
-  if (run->opened.joined && run->opened.joined->join.matched_operators() > 0) {
-    run->side.graph = &run->opened.graph();
-    run->side.join = &run->opened.joined->join;
-  }
+  use_graph(session, *run);
   run->runs = std::make_unique<check::OpRuns>(run->side);
   const bool with_mean_abs = run->rules.any_given("abs_mean_gt") || run->rules.any_given("abs_mean_lt") ||
                              run->rules.any_given("abs_mean_update_ratio_gt") ||

@@ -19,18 +19,6 @@ using check::TensorFacts;
 
 constexpr size_t kTensorsShown = 6, kHintsShown = 5;
 
-// Line by line.
-std::string escaped(std::string_view text) {
-  std::string result;
-  bool first = true;
-  for (const std::string_view line : split(text, '\n')) {
-    if (!first) result += '\n';
-    result += escape_for_terminal(line);
-    first = false;
-  }
-  return result;
-}
-
 std::string range_text(const TensorFacts& facts) {
   if (!facts.min || !facts.max) return "";
   return *facts.min == *facts.max ? fmt::format("{:g}", *facts.min)
@@ -56,7 +44,7 @@ std::string specials_text(const TensorFacts& facts) {
 std::string tensor_text(const CheckRun& run, uint32_t tensor) {
   const NameFacts& name = run.runs->record(tensor).name;
   const TensorFacts& facts = (*run.facts)[tensor];
-  std::string text = fmt::format("{} {}", name_of(name.io), name.slot);
+  std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
   if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
   if (!facts.known()) return text;
   const std::string range = range_text(facts);
@@ -111,14 +99,14 @@ std::string first_text(const CheckRun& run) {
   const FirstNonfinite& first = *run.report.first;
   const Identity identity = identity_of(run.catalogue().index, run.runs->record(first.tensor));
   const std::string type(run.op_type(first.op));
-  std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), run.op_name(first.op),
-                                 type.empty() ? "no type" : type, place_text(identity));
+  std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), escape_for_terminal(run.op_name(first.op)),
+                                 type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
   if (const SourceFrame* const frame = run.frame(first.op); frame != nullptr)
-    text += fmt::format("  line  {}  {}\n", source_text(frame), frame->code);
+    text += fmt::format("  line  {}  {}\n", escape_for_terminal(source_text(frame)), escape_for_terminal(frame->code));
   if (!first.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, first.inputs));
   if (!first.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, first.outputs));
-  text += fmt::format("  why   {}\n\n", first.reason);
-  return escaped(text);
+  text += fmt::format("  why   {}\n\n", escape_for_terminal(first.reason));
+  return text;
 }
 
 std::string hints_text(const CheckRun& run) {
@@ -127,9 +115,9 @@ std::string hints_text(const CheckRun& run) {
   for (const check::Finding& finding : run.report.findings) {
     if (finding.severity == check::Severity::kNote || finding.hint.empty()) continue;
     if (!seen.insert(finding.hint).second || seen.size() > kHintsShown) continue;
-    text += fmt::format("{}{}: {}\n", text.empty() ? "\n" : "", finding.kind, finding.hint);
+    text += fmt::format("{}{}: {}\n", text.empty() ? "\n" : "", finding.kind, escape_for_terminal(finding.hint));
   }
-  return escaped(text);
+  return text;
 }
 
 std::string check_summary_text(const CheckRun& run) {
@@ -170,6 +158,10 @@ std::string trend_text(const CheckRun& run) {
     lines.push_back(std::move(line));
   }
   std::string text;
+  lines.insert(lines.begin(), {"op name", "tensor", "norm, first -> last step", "step by step"});
+  name_width = std::max(name_width, lines.front().name.size());
+  tensor_width = std::max(tensor_width, lines.front().tensor.size());
+  range_width = std::max(range_width, lines.front().range.size());
   for (const Line& line : lines) {
     const auto padded = [](const std::string& cell, size_t width) {
       return cell + std::string(width - std::min(width, display_width(cell)), ' ');

@@ -1,6 +1,7 @@
 #include "check/check.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "check/completeness.h"
@@ -50,9 +51,9 @@ Status take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& h
     if (!found.outputs.empty()) found.tensor = found.outputs.front();
     MSDUMP_CHECK_OK(facts.read(found.inputs, context));
     MSDUMP_CHECK_OK(facts.read(found.outputs, context));
-    found.inputs_finite =
-        !found.inputs.empty() &&
-        std::all_of(found.inputs.begin(), found.inputs.end(), [&](uint32_t input) { return facts[input].is_finite(); });
+    const auto finite = [&](uint32_t input) { return facts[input].known() && facts[input].is_finite(); };
+    const bool all = std::all_of(found.inputs.begin(), found.inputs.end(), finite);
+    if (all && !found.inputs.empty()) found.inputs_finite = true;
   }
   first = std::move(found);
   return {};
@@ -79,6 +80,13 @@ void finish(const CheckInput& input, CheckReport& report) {
   sort_findings(report.findings);
 }
 
+// Records that nobody can read were told of when the dump was listed.
+void drop_known(const std::vector<Error>& known, std::vector<Error>& failures) {
+  std::set<std::pair<std::string_view, std::string_view>> told;
+  for (const Error& error : known) told.emplace(error.path, error.message);
+  std::erase_if(failures, [&](const Error& error) { return told.count({error.path, error.message}) > 0; });
+}
+
 std::vector<Error> together(const std::vector<Error>& a, const std::vector<Error>& b) {
   std::vector<Error> all = a;
   all.insert(all.end(), b.begin(), b.end());
@@ -97,14 +105,18 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
   MSDUMP_CHECK_OK(judge_weights(runs, facts, input.rules, context, report.findings, report.failures));
   MSDUMP_CHECK_OK(judge_ranges(runs, facts, input.rules, context, report.findings, report.failures));
   report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
+  drop_known(input.failures, report.failures);
   judge_overflows(runs, report.overflows, input.rules, report.findings);
   const DumpSettings settings = settings_of(*runs.side().index);
   judge_debug_trees(runs, settings, input.rules, report.findings);
   const std::vector<Error> failures = together(input.failures, report.failures);
   const std::vector<Oddity> oddities = find_oddities(*runs.side().index);
   judge_completeness({runs, settings, input.selection, failures, oddities}, input.rules, report.findings);
-  MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
-  MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
+  if (input.rules.on(RuleId::kNan) || input.rules.on(RuleId::kInf)) {
+    MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
+  }
+  if (input.rules.on(RuleId::kOperatorOverflow))
+    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
   finish(input, report);
   return report;
 }
@@ -112,7 +124,7 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
 Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
   const OpRuns& runs = input.runs;
   CheckReport report;
-  MSDUMP_TRY(report.first, find_first_nonfinite(runs, facts, context));
+  MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
   if (!report.first) {
     report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
     MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
@@ -128,6 +140,7 @@ Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, con
   }
   const auto& failures = facts.failures();
   report.failures.insert(report.failures.end(), failures.begin(), failures.end());
+  drop_known(input.failures, report.failures);
   finish(input, report);
   return report;
 }

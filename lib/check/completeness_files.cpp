@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -31,6 +32,33 @@ std::string cause_of_cut(bool is_newest, size_t cut) {
   return "it was cut when it was written or copied; compare its size with the original";
 }
 
+constexpr const char* kWithoutByte = "a file without a byte";
+
+bool is_empty(const IndexedFile& file) { return file.regular && file.size == 0; }
+
+// Which files these errors are about.
+std::map<std::string, uint32_t> files_of(const DumpIndex& index, const std::vector<Error>& errors) {
+  std::map<std::string, uint32_t> found;
+  for (const Error& error : errors) found.emplace(error.path, kNone);
+  for (uint32_t i = 0; i < index.files().size() && !found.empty(); ++i) {
+    const auto file = found.find(index.path_of(index.files()[i]));
+    if (file != found.end()) file->second = i;
+  }
+  std::erase_if(found, [](const auto& one) { return one.second == kNone; });
+  return found;
+}
+
+void set_file(const OpRuns& runs, uint32_t file, Finding& finding) {
+  const DumpIndex& index = *runs.side().index;
+  finding.file = file;
+  finding.path = index.relative_path_of(index.files()[file]);
+  finding.op = runs.op_of_file(file);
+  const Identity identity = index.identity_of(index.files()[file]);
+  finding.rank = identity.rank;
+  finding.graph = identity.graph;
+  finding.step = identity.step;
+}
+
 }  // namespace
 
 Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
@@ -43,35 +71,36 @@ Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
 
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   const DumpIndex& index = *input.runs.side().index;
-  std::set<std::string> told;
+  std::set<uint32_t> told;
   const std::set<std::string> newest = newest_files(index);
+  const std::map<std::string, uint32_t> failed = files_of(index, input.failures);
   const auto cut =
       static_cast<size_t>(std::count_if(input.failures.begin(), input.failures.end(),
                                         [](const Error& error) { return error.code == ErrorCode::kTruncated; }));
   for (const Error& error : input.failures) {
-    told.insert(relative_to_any(index.paths(), error.path));
-    if (!rules.on(RuleId::kUnreadable)) continue;
-    Finding finding = tree_finding(rules, RuleId::kUnreadable, error.message);
-    finding.path = relative_to_any(index.paths(), error.path);
-    if (!error.tensor.empty()) finding.message = error.tensor + ": " + finding.message;
+    const auto file = failed.find(error.path);
+    const bool empty = file != failed.end() && is_empty(index.files()[file->second]);
+    const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kUnreadable;
+    Finding finding = tree_finding(rules, id, empty ? kWithoutByte : error.message);
+    if (file == failed.end()) finding.path = relative_to_any(index.paths(), error.path);
+    if (file != failed.end()) set_file(input.runs, file->second, finding);
+    if (!error.tensor.empty() && !empty) finding.message = error.tensor + ": " + finding.message;
     finding.value = code_word(error.code);
-    finding.hint = error.code == ErrorCode::kTruncated ? cause_of_cut(newest.count(error.path) > 0, cut) : error.hint;
-    findings.push_back(std::move(finding));
+    const bool is_cut = empty || error.code == ErrorCode::kTruncated;
+    finding.hint = is_cut ? cause_of_cut(newest.count(error.path) > 0, cut) : error.hint;
+    const bool twice = empty && !told.insert(file->second).second;
+    if (rules.on(id) && !twice) findings.push_back(std::move(finding));
+    if (file != failed.end()) told.insert(file->second);
   }
   for (const Oddity& oddity : input.oddities) {
     const bool empty = oddity.kind == OddityKind::kEmptyFile;
     if (!empty && oddity.kind != OddityKind::kSizeAgainstName) continue;
     const IndexedFile& file = index.files()[oddity.place];
-    const std::string path = index.relative_path_of(file);
-    if (told.count(path) > 0 || !input.selection.matches_folder(index.identity_of(file))) continue;
+    if (told.count(oddity.place) > 0 || !input.selection.matches_folder(index.identity_of(file))) continue;
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kSizeAgainstName;
     if (!rules.on(id)) continue;
-    Finding finding = tree_finding(rules, id, empty ? "a file without a byte" : oddity.text);
-    const Identity identity = index.identity_of(file);
-    finding.rank = identity.rank;
-    finding.graph = identity.graph;
-    finding.step = identity.step;
-    finding.path = path;
+    Finding finding = tree_finding(rules, id, empty ? kWithoutByte : oddity.text);
+    set_file(input.runs, oddity.place, finding);
     finding.hint = cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
     findings.push_back(std::move(finding));
   }

@@ -22,8 +22,9 @@ struct Finding {
   uint32_t tensor = kNone;  // of the list; then rank, graph, step and path are those of the tensor
   uint32_t op = kNone;      // OpRuns::operators()
   std::optional<int64_t> rank, graph, step;
-  std::string path;     // relative to the dump; empty: the tensor's, or no single file
-  report::Value value;  // the number that the rule judged
+  uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
+  std::string path;       // relative to the dump; empty: the tensor's or the file's, or no single file
+  report::Value value;    // the number that the rule judged
   std::string message, hint;
 };
 

@@ -2,19 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "check/health.h"
-#include "check/value_rules.h"
+#include "check/nonfinite_cause.h"
 
 namespace msdump::check {
 namespace {
 
 using Kind = FirstNonfinite::Kind;
-using From = InputEdge::From;
+using Found = std::optional<FirstNonfinite>;
 
 // Read at a time: many tensors keep the kernels busy, and few are read in vain.
 constexpr size_t kBatchTensors = 128;
@@ -31,33 +32,61 @@ bool communicates(std::string_view op_type) {
   return false;
 }
 
+std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
+
+std::vector<bool> asked_runs(const OpRuns& runs, const std::vector<bool>& chosen) {
+  std::vector<bool> asked(runs.runs().size(), false);
+  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
+    if (chosen[tensor] && runs.run_of(tensor) != kNone) asked[runs.run_of(tensor)] = true;
+  }
+  return asked;
+}
+
 class Search {
  public:
-  Search(const OpRuns& runs, FactsReader& facts, const ReadContext& context)
-      : runs_(runs), facts_(facts), context_(context), health_(runs, facts) {}
-
-  Result<std::optional<FirstNonfinite>> run() {
-    const std::vector<OpRun>& all = runs_.runs();
-    for (uint32_t begin = 0; begin < all.size();) {
-      uint32_t end = begin;
-      while (end < all.size() && all[end].step == all[begin].step) ++end;
-      MSDUMP_TRY(std::optional<FirstNonfinite> found, search_step(begin, end));
-      if (found) return found;
-      begin = end;
+  Search(const OpRuns& runs, const std::vector<bool>& chosen, FactsReader& facts, const ReadContext& context)
+      : runs_(runs),
+        facts_(facts),
+        context_(context),
+        asked_(asked_runs(runs, chosen)),
+        causes_(runs, facts, context, asked_) {
+    for (uint32_t run = 0; run < runs_.runs().size(); ++run) {
+      Step& step = steps_[known_first(runs_.runs()[run].step)];
+      if (step.begin == step.end) step.begin = run;
+      step.end = run + 1;
     }
-    return all.empty() ? search_parameters() : std::optional<FirstNonfinite>();
+    for (uint32_t tensor = 0; tensor < runs_.tensors(); ++tensor) {
+      if (!chosen[tensor] || runs_.role(tensor) != Role::kParameter || runs_.op_of(tensor) == kNone) continue;
+      steps_[known_first(identity_of(*runs_.side().index, runs_.record(tensor)).step)].parameters.push_back(tensor);
+    }
+  }
+
+  Result<Found> run() {
+    for (const auto& [number, step] : steps_) {
+      MSDUMP_TRY(Found found, search_step(step.begin, step.end));
+      if (found) return found;
+      MSDUMP_TRY(found, search_inputs(step.begin, step.end));
+      if (found) return found;
+      MSDUMP_TRY(found, search_parameters(step.parameters));
+      if (found) return found;
+    }
+    return Found();
   }
 
  private:
-  // The runs of one step, rank by rank.
-  Result<std::optional<FirstNonfinite>> search_step(uint32_t begin, uint32_t end) {
-    std::optional<FirstNonfinite> best;
+  struct Step {
+    uint32_t begin = 0, end = 0;       // runs, rank by rank
+    std::vector<uint32_t> parameters;  // files of their values when the step was over
+  };
+
+  Result<Found> search_step(uint32_t begin, uint32_t end) {
+    Found best;
     uint32_t best_place = kNone;  // in its rank
     while (begin < end) {
       uint32_t stop = begin;
       while (stop < end && runs_.runs()[stop].rank == runs_.runs()[begin].rank) ++stop;
       const uint32_t last = best && !communicates(type_of(*best)) ? std::min(stop, begin + best_place) : stop;
-      MSDUMP_TRY(std::optional<FirstNonfinite> found, search_runs(begin, last));
+      MSDUMP_TRY(Found found, search_runs(begin, last));
       if (found && (!best || communicates(type_of(*best)) >= communicates(type_of(*found)))) {
         const bool earlier =
             !best || communicates(type_of(*best)) != communicates(type_of(*found)) || found->run - begin < best_place;
@@ -73,159 +102,92 @@ class Search {
 
   [[nodiscard]] std::string_view type_of(const FirstNonfinite& found) const { return runs_.operators()[found.op].type; }
 
-  Result<std::optional<FirstNonfinite>> search_runs(uint32_t begin, uint32_t end) {
+  // The first of a rank; where it is uncertain, one behind it that has good inputs and a bad output.
+  Result<Found> search_runs(uint32_t begin, uint32_t end) {
+    Found uncertain;
     while (begin < end) {
-      std::vector<uint32_t> batch;
-      uint64_t bytes = 0;
-      uint32_t stop = begin;
-      for (; stop < end && batch.size() < kBatchTensors && bytes < kBatchBytes; ++stop) {
-        for (const uint32_t tensor : judged_of(stop)) {
-          batch.push_back(tensor);
-          bytes += runs_.record(tensor).bytes.value_or(0);
-        }
-      }
-      MSDUMP_CHECK_OK(facts_.read(batch, context_));
+      MSDUMP_TRY(const uint32_t stop, read_outputs(begin, end));
       for (uint32_t run = begin; run < stop; ++run) {
-        MSDUMP_TRY(const bool bad, is_bad(run));
+        if (!asked_[run]) continue;
+        MSDUMP_TRY(const bool bad, causes_.is_bad(run));
         if (!bad) continue;
-        MSDUMP_TRY(FirstNonfinite found, explain(run));
-        return std::optional(std::move(found));
+        if (uncertain) {
+          MSDUMP_TRY(const bool good_inputs, causes_.has_good_inputs(run));
+          if (!good_inputs) continue;
+        }
+        MSDUMP_TRY(Cause cause, causes_.explain(run));
+        if (cause.certain) return Found(std::move(cause.found));
+        if (!uncertain) uncertain = std::move(cause.found);
       }
       begin = stop;
     }
-    return std::optional<FirstNonfinite>();
+    return uncertain;
   }
 
-  // What tells of the results of a run; of one without results, and nobody who read them, what it read.
-  [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const {
-    const OpRun& one = runs_.runs()[run];
-    if (!one.outputs.empty()) return one.outputs;
-    std::vector<uint32_t> tensors = runs_.stand_ins(run);
-    return tensors.empty() && !runs_.has_flow() ? health_.inputs_of(run) : tensors;
+  // Of as many runs as make a batch; returns where it ends.
+  Result<uint32_t> read_outputs(uint32_t begin, uint32_t end) {
+    std::vector<uint32_t> batch;
+    uint64_t bytes = 0;
+    uint32_t stop = begin;
+    for (; stop < end && batch.size() < kBatchTensors && bytes < kBatchBytes; ++stop) {
+      if (!asked_[stop]) continue;
+      for (const uint32_t tensor : causes_.judged_of(stop)) {
+        batch.push_back(tensor);
+        bytes += runs_.record(tensor).bytes.value_or(0);
+      }
+    }
+    MSDUMP_CHECK_OK(facts_.read(batch, context_));
+    return stop;
   }
 
-  Result<bool> is_bad(uint32_t run) {
-    const std::vector<uint32_t> judged = judged_of(run);
-    if (std::any_of(judged.begin(), judged.end(), [&](uint32_t tensor) { return health_.needs_inputs(tensor); }))
-      MSDUMP_CHECK_OK(facts_.read(health_.inputs_of(run), context_));
-    return std::any_of(judged.begin(), judged.end(),
-                       [&](uint32_t tensor) { return health_.of(tensor) == Health::kBad; });
-  }
-
-  [[nodiscard]] bool came_in_bad(const RunInput& input) const {
-    const uint32_t tensor = input.tensor != kNone ? input.tensor : input.made_as;
-    if (tensor == kNone) return false;
-    const TensorFacts& facts = facts_[tensor];
-    return facts.has_nan || facts.has_positive_inf ||
-           (facts.has_negative_inf && input.is_weight && !is_two_valued(facts));
-  }
-
-  Result<FirstNonfinite> explain(uint32_t run) {
-    for (std::set<uint32_t> seen; seen.insert(run).second;) {
-      const OpRun& one = runs_.runs()[run];
-      MSDUMP_CHECK_OK(facts_.read(health_.inputs_of(run), context_));
-      const auto bad =
-          std::find_if(one.inputs.begin(), one.inputs.end(), [&](const RunInput& input) { return came_in_bad(input); });
-      if (bad == one.inputs.end()) return root(run);
-      // In a loop its maker may come later in the order of runs.
-      if (bad->made_by != kNone && bad->made_as != kNone) {
-        const std::array<uint32_t, 1> made = {bad->made_as};
-        MSDUMP_CHECK_OK(facts_.read(made, context_));
-        MSDUMP_TRY(const bool also_bad, is_bad(bad->made_by));
-        if (also_bad) {
-          run = bad->made_by;
-          continue;
+  // All that was made is good; what came in may still not be.
+  Result<Found> search_inputs(uint32_t begin, uint32_t end) {
+    for (uint32_t from = begin; from < end;) {
+      std::vector<uint32_t> batch;
+      uint32_t stop = from;
+      for (; stop < end && batch.size() < kBatchTensors; ++stop) {
+        if (!asked_[stop]) continue;
+        for (const RunInput& input : runs_.runs()[stop].inputs) {
+          if (input.tensor != kNone) batch.push_back(input.tensor);
         }
       }
-      return entered(run, *bad);
+      MSDUMP_CHECK_OK(facts_.read(batch, context_));
+      for (; from < stop; ++from) {
+        const RunInput* const bad = asked_[from] ? causes_.bad_input(from) : nullptr;
+        if (bad == nullptr) continue;
+        MSDUMP_TRY(FirstNonfinite found, causes_.entered(from, *bad));
+        return Found(std::move(found));
+      }
     }
-    return root(run);
+    return Found();
   }
 
-  FirstNonfinite start(uint32_t run) const {
-    FirstNonfinite found;
-    found.run = run;
-    found.op = runs_.runs()[run].op;
-    found.inputs = health_.inputs_of(run);
-    found.outputs = runs_.runs()[run].outputs;
-    found.inputs_finite =
-        !found.inputs.empty() && std::all_of(found.inputs.begin(), found.inputs.end(),
-                                             [&](uint32_t tensor) { return facts_[tensor].is_finite(); });
-    return found;
-  }
-
-  [[nodiscard]] Kind kind_of(uint32_t tensor) const { return facts_[tensor].has_nan ? Kind::kNan : Kind::kInf; }
-
-  FirstNonfinite root(uint32_t run) const {
-    FirstNonfinite found = start(run);
-    const std::vector<uint32_t> judged = judged_of(run);
-    const auto bad =
-        std::find_if(judged.begin(), judged.end(), [&](uint32_t tensor) { return health_.of(tensor) == Health::kBad; });
-    found.tensor = *bad;
-    found.kind = kind_of(*bad);
-    if (found.inputs_finite) {
-      found.reason = "its inputs are finite, its output is not";
-    } else if (found.inputs.empty()) {
-      found.reason = "its output is not finite; its inputs were not dumped";
-    } else {
-      found.reason = "its inputs have no NaN and no +inf, only the -inf of a mask; its output is not finite";
-    }
-    return found;
-  }
-
-  // An input was bad when it came.
-  FirstNonfinite entered(uint32_t run, const RunInput& bad) const {
-    FirstNonfinite found = start(run);
-    found.tensor = bad.tensor != kNone ? bad.tensor : bad.made_as;
-    found.parameter = bad.parameter;
-    const TensorRecord& record = runs_.record(found.tensor);
-    const std::string input = slot_text(record);
-    const bool of_module = record.name.io == Io::kParameter;
-    if (of_module) found.parameter = record.name.slot;
-    if (bad.is_weight || of_module) {
-      found.kind = Kind::kParameter;
-      found.reason = fmt::format("its {} is the parameter {}, which is not finite before the operator runs", input,
-                                 found.parameter);
-    } else if (bad.from == From::kParameter) {
-      found.kind = Kind::kInput;
-      found.reason =
-          fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
-    } else if (bad.from == From::kOperator && bad.made_as == kNone) {
-      found.kind = kind_of(found.tensor);
-      found.reason = fmt::format("its {} is not finite already; what made it was not dumped", input);
-    } else if (bad.from == From::kOperator) {
-      found.kind = Kind::kInput;
-      found.reason = fmt::format("its {} is not finite, although it was when {} wrote it", input,
-                                 runs_.operators()[runs_.runs()[bad.made_by].op].name);
-    } else {
-      found.kind = Kind::kInput;
-      found.reason = fmt::format("its {} is not finite already, and no operator before it made it", input);
-    }
-    return found;
-  }
-
-  // A dump of parameters alone.
-  Result<std::optional<FirstNonfinite>> search_parameters() {
-    for (uint32_t tensor = 0; tensor < runs_.tensors(); ++tensor) {
-      if (runs_.role(tensor) != Role::kParameter || runs_.op_of(tensor) == kNone) continue;
-      const std::array<uint32_t, 1> one = {tensor};
-      MSDUMP_CHECK_OK(facts_.read(one, context_));
-      if (!facts_[tensor].known() || facts_[tensor].is_finite()) continue;
+  Result<Found> search_parameters(const std::vector<uint32_t>& parameters) {
+    MSDUMP_CHECK_OK(facts_.read(parameters, context_));
+    for (const uint32_t tensor : parameters) {
+      const TensorFacts& facts = facts_[tensor];
+      const bool mask = !facts.has_nan && !facts.has_positive_inf && is_two_valued(facts);
+      if (!facts.known() || facts.is_finite() || mask) continue;
       FirstNonfinite found;
-      found.kind = Kind::kParameter;
+      found.parameter = runs_.record(tensor).name.op_name;
+      found.kind = runs_.is_kept_name(found.parameter) ? Kind::kParameter : Kind::kInput;
       found.op = runs_.op_of(tensor);
       found.tensor = tensor;
-      found.parameter = runs_.record(tensor).name.op_name;
-      found.reason = "the parameter is not finite; no operator was dumped";
-      return std::optional(std::move(found));
+      found.reason =
+          runs_.runs().empty()
+              ? "the parameter is not finite; no operator was dumped"
+              : "it is not finite when the step is over; no operator that was dumped shows how it came to it";
+      return Found(std::move(found));
     }
-    return std::optional<FirstNonfinite>();
+    return Found();
   }
 
   const OpRuns& runs_;
   FactsReader& facts_;
   const ReadContext& context_;
-  const HealthJudge health_;
+  const std::vector<bool> asked_;  // by run
+  CauseFinder causes_;
+  std::map<std::pair<bool, int64_t>, Step> steps_;  // in the order of time
 };
 
 }  // namespace
@@ -235,9 +197,9 @@ std::string_view name_of(FirstNonfinite::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Result<std::optional<FirstNonfinite>> find_first_nonfinite(const OpRuns& runs, FactsReader& facts,
-                                                           const ReadContext& context) {
-  return Search(runs, facts, context).run();
+Result<std::optional<FirstNonfinite>> find_first_nonfinite(const OpRuns& runs, const std::vector<bool>& chosen,
+                                                           FactsReader& facts, const ReadContext& context) {
+  return Search(runs, chosen, facts, context).run();
 }
 
 }  // namespace msdump::check

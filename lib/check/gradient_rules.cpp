@@ -8,11 +8,24 @@
 #include <fmt/format.h>
 
 #include "check/value_rules.h"
+#include "graph/data_flow.h"
 #include "graph/in_place.h"
 #include "msprobe/names.h"
 
 namespace msdump::check {
 namespace {
+
+// The parameter that an optimizer updates.
+std::string_view weight_of(const OpRuns& runs, uint32_t op) {
+  const OpId node = runs.operators()[op].op;
+  if (!runs.has_flow() || node == kNoIndex) return {};
+  for (const InputEdge& edge : inputs_of(*runs.side().graph, node)) {
+    if (edge.slot != 0 || edge.from != InputEdge::From::kParameter) continue;
+    const IrGraph& ir = runs.side().graph->ir(node);
+    return ir.text(ir.parameters[edge.parameter].name);
+  }
+  return {};
+}
 
 // The gradients an optimizer was given.
 void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
@@ -22,11 +35,16 @@ void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun&
     if (runs.role(tensor) == Role::kUpdated && !elements) elements = facts[tensor].elements;
   }
   if (elements.value_or(0) < 2) return;
+  const std::string_view weight = weight_of(runs, run.op);
   for (const RunInput& input : run.inputs) {
     const uint32_t tensor = input.made_as != kNone ? input.made_as : input.tensor;
     if (tensor == kNone || facts[tensor].elements != elements || !is_floating(facts[tensor].dtype)) continue;
-    if (taken.insert(tensor).second) gradients.push_back({tensor, run.rank, run.step});
+    if (taken.insert(tensor).second) gradients.push_back({tensor, weight, run.rank, run.step});
   }
+}
+
+std::string of_weight(const WeightGradient& one) {
+  return one.weight.empty() ? "the gradient of a weight" : fmt::format("the gradient of {}", one.weight);
 }
 
 }  // namespace
@@ -47,7 +65,7 @@ std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsRead
     }
     if (op.name.find("parameters_grad") == std::string::npos) continue;
     for (const uint32_t tensor : run.outputs) {
-      if (taken.insert(tensor).second) gradients.push_back({tensor, run.rank, run.step});
+      if (taken.insert(tensor).second) gradients.push_back({tensor, {}, run.rank, run.step});
     }
   }
   return gradients;
@@ -56,10 +74,13 @@ std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsRead
 void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules,
                      std::vector<Finding>& findings) {
   const std::vector<WeightGradient> gradients = weight_gradients(runs, facts);
+  // Beside one that explodes the others only seem to vanish.
+  const double exploding = rules.value(RuleId::kGradientExploding, "rms_gt");
   std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, double> largest;
   for (const WeightGradient& one : gradients) {
     double& most = largest[{one.rank, one.step}];
-    most = std::max(most, facts[one.tensor].root_mean_square().value_or(0));
+    const double rms = facts[one.tensor].root_mean_square().value_or(0);
+    if (rms <= exploding) most = std::max(most, rms);
   }
   for (const WeightGradient& one : gradients) {
     const auto rms = facts[one.tensor].root_mean_square();
@@ -72,13 +93,13 @@ void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet
       finding.message = std::move(message);
       findings.push_back(std::move(finding));
     };
-    if (*rms > rules.value(RuleId::kGradientExploding, "rms_gt"))
-      add(RuleId::kGradientExploding, *rms,
-          fmt::format("the gradient of a weight has the root mean square {:.3g}", *rms));
+    if (*rms > exploding)
+      add(RuleId::kGradientExploding, *rms, fmt::format("{} has the root mean square {:.3g}", of_weight(one), *rms));
     const double ratio = rules.value(RuleId::kGradientVanishing, "layer_ratio_lt");
-    if (facts[one.tensor].rank >= 2 && *rms > 0 && *rms < ratio * most) {
+    if (facts[one.tensor].rank >= 2 && *rms < ratio * most) {
       add(RuleId::kGradientVanishing, *rms / most,
-          fmt::format("root mean square {:.3g}; the largest gradient of a weight in this step has {:.3g}", *rms, most));
+          fmt::format("{} has the root mean square {:.3g}; the largest of this step has {:.3g}", of_weight(one), *rms,
+                      most));
     }
   }
 }

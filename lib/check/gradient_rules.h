@@ -17,7 +17,8 @@ namespace msdump::check {
 [[nodiscard]] bool is_optimizer(std::string_view op_type);
 
 struct WeightGradient {
-  uint32_t tensor = kNone;  // that made it, else the optimizer's input
+  uint32_t tensor = kNone;    // that made it, else the optimizer's input
+  std::string_view weight{};  // as the IR names it; empty: not known
   std::optional<int64_t> rank, step;
 };
 [[nodiscard]] std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsReader& facts);

@@ -76,15 +76,19 @@ Health HealthJudge::of(uint32_t tensor) const {
   if (!facts.known()) return Health::kUnknown;
   if (facts.is_finite()) return Health::kFinite;
   if (facts.has_nan || facts.has_positive_inf) return Health::kBad;
-  return of_negative_infinity(tensor);
-}
-
-Health HealthJudge::of_negative_infinity(uint32_t tensor) const {
   const Role role = runs_.role(tensor);
   if (role == Role::kParameter) return is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
   if (role == Role::kUpdated) return Health::kBad;
   const uint32_t run = runs_.run_of(tensor);
-  if (role != Role::kOutput || run == kNone) return Health::kMasked;
+  return role != Role::kOutput || run == kNone ? Health::kMasked : of_negative_infinity(tensor, run);
+}
+
+Health HealthJudge::of_made(uint32_t tensor, uint32_t run) const {
+  const bool only_negative = needs_inputs(tensor) && runs_.role(tensor) == Role::kInput;
+  return only_negative ? of_negative_infinity(tensor, run) : of(tensor);
+}
+
+Health HealthJudge::of_negative_infinity(uint32_t tensor, uint32_t run) const {
   const std::string_view type = runs_.operators()[runs_.runs()[run].op].type;
   const std::vector<uint32_t> inputs = inputs_of(run);
   const auto any = [&](const auto& holds) {
@@ -94,7 +98,7 @@ Health HealthJudge::of_negative_infinity(uint32_t tensor) const {
   if (puts_given_values(type)) return Health::kMasked;
   if (converts(type)) {
     const bool of_mask = any([](const TensorFacts& input) { return input.min && *input.min < kMaskedBelow; });
-    if (of_mask) return Health::kMasked;
+    return of_mask || is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
   }
   if (diverges(type)) return Health::kBad;
   return any([](const TensorFacts& input) { return input.known(); }) ? Health::kBad : Health::kMasked;

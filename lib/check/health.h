@@ -27,12 +27,14 @@ class HealthJudge {
 
   // Of an output its run's inputs are to have been read where needs_inputs() says so.
   [[nodiscard]] Health of(uint32_t tensor) const;
+  // Of what a run made, whoever's input shows it.
+  [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
   [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
   // The tensors that tell of an input: what was dumped of it, else the output that it was.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 
  private:
-  [[nodiscard]] Health of_negative_infinity(uint32_t tensor) const;
+  [[nodiscard]] Health of_negative_infinity(uint32_t tensor, uint32_t run) const;
 
   const OpRuns& runs_;
   const FactsReader& facts_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "base/text.h"
 #include "graph/in_place.h"
+#include "graph/op_name.h"
 #include "msprobe/names.h"
 
 namespace msdump::check {
@@ -35,6 +37,17 @@ Role role_of(const TensorRecord& tensor) {
   }
 }
 
+// What an optimizer keeps beside the weights, and settings that are parameters for the framework only.
+bool is_state_name(std::string_view name) {
+  const std::string lower = to_lower(name);
+  for (const std::string_view word :
+       {"moment", "accum", "stat_", "velocity", "global_step", "learning_rate", "beta1_power", "beta2_power", "moving_",
+        "running_", "scale_sense", "loss_scale", "lr_"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 // Outputs that kernels of a type are known to leave alone, where no IR tells which are read.
 bool may_be_unwritten(std::string_view op_type, uint64_t slot) {
   if (op_type == "BatchNorm") return slot == 1 || slot == 2;
@@ -51,6 +64,7 @@ OpRuns::OpRuns(const CompareSide& side)
       op_of_(side.tensors->size(), kNone),
       has_flow_(msdump::has_flow(side)) {
   find_same();
+  collect_parameters();
   collect();
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     const OpRun& one = runs_[run];
@@ -63,6 +77,29 @@ OpRuns::OpRuns(const CompareSide& side)
   } else {
     for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
   }
+}
+
+void OpRuns::collect_parameters() {
+  if (side_.graph == nullptr) return;
+  std::set<const IrGraph*> seen;
+  for (OpId op = 0; op < side_.graph->size(); ++op) {
+    const IrGraph& ir = side_.graph->ir(op);
+    if (!seen.insert(&ir).second) continue;
+    for (const IrParameter& parameter : ir.parameters)
+      parameters_.emplace(normalised_op_name(ir.text(parameter.name)), is_kept(ir, parameter));
+  }
+}
+
+bool OpRuns::is_kept_name(std::string_view parameter) const {
+  const std::string name = normalised_op_name(parameter);
+  const auto found = parameters_.find(name);
+  if (found != parameters_.end()) return found->second;
+  // Without an IR: inputs have the names of arguments, what a network keeps that of its cell and role.
+  return name.find('_') != std::string::npos || name.ends_with("weight") || name.ends_with("bias");
+}
+
+bool OpRuns::is_weight_name(std::string_view parameter) const {
+  return is_kept_name(parameter) && !is_state_name(normalised_op_name(parameter));
 }
 
 void OpRuns::find_same() {
@@ -82,12 +119,14 @@ void OpRuns::collect() {
       const TensorRecord& one = record(tensor);
       op_of_[tensor] = op;
       roles_[tensor] = role_of(one);
-      if (roles_[tensor] == Role::kParameter || roles_[tensor] == Role::kOther) continue;
       const FolderIdentity& folder = side_.index->folders()[side_.index->files()[one.file].folder].identity;
+      if (roles_[tensor] == Role::kParameter)
+        parameter_files_.emplace(std::tuple(normalised_op_name(one.name.op_name), folder.rank, folder.step), tensor);
+      if (roles_[tensor] == Role::kParameter || roles_[tensor] == Role::kOther) continue;
       const auto [at, added] =
           known.try_emplace({op, folder.rank, folder.step, one.occurrence}, static_cast<uint32_t>(runs_.size()));
       if (added) {
-        runs_.push_back({op, folder.rank, folder.graph, folder.step, one.occurrence, {}, {}});
+        runs_.push_back({op, folder.rank, folder.graph, folder.step, one.occurrence, true, {}, {}});
         first_times.push_back(kNoTime);
       }
       OpRun& run = runs_[at->second];
@@ -103,6 +142,8 @@ void OpRuns::collect() {
       }
     }
   }
+  for (size_t i = 0; i < runs_.size(); ++i)
+    runs_[i].ordered = first_times[i] != kNoTime || order_of(runs_[i].op).has_value();
   sort_runs(std::move(first_times));
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
@@ -154,6 +195,12 @@ uint32_t OpRuns::output_of(uint32_t run, uint32_t slot) const {
   return kNone;
 }
 
+// The step does not change what went into the network, so that the file written at its end shows it.
+uint32_t OpRuns::file_of_parameter(std::string_view parameter, const OpRun& run) const {
+  const auto found = parameter_files_.find({normalised_op_name(parameter), run.rank, run.step});
+  return found == parameter_files_.end() ? kNone : found->second;
+}
+
 void OpRuns::add_edges() {
   place_.assign(side_.graph->size(), kNone);
   read_slots_.resize(operators_.size());
@@ -189,8 +236,8 @@ void OpRuns::add_edges_of(uint32_t index) {
     if (edge.from == From::kParameter) {
       const IrParameter& parameter = ir.parameters[edge.parameter];
       input.parameter = ir.text(parameter.name);
-      const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
-      input.is_weight = parameter.is_weight.value_or(is_ref || parameter.has_default);
+      input.is_weight = is_kept(ir, parameter);
+      if (input.tensor == kNone && !input.is_weight) input.made_as = file_of_parameter(input.parameter, run);
     }
     if (edge.from == From::kOperator && place_[edge.op] != kNone) {
       input.made_by = find_run(place_[edge.op], run);
@@ -248,16 +295,27 @@ void OpRuns::judge_by_type(uint32_t index) {
   });
 }
 
-std::vector<uint32_t> OpRuns::stand_ins(uint32_t run) const {
+std::vector<uint32_t> OpRuns::stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
   std::vector<uint32_t> tensors;
   for (const uint32_t reader : readers_[run]) {
     for (const RunInput& input : runs_[reader].inputs) {
-      if (input.made_by == run && input.made_as == kNone && input.tensor != kNone) tensors.push_back(input.tensor);
+      const bool is_all_there_is = input.made_as == kNone || lost(input.made_as);
+      if (input.made_by == run && is_all_there_is && input.tensor != kNone) tensors.push_back(input.tensor);
     }
   }
   std::sort(tensors.begin(), tensors.end());
   tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
   return tensors;
+}
+
+uint32_t OpRuns::op_of_file(uint32_t file) const {
+  uint32_t op = kNone;
+  for (uint32_t tensor = 0; tensor < tensors(); ++tensor) {
+    if (record(tensor).file != file || op_of_[tensor] == kNone || op_of_[tensor] == op) continue;
+    if (op != kNone) return kNone;
+    op = op_of_[tensor];
+  }
+  return op;
 }
 
 std::optional<uint64_t> OpRuns::order_of(uint32_t op) const {

@@ -11,10 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "check/finding.h"
@@ -37,6 +39,7 @@ struct OpRun {
   uint32_t op = 0;  // OpRuns::operators()
   std::optional<int64_t> rank, graph, step;
   uint32_t occurrence = 0;
+  bool ordered = true;  // something tells its place among the others: an IR, msprobe's record, or time
   std::vector<RunInput> inputs;
   std::vector<uint32_t> outputs;  // and inputs that were updated
 };
@@ -56,14 +59,19 @@ class OpRuns {
   [[nodiscard]] Role role(uint32_t tensor) const { return roles_[tensor]; }
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNone: in no run
   [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
+  [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // the operator of its tensors; kNone: of none, or several
   [[nodiscard]] const TensorRecord& record(uint32_t tensor) const { return (*side_.tensors)[tensor]; }
   [[nodiscard]] size_t tensors() const { return roles_.size(); }
   // The same operator in all steps: the first with its name. msprobe's stack.json has an operator of its own for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
   // Operators that read an output of this one; of a flow that is not known none.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
-  // Of a run: inputs of others that its outputs became, where these were not dumped.
-  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run) const;
+  // Of a run: inputs of others that its outputs became, where these were not dumped, or are `lost`.
+  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const;
+  // Is a parameter one that the network keeps, and trains? Inputs of the graph, and what an optimizer keeps beside the
+  // weights, are parameters as well. The IR says so; without one, a weight has the dotted name of its cell.
+  [[nodiscard]] bool is_weight_name(std::string_view parameter) const;
+  [[nodiscard]] bool is_kept_name(std::string_view parameter) const;  // a weight, or what an optimizer keeps
   // The place in the data flow or in msprobe's record; no value where only names tell of operators.
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
 
@@ -76,12 +84,14 @@ class OpRuns {
     auto operator<=>(const Place&) const = default;
   };
   void collect();
+  void collect_parameters();
   void find_same();
   void sort_runs(std::vector<uint64_t> first_times);
   void add_edges();
   void add_edges_of(uint32_t run);
   void keep_written_outputs(uint32_t run);
   void judge_by_type(uint32_t run);
+  [[nodiscard]] uint32_t file_of_parameter(std::string_view parameter, const OpRun& run) const;
   [[nodiscard]] uint32_t find_run(uint32_t op, const OpRun& near) const;
   [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const;
 
@@ -93,6 +103,9 @@ class OpRuns {
   std::vector<uint32_t> run_of_, op_of_;  // by tensor
   std::vector<uint32_t> place_;           // by operator of the graph: in operators_
   std::map<Place, uint32_t> by_place_;
+  std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: is it a weight?
+  // By name, rank and step: tensors.
+  std::map<std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>, uint32_t> parameter_files_;
   std::vector<std::vector<uint32_t>> readers_;     // by run: runs
   std::vector<std::vector<uint32_t>> read_slots_;  // by operator: output slots that some operator reads
   std::vector<std::vector<uint32_t>> op_readers_;  // by operator

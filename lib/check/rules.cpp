@@ -85,6 +85,8 @@ RuleSet RuleSet::defaults() {
 
 Result<RuleSet> RuleSet::parse(std::string_view text) {
   RuleSet set = none();
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   size_t number = 0;
   for (std::string_view line : split(text, '\n')) {
     ++number;
@@ -127,7 +129,7 @@ Status RuleSet::apply(std::string_view text) {
   const std::vector<size_t> called = rules_called(name);
   if (called.empty()) return unknown_rule(name);
   for (const size_t rule : called) {
-    rules_[rule].on = parameters != "off";
+    rules_[rule].on = rules_[rule].by_name = parameters != "off";
     if (parameters.empty() || parameters == "off") continue;
     for (const std::string_view item : split(parameters, ',')) {
       const size_t equals = item.find('=');
@@ -179,6 +181,35 @@ Status RuleSet::set_parameter(size_t index, std::string_view name, std::string_v
   return fail(
       make_error(ErrorCode::kUsage, "rule {} has no parameter '{}'{}", rule.name, excerpt(name), nearest(name, names))
           .with_hint("msdump check --list-rules names all"));
+}
+
+Status RuleSet::check_complete() const {
+  const auto complain = [](const RuleInfo& rule, std::string_view what) {
+    return fail(make_error(ErrorCode::kUsage, "rule {} {}", rule.name, what)
+                    .with_hint("msdump check --list-rules shows its parameters"));
+  };
+  bool any = false;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    const RuleInfo& rule = all_rules()[i];
+    any = any || rules_[i].on;
+    if (!rules_[i].on || !rules_[i].by_name || rule.parameters.empty()) continue;
+    const std::vector<double>& values = rules_[i].values;
+    if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+      return complain(rule, fmt::format("has no limit: {}:{}=..", rule.name, rule.parameters.front().name));
+    }
+    const auto given = [&](std::string_view name) { return !std::isnan(value(rule.id, name)); };
+    if (rule.id != RuleId::kTensorRange && rule.id != RuleId::kActivationRange) continue;
+    const bool share = given("range_percentage_lt") || given("range_percentage_gt");
+    const bool start = given("range_start_inclusive"), end = given("range_end_inclusive");
+    if (!share && !given("max_min_lt") && !given("max_min_gt")) {
+      return complain(rule, "has no limit: range_percentage_lt, range_percentage_gt, max_min_lt or max_min_gt");
+    }
+    if (share && !(start && end)) return complain(rule, "needs range_start_inclusive and range_end_inclusive");
+    if (start && end && value(rule.id, "range_start_inclusive") > value(rule.id, "range_end_inclusive"))
+      return complain(rule, "has a range that ends before it begins");
+  }
+  if (any) return {};
+  return fail(make_error(ErrorCode::kUsage, "no rule is on").with_hint("msdump check --list-rules names all"));
 }
 
 double RuleSet::value(RuleId id, std::string_view parameter) const {

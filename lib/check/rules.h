@@ -92,6 +92,7 @@ struct RuleInfo {
 struct Rule {
   bool on = false;
   Severity severity = Severity::kNote;
+  bool by_name = false;        // somebody asked for it, and not for all
   std::vector<double> values;  // by RuleInfo::parameters; NaN: not judged
   std::vector<std::string> ops;
 
@@ -109,6 +110,9 @@ class RuleSet {
 
   // One --rule. kUsage with did-you-mean.
   Status apply(std::string_view text);
+  // Can every rule that was asked for by name hold? kUsage where one has no limit yet, or a range without ends, and where
+  // no rule is on at all.
+  [[nodiscard]] Status check_complete() const;
 
   [[nodiscard]] const Rule& operator[](RuleId id) const { return rules_[static_cast<size_t>(id)]; }
   [[nodiscard]] bool on(RuleId id) const { return (*this)[id].on; }

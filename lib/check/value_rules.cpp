@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "check/gradient_rules.h"
 #include "graph/in_place.h"
 #include "msprobe/names.h"
 
@@ -104,10 +105,25 @@ class TensorJudge {
     if (runs_.role(tensor) == Role::kUnwritten) {
       finding.severity = Severity::kNote;
       finding.message += "; nothing reads this output, the kernel may never have written it";
+    } else if (finding.kind == info(RuleId::kInf).name && does_no_harm(tensor)) {
+      finding.severity = Severity::kNote;
+      finding.message += "; what the operator makes of it is finite";
     } else if (health == Health::kMasked) {
       finding.severity = Severity::kNote;
       finding.message += ", as a mask has";
     }
+  }
+
+  // A constant or a parameter, as a minimum begins with, whose readers make something finite of it.
+  [[nodiscard]] bool does_no_harm(uint32_t tensor) const {
+    const uint32_t run = runs_.run_of(tensor);
+    if (runs_.role(tensor) != Role::kInput || run == kNone || runs_.runs()[run].outputs.empty()) return false;
+    for (const RunInput& input : runs_.runs()[run].inputs) {
+      if (input.tensor == tensor && (input.from == InputEdge::From::kOperator || input.is_weight)) return false;
+    }
+    const std::vector<uint32_t>& outputs = runs_.runs()[run].outputs;
+    return std::all_of(outputs.begin(), outputs.end(),
+                       [&](uint32_t output) { return facts_[output].known() && facts_[output].is_finite(); });
   }
 
   [[nodiscard]] bool input_has_edge(uint32_t tensor, bool negative) const {
@@ -264,10 +280,12 @@ bool is_gradient(const OpRuns& runs, uint32_t tensor) {
 }
 
 bool is_weight(const OpRuns& runs, uint32_t tensor) {
-  if (runs.role(tensor) == Role::kParameter) return true;
   const TensorRecord& record = runs.record(tensor);
+  if (runs.role(tensor) == Role::kParameter) return runs.is_weight_name(record.name.op_name);
   if (runs.role(tensor) == Role::kInput) return record.name.io == Io::kParameter;
-  return runs.role(tensor) == Role::kUpdated && record.name.slot == "0" && record.name.op_type != "BatchNorm";
+  const uint32_t op = runs.op_of(tensor);
+  return runs.role(tensor) == Role::kUpdated && record.name.slot == "0" && op != kNone &&
+         is_optimizer(runs.operators()[op].type);
 }
 
 bool is_activation(const OpRuns& runs, uint32_t tensor) {

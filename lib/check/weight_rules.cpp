@@ -22,17 +22,6 @@ std::optional<int64_t> step_of(const OpRuns& runs, uint32_t tensor) {
   return identity_of(*runs.side().index, runs.record(tensor)).step;
 }
 
-// What an optimizer keeps beside the weights, and settings that are parameters for the framework only.
-bool is_state(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const std::string_view word :
-       {"moment", "accum", "stat.", "velocity", "global_step", "learning_rate", "beta1_power", "beta2_power", "moving_",
-        "running_", "scale_sense", "loss_scale", "lr_"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
-
 double allowance(double value, double rtol, double atol) { return atol + rtol * std::abs(value); }
 
 // Do the numbers of two steps show that some element has changed by more than the tolerance?
@@ -82,7 +71,7 @@ class WeightJudge {
     const TensorRecord& record = runs_.record(tensor);
     if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(runs_, tensor).value_or(0) != 0)
       return;
-    const bool bias = facts.rank < 2 || is_state(record.name.op_name);
+    const bool bias = facts.rank < 2;
     const double zeros = rules_.value(RuleId::kWeightInitialization, "zero_percentage_ge");
     std::string message;
     double value = 0;
@@ -110,8 +99,7 @@ class WeightJudge {
     if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
     MSDUMP_CHECK_OK(judge_ratio(tensor, before));
     const TensorRecord& record = runs_.record(tensor);
-    if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2 || is_state(record.name.op_name))
-      return {};
+    if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2 || !now.is_finite()) return {};
     const Place place{identity_of(*runs_.side().index, record).rank, step_of(runs_, tensor)};
     ++weights_at_[place];
     const double rtol = rules_.value(RuleId::kWeightUnchanged, "rtol");

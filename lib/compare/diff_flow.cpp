@@ -212,8 +212,7 @@ class IrEdges {
       const IrGraph& ir = graph_.ir(op);
       const IrParameter& parameter = ir.parameters[edge.parameter];
       input.parameter = ir.text(parameter.name);
-      const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
-      input.is_weight = parameter.is_weight.value_or(is_ref || parameter.has_default);
+      input.is_weight = is_kept(ir, parameter);
     }
     if (edge.from != From::kOperator) return input;
     read_.emplace(edge.op, edge.output);

@@ -97,6 +97,11 @@ bool is_monad(const IrGraph& ir, std::span<const uint32_t> host, const IrOperand
 
 }  // namespace
 
+bool is_kept(const IrGraph& ir, const IrParameter& parameter) {
+  const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
+  return parameter.is_weight.value_or(is_ref || parameter.has_default);
+}
+
 std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op) {
   const Origin& origin = graph.origin(op);
   const IrGraph& ir = origin.graph;

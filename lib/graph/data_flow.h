@@ -22,6 +22,9 @@ struct InputEdge {
   uint32_t parameter = 0;  // kParameter: index into IrGraph::parameters of the same origin
 };
 
+// Is it a value that the network keeps (a weight, what an optimizer keeps), and no input of the graph?
+[[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
+
 // Empty when the operands cannot be matched to the slots.
 [[nodiscard]] std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op);
 

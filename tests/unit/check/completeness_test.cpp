@@ -153,7 +153,6 @@ TEST_CASE("msprobe that was not stopped leaves tensors without entries") {
   CHECK(finding.message == "dump.json has no entries beside 1 tensor: the process ended before stop()");
 }
 
-
 TEST_CASE("an operator without its output, or without an input that the IR tells of, lost a file") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));

@@ -1,15 +1,17 @@
 // What is told by comparing steps: weights, gradients, trends.
 #include <limits>
 
+#include <cmath>
 #include "check/trend.h"
 #include "check/weight_rules.h"
+
 #include "checked.h"
 
 namespace msdump::check {
 namespace {
 
 std::string weight_path(std::string_view name, int64_t step) {
-  return fmt::format("rank_0/Net/0/{}/Parameter.{}.0.0.1700000000000009.output.0.DefaultFormat.npy", step, name);
+  return fmt::format("rank_0/Net/0/{}/Parameter.{}_weight.0.0.1700000000000009.output.0.DefaultFormat.npy", step, name);
 }
 
 void write_optimizer(const test::ScratchDir& scratch, int64_t step) {
@@ -44,6 +46,19 @@ TEST_CASE("one weight that stays is a note; all that stay while an optimizer run
   const Checked none_moved(all.path());
   REQUIRE(none_moved.of("weight_unchanged").size() == 2);
   CHECK(none_moved.of("weight_unchanged").front()->severity == Severity::kWarning);
+}
+
+TEST_CASE("inputs of the graph are no weights, and neither is what is NaN unchanged") {
+  const test::ScratchDir scratch;
+  for (const int64_t step : {0, 1}) {
+    scratch.write(
+        fmt::format("rank_0/Net/0/{}/Parameter.inputs0.0.0.1700000000000009.output.0.DefaultFormat.npy", step),
+        floats({1, 2}));
+    scratch.write(weight_path("a", step), floats({std::nanf(""), 2}));
+  }
+  const Checked checked(scratch.path());
+  CHECK(checked.of("weight_unchanged").empty());
+  CHECK(checked.first_op().find("a_weight") != std::string::npos);
 }
 
 TEST_CASE("a permutation has the same numbers, and is a change") {
