@@ -210,7 +210,3 @@ REST = [
 
 ALL = FIRST + REST
 NETS = ("mlp", "transformer", "cnn", "custom", "loop")
-
-
-def named(name):
-    return next(case for case in ALL if case.name == name)

@@ -1,4 +1,5 @@
 """Dump trees as they lie on the disk: which .npy files an operator has, and trees made from others."""
+import fnmatch
 import os
 import shutil
 
@@ -37,6 +38,14 @@ def link(source, target):
     """The same tree without its bytes a second time."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, copy_function=os.link)
+
+
+def lose(folder, pattern):
+    """Without the files whose path fits; * is anything, also '/'."""
+    for where, _, names in os.walk(folder):
+        for path in (os.path.join(where, name) for name in names):
+            if fnmatch.fnmatchcase(path, f"*/{pattern}"):
+                os.remove(path)
 
 
 def round_to_half(source, target):

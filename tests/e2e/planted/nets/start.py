@@ -29,7 +29,17 @@ def fill(net, noise=0.0, wrong=None):
         if len(parameter.shape) == 1:
             value = (1.0 if parameter.name.endswith("gamma") else 0.0) + 0.1 * value
         value = value * (1 + noise * array(seed + 1000, *parameter.shape))
-        parameter.set_data(Tensor(value.astype(np.float32)))
+        parameter.set_data(Tensor(value.astype(np.float32), parameter.dtype))
+
+
+def spoil(values, value, place=0):
+    """The same with one element (counted flat) of a weight or an array replaced."""
+    if isinstance(values, ms.Parameter):
+        values.set_data(Tensor(spoil(values.asnumpy(), value, place)))
+        return values
+    values = values.copy()
+    values.flat[place] = value
+    return values
 
 
 def train(net, loss, optimizer, *batches):
