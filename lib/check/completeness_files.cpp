@@ -108,9 +108,9 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
 
 void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   judge_files(input, rules, findings);
-  judge_steps(input, rules, findings);
   judge_operators(input, rules, findings);
   judge_slots(input, rules, findings);
+  judge_steps(input, rules, findings);
 }
 
 }  // namespace msdump::check

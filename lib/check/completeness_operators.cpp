@@ -50,6 +50,7 @@ class OperatorJudge {
     }
     if (from_ir) judge_unexplained();
     judge_msprobe();
+    judge_lost_files();
     judge_partial();
   }
 
@@ -170,6 +171,9 @@ class OperatorJudge {
     Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
                                    fmt::format("{} of {} without a tensor: {}", missing,
                                                plural(expected.dumped.size(), "operator"), names_text(names)));
+    // So many are more than have no kernel.
+    if (input_.settings.dump_mode == 0 && missing * 5 >= all)
+      finding.severity = std::max(finding.severity, Severity::kWarning);
     finding.value = missing;
     finding.hint =
         "without a kernel of its own (a Reshape), fused, in a branch not taken, or not selected (dump_mode, "
@@ -258,6 +262,33 @@ class OperatorJudge {
             "msprobe completes dump.json at stop(); the tensors can be used all the same, by their file names";
         findings_.push_back(std::move(finding));
       }
+    }
+  }
+
+  // dump.json names them, one by one.
+  void judge_lost_files() {
+    if (!rules_.on(RuleId::kMissingFiles)) return;
+    std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // by table: tensors, operators
+    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
+      const TensorRecord& record = input_.runs.record(tensor);
+      if (!record.lost_file) continue;
+      auto& [count, names] = lost[record.table];
+      ++count;
+      if (names.empty() || names.back() != record.name.op_name) names.emplace_back(record.name.op_name);
+    }
+    for (const auto& [table, one] : lost) {
+      const IndexedFile& file = index_.files()[table];
+      Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
+                                     fmt::format("files of {} that dump.json names are not there: {}",
+                                                 plural(one.first, "tensor"), names_text(one.second)));
+      finding.severity = std::max(finding.severity, Severity::kWarning);
+      finding.path = index_.relative_path_of(file);
+      const Identity place = index_.identity_of(file);
+      finding.rank = place.rank;
+      finding.step = place.step;
+      finding.value = one.first;
+      finding.hint = "their statistics stand in for them; the files were deleted or not copied, or the disk was full";
+      findings_.push_back(std::move(finding));
     }
   }
 

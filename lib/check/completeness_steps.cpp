@@ -69,6 +69,8 @@ class StepJudge {
       if (step.operators.empty()) step.folder = folder_of(run);
       step.operators.insert(input_.runs.same_in_all_steps(run.op));
     }
+    add_steps_without_tensors(graphs);
+    for (const auto& [graph, steps] : graphs) ++graphs_of_[graph.first];
     for (const auto& [graph, steps] : graphs) {
       if (steps.size() < 2) continue;
       std::map<uint32_t, size_t> how_often;
@@ -78,19 +80,31 @@ class StepJudge {
       for (const auto& [number, step] : steps) {
         const bool first = number == steps.begin()->first;
         if (first && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
-        judge_step(graph, number, step, how_often, steps.size());
+        judge_step(graph, number, step, how_often, steps.size(), number == steps.rbegin()->first);
       }
     }
   }
 
+  // Those with a file that tells of tensors, and none in it.
+  void add_steps_without_tensors(std::map<Graph, std::map<int64_t, Step>>& graphs) const {
+    for (const IndexedFile& file : index_.files()) {
+      const bool tells =
+          file.family != nullptr || file.kind == FileKind::kDumpJson || file.kind == FileKind::kStackJson;
+      const FolderIdentity& folder = index_.folders()[file.folder].identity;
+      if (!tells || !folder.step || !selected(folder)) continue;
+      const auto found = graphs.find({folder.rank, folder.graph});
+      if (found != graphs.end()) found->second.try_emplace(*folder.step, Step{{}, file.folder});
+    }
+  }
+
   void judge_step(const Graph& graph, int64_t number, const Step& step, const std::map<uint32_t, size_t>& how_often,
-                  size_t steps) {
+                  size_t steps, bool is_last) {
     std::vector<uint32_t> missing;
     for (const auto& [op, count] : how_often) {
       if (step.operators.count(op) == 0 && count * 2 > steps - 1) missing.push_back(op);
     }
     if (missing.empty()) return;
-    const bool ended = missing.size() > 1 && is_end(missing, step.operators);
+    const bool ended = missing.size() > 1 && is_last && !step.operators.empty() && is_end(missing, step.operators);
     const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
     told_.insert(step.folder);
     if (!rules_.on(id)) return;
@@ -99,7 +113,9 @@ class StepJudge {
     for (size_t i = 0; i < std::min(missing.size(), kNamesShown); ++i)
       names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
     if (missing.size() > kNamesShown) names += ", ..";
-    std::string message = fmt::format("{} that other steps have: {}", plural(missing.size(), "operator"), names);
+    const bool one = missing.size() == 1;
+    std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
+                                      one ? "is" : "are", names);
     if (ended && ++ends_ <= kEndsExplained) {
       std::vector<bool> ops(input_.runs.operators().size(), false);
       for (uint32_t op = 0; op < ops.size(); ++op)
@@ -108,9 +124,10 @@ class StepJudge {
       if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     }
     Finding finding = tree_finding(rules_, id, message);
-    // Scripts may call more in one step than in another; of a compiled graph much must be gone.
+    // Scripts may call more in one step than in another, and take another branch; one compiled graph has no choice.
     const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
-    if (id == RuleId::kIncompleteStep && (of_msprobe || missing.size() * 10 < step.operators.size()))
+    const bool branches = graphs_of_[graph.first] > 1 && missing.size() * 10 < step.operators.size();
+    if (id == RuleId::kIncompleteStep && !step.operators.empty() && (of_msprobe || branches))
       finding.severity = std::min(finding.severity, Severity::kNote);
     set_place(finding, graph, number, index_.folders()[step.folder].relative);
     finding.value = missing.size();
@@ -144,7 +161,8 @@ class StepJudge {
       const bool empty = oddity.kind == OddityKind::kEmptyStep;
       if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
-      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder) || is_told_by_slots(folder))
+        continue;
       Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
       set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
       finding.hint = empty
@@ -171,6 +189,15 @@ class StepJudge {
     return steps.size() > 1 && folder.step == *steps.begin() && may_differ(folder, steps.size());
   }
 
+  // Which tensors are missing says more than how many.
+  [[nodiscard]] bool is_told_by_slots(const FolderIdentity& folder) const {
+    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+      const bool of_tensors =
+          finding.kind == info(RuleId::kMissingSlots).name || finding.kind == info(RuleId::kMissingFiles).name;
+      return of_tensors && finding.rank == folder.rank && finding.step && finding.step == folder.step;
+    });
+  }
+
   [[nodiscard]] bool loops() const {
     const auto& runs = input_.runs.runs();
     return std::any_of(runs.begin(), runs.end(), [](const OpRun& run) { return run.occurrence > 0; });
@@ -182,6 +209,7 @@ class StepJudge {
 
   void judge_lacking() {
     if (!rules_.on(RuleId::kMissingStep)) return;
+    judge_ranks();
     for (const Oddity& oddity : input_.oddities) {
       if (oddity.kind != OddityKind::kLackingSteps) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
@@ -191,6 +219,30 @@ class StepJudge {
       finding.rank = folder.rank;
       finding.path = path_of(index_, oddity);
       finding.hint = "that process ended earlier, its disk was full, or its configuration has another iteration";
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // Ranks with folders, and no tensor.
+  void judge_ranks() {
+    std::map<int64_t, uint32_t> known;  // rank to one of its folders
+    std::set<int64_t> with_tensors;
+    for (uint32_t i = 0; i < index_.folders().size(); ++i) {
+      const FolderIdentity& folder = index_.folders()[i].identity;
+      if (folder.rank && selected(folder)) known.try_emplace(*folder.rank, i);
+    }
+    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
+      if (const Number rank = identity_of(index_, input_.runs.record(tensor)).rank) with_tensors.insert(*rank);
+    }
+    for (const auto& [rank, folder] : known) {
+      if (with_tensors.empty() || with_tensors.count(rank) > 0) continue;
+      Finding finding =
+          tree_finding(rules_, RuleId::kMissingStep, fmt::format("rank {} has no tensor; others have", rank));
+      finding.rank = rank;
+      finding.path = index_.folders()[folder].relative;
+      finding.hint =
+          "that process ended before its first dump, support_device leaves its device out, or its files were "
+          "not copied";
       findings_.push_back(std::move(finding));
     }
   }
@@ -220,8 +272,8 @@ class StepJudge {
       // With nothing there at all the folder of another run may be meant.
       if (lacking.empty() || dumped[rank].empty()) continue;
       Finding finding = tree_finding(rules_, RuleId::kMissingStep,
-                                     fmt::format("{} ran and are to be dumped (iteration \"{}\"), but are not there",
-                                                 steps_text(lacking), settings.iteration));
+                                     fmt::format("not there, although run and to be dumped (iteration \"{}\"): {}",
+                                                 settings.iteration, steps_text(lacking)));
       finding.rank = rank;
       finding.value = lacking.size();
       finding.hint = "they were deleted, the disk was full, or the run still goes on";
@@ -246,6 +298,7 @@ class StepJudge {
   std::vector<Finding>& findings_;
   std::set<uint32_t> told_;                                          // folders of steps
   std::map<std::pair<Number, Number>, std::set<int64_t>> steps_of_;  // by rank and graph
+  std::map<Number, size_t> graphs_of_;                               // by rank
   size_t ends_ = 0;
 };
 

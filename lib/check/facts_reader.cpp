@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "dump/host_tensor.h"
 #include "kernels/reduce.h"
 #include "stats/compute.h"
@@ -24,6 +27,12 @@ std::optional<DType> part_of(DType dtype) {
   if (dtype == DType::kComplex64) return DType::kFloat32;
   if (dtype == DType::kComplex128) return DType::kFloat64;
   return std::nullopt;
+}
+
+Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
+  return make_error(ErrorCode::kBadCsv, "'{}' is no number", excerpt(values.bad_number))
+      .with_tensor(fmt::format("{} {} {}", tensor.name.op_name, name_of(tensor.name.io), tensor.name.slot))
+      .with_offset(tensor.row_offset);
 }
 
 stats::ComputeOptions options_for(bool with_mean_abs) {
@@ -60,10 +69,11 @@ Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& c
   for (const uint32_t tensor : tensors) {
     if (read_[tensor]) continue;
     read_[tensor] = true;
-    ++count_read_;
     const TensorRecord& record = (*tensors_)[tensor];
+    if (record.broken) continue;
+    ++count_read_;
     if (has_elements(record)) {
-      if (!record.broken) with_elements.push_back(tensor);
+      with_elements.push_back(tensor);
     } else if (record.table != kNoTable) {
       in_tables.push_back(tensor);
     }
@@ -142,7 +152,9 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadCo
                            [&](int64_t piece, Values&& values) {
                              for (size_t i = 0; i < values.size(); ++i) {
                                const uint32_t tensor = tensors[static_cast<size_t>(piece * kPiece) + i];
-                               if (values[i]) {
+                               if (values[i] && !values[i]->bad_number.empty()) {
+                                 keep_failure(tensor, bad_row(*values[i], (*tensors_)[tensor]));
+                               } else if (values[i]) {
                                  facts_[tensor] = facts_of(*values[i]);
                                } else {
                                  keep_failure(tensor, std::move(values[i]).error());
@@ -153,6 +165,7 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadCo
 
 void FactsReader::keep_failure(uint32_t tensor, Error&& error) {
   if (error.code == ErrorCode::kCancelled) return;
+  --count_read_;
   const TensorRecord& record = (*tensors_)[tensor];
   if (error.path.empty()) error.path = index_->path_of(index_->files()[record.file]);
   failures_.push_back(std::move(error));

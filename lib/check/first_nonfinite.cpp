@@ -49,7 +49,8 @@ class Search {
         facts_(facts),
         context_(context),
         asked_(asked_runs(runs, chosen)),
-        causes_(runs, facts, context, asked_) {
+        causes_(runs, facts, context, asked_),
+        health_(runs, facts) {
     for (uint32_t run = 0; run < runs_.runs().size(); ++run) {
       Step& step = steps_[known_first(runs_.runs()[run].step)];
       if (step.begin == step.end) step.begin = run;
@@ -154,7 +155,7 @@ class Search {
       MSDUMP_CHECK_OK(facts_.read(batch, context_));
       for (; from < stop; ++from) {
         const RunInput* const bad = asked_[from] ? causes_.bad_input(from) : nullptr;
-        if (bad == nullptr) continue;
+        if (bad == nullptr || health_.does_no_harm(bad->tensor)) continue;
         MSDUMP_TRY(FirstNonfinite found, causes_.entered(from, *bad));
         return Found(std::move(found));
       }
@@ -167,7 +168,7 @@ class Search {
     for (const uint32_t tensor : parameters) {
       const TensorFacts& facts = facts_[tensor];
       const bool mask = !facts.has_nan && !facts.has_positive_inf && is_two_valued(facts);
-      if (!facts.known() || facts.is_finite() || mask) continue;
+      if (!facts.known() || facts.is_finite() || mask || health_.does_no_harm(tensor)) continue;
       FirstNonfinite found;
       found.parameter = runs_.record(tensor).name.op_name;
       found.kind = runs_.is_kept_name(found.parameter) ? Kind::kParameter : Kind::kInput;
@@ -187,6 +188,7 @@ class Search {
   const ReadContext& context_;
   const std::vector<bool> asked_;  // by run
   CauseFinder causes_;
+  const HealthJudge health_;
   std::map<std::pair<bool, int64_t>, Step> steps_;  // in the order of time
 };
 

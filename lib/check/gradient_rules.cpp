@@ -43,9 +43,71 @@ void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun&
   }
 }
 
-std::string of_weight(const WeightGradient& one) {
-  return one.weight.empty() ? "the gradient of a weight" : fmt::format("the gradient of {}", one.weight);
-}
+// The gradients of one step on one rank.
+struct StepGradients {
+  double largest = 0;  // root mean square; beside one that explodes the others only seem to vanish
+  size_t matrices = 0, zeros = 0;
+};
+
+class GradientJudge {
+ public:
+  GradientJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
+      : runs_(runs),
+        facts_(facts),
+        rules_(rules),
+        findings_(findings),
+        exploding_(rules.value(RuleId::kGradientExploding, "rms_gt")),
+        ratio_(rules.value(RuleId::kGradientVanishing, "layer_ratio_lt")) {}
+
+  void run() {
+    const std::vector<WeightGradient> gradients = weight_gradients(runs_, facts_);
+    for (const WeightGradient& one : gradients) {
+      const auto rms = facts_[one.tensor].root_mean_square();
+      if (!rms) continue;
+      StepGradients& step = steps_[{one.rank, one.step}];
+      if (*rms <= exploding_) step.largest = std::max(step.largest, *rms);
+      if (!is_matrix(one)) continue;
+      ++step.matrices;
+      step.zeros += *rms == 0 ? 1U : 0U;
+    }
+    for (const WeightGradient& one : gradients) judge(one);
+  }
+
+ private:
+  // Vectors may cancel out: the bias in front of a normalisation has no gradient.
+  [[nodiscard]] bool is_matrix(const WeightGradient& one) const { return facts_[one.tensor].rank >= 2; }
+
+  void judge(const WeightGradient& one) {
+    const auto rms = facts_[one.tensor].root_mean_square();
+    if (!rms) return;
+    const StepGradients& step = steps_[{one.rank, one.step}];
+    if (*rms > exploding_)
+      add(RuleId::kGradientExploding, one, *rms, fmt::format("has the root mean square {:.3g}", *rms));
+    if (!is_matrix(one) || *rms >= ratio_ * step.largest) return;
+    Finding* const finding =
+        add(RuleId::kGradientVanishing, one, *rms / step.largest,
+            fmt::format("has the root mean square {:.3g}; the largest of this step has {:.3g}", *rms, step.largest));
+    // A layer that nothing read in this step, or behind one that starts at zero, has none; most have not.
+    if (finding != nullptr && *rms == 0 && step.zeros * 2 <= step.matrices)
+      finding->severity = std::min(finding->severity, Severity::kNote);
+  }
+
+  Finding* add(RuleId id, const WeightGradient& one, double value, const std::string& message) {
+    if (!rules_.on(id) || !rules_[id].takes(runs_.operators()[runs_.op_of(one.tensor)].name)) return nullptr;
+    Finding& finding = findings_.emplace_back(finding_of(runs_, rules_, id, one.tensor));
+    finding.value = value;
+    finding.message =
+        (one.weight.empty() ? "the gradient of a weight " : fmt::format("the gradient of {} ", one.weight)) + message;
+    return &finding;
+  }
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+  const double exploding_, ratio_;
+  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, StepGradients> steps_;  // by rank and step
+};
 
 }  // namespace
 
@@ -73,35 +135,7 @@ std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsRead
 
 void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules,
                      std::vector<Finding>& findings) {
-  const std::vector<WeightGradient> gradients = weight_gradients(runs, facts);
-  // Beside one that explodes the others only seem to vanish.
-  const double exploding = rules.value(RuleId::kGradientExploding, "rms_gt");
-  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, double> largest;
-  for (const WeightGradient& one : gradients) {
-    double& most = largest[{one.rank, one.step}];
-    const double rms = facts[one.tensor].root_mean_square().value_or(0);
-    if (rms <= exploding) most = std::max(most, rms);
-  }
-  for (const WeightGradient& one : gradients) {
-    const auto rms = facts[one.tensor].root_mean_square();
-    if (!rms) continue;
-    const double most = largest[{one.rank, one.step}];
-    const auto add = [&](RuleId id, double value, std::string message) {
-      if (!rules.on(id) || !rules[id].takes(runs.operators()[runs.op_of(one.tensor)].name)) return;
-      Finding finding = finding_of(runs, rules, id, one.tensor);
-      finding.value = value;
-      finding.message = std::move(message);
-      findings.push_back(std::move(finding));
-    };
-    if (*rms > exploding)
-      add(RuleId::kGradientExploding, *rms, fmt::format("{} has the root mean square {:.3g}", of_weight(one), *rms));
-    const double ratio = rules.value(RuleId::kGradientVanishing, "layer_ratio_lt");
-    if (facts[one.tensor].rank >= 2 && *rms < ratio * most) {
-      add(RuleId::kGradientVanishing, *rms / most,
-          fmt::format("{} has the root mean square {:.3g}; the largest of this step has {:.3g}", of_weight(one), *rms,
-                      most));
-    }
-  }
+  GradientJudge(runs, facts, rules, findings).run();
 }
 
 }  // namespace msdump::check

@@ -83,6 +83,29 @@ Health HealthJudge::of(uint32_t tensor) const {
   return role != Role::kOutput || run == kNone ? Health::kMasked : of_negative_infinity(tensor, run);
 }
 
+bool HealthJudge::has_finite_outputs(uint32_t run) const {
+  const std::vector<uint32_t>& outputs = runs_.runs()[run].outputs;
+  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t output) {
+    return facts_[output].known() && facts_[output].is_finite();
+  });
+}
+
+bool HealthJudge::does_no_harm(uint32_t tensor) const {
+  if (facts_[tensor].has_nan) return false;
+  if (runs_.role(tensor) == Role::kParameter) {
+    const std::vector<uint32_t>& readers = runs_.readers_of_parameter(tensor);
+    return !readers.empty() &&
+           std::all_of(readers.begin(), readers.end(), [&](uint32_t run) { return has_finite_outputs(run); });
+  }
+  const uint32_t run = runs_.run_of(tensor);
+  if (runs_.role(tensor) != Role::kInput || run == kNone || !has_finite_outputs(run)) return false;
+  const std::vector<RunInput>& inputs = runs_.runs()[run].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+    return input.tensor == tensor &&
+           (input.from == InputEdge::From::kConstant || input.from == InputEdge::From::kParameter);
+  });
+}
+
 Health HealthJudge::of_made(uint32_t tensor, uint32_t run) const {
   const bool only_negative = needs_inputs(tensor) && runs_.role(tensor) == Role::kInput;
   return only_negative ? of_negative_infinity(tensor, run) : of(tensor);

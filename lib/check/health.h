@@ -30,10 +30,14 @@ class HealthJudge {
   // Of what a run made, whoever's input shows it.
   [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
   [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
+  // An infinity that came in, as a constant or a parameter (where a running minimum begins), and of which every operator
+  // that read it made something finite. The outputs of these are to have been read.
+  [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
   // The tensors that tell of an input: what was dumped of it, else the output that it was.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 
  private:
+  [[nodiscard]] bool has_finite_outputs(uint32_t run) const;
   [[nodiscard]] Health of_negative_infinity(uint32_t tensor, uint32_t run) const;
 
   const OpRuns& runs_;

@@ -157,7 +157,8 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   found.parameter = bad.parameter;
   const TensorRecord& record = runs_.record(found.tensor);
   const std::string input = slot_text(record);
-  uint32_t parameter = record.name.io == Io::kParameter ? found.tensor : kNone;
+  uint32_t parameter =
+      runs_.role(found.tensor) == Role::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
   if (parameter == kNone && !runs_.has_flow()) {
     MSDUMP_TRY(parameter, module_parameter_like(found.tensor));
   }
@@ -170,7 +171,9 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   } else if (bad.from == From::kParameter) {
     found.kind = Kind::kInput;
     found.reason =
-        fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
+        runs_.role(found.tensor) == Role::kParameter
+            ? fmt::format("it reads the input {} of the graph, which is not finite already", found.parameter)
+            : fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
   } else if (bad.made_by != kNone && !asked_[bad.made_by]) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; {}, which made it, was not asked for", input,

@@ -121,7 +121,7 @@ void OpRuns::collect() {
       roles_[tensor] = role_of(one);
       const FolderIdentity& folder = side_.index->folders()[side_.index->files()[one.file].folder].identity;
       if (roles_[tensor] == Role::kParameter)
-        parameter_files_.emplace(std::tuple(normalised_op_name(one.name.op_name), folder.rank, folder.step), tensor);
+        parameter_uses_[{normalised_op_name(one.name.op_name), folder.rank, folder.step}].file = tensor;
       if (roles_[tensor] == Role::kParameter || roles_[tensor] == Role::kOther) continue;
       const auto [at, added] =
           known.try_emplace({op, folder.rank, folder.step, one.occurrence}, static_cast<uint32_t>(runs_.size()));
@@ -195,10 +195,11 @@ uint32_t OpRuns::output_of(uint32_t run, uint32_t slot) const {
   return kNone;
 }
 
-// The step does not change what went into the network, so that the file written at its end shows it.
-uint32_t OpRuns::file_of_parameter(std::string_view parameter, const OpRun& run) const {
-  const auto found = parameter_files_.find({normalised_op_name(parameter), run.rank, run.step});
-  return found == parameter_files_.end() ? kNone : found->second;
+const std::vector<uint32_t>& OpRuns::readers_of_parameter(uint32_t tensor) const {
+  static const std::vector<uint32_t> kNobody;
+  const Identity identity = identity_of(*side_.index, record(tensor));
+  const auto found = parameter_uses_.find({normalised_op_name(identity.name.op_name), identity.rank, identity.step});
+  return found == parameter_uses_.end() ? kNobody : found->second.runs;
 }
 
 void OpRuns::add_edges() {
@@ -237,7 +238,10 @@ void OpRuns::add_edges_of(uint32_t index) {
       const IrParameter& parameter = ir.parameters[edge.parameter];
       input.parameter = ir.text(parameter.name);
       input.is_weight = is_kept(ir, parameter);
-      if (input.tensor == kNone && !input.is_weight) input.made_as = file_of_parameter(input.parameter, run);
+      ParameterUse& use = parameter_uses_[{normalised_op_name(input.parameter), run.rank, run.step}];
+      use.runs.push_back(index);
+      // The step does not change what went into the network, so that the file written at its end shows it.
+      if (input.tensor == kNone && !input.is_weight) input.made_as = use.file;
     }
     if (edge.from == From::kOperator && place_[edge.op] != kNone) {
       input.made_by = find_run(place_[edge.op], run);

@@ -64,6 +64,8 @@ class OpRuns {
   [[nodiscard]] size_t tensors() const { return roles_.size(); }
   // The same operator in all steps: the first with its name. msprobe's stack.json has an operator of its own for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
+  // Runs that read what a file of a parameter holds, in the same step; of a flow that is not known none.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(uint32_t tensor) const;
   // Operators that read an output of this one; of a flow that is not known none.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
   // Of a run: inputs of others that its outputs became, where these were not dumped, or are `lost`.
@@ -91,7 +93,6 @@ class OpRuns {
   void add_edges_of(uint32_t run);
   void keep_written_outputs(uint32_t run);
   void judge_by_type(uint32_t run);
-  [[nodiscard]] uint32_t file_of_parameter(std::string_view parameter, const OpRun& run) const;
   [[nodiscard]] uint32_t find_run(uint32_t op, const OpRun& near) const;
   [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const;
 
@@ -104,8 +105,12 @@ class OpRuns {
   std::vector<uint32_t> place_;           // by operator of the graph: in operators_
   std::map<Place, uint32_t> by_place_;
   std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: is it a weight?
-  // By name, rank and step: tensors.
-  std::map<std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>, uint32_t> parameter_files_;
+  // By name, rank and step: the file of a parameter, and who reads it.
+  struct ParameterUse {
+    uint32_t file = kNone;  // tensor
+    std::vector<uint32_t> runs;
+  };
+  std::map<std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>, ParameterUse> parameter_uses_;
   std::vector<std::vector<uint32_t>> readers_;     // by run: runs
   std::vector<std::vector<uint32_t>> read_slots_;  // by operator: output slots that some operator reads
   std::vector<std::vector<uint32_t>> op_readers_;  // by operator

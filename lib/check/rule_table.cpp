@@ -156,7 +156,9 @@ std::vector<RuleInfo> make_rules() {
          return parameters;
        }(),
        "mean |x|, max, min or mean is below its parameter; or by layer: the root mean square of a weight's gradient is "
-       "smaller by layer_ratio_lt than the largest of the step (not of vectors, whose gradients may cancel out)"},
+       "smaller by layer_ratio_lt than the largest of the step (not of vectors, whose gradients may cancel out; of "
+       "exactly "
+       "0 a note, unless most are)"},
       {kOperatorOverflow,
        "operator_overflow",
        "OO",

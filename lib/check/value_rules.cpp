@@ -105,25 +105,13 @@ class TensorJudge {
     if (runs_.role(tensor) == Role::kUnwritten) {
       finding.severity = Severity::kNote;
       finding.message += "; nothing reads this output, the kernel may never have written it";
-    } else if (finding.kind == info(RuleId::kInf).name && does_no_harm(tensor)) {
+    } else if (finding.kind == info(RuleId::kInf).name && health_.does_no_harm(tensor)) {
       finding.severity = Severity::kNote;
       finding.message += "; what the operator makes of it is finite";
     } else if (health == Health::kMasked) {
       finding.severity = Severity::kNote;
       finding.message += ", as a mask has";
     }
-  }
-
-  // A constant or a parameter, as a minimum begins with, whose readers make something finite of it.
-  [[nodiscard]] bool does_no_harm(uint32_t tensor) const {
-    const uint32_t run = runs_.run_of(tensor);
-    if (runs_.role(tensor) != Role::kInput || run == kNone || runs_.runs()[run].outputs.empty()) return false;
-    for (const RunInput& input : runs_.runs()[run].inputs) {
-      if (input.tensor == tensor && (input.from == InputEdge::From::kOperator || input.is_weight)) return false;
-    }
-    const std::vector<uint32_t>& outputs = runs_.runs()[run].outputs;
-    return std::all_of(outputs.begin(), outputs.end(),
-                       [&](uint32_t output) { return facts_[output].known() && facts_[output].is_finite(); });
   }
 
   [[nodiscard]] bool input_has_edge(uint32_t tensor, bool negative) const {

@@ -92,7 +92,11 @@ class RowReader {
 
   void take_number(Extremum which, std::string_view text) {
     const auto value = parse_number(text);
-    if (!value) return;
+    if (!value) {
+      const bool nothing = text.empty() || text == "null" || text == "None" || text == "N/A";
+      if (!nothing && values_.bad_number.empty()) values_.bad_number = text;
+      return;
+    }
     const bool exact = !is_csv() || *value == 0 || (is_whole(values_.dtype) && is_plain_whole(text)) ||
                        text == "True" || text == "False";
     values_.numbers[static_cast<size_t>(which)] = {*value, exact ? 0 : half_unit(*value)};

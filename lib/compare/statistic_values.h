@@ -66,6 +66,7 @@ struct StatisticValues {
   std::optional<uint64_t> count, negative, positive, zero, nan, negative_inf, positive_inf;
   std::vector<Checksum> checksums;
   bool finite_only = false;          // no NaN and no infinity has entered max, min and mean
+  std::string bad_number;            // the first text in a column of numbers that is none; empty: there is none
   bool mean_of_first_chunk = false;  // of a tensor of 20000 elements or more: up to 2.3.1 the mean is that of the first
 
   [[nodiscard]] const std::optional<StatisticNumber>& number(Extremum which) const {

@@ -34,6 +34,7 @@ class Joiner {
     for (const auto& [at, data_name] : references_) {
       const size_t partner = data_name.empty() ? partner_by_name(at) : partner_by_file(at, data_name);
       if (partner != kNone) join(at, partner);
+      tensors_[at].lost_file = partner == kNone && !data_name.empty();
     }
     if (std::find(gone_.begin(), gone_.end(), true) == gone_.end()) return;
     size_t kept = 0;

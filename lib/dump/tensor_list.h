@@ -36,6 +36,7 @@ struct TensorRecord {
   uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
+  bool lost_file = false;      // the table names a file of its elements, and that is not there
   bool broken = false;         // its elements cannot be had; `failures` says why
   bool claimed_twice = false;  // a record before this one has the same identity, time stamp and all
 };

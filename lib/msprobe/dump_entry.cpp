@@ -153,6 +153,10 @@ class EntryReader {
   static bool take_number(const JsonValue& value, std::optional<std::string>& into) {
     if (value.is(JsonKind::kBool)) into = value.boolean ? "true" : "false";
     if (value.is(JsonKind::kNumber)) into = value.text;
+    // Who rewrites the file with a strict writer has to quote these.
+    for (const std::string_view special : {"NaN", "Infinity", "-Infinity", "inf", "-inf"}) {
+      if (value.is(JsonKind::kString) && equals_ignoring_case(value.text, special)) into = special;
+    }
     return into.has_value();
   }
 

@@ -231,7 +231,7 @@ HEALTHY = [
               ((MLP_IMAGE, 'return start.spoil(start.array(50 + step, ROWS, WIDTH), float("nan"), 17)'),
                ("left = self.left(x)",
                 "x = ops.select(ops.isnan(x), ops.zeros_like(x), x); left = self.left(x)")),
-              also=("_backbone-Net/Select-op0",), ambiguous="one may want to hear of a NaN in a batch all the same"),
+              also=("_backbone-Net/Select-op0", "_backbone-Net/IsNan-op0"), ambiguous="one may want to hear of a NaN in a batch all the same"),
     CheckCase("healthy-constants", "mlp", "cut at an infinite constant: nothing is",
               ((SIN, 'h = ops.minimum(ops.sin(h), float("inf"))'),)),
     CheckCase("healthy-pool-padding", "cnn", "padded with -inf in front of a pool",

@@ -83,7 +83,8 @@ TEST_CASE("a later step that ends before the others did has stopped") {
   const Finding& finding = Checked(scratch.path()).only("stopped");
   CHECK(finding.step == 2);
   CHECK(finding.message ==
-        "2 operators that other steps have: Default/Mul-op4, Default/Mul-op5; the last one dumped is Default/Mul-op3");
+        "2 operators that other steps have are not here: Default/Mul-op4, Default/Mul-op5; the last one dumped is "
+        "Default/Mul-op3");
 }
 
 TEST_CASE("files that one step lost are an incomplete step") {
@@ -111,7 +112,7 @@ TEST_CASE("a rank without a step of the others, and a step that ran and is not t
   ran.write("rank_0/.dump_metadata/data_dump.json", data_dump(R"("iteration":"0|2-3")"));
   ran.write("rank_0/execution_order/ms_global_execution_order_graph_0.csv", "0\n1\n2\n3\n4\n");
   CHECK(Checked(ran.path()).only("missing_step").message ==
-        "steps 2, 3 ran and are to be dumped (iteration \"0|2-3\"), but are not there");
+        "not there, although run and to be dumped (iteration \"0|2-3\"): steps 2, 3");
 }
 
 TEST_CASE("cut and empty files are errors, with what probably happened") {
