@@ -1,14 +1,18 @@
 #include "diff_run.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/nearest_name.h"
 #include "compare/precision.h"
 #include "compare/record_diff.h"
+#include "diff_no_partner.h"
+#include "dump/host_tensor.h"
+#include "graph/op_name.h"
+#include "graph/source_lines.h"
 #include "msprobe/names.h"
 
 namespace msdump::cli {
@@ -31,91 +35,176 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
   graph.jobs = options.jobs;
   auto side = std::make_unique<DiffSide>();
   MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll}));
-  side->side.index = &side->opened.catalogue->index;
-  side->tables = std::make_unique<StatisticTables>(side->opened.catalogue->index);
-  side->side.tensors = &side->opened.catalogue->list.tensors();
-  if (side->opened.joined) {
+  side->side.index = &side->catalogue().index;
+  side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
+  side->side.tensors = &side->catalogue().list.tensors();
+  // An IR that was found nearby and has none of the operators is another run's.
+  if (side->opened.joined && side->opened.joined->join.matched_operators() > 0) {
     side->side.graph = &side->opened.graph();
     side->side.join = &side->opened.joined->join;
   }
   return side;
 }
 
+// The dump.json of both sides, the first with the first.
+std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
+  const auto of = [](const DumpIndex& index) {
+    std::vector<std::string> paths;
+    for (const IndexedFile& file : index.files()) {
+      if (file.kind == FileKind::kDumpJson) paths.push_back(index.path_of(file));
+    }
+    return paths;
+  };
+  const std::vector<std::string> left = of(*a.side.index), right = of(*b.side.index);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
+  return pairs;
+}
+
+// Names that are mapped one by one and that the candidate has not.
+void note_unknown_names(Session& session, const NameMap& map, const CompareSide& side) {
+  std::set<std::string> known;
+  for (const TensorRecord& tensor : *side.tensors) known.insert(normalised_op_name(tensor.name.op_name));
+  for (const NamePair& pair : map.operators()) {
+    if (known.count(normalised_op_name(pair.candidate)) > 0) continue;
+    session.messages.warning(
+        fmt::format("--map, line {}: the candidate has no operator '{}'", pair.line, excerpt(pair.candidate)));
+  }
+}
+
+bool is_one_file(const DiffSide& side) {
+  return side.catalogue().index.files().size() == 1 && side.catalogue().list.tensors().size() == 1;
+}
+
 bool is_selected(const DiffRun& run, const TensorPair& pair) {
   const OpenedGraph& side = run.side_of(pair);
-  const TensorRecord& record = run.record_of(pair);
-  if (!side.selects(record)) return false;
+  if (!side.selects(run.record_of(pair))) return false;
   if (side.operators.everything()) return true;
-  const auto named = [&](uint32_t place, const std::vector<SequencedOp>& operators, const OpenedGraph& opened) {
+  const auto named = [&](uint32_t place, const std::vector<SequencedOp>& operators) {
     if (place == kNoOperator) return false;
     Identity identity;
     identity.name.op_name = operators[place].name;
     identity.name.op_type = operators[place].type;
-    return opened.operators.matches_file(identity);
+    return side.operators.matches_file(identity);
   };
   const OpPair& op = run.pairing.operators[pair.op];
-  return side.operators.matches_file(identity_of(side.catalogue->index, record)) ||
-         named(op.a, run.pairing.a, run.a->opened) || named(op.b, run.pairing.b, run.b->opened);
+  return side.operators.matches_file(identity_of(side.catalogue->index, run.record_of(pair))) ||
+         named(op.a, run.pairing.a) || named(op.b, run.pairing.b);
 }
 
 // By rank, graph and step, then operator by operator.
 void choose_rows(DiffRun& run) {
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
+  std::vector<Key> keys;
   for (uint32_t i = 0; i < run.pairing.tensors.size(); ++i) {
-    if (is_selected(run, run.pairing.tensors[i])) run.rows.push_back(i);
+    if (!is_selected(run, run.pairing.tensors[i])) continue;
+    const Identity identity = run.identity(i);
+    keys.emplace_back(identity.rank, identity.graph, identity.step, i);
   }
-  const auto key = [&](uint32_t row) {
-    const TensorPair& pair = run.pairing.tensors[row];
-    const Identity identity = identity_of(run.side_of(pair).catalogue->index, run.record_of(pair));
-    return std::tuple(identity.rank, identity.graph, identity.step, row);
+  std::sort(keys.begin(), keys.end());
+  for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
+}
+
+// What is done with one pair.
+class Comparison {
+ public:
+  Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
+      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
+    coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
+  }
+
+  struct Outcome {
+    TensorDiff diff;
+    RowExtras extras;
   };
-  std::vector<std::pair<decltype(key(0)), uint32_t>> keyed;
-  keyed.reserve(run.rows.size());
-  for (const uint32_t row : run.rows) keyed.emplace_back(key(row), row);
-  std::sort(keyed.begin(), keyed.end());
-  for (size_t i = 0; i < keyed.size(); ++i) run.rows[i] = keyed[i].second;
-}
 
-TensorDiff unmatched(const DiffRun& run, const TensorPair& pair) {
-  TensorDiff diff;
-  diff.verdict = Verdict::kUnmatched;
-  const bool of_a = pair.b == kNoTensor;
-  diff.reason = of_a ? "not in the reference" : "not in the candidate";
-  const uint32_t near = run.nearest[pair.op];
-  if (near != kNoOperator)
-    diff.reason += "; the nearest name there is " + (of_a ? run.pairing.b : run.pairing.a)[near].name;
-  return diff;
-}
+  [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
+    const TensorPair& pair = run_.pairing.tensors[tensor];
+    Outcome outcome;
+    if (pair.a == kNoTensor || pair.b == kNoTensor) {
+      outcome.diff = no_partner_.explain(pair);
+      return outcome;
+    }
+    const ToleranceRule* const rule = rule_for(pair);
+    Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
+    tolerance.coarsest = coarsest_;
+    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
+    if (!outcome.diff.by_statistics)
+      judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
+    if (outcome.diff.verdict != Verdict::kSame && !outcome.diff.by_statistics)
+      MSDUMP_CHECK_OK(look_closer(pair, outcome));
+    return outcome;
+  }
 
-Result<TensorDiff> compare(Session& session, const Tolerance& tolerance, const DiffRun& run, const TensorPair& pair) {
-  if (pair.a == kNoTensor || pair.b == kNoTensor) return unmatched(run, pair);
-  const Catalogue& a = *run.a->opened.catalogue;
-  const Catalogue& b = *run.b->opened.catalogue;
-  const TensorRecord &of_a = a.list.tensors()[pair.a], &of_b = b.list.tensors()[pair.b];
-  PairOptions more;
-  // MindSpore dumps an input in the shape of what wrote it; msprobe in the one that the call saw.
-  more.any_shape = of_b.name.io == Io::kInput && !parse_msprobe_entry(of_b.name.op_name);
-  return diff_records({a.index, *run.a->tables}, of_a, {b.index, *run.b->tables}, of_b, tolerance,
-                      {*run.b->opened.pool, session.cancel}, more);
-}
+ private:
+  [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*run_.a->side.tensors)[pair.a]; }
+  [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*run_.b->side.tensors)[pair.b]; }
 
-void compare_all(Session& session, const DiffOptions& options, DiffRun& run) {
+  [[nodiscard]] const ToleranceRule* rule_for(const TensorPair& pair) const {
+    if (!rules_.by_tensor) return nullptr;
+    const NameFacts& name = of_b(pair).name;
+    return rules_.by_tensor->rule_for(
+        {run_.op_name(pair.op), run_.op_type(pair.op), name.io, name.slot, of_a(pair).name.dtype, name.dtype});
+  }
+
+  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
+    PairOptions more;
+    more.kl = rules_.kl;
+    // MindSpore dumps an input in the shape of what wrote it; msprobe in the one that the call saw.
+    more.any_shape = of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) &&
+                     run_.b->side.graph != nullptr;
+    return diff_records({*run_.a->side.index, *run_.a->tables}, of_a(pair), {*run_.b->side.index, *run_.b->tables},
+                        of_b(pair), tolerance, {*run_.b->opened.pool, session_.cancel}, more);
+  }
+
+  // The worst elements with both values.
+  Status look_closer(const TensorPair& pair, Outcome& outcome) const {
+    if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
+    MSDUMP_TRY(HostTensor left, HostTensor::open(*run_.a->side.index, of_a(pair), {}));
+    MSDUMP_TRY(HostTensor right, HostTensor::open(*run_.b->side.index, of_b(pair), {}));
+    // Where one side alone is NaN or infinite, the metrics know of no worst element.
+    const bool mismatch = outcome.diff.verdict == Verdict::kNan;
+    if (options_.worst > 0 || options_.by_axis || mismatch) {
+      const SecondLookOptions look{std::max<size_t>(options_.worst, mismatch ? 1 : 0), options_.by_axis};
+      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, session_.cancel));
+    }
+    std::vector<WorstElement>& worst = outcome.extras.look.worst;
+    if (mismatch && !worst.empty()) {
+      outcome.extras.worst = worst.front();
+      if (options_.worst == 0) worst.clear();
+    } else if (outcome.diff.metrics.worst) {
+      MSDUMP_TRY(outcome.extras.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
+    }
+    return {};
+  }
+
+  Session& session_;
+  const DiffOptions& options_;
+  const DiffRules& rules_;
+  const DiffRun& run_;
+  const NoPartner no_partner_;
+  std::optional<DType> coarsest_;
+};
+
+void compare_all(Session& session, const DiffOptions& options, const DiffRules& rules, DiffRun& run) {
   run.diffs.resize(run.pairing.tensors.size());
-  Tolerance tolerance = options.tolerance;
-  tolerance.coarsest = coarser_throughout(run.a->side, run.b->side, run.pairing);
+  run.extras.resize(run.pairing.tensors.size());
+  const Comparison comparison(session, options, rules, run);
   run.b->opened.pool->ordered_for(
       static_cast<int64_t>(run.rows.size()),
-      [&](int64_t row) {
-        if (session.cancel.cancelled()) return Result<TensorDiff>(TensorDiff());
-        return compare(session, tolerance, run, run.pairing.tensors[run.rows[static_cast<size_t>(row)]]);
+      [&](int64_t row) -> Result<Comparison::Outcome> {
+        MSDUMP_CHECK_OK(session.cancel.check());
+        return comparison.compare(run.rows[static_cast<size_t>(row)]);
       },
-      [&](int64_t row, Result<TensorDiff>&& diff) {
-        TensorDiff& place = run.diffs[run.rows[static_cast<size_t>(row)]];
-        if (diff) {
-          place = std::move(*diff);
+      [&](int64_t row, Result<Comparison::Outcome>&& outcome) {
+        const uint32_t tensor = run.rows[static_cast<size_t>(row)];
+        if (outcome) {
+          run.diffs[tensor] = std::move(outcome->diff);
+          run.extras[tensor] = std::move(outcome->extras);
           return;
         }
-        place.reason = diff.error().message;
-        run.failures.push_back(std::move(diff).error());
+        run.diffs[tensor].reason = outcome.error().message;
+        run.failures.push_back(std::move(outcome).error());
       });
 }
 
@@ -125,17 +214,55 @@ void revise_verdicts(DiffRun& run) {
     run.diffs[tensor].verdict = Verdict::kClose;
     run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
   }
+  for (const uint32_t tensor : run.divergence.unwritten) {
+    if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
+    run.diffs[tensor].verdict = Verdict::kSkipped;
+    run.diffs[tensor].reason = "nothing reads this output; the kernel may never have written it";
+  }
   for (const uint32_t tensor : run.divergence.suspicious) {
     run.diffs[tensor].verdict = Verdict::kDiffer;
-    run.diffs[tensor].reason = "the operator's inputs are equal bit for bit; more than rounding leaves";
+    run.diffs[tensor].reason = "within the tolerance, but the operator's inputs are equal bit for bit";
   }
+}
+
+void accept_by_baseline(DiffRules& rules, DiffRun& run) {
+  if (!rules.baseline) return;
+  for (const uint32_t tensor : run.rows)
+    run.extras[tensor].accepted = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
+  for (const TensorKey* const key : rules.baseline->unused())
+    run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
+}
+
+// A tensor whose elements cannot be had was told of when the dump was listed.
+void drop_doubled_failures(DiffRun& run) {
+  const auto told = [&](const Error& error) {
+    const auto same = [&](const Error& other) { return other.path == error.path && other.tensor == error.tensor; };
+    const auto of = [&](const DiffSide& side) {
+      const auto& failures = side.catalogue().list.failures();
+      return std::any_of(failures.begin(), failures.end(), same);
+    };
+    return of(*run.a) || of(*run.b);
+  };
+  std::erase_if(run.failures, told);
 }
 
 }  // namespace
 
 const TensorRecord& DiffRun::record_of(const TensorPair& pair) const {
-  return pair.b != kNoTensor ? b->opened.catalogue->list.tensors()[pair.b]
-                             : a->opened.catalogue->list.tensors()[pair.a];
+  return pair.b != kNoTensor ? (*b->side.tensors)[pair.b] : (*a->side.tensors)[pair.a];
+}
+
+Identity DiffRun::identity(uint32_t tensor) const {
+  const TensorPair& pair = pairing.tensors[tensor];
+  return identity_of(side_of(pair).catalogue->index, record_of(pair));
+}
+
+TensorKey DiffRun::key(uint32_t tensor) const {
+  const Identity identity = this->identity(tensor);
+  return {identity.rank,      identity.graph,
+          identity.step,      op_name(pairing.tensors[tensor].op),
+          identity.name.io,   std::string(identity.name.slot),
+          identity.occurrence};
 }
 
 DiffRun::OpInGraph DiffRun::operator_in_graph(uint32_t pair) const {
@@ -145,26 +272,49 @@ DiffRun::OpInGraph DiffRun::operator_in_graph(uint32_t pair) const {
   return {};
 }
 
+const SourceFrame* DiffRun::frame(uint32_t pair) const {
+  const OpInGraph found = operator_in_graph(pair);
+  return found.opened == nullptr ? nullptr : best_frame(found.opened->graph(), found.op);
+}
+
 const std::string& DiffRun::op_name(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
   return op.a != kNoOperator ? pairing.a[op.a].name : pairing.b[op.b].name;
 }
 
-Result<DiffRun> run_diff(Session& session, const DiffOptions& options) {
+std::string_view DiffRun::op_type(uint32_t pair) const {
+  const OpPair& op = pairing.operators[pair];
+  return op.a != kNoOperator ? pairing.a[op.a].type : pairing.b[op.b].type;
+}
+
+Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   DiffRun run;
   const std::string& first = options.paths.front();
   const std::string& second = options.paths.back();
   MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
   MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
-  run.pairing = pair_sides(run.a->side, run.b->side);
-  run.nearest = nearest_names(run.pairing, *run.b->opened.pool);
+  run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
+  std::optional<NameMap> map;
+  if (!options.map.empty()) {
+    MSDUMP_TRY(map, NameMap::read(options.map, {dump_jsons(*run.a, *run.b)}));
+    note_unknown_names(session, *map, run.a->side);
+  }
+  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
+                                : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
   choose_rows(run);
-  compare_all(session, options, run);
+  compare_all(session, options, rules, run);
   MSDUMP_CHECK_OK(session.cancel.check());
-  run.modules = ModuleTree::of(run.b->opened.catalogue->index);
-  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, run.modules);
+  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
+  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
+  for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   revise_verdicts(run);
+  accept_by_baseline(rules, run);
+  drop_doubled_failures(run);
   return run;
+}
+
+bool counts_as_difference(const DiffRun& run, uint32_t tensor) {
+  return is_difference(run.diffs[tensor].verdict) && !run.extras[tensor].accepted;
 }
 
 }  // namespace msdump::cli

@@ -190,14 +190,14 @@ ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
   return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
 }
 
-bool report_graph_failures(Session& session, const OpenedGraph& opened) {
+bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices) {
   for (const Error& error : opened.loaded->failures) session.messages.error(error);
   bool failed = !opened.loaded->failures.empty();
   if (opened.catalogue) {
     report_failures(session, *opened.catalogue);
     failed = failed || !opened.catalogue->list.failures().empty();
   }
-  note_choices(session, opened);
+  if (choices == Choices::kNoted) note_choices(session, opened);
   return failed;
 }
 

@@ -66,8 +66,10 @@ Status read_other_lines(Session& session, OpenedGraph& opened);
 // Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
 
-// Prints failures of the graph's and the dump's files, and notes on the choice of numbers; true if anything failed.
-bool report_graph_failures(Session& session, const OpenedGraph& opened);
+// Prints failures of the graph's and the dump's files, and what was decided about the graph and the numbers; true if
+// anything failed.
+enum class Choices : uint8_t { kNoted, kSilent };
+bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices = Choices::kNoted);
 [[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
 
 // A path relative to the dump where it lies inside it; else as it is.

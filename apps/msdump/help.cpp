@@ -130,9 +130,10 @@ std::string overview(const CommandTree& tree) {
     text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
   }
   text += "\nExamples:\n";
+  constexpr size_t kExamplesShown = 3;
   size_t shown = 0;
   for (const CommandTree::Entry& one : tree.entries()) {
-    if (one.info().examples.empty() || !one.info().works || shown++ == 3) continue;
+    if (one.info().examples.empty() || !one.info().works || shown++ >= kExamplesShown) continue;
     text += fmt::format("  {}\n", one.info().examples.front().line);
   }
   return text + "\nmsdump COMMAND --help says more; msdump --version is what a bug report needs.\n";

@@ -48,6 +48,7 @@ struct DumpTensor {
   std::optional<Shape> shape;              // on the device; -1 where the file says "unknown"; empty: the file has none
   std::optional<Shape> original_shape;     // on the host; () is a scalar
   std::optional<int32_t> original_format;  // outputs only, and often absent
+  uint64_t address = 0;                    // where it was on the device; 0: not said
   uint64_t offset = 0;                     // of the first byte in the file
   uint64_t size = 0;                       // bytes present for it, at least what `shape` needs if the tensor is whole
   std::optional<Error> problem;  // why its bytes cannot be had (truncated, absurd size); the others are unharmed

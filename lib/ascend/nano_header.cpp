@@ -55,7 +55,8 @@ Result<DumpTensor> read_tensor(ByteReader& reader, Section section) {
     MSDUMP_CHECK_OK(reader.skip(8));  // original index and data type
     MSDUMP_TRY(tensor.original_format, reader.i32());
   }
-  MSDUMP_CHECK_OK(reader.skip(16));  // address, offset
+  MSDUMP_TRY(tensor.address, reader.u64());
+  MSDUMP_CHECK_OK(reader.skip(8));  // offset
   MSDUMP_TRY(tensor.size, reader.u64());
   MSDUMP_TRY(const uint32_t list_bytes, reader.u32());
   MSDUMP_TRY(const ByteReader list, reader.sub(list_bytes));

@@ -208,6 +208,7 @@ class HeaderScanner {
     tensor.format_number = message.format();
     tensor.sub_format = message.sub_format();
     tensor.size = message.size();
+    tensor.address = message.address();
     tensor.shape = shape_of(message.has_shape(), message.shape());
     tensor.original_shape = shape_of(message.has_original_shape(), message.original_shape());
   }

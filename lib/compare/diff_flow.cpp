@@ -173,6 +173,8 @@ class IrEdges {
     for (uint32_t run = 0; run < runs_.runs.size(); ++run) keep_written_outputs(run);
   }
 
+  std::vector<uint32_t> unwritten;
+
  private:
   [[nodiscard]] OpId op_of(uint32_t pair) const {
     const uint32_t place = of_b_ ? pairing_.operators[pair].b : pairing_.operators[pair].a;
@@ -208,7 +210,10 @@ class IrEdges {
     input.from = edge.from;
     if (edge.from == From::kParameter) {
       const IrGraph& ir = graph_.ir(op);
-      input.parameter = ir.text(ir.parameters[edge.parameter].name);
+      const IrParameter& parameter = ir.parameters[edge.parameter];
+      input.parameter = ir.text(parameter.name);
+      const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
+      input.is_weight = parameter.is_weight.value_or(is_ref || parameter.has_default);
     }
     if (edge.from != From::kOperator) return input;
     read_.emplace(edge.op, edge.output);
@@ -254,7 +259,12 @@ class IrEdges {
         if (slot && read_.count({op, static_cast<uint32_t>(*slot)}) > 0) read.push_back(tensor);
       }
       const bool others_count = run.outputs.size() > 1 && !read.empty();
-      if (others_count || updated != updated_.end()) run.outputs = std::move(read);
+      if (others_count || updated != updated_.end()) {
+        for (const uint32_t tensor : run.outputs) {
+          if (std::find(read.begin(), read.end(), tensor) == read.end()) unwritten.push_back(tensor);
+        }
+        run.outputs = std::move(read);
+      }
     }
     if (updated != updated_.end())
       run.outputs.insert(run.outputs.end(), updated->second.begin(), updated->second.end());
@@ -317,7 +327,9 @@ DiffFlow flow_of(const CompareSide& a, const CompareSide& b, const Pairing& pair
   DiffFlow flow;
   if (has_flow(a) || has_flow(b)) {
     const bool of_b = has_flow(b);
-    IrEdges(of_b ? b : a, of_b, pairing, diffs, runs).add();
+    IrEdges edges(of_b ? b : a, of_b, pairing, diffs, runs);
+    edges.add();
+    flow.unwritten = std::move(edges.unwritten);
     flow.kind = FlowKind::kIr;
   } else if (add_edges_by_values(diffs, runs)) {
     flow.kind = FlowKind::kValues;

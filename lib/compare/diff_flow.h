@@ -37,7 +37,8 @@ struct FlowInput {
   uint32_t made_as = kNoTensor;  // the output that it was; kNoTensor: not known, or neither side has it
   uint32_t made_by = kNoRun;     // whose output it was
   InputEdge::From from = InputEdge::From::kUnknown;
-  std::string parameter;  // From::kParameter: its name
+  std::string parameter;   // From::kParameter: its name
+  bool is_weight = false;  // of such: one that the network keeps, no input of the graph
 };
 
 struct FlowRun {
@@ -51,6 +52,7 @@ struct FlowRun {
 enum class FlowKind : uint8_t { kIr, kValues, kOrder };
 
 struct DiffFlow {
+  std::vector<uint32_t> unwritten;  // in Pairing::tensors: outputs that may never have been written
   FlowKind kind = FlowKind::kOrder;
   std::vector<FlowRun> runs;  // by rank and step, then in the order of Pairing::operators
 };

@@ -50,6 +50,7 @@ struct DivergenceReport {
   std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
   std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
   std::vector<uint32_t> noise;       // over the tolerance, but what terms that cancel leave
+  std::vector<uint32_t> unwritten;   // diff_flow.h: whatever the memory held
   FlowKind flow = FlowKind::kOrder;  // what was followed
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace msdump {
 namespace {
@@ -17,10 +18,23 @@ std::optional<MetricNumber> number(std::optional<double> value) {
   return value ? std::optional<MetricNumber>(*value) : std::nullopt;
 }
 
-// The getter of a member of PairMetrics.
+// The getter of a member of PairMetrics. Of tensors that are known by statistics alone nothing was counted.
 template <auto kMember>
 std::optional<MetricNumber> get(const TensorDiff& diff) {
-  return has_metrics(diff.verdict) ? number(diff.metrics.*kMember) : std::nullopt;
+  if (!has_metrics(diff.verdict)) return std::nullopt;
+  if constexpr (std::is_same_v<decltype(kMember), uint64_t PairMetrics::*>) {
+    if (diff.by_statistics) return std::nullopt;
+  }
+  return number(diff.metrics.*kMember);
+}
+
+std::optional<MetricNumber> get_nan_a(const TensorDiff& diff) {
+  if (!has_metrics(diff.verdict)) return std::nullopt;
+  return diff.by_statistics && !diff.nan_counted_a ? std::nullopt : number(diff.metrics.nan_a);
+}
+std::optional<MetricNumber> get_nan_b(const TensorDiff& diff) {
+  if (!has_metrics(diff.verdict)) return std::nullopt;
+  return diff.by_statistics && !diff.nan_counted_b ? std::nullopt : number(diff.metrics.nan_b);
 }
 
 std::optional<MetricNumber> get_kl(const TensorDiff& diff) { return number(diff.kl); }
@@ -54,8 +68,8 @@ constexpr std::array kMetrics = {
            get<&PairMetrics::max_ulp>},
     Metric{"p50_abs", kValue, "the d that half of the pairs do not exceed, within 1 %", get<&PairMetrics::p50_abs>},
     Metric{"p99_abs", kValue, "the d that 99 % of the pairs do not exceed, within 1 %", get<&PairMetrics::p99_abs>},
-    Metric{"nan_a", kElements, "NaN of a", get<&PairMetrics::nan_a>},
-    Metric{"nan_b", kElements, "NaN of b", get<&PairMetrics::nan_b>},
+    Metric{"nan_a", kElements, "NaN of a", get_nan_a},
+    Metric{"nan_b", kElements, "NaN of b", get_nan_b},
     Metric{"nan_mismatch", kPairs, "pairs of which one side is NaN", get<&PairMetrics::nan_mismatch>},
     Metric{"inf_mismatch", kPairs, "pairs without NaN of which one side is infinite and the other something else",
            get<&PairMetrics::inf_mismatch>},

@@ -1,5 +1,6 @@
 #include "compare/module_tree.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "msprobe/construct_json.h"
@@ -8,6 +9,17 @@ namespace msdump {
 
 ModuleTree ModuleTree::of(const DumpIndex& index) {
   ModuleTree tree;
+  tree.read(index);
+  return tree;
+}
+
+ModuleTree ModuleTree::of(const DumpIndex& reference, const DumpIndex& candidate) {
+  ModuleTree tree = of(reference);
+  tree.read(candidate);
+  return tree;
+}
+
+void ModuleTree::read(const DumpIndex& index) {
   for (const IndexedFile& file : index.files()) {
     if (file.kind != FileKind::kDumpJson) continue;
     const std::string path = index.path_of(file);
@@ -16,12 +28,12 @@ ModuleTree ModuleTree::of(const DumpIndex& index) {
     if (!opened) continue;  // extra_info false
     auto construct = read_construct_json(*opened);
     if (!construct) {
-      tree.problems_.push_back(construct.error());
+      const auto same = [&](const Error& known) { return known.path == construct.error().path; };
+      if (std::none_of(problems_.begin(), problems_.end(), same)) problems_.push_back(construct.error());
       continue;
     }
-    for (const ConstructJson::Node& node : construct->nodes) tree.add(std::string(node.name), std::string(node.parent));
+    for (const ConstructJson::Node& node : construct->nodes) add(std::string(node.name), std::string(node.parent));
   }
-  return tree;
 }
 
 std::string_view ModuleTree::parent_of(std::string_view name) const {

@@ -4,6 +4,7 @@
 
 #include "base/hash_slots.h"
 #include "base/text.h"
+#include "compare/common_name.h"
 #include "graph/data_flow.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
@@ -207,8 +208,8 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
 }
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
-  std::vector<uint64_t> types, scopes, shaped;
-  for (auto* const level : {&types, &scopes, &shaped}) level->reserve(operators.size());
+  std::vector<uint64_t> types, scopes, common, shaped;
+  for (auto* const level : {&types, &scopes, &common, &shaped}) level->reserve(operators.size());
   NormalName name;
   for (const SequencedOp& one : operators) {
     types.push_back(name_hash(one.type));
@@ -217,6 +218,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     // Two modules of one class are not the same for that.
     if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
       types.back() = scopes.back();
+    common.push_back(name_hash(common_name(one.name)));
     shaped.push_back(mix_hash(scopes.back(), shapes_of(side, one)));
   }
   const Neighbours neighbours(side, operators);
@@ -227,6 +229,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     levels[kCircles - 1 - circle] = keys;
   }
   levels.push_back(std::move(scopes));
+  levels.push_back(std::move(common));
   levels.push_back(std::move(types));
   return levels;
 }

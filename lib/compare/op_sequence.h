@@ -41,7 +41,7 @@ struct SequencedOp {
 [[nodiscard]] std::vector<SequencedOp> operators_of(const CompareSide& side);
 
 // Keys for `align`, the surest level first: the operator and its shapes with two circles of neighbours, with one, its type
-// and scope, its type. Numbers of operators and graphs are in none.
+// and scope, the name it has in both frameworks, its type. Numbers of operators and graphs are in none.
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/alignment.h"
+#include "compare/tensor_pairing.h"
 #include "graph/name_table.h"
+#include "graph/op_name.h"
 
 namespace msdump {
 namespace {
@@ -36,6 +39,13 @@ Numbers steps_of(const CompareSide& side) {
 
 // A number as it counts in a comparison: one alone on its side stands for whatever the other side's is.
 std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { return alone ? std::nullopt : number; }
+
+// By what modules and calls are named after.
+bool is_pytorch(const std::vector<SequencedOp>& operators) {
+  return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
+    return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
+  });
+}
 
 // Operators of one side by rank, type and name, with or without the numbers in it.
 class OpNames {
@@ -100,24 +110,27 @@ class OpNames {
 
 class Pairer {
  public:
-  Pairer(const CompareSide& a, const CompareSide& b) : side_a_(a), side_b_(b) {
+  Pairer(const CompareSide& a, const CompareSide& b, const NameMap* map) : side_a_(a), side_b_(b), map_(map) {
     result_.a = operators_of(a);
     result_.b = operators_of(b);
     lone_rank_ = ranks_of(result_.a).size() <= 1 && ranks_of(result_.b).size() <= 1;
     lone_step_ = steps_of(a).size() <= 1 && steps_of(b).size() <= 1;
+    result_.other_framework = is_pytorch(result_.a) != is_pytorch(result_.b);
     partner_of_b_.assign(result_.b.size(), kNoOperator);
     partner_of_a_.assign(result_.a.size(), kNoOperator);
     how_.assign(result_.b.size(), PairedBy::kNothing);
   }
 
   Pairing run() {
-    if (!by_names()) {
+    if (map_ != nullptr) by_map();
+    if (map_ != nullptr || !by_names()) {
       by_place();
       by_names_left();
     }
     order_operators();
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
-    for (uint32_t i = 0; i < result_.operators.size(); ++i) pair_tensors(i);
+    TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
+    for (uint32_t i = 0; i < result_.operators.size(); ++i) tensors.pair(result_, i);
     return std::move(result_);
   }
 
@@ -126,6 +139,23 @@ class Pairer {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     how_[b] = how;
+  }
+
+  void by_map() {
+    taken_a_.assign(result_.a.size(), false);
+    taken_b_.assign(result_.b.size(), false);
+    std::map<std::pair<std::optional<int64_t>, std::string>, uint32_t> places;
+    for (uint32_t i = 0; i < result_.b.size(); ++i)
+      places.try_emplace({counted(result_.b[i].rank, lone_rank_), normalised_op_name(result_.b[i].name)}, i);
+    for (uint32_t i = 0; i < result_.a.size(); ++i) {
+      const auto reference = map_->reference_of(result_.a[i].name);
+      if (!reference) continue;
+      taken_a_[i] = true;  // also where the user says that it has no partner
+      const auto found = places.find({counted(result_.a[i].rank, lone_rank_), normalised_op_name(*reference)});
+      if (reference->empty() || found == places.end() || taken_b_[found->second]) continue;
+      taken_b_[found->second] = true;
+      pair(i, found->second, PairedBy::kUser);
+    }
   }
 
   // The same names on both sides, each once.
@@ -150,20 +180,20 @@ class Pairer {
   void by_place() {
     const auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
     for (const auto& rank : lone_rank_ ? Numbers{std::nullopt} : ranks_of(result_.b)) {
-      const std::vector<uint32_t> a = of_rank(result_.a, rank), b = of_rank(result_.b, rank);
+      const std::vector<uint32_t> a = of_rank(result_.a, rank, taken_a_), b = of_rank(result_.b, rank, taken_b_);
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
-        // The first levels know neighbours only where there is a graph.
-        const bool flow = aligned.level < 2 && side_a_.graph != nullptr && side_b_.graph != nullptr;
+        // The first levels know neighbours only where there is a graph that says what flows where.
+        const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
     }
   }
 
-  [[nodiscard]] std::vector<uint32_t> of_rank(const std::vector<SequencedOp>& operators,
-                                              std::optional<int64_t> rank) const {
+  [[nodiscard]] std::vector<uint32_t> of_rank(const std::vector<SequencedOp>& operators, std::optional<int64_t> rank,
+                                              const std::vector<bool>& taken) const {
     std::vector<uint32_t> places;
     for (uint32_t i = 0; i < operators.size(); ++i) {
-      if (counted(operators[i].rank, lone_rank_) == rank) places.push_back(i);
+      if (counted(operators[i].rank, lone_rank_) == rank && (taken.empty() || !taken[i])) places.push_back(i);
     }
     return places;
   }
@@ -187,7 +217,7 @@ class Pairer {
       return;
     OpNames in_a(result_.a, lone_rank_, false), in_b(result_.b, lone_rank_, false);
     for (uint32_t a = 0; a < result_.a.size(); ++a) {
-      if (partner_of_a_[a] != kNoOperator || !in_a.is_alone(a)) continue;
+      if (partner_of_a_[a] != kNoOperator || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a)) continue;
       const uint32_t b = in_b.find(result_.a[a]);
       if (b != kNoOperator && partner_of_b_[b] == kNoOperator) pair(a, b, PairedBy::kLeftName);
     }
@@ -225,80 +255,44 @@ class Pairer {
       case PairedBy::kNeighbours: return 0.9;
       case PairedBy::kSequence: return 0.7;
       case PairedBy::kLeftName: return 0.5;
+      case PairedBy::kUser: return 1;
       case PairedBy::kNothing: return 0;
     }
     return 0;
   }
 
-  struct SlotKey {
-    std::optional<int64_t> step;
-    uint32_t occurrence;
-    Io io;
-    std::string_view slot;
-    bool operator<(const SlotKey& other) const {
-      if (step != other.step) return step < other.step;
-      if (occurrence != other.occurrence) return occurrence < other.occurrence;
-      if (io != other.io) return io < other.io;
-      return slot != other.slot && natural_less(slot, other.slot);
-    }
-  };
-  struct Keyed {
-    SlotKey key;
-    uint32_t tensor;
-  };
-
-  // The tensors of an operator by slot; of several that say the same the last one.
-  void fill_slots(const CompareSide& side, const SequencedOp& one, std::vector<Keyed>& slots) const {
-    slots.clear();
-    for (const uint32_t tensor : one.tensors) slots.push_back({slot_key(side, tensor), tensor});
-    const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
-    if (!std::is_sorted(slots.begin(), slots.end(), less)) std::stable_sort(slots.begin(), slots.end(), less);
-    size_t kept = 0;
-    for (size_t i = 0; i < slots.size(); ++i) {
-      if (kept > 0 && !less(slots[kept - 1], slots[i])) --kept;
-      slots[kept++] = slots[i];
-    }
-    slots.resize(kept);
-  }
-
-  [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const {
-    const TensorRecord& record = (*side.tensors)[tensor];
-    std::optional<int64_t> step;
-    if (!lone_step_) step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
-    return {step, record.occurrence, record.name.io, record.name.slot};
-  }
-
-  void pair_tensors(uint32_t place) {
-    static const SequencedOp kNobody;
-    const OpPair& pair = result_.operators[place];
-    fill_slots(side_a_, pair.a == kNoOperator ? kNobody : result_.a[pair.a], slots_a_);
-    fill_slots(side_b_, pair.b == kNoOperator ? kNobody : result_.b[pair.b], slots_b_);
-    auto a = slots_a_.begin(), b = slots_b_.begin();
-    while (a != slots_a_.end() || b != slots_b_.end()) {
-      const bool has_a = a != slots_a_.end() && (b == slots_b_.end() || !(b->key < a->key));
-      const bool has_b = b != slots_b_.end() && (a == slots_a_.end() || !(a->key < b->key));
-      result_.tensors.push_back({place, has_a ? a->tensor : kNoTensor, has_b ? b->tensor : kNoTensor});
-      if (has_a) ++a;
-      if (has_b) ++b;
-    }
-  }
-
   const CompareSide &side_a_, &side_b_;
+  const NameMap* map_;
   Pairing result_;
   bool lone_rank_ = false, lone_step_ = false;
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
-  std::vector<PairedBy> how_;  // by operator of b
-  std::vector<Keyed> slots_a_, slots_b_;
+  std::vector<PairedBy> how_;            // by operator of b
+  std::vector<bool> taken_a_, taken_b_;  // by the map; empty without one
 };
 
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 5> kTexts = {
-      "by name", "by its neighbours in the graph", "by its place in the sequence", "by name alone", "no partner"};
+  static constexpr std::array<std::string_view, 6> kTexts = {
+      "by name",   "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
+      "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
 
-Pairing pair_sides(const CompareSide& a, const CompareSide& b) { return Pairer(a, b).run(); }
+Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }
+
+Pairing pair_single(const CompareSide& a, const CompareSide& b) {
+  Pairing pairing;
+  pairing.a = operators_of(a);
+  pairing.b = operators_of(b);
+  const auto with_tensor = [](const std::vector<SequencedOp>& operators) {
+    const auto found =
+        std::find_if(operators.begin(), operators.end(), [](const SequencedOp& one) { return !one.tensors.empty(); });
+    return static_cast<uint32_t>(found - operators.begin());
+  };
+  pairing.operators.push_back({with_tensor(pairing.a), with_tensor(pairing.b), PairedBy::kName, 1});
+  pairing.tensors.push_back({0, 0, 0});
+  return pairing;
+}
 
 }  // namespace msdump

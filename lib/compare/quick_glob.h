@@ -20,9 +20,11 @@ class QuickGlob {
  private:
   enum class Form : uint8_t { kPlain, kPrefix, kSuffix, kInside, kGeneral };  // x, x*, *x, *x*, all others
 
+  void find_longest_part();
+
   std::string pattern_;
   Form form_ = Form::kGeneral;
-  size_t begin_ = 0, size_ = 0;     // of x in the pattern
+  size_t begin_ = 0, size_ = 0;     // of x in the pattern: its longest part without wildcards
   size_t before_ = 0, behind_ = 0;  // kGeneral: what stands before the first and behind the last wildcard
 };
 

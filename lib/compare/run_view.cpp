@@ -153,6 +153,13 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   return outputs;
 }
 
+bool RunView::all_agree(uint32_t index) const {
+  const std::vector<uint32_t> all = outputs(index);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+    return is(tensor, Verdict::kSame) || is(tensor, Verdict::kClose);
+  });
+}
+
 std::string RunView::parameter_like(uint32_t tensor) const {
   const auto hash = [&](uint32_t i) {
     uint64_t result = 0;

@@ -73,9 +73,14 @@ class RunView {
   // written there is not what flowed on. For one that was not dumped the inputs stand that it became.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
 
+  // Were outputs compared, and does none of them differ?
+  [[nodiscard]] bool all_agree(uint32_t index) const;
+
   // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
 
+  // Frameworks have operators and arguments of their own; what only one side has says nothing then.
+  [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
   // compare/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
   // By its name.

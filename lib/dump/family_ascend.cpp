@@ -25,6 +25,7 @@ StoredTensor stored_tensor(const ascend::DumpTensor& tensor) {
   stored.slot = std::to_string(tensor.slot);
   stored.offset = tensor.offset;
   stored.bytes = tensor.size;
+  stored.address = tensor.address;
   stored.request.dtype = tensor.dtype;
   stored.request.dtype_number = tensor.dtype_number;
   stored.request.format_number = tensor.format_number;

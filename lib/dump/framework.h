@@ -11,18 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "base/version.h"
 #include "dump/dump_index.h"
 
 namespace msdump {
-
-// A version as numbers: {2, 10, 0}. Missing parts are 0.
-struct Version {
-  int major = 0, minor = 0, patch = 0;
-  auto operator<=>(const Version&) const = default;
-};
-// "2.5", "2.5.0", "2.3.0rc2": the numbers in front; no value when the text does not begin with one.
-[[nodiscard]] std::optional<Version> parse_version(std::string_view text);
-[[nodiscard]] std::string to_string(const Version& version);
 
 struct FrameworkFacts {
   std::string framework;            // "MindSpore", "msprobe"; empty: not known

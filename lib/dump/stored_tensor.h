@@ -19,7 +19,8 @@ struct StoredTensor {
   std::string slot;  // "0"
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  PlanRequest request;  // dtype, format, shapes; `target` is for the caller to set
+  uint64_t address = 0;  // where it was on the device; 0: not said
+  PlanRequest request;   // dtype, format, shapes; `target` is for the caller to set
   // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
   std::optional<DType> original_dtype;
   bool big_endian = false;

@@ -126,7 +126,7 @@ std::optional<double> JsonValue::as_double() const {
   return value;
 }
 
-Result<JsonValue> parse_json(std::string_view text) {
+tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text) {
   constexpr unsigned kFlags =
       rapidjson::kParseNanAndInfFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;
   rapidjson::MemoryStream stream(text.data(), text.size());
@@ -134,11 +134,18 @@ Result<JsonValue> parse_json(std::string_view text) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (result) return builder.take();
-  const TextPosition at = position_in(text, result.Offset());
-  const std::string what = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
-                                              : std::string(rapidjson::GetParseError_En(result.Code()));
-  return fail(
-      make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, what).with_offset(result.Offset()));
+  const std::string reason = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
+                                                : std::string(rapidjson::GetParseError_En(result.Code()));
+  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason});
+}
+
+Result<JsonValue> parse_json(std::string_view text) {
+  auto value = parse_json_or_fault(text);
+  if (value) return std::move(*value);
+  const JsonFault& fault = value.error();
+  const TextPosition at = position_in(text, fault.offset);
+  return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, fault.reason)
+                  .with_offset(fault.offset));
 }
 
 TextPosition position_in(std::string_view text, size_t offset) {

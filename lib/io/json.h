@@ -43,6 +43,13 @@ struct JsonMember {
 // bad_json with the offset when the text is not exactly one JSON value.
 Result<JsonValue> parse_json(std::string_view text);
 
+// The same for who says in words of his own where and why a text is no JSON.
+struct JsonFault {
+  size_t offset = 0;
+  std::string reason;  // "Missing a comma or } after an object member."
+};
+[[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text);
+
 struct TextPosition {
   size_t line = 1, column = 1;  // column in bytes
 };

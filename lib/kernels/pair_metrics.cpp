@@ -21,6 +21,7 @@ double root_of_ratio(const WideSum& a, const WideSum& b) {
 std::optional<double> cosine(const PairState& state) {
   const Scaled a = state.squares_a.total(), b = state.squares_b.total(), product = state.products.total();
   if (a.value == 0 || b.value == 0) return std::nullopt;
+  if (state.equal == state.finite) return 1.0;  // which the roots of equal sums may miss by their last digit
   const auto even = [](Scaled x) {
     return x.exponent % 2 == 0 ? x : Scaled{std::ldexp(x.value, x.exponent % 2), x.exponent - x.exponent % 2};
   };

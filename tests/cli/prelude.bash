@@ -86,3 +86,78 @@ ir_graph() {
 
 # two_floats PATH [BYTES]: an .npy file of two floats.
 two_floats() { npy "$1" '<f4' '(2,)' "${2:-\0\0\0\0\0\0\0\0}"; }
+
+# data_dump [COMMON] [E2E]: a data_dump.json that nothing can be said of, with more keys in its sections.
+data_dump() {
+  cat <<JSON
+{
+  "common_dump_settings": {
+    "dump_mode": 0,
+    "path": "/home/user/dump",
+    "net_name": "Net",
+    "iteration": "0|5-8",
+    "input_output": 0,
+    "kernels": [],
+    "support_device": [0, 1, 2, 3, 4, 5, 6, 7]${1:+,
+    $1}
+  },
+  "e2e_dump_settings": {
+    "enable": true,
+    "trans_flag": true${2:+,
+    $2}
+  }
+}
+JSON
+}
+
+# f32 NUMBER...: as float32, in printf's escapes. nan, inf and -inf are numbers, too.
+f32() {
+  printf '%s\n' "$@" | awk '
+    function bytes(high, low) { return sprintf("\\x%02x\\x%02x\\x%02x\\x%02x", low % 256, low / 256, high % 256, high / 256) }
+    $1 == "nan" { printf "%s", bytes(32704, 0); next }
+    $1 == "inf" || $1 == "-inf" { printf "%s", bytes($1 == "inf" ? 32640 : 65408, 0); next }
+    $1 == 0 { printf "%s", bytes(0, 0); next }
+    {
+      sign = $1 < 0 ? 32768 : 0
+      value = $1 < 0 ? -$1 : $1
+      for (exponent = 127; value >= 2; exponent++) value /= 2
+      for (; value < 1; exponent--) value *= 2
+      fraction = int((value - 1) * 8388608 + 0.5)
+      printf "%s", bytes(sign + exponent * 128 + int(fraction / 65536), fraction % 65536)
+    }'
+}
+
+# dumped DIR NAME TIME TENSOR NUMBER...: a tensor of an operator as MindSpore 2.10 names it, in step 0 of graph 0:
+# dumped bad Mul.Default_Mul-op0 1 output.0 1.5 3
+dumped() {
+  local folder=$1/rank_0/Net/0/0 name=$2.0.0.170000000000000$3.$4.DefaultFormat.Float32.npy
+  shift 4
+  mkdir -p "$folder"
+  npy "$folder/$name" '<f4' "($#,)" "$(f32 "$@")"
+}
+
+# scaled_net DIR [FACTOR [EXTRA]]: the dump of relu(x * FACTOR + x + EXTRA) for x = 1, -2, 3, 4, with its IR. What is
+# right: FACTOR 2, EXTRA 0.
+scaled_net() {
+  local dir=$1 x=(1 -2 3 4) product=() sum=() relu=() one
+  for one in "${x[@]}"; do
+    product+=("$(awk "BEGIN { print $one * ${2:-2} }")")
+    sum+=("$(awk "BEGIN { print $one * ${2:-2} + $one + ${3:-0} }")")
+    relu+=("$(awk "BEGIN { y = $one * ${2:-2} + $one + ${3:-0}; print (y > 0 ? y : 0) }")")
+  done
+  dumped "$dir" Mul.Default_Mul-op0 1 input.0 "${x[@]}"
+  dumped "$dir" Mul.Default_Mul-op0 1 input.1 "${2:-2}"
+  dumped "$dir" Mul.Default_Mul-op0 1 output.0 "${product[@]}"
+  dumped "$dir" Add.Default_Add-op0 2 input.0 "${product[@]}"
+  dumped "$dir" Add.Default_Add-op0 2 input.1 "${x[@]}"
+  dumped "$dir" Add.Default_Add-op0 2 output.0 "${sum[@]}"
+  dumped "$dir" ReLU.Default_ReLU-op0 3 input.0 "${sum[@]}"
+  dumped "$dir" ReLU.Default_ReLU-op0 3 output.0 "${relu[@]}"
+  mkdir -p "$dir/rank_0/graphs" "$dir/rank_0/.dump_metadata"
+  echo '{"ms_version":"2.10.0"}' >"$dir/rank_0/.dump_metadata/config.json"
+  {
+    ir_node 0 Mul "%para1_x, F32(${2:-2})" Default/Mul-op0 11
+    ir_node 1 Add '%0, %para1_x' Default/Add-op0 12
+    ir_node 2 ReLU '%1' Default/ReLU-op0 13
+  } | ir_graph 0 >"$dir/rank_0/graphs/ms_output_trace_code_graph_0.ir"
+}

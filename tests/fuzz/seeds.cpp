@@ -76,6 +76,28 @@ void names(const fs::path& folder) {
   }
 }
 
+// The first byte chooses the kind: '0' tolerances, '1' names, '2' a baseline.
+void compare_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  int number = 0;
+  for (const char* text :
+       {"0# all\n* rtol=1e-3 atol=0.5 cosine>=0.99 max_ulp<8  # why\n*BatchNorm*:output:0 rtol=1\ntype:Conv2D*\n",
+        "0dtype:float16 rtol=5e-3\nDefault/net/conv1-Conv2d/Conv2D-op12:output kl<=1\na?b*c over_tolerance<=0\n",
+        "1candidate,reference\nDefault/a/Conv2D-op1,Default/b/Conv2D-op7\nx:output:0,y:output:1\n",
+        R"(1"with, comma","with ""quotes"""
+gone,N/A)",
+        "1Functional.relu.0.forward.input.0: Functional.relu.1.forward.input.0\n"
+        "Tensor.add.0.forward: Torch.add.0.forward\n",
+        "1attn.q.Dense: attn.q.Linear\nDense: Linear\n",
+        "1- ms_api: Functional.softmax\n  pt_api: Torch.softmax\n  ms_args: [0, axis]\n  pt_args: [1, dim]\n",
+        "1TopLayer: {fc1: fc2, a.b: c}\n",
+        R"(2{"schema": 1, "accepted": [
+{"rank":0,"graph":null,"step":1,"op_name":"b\udcff","io":"output","slot":"0.1","occurrence":0,)"
+        R"("verdict":"nan","relative_l2":"inf","max_abs":1.5,"mismatches":3}]})"}) {
+    write_seed(folder, "seed" + std::to_string(++number), text);
+  }
+}
+
 void md5_jobs(const fs::path& folder) {
   fs::create_directories(folder);
   for (const size_t jobs : {size_t{1}, size_t{8}, size_t{40}, size_t{69}}) {
@@ -219,6 +241,7 @@ int main(int argc, char** argv) {
   dump_files(folder / "dump_file");
   npy_files(folder / "npy");
   names(folder / "names");
+  compare_files(folder / "compare_files");
   md5_jobs(folder / "md5");
   pairs(folder / "pair");
   pt_files(folder / "pt");

@@ -73,8 +73,8 @@ std::vector<std::string> JoinedDump::files_of(OpId op) const {
   return paths;
 }
 
-JoinedDump join_dump(const std::filesystem::path& path) {
-  JoinedDump result{list_dump({path}, Headers::kWhereNeeded, 2), nullptr, nullptr};
+JoinedDump join_dump(const std::filesystem::path& path, Headers headers) {
+  JoinedDump result{list_dump({path}, headers, 2), nullptr, nullptr};
   const auto search = find_ir(&result.dump.index, {});
   REQUIRE(search);
   GraphRequest request;

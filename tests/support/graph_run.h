@@ -40,6 +40,6 @@ struct JoinedDump {
   // Paths of the files of an operator, relative to the dump, sorted.
   [[nodiscard]] std::vector<std::string> files_of(OpId op) const;
 };
-[[nodiscard]] JoinedDump join_dump(const std::filesystem::path& dump);
+[[nodiscard]] JoinedDump join_dump(const std::filesystem::path& dump, Headers headers = Headers::kWhereNeeded);
 
 }  // namespace msdump::test

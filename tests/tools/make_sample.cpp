@@ -1,11 +1,13 @@
-// make_sample DIR: writes the sample dump of testdata/, a few operators of a small network as an Ascend run of MindSpore
-// would leave them. The host values are a ramp, so that a converted array shows at a glance whether it is right; padding
-// is filled with a value that no ramp has.
+// make_sample DIR [wrong]: writes the sample dump of testdata/, a few operators of a small network as an Ascend run of
+// MindSpore would leave them. The host values are a ramp, so that a converted array shows at a glance whether it is right;
+// padding is filled with a value that no ramp has. `wrong`: the same of a run in which the MatMul computes something
+// else, at another time.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +29,7 @@ struct Tensor {
   DType dtype;
   Format format;
   Shape device, host;
+  bool wrong = false;  // half as much again, and a half
 };
 
 // The bytes of one value; exact for the small whole numbers used here.
@@ -74,7 +77,10 @@ std::string device_bytes(const Tensor& tensor) {
     msdump::run_part(part, std::as_bytes(std::span(numbers)).data(), std::as_writable_bytes(std::span(sources)).data(),
                      4);
   }
-  for (size_t i = 0; i < sources.size(); ++i) values[static_cast<size_t>(sources[i])] = static_cast<float>(i % 2048);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto right = static_cast<float>(i % 2048);
+    values[static_cast<size_t>(sources[i])] = tensor.wrong ? 1.5F * right + 0.5F : right;
+  }
   std::string bytes;
   for (const float value : values) bytes += encode(tensor.dtype, value);
   return bytes;
@@ -196,10 +202,12 @@ void write(const std::filesystem::path& path, const std::string& content) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: make_sample DIR\n");
+  const bool wrong = argc == 3 && std::string_view(argv[2]) == "wrong";
+  if (argc != 2 && !wrong) {
+    fmt::print(stderr, "usage: make_sample DIR [wrong]\n");
     return 2;
   }
+  const std::string hour = wrong ? "17000036" : "17000000";  // of time stamps
   const std::filesystem::path folder = std::filesystem::path(argv[1]) / "rank_0" / "Net" / "0" / "0";
   std::filesystem::create_directories(folder);
   const Tensor image{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 3, 6, 6}};
@@ -207,28 +215,28 @@ int main(int argc, char** argv) {
   const Tensor feature{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 8, 6, 6}};
   const Tensor bias{DType::kFloat32, Format::kND, {8}, {8}};
   const Tensor matrix{DType::kFloat16, Format::kFractalNZ, {3, 1, 16, 16}, {4, 40}};
-  const Tensor logits{DType::kFloat32, Format::kFractalNZ, {1, 1, 16, 16}, {4, 10}};
+  const Tensor logits{DType::kFloat32, Format::kFractalNZ, {1, 1, 16, 16}, {4, 10}, wrong};
   const Tensor lstm{DType::kFloat16, Format::kFractalZnLstm, {3, 8, 16, 16}, {1, 1, 40, 80}};
-  const Tensor scalar{DType::kFloat32, Format::kND, {1}, {}};
+  const Tensor scalar{DType::kFloat32, Format::kND, {1}, {}, wrong};
   const Tensor embedding{DType::kBfloat16, Format::kND, {4, 6}, {4, 6}};
   const Tensor indices{DType::kInt32, Format::kND, {4}, {4}};
   const std::string net = "Default/network-Net/", file_net = "Default_network-Net_";
-  write(folder / ("Conv2D." + file_net + "conv1-Conv2d_Conv2D-op12.3.7.1700000000001000"),
+  write(folder / ("Conv2D." + file_net + "conv1-Conv2d_Conv2D-op12.3.7." + hour + "00001000"),
         dump_file(net + "conv1-Conv2d/Conv2D-op12", {image, weight}, {feature}));
-  write(folder / ("BiasAdd." + file_net + "conv1-Conv2d_BiasAdd-op13.4.7.1700000000002000"),
+  write(folder / ("BiasAdd." + file_net + "conv1-Conv2d_BiasAdd-op13.4.7." + hour + "00002000"),
         dump_file(net + "conv1-Conv2d/BiasAdd-op13", {feature, bias}, {feature}));
-  write(folder / ("MatMul." + file_net + "fc1-Dense_MatMul-op20.5.7.1700000000003000"),
+  write(folder / ("MatMul." + file_net + "fc1-Dense_MatMul-op20.5.7." + hour + "00003000"),
         dump_file(net + "fc1-Dense/MatMul-op20", {matrix}, {logits}));
-  write(folder / ("DynamicRNN." + file_net + "lstm-LSTM_DynamicRNN-op22.6.7.1700000000004000"),
+  write(folder / ("DynamicRNN." + file_net + "lstm-LSTM_DynamicRNN-op22.6.7." + hour + "00004000"),
         dump_file(net + "lstm-LSTM/DynamicRNN-op22", {lstm}, {}));
-  write(folder / ("ReduceMean." + file_net + "loss-MSELoss_ReduceMean-op30.7.7.1700000000005000"),
+  write(folder / ("ReduceMean." + file_net + "loss-MSELoss_ReduceMean-op30.7.7." + hour + "00005000"),
         dump_file(net + "loss-MSELoss/ReduceMean-op30", {logits}, {scalar}));
   // A name too long for the file system, as CANN hashes it.
   const std::string hashed = "71502983415062987341509827364518";
   write(folder / hashed, dump_file(net + "embedding-Embedding/Gather-op40", {embedding, indices}, {embedding}));
   write(folder / "mapping.csv",
-        hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7.1700000000006000\n");
-  write(folder / "Opdebug.Node_OpDebug.9.7.1700000000007000", opdebug_file());
+        hashed + ",Gather." + file_net + "embedding-Embedding_Gather-op40.8.7." + hour + "00006000\n");
+  write(folder / ("Opdebug.Node_OpDebug.9.7." + hour + "00007000"), opdebug_file());
   const std::filesystem::path graphs = std::filesystem::path(argv[1]) / "rank_0" / "graphs";
   std::filesystem::create_directories(graphs);
   write(graphs / "ms_output_trace_code_graph_0.ir", ir_text());

@@ -92,7 +92,7 @@ TensorDiff judged(const std::vector<std::string>& limits, const Tolerance& toler
 
 TEST_CASE("limits stand in place of the default tolerance, and beside one that is given") {
   MadeTensors made;
-  const Tolerance given{1e-6, 0.0};
+  const Tolerance given{1e-6, 0.0, {}};
   const TensorDiff differs = diff_of(made.floats({1, 2.1F}), made.floats({1, 2}), given);
   REQUIRE(differs.verdict == Verdict::kDiffer);
   CHECK(judged({"cosine>=0.99"}, {}, differs).verdict == Verdict::kClose);

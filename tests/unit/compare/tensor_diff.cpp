@@ -49,8 +49,8 @@ TEST_CASE("dimensions of 1 are ignored with a note") {
 
 TEST_CASE("an element near zero in a tensor of thousands is no error, complex numbers among them") {
   MadeTensors made;
-  CHECK(diff_of(made.floats({1000, 1000, 0.01F}), made.floats({1000, 1000, 0.02F})).verdict == Verdict::kClose);
-  const std::vector<float> b{1000, 1000, 0, 0.02F}, a{1000, 1000, 0, 0.01F};
+  CHECK(diff_of(made.floats({1000, 200, 0.01F}), made.floats({1000, 200, 0.02F})).verdict == Verdict::kClose);
+  const std::vector<float> b{1000, 200, 0, 0.02F}, a{1000, 200, 0, 0.01F};
   CHECK(diff_of(made.make(DType::kComplex64, {2}, a), made.make(DType::kComplex64, {2}, b)).verdict == Verdict::kClose);
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("the tolerance that would pass does pass when it is asked for, and one
     const TensorDiff diff = diff_of(made.floats(a), made.floats(b));
     REQUIRE(diff.tolerance_that_passes);
     const Limits passes = *diff.tolerance_that_passes;
-    const Tolerance asked{passes.rtol, passes.atol}, smaller{passes.rtol * 0.98, passes.atol * 0.98};
+    const Tolerance asked{passes.rtol, passes.atol, {}}, smaller{passes.rtol * 0.98, passes.atol * 0.98, {}};
     CHECK(diff_of(made.floats(a), made.floats(b), asked).verdict == Verdict::kClose);
     CHECK(diff_of(made.floats(a), made.floats(b), smaller).verdict == Verdict::kDiffer);
   }

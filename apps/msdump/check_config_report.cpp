@@ -1,0 +1,172 @@
+#include "check_config_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kWidestExcerpt = 100;
+
+// The line of a finding, cut to what a terminal shows, with a mark under the place.
+std::string source_text(const CheckedFile& file, const Finding& finding) {
+  const size_t begin = finding.offset - (finding.column - 1);
+  const size_t end = std::min(file.text.find('\n', begin), file.text.size());
+  std::string_view line = std::string_view(file.text).substr(begin, end - begin);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  size_t column = std::min(finding.column - 1, line.size());
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (begin == 0 && line.starts_with(kByteOrderMark)) {
+    line.remove_prefix(kByteOrderMark.size());
+    column -= std::min(column, kByteOrderMark.size());
+  }
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return "";
+  // What is in front of the place, if it is far away, and what is behind it, as far as it fits.
+  std::string_view front;
+  if (column > kWidestExcerpt / 2) {
+    front = "...";
+    const size_t cut = column - kWidestExcerpt / 2;
+    line.remove_prefix(cut);
+    column -= cut;
+  }
+  const bool cut_behind = line.size() > kWidestExcerpt;
+  line = line.substr(0, kWidestExcerpt);
+  const auto shown = [](std::string_view text) {
+    std::string blanks(text);
+    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+    return escape_for_terminal(blanks);
+  };
+  const std::string number = std::to_string(finding.line);
+  const std::string before = std::string(front) + shown(line.substr(0, column));
+  return fmt::format("  {} | {}{}{}\n  {} | {}^\n", number, before, shown(line.substr(column)), cut_behind ? "..." : "",
+                     std::string(number.size(), ' '), std::string(display_width(before), ' '));
+}
+
+// The text that all files share; null when they differ.
+template <class TextOf>
+report::Value shared(const std::vector<CheckedFile>& files, const TextOf& text_of) {
+  if (files.empty()) return {};
+  const std::string first(text_of(files.front()));
+  const bool same =
+      std::all_of(files.begin(), files.end(), [&](const CheckedFile& file) { return text_of(file) == first; });
+  return same ? report::text_or_null(first) : report::Value();
+}
+
+size_t errors_in(const std::vector<CheckedFile>& files) {
+  size_t sum = 0;
+  for (const CheckedFile& file : files) sum += file.report.errors;
+  return sum;
+}
+
+size_t warnings_in(const std::vector<CheckedFile>& files) {
+  size_t sum = 0;
+  for (const CheckedFile& file : files) sum += file.report.warnings;
+  return sum;
+}
+
+report::Object estimate_row(const DumpEstimateRow& row) {
+  report::Object object;
+  object.add("rank", row.rank).add("graph", row.graph).add("operators", row.operators).add("tensors", row.tensors);
+  object.add("statistics", row.statistics).add("bytes", row.bytes).add("unsized", row.unsized);
+  return object;
+}
+
+std::string what_is_written(uint64_t tensors, uint64_t statistics) {
+  std::string text;
+  if (tensors > 0) text = plural(tensors, "tensor");
+  if (statistics > 0)
+    text += fmt::format("{}{} of statistic.csv", text.empty() ? "" : " and ", plural(statistics, "row"));
+  return text;
+}
+
+std::string steps_text(const DumpEstimate& estimate) {
+  if (estimate.all_steps) return "every step";
+  if (!estimate.steps) return "more steps than can be counted";
+  const auto bytes = checked_mul<uint64_t>(*estimate.steps, estimate.bytes());
+  return fmt::format("{}{}", plural(*estimate.steps, "step"),
+                     bytes ? fmt::format(", {} in all", human_bytes(*bytes)) : "");
+}
+
+}  // namespace
+
+std::vector<report::Column> finding_columns() {
+  return {{"file", "file"},         {"line", "line"}, {"column", "column"},   {"key", "key"},
+          {"severity", "severity"}, {"rule", "rule"}, {"message", "message"}, {"hint", "hint"}};
+}
+
+report::Row finding_row(const CheckedFile& file, const Finding& finding) {
+  report::Row row;
+  row.add("file", file.path).add("line", finding.line).add("column", finding.column);
+  row.add("key", report::text_or_null(finding.key)).add("severity", name_of(finding.severity));
+  row.add("rule", finding.rule).add("message", finding.message).add("hint", report::text_or_null(finding.hint));
+  return row;
+}
+
+std::string finding_text(const CheckedFile& file, const Finding& finding) {
+  std::string text =
+      fmt::format("{}:{}:{}: {}: {} [{}]\n", escape_for_terminal(file.path), finding.line, finding.column,
+                  name_of(finding.severity), escape_for_terminal(finding.message), finding.rule);
+  text += source_text(file, finding);
+  if (!finding.hint.empty()) text += fmt::format("  hint: {}\n", escape_for_terminal(finding.hint));
+  return text;
+}
+
+report::Object lint_summary(const std::vector<CheckedFile>& files) {
+  report::Object summary;
+  summary.add("errors", errors_in(files)).add("warnings", warnings_in(files)).add("files", files.size());
+  summary.add("kind", shared(files, [](const CheckedFile& file) { return name_of(file.report.kind); }));
+  return summary.add("version",
+                     shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); }));
+}
+
+std::string lint_summary_text(const std::vector<CheckedFile>& files) {
+  std::string text = fmt::format("{}, {} in {}", plural(errors_in(files), "error"),
+                                 plural(warnings_in(files), "warning"), plural(files.size(), "file"));
+  const report::Value kind = shared(files, [](const CheckedFile& file) { return title_of(file.report.kind); });
+  const auto* title = std::get_if<std::string>(&kind.storage());
+  if (title != nullptr && files.front().report.kind != ConfigKind::kUnknown) {
+    text += ": " + *title;
+    const report::Value version =
+        shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); });
+    if (const auto* judged = std::get_if<std::string>(&version.storage())) text += ", for " + *judged;
+  }
+  return text;
+}
+
+report::Value estimate_value(const CheckedFile& file) {
+  if (!file.estimate) return {};
+  report::List rows;
+  for (const DumpEstimateRow& row : file.estimate->rows) rows.emplace_back(estimate_row(row));
+  report::Object object;
+  object.add("file", file.path).add("tensors", file.estimate->tensors()).add("bytes", file.estimate->bytes());
+  object.add("steps", file.estimate->all_steps ? report::Value() : report::Value(file.estimate->steps));
+  object.add("at_most", file.estimate->at_most);
+  object.add("unmatched_kernels", report::list_of(file.estimate->unmatched_kernels)).add("graphs", std::move(rows));
+  return object;
+}
+
+std::string estimate_text(const CheckedFile& file) {
+  if (!file.estimate) return "";
+  const DumpEstimate& estimate = *file.estimate;
+  std::string text = fmt::format("{}: a step of this dump writes{}", escape_for_terminal(file.path),
+                                 estimate.at_most ? " at most" : "");
+  if (estimate.rows.empty()) text += " nothing";
+  text += '\n';
+  for (const DumpEstimateRow& row : estimate.rows) {
+    std::string place = row.rank ? fmt::format("rank {}, ", *row.rank) : "";
+    place += row.graph ? fmt::format("graph {}", *row.graph) : "the graph";
+    text += fmt::format("  {}: {} of {}, {}{}\n", place, what_is_written(row.tensors, row.statistics),
+                        plural(row.operators, "operator"), human_bytes(row.bytes),
+                        row.unsized > 0 ? fmt::format(" and {} of unknown size", plural(row.unsized, "tensor")) : "");
+  }
+  if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));
+  for (const std::string& kernel : estimate.unmatched_kernels)
+    text += fmt::format("  no operator of the IR is chosen by '{}'\n", excerpt(kernel));
+  return text;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,38 @@
+// The sum of an array as numpy adds it up, to the bit, for profiles of tools that print such sums: np.sum, np.mean and
+// np.linalg.norm along an axis of contiguous numbers.
+//
+//   1. chunks of 8192 numbers from the first on (numpy's buffer, np.getbufsize()), added to the total one after the other
+//   2. a chunk of more than 128 numbers is two halves, the first rounded down to a multiple of 8, each added up so
+//   3. up to 128 numbers are added to eight sums, the i-th to the i mod 8th, and these as a tree; what is left of a
+//      multiple of 8 comes last. Fewer than 8 are added in order
+//
+// Source: numpy 1.24, read and run: rule 1 is why whole arrays of more than 8192 numbers are not one tree. Numpy 2 adds up
+// in the same way.
+#pragma once
+
+#include <cstdint>
+
+namespace msdump {
+
+inline constexpr int64_t kNumpyChunk = 8192;
+
+// T is float or double.
+template <class T>
+class NumpySum {
+ public:
+  // The next chunk: kNumpyChunk numbers, the last one what is left.
+  void add(const T* numbers, int64_t count);
+  [[nodiscard]] T total() const { return total_; }
+  // As np.mean: divided as doubles, then rounded to T.
+  [[nodiscard]] T mean(int64_t count) const {
+    return static_cast<T>(static_cast<double>(total_) / static_cast<double>(count));
+  }
+
+ private:
+  T total_ = 0;
+};
+
+extern template class NumpySum<float>;
+extern template class NumpySum<double>;
+
+}  // namespace msdump

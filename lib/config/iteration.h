@@ -1,0 +1,46 @@
+// The steps of a dump as MindSpore's "iteration" names them: "all", or items between '|', each a step or a range a-b.
+//
+// Only digits, '-' and '|' are accepted at the start of a run. What an item means is seen when a step is looked up, and
+// there an item that is no step and no range matches nothing, without a word; MindSpore 1.3 ended the process.
+// Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace msdump {
+
+struct IterationItem {
+  enum class Kind : uint8_t {
+    kRange,     // a step is a range of one
+    kBackward,  // "8-5"
+    kEmpty,     // "", "5-", "-5"
+    kDashes,    // "1-2-3"
+    kTooLarge,  // beyond 64 bits
+  };
+  std::string_view text;
+  size_t at = 0;  // in the whole text
+  Kind kind = Kind::kRange;
+  uint64_t first = 0, last = 0;  // of kRange and kBackward
+
+  [[nodiscard]] bool selects() const { return kind == Kind::kRange; }
+  // MindSpore 1.3 to 1.4 read the numbers with a function that throws.
+  [[nodiscard]] bool ends_old_process() const { return kind == Kind::kEmpty || kind == Kind::kTooLarge; }
+};
+
+struct Iteration {
+  bool all = false;
+  bool accepted = true;  // at the start of a run
+  std::vector<IterationItem> items;
+
+  // Does any item select a step that comes at all, when steps count from `initial`?
+  [[nodiscard]] bool selects_any(uint64_t initial = 0) const;
+  // How many steps; nothing when all are, or more than 64 bits count.
+  [[nodiscard]] std::optional<uint64_t> count(uint64_t initial = 0) const;
+};
+
+[[nodiscard]] Iteration parse_iteration(std::string_view text);
+
+}  // namespace msdump

@@ -1,0 +1,132 @@
+#include "config/kernels.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <re2/re2.h>
+
+#include "base/text.h"
+#include "config/regex_syntax.h"
+
+namespace msdump {
+namespace {
+
+constexpr Version kTypes{2, 0, 0}, kExpressions{2, 3, 0};
+constexpr std::string_view kRegexBegin = "name-regex(";
+constexpr size_t kLongestExpression = 10'000;  // a longer one is no name
+
+// The JSON text of the item without its quotes and blanks.
+std::string as_mindspore_has_it(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '"' || c == ' ') {
+      if (c == '"') result += '\\';  // of its escape sequence
+      continue;
+    }
+    result += c;
+    if (c == '\\') result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+KernelItem parse_kernel(const JsonValue& item) {
+  KernelItem kernel;
+  if (!item.is(JsonKind::kString)) return kernel;
+  kernel.text = as_mindspore_has_it(item.text);
+  kernel.has_blank = item.text.find(' ') != std::string::npos;
+  if (kernel.text.empty()) {
+    kernel.kind = KernelItem::Kind::kBlank;
+  } else if (kernel.text.starts_with(kRegexBegin) && kernel.text.ends_with(')')) {
+    kernel.kind = KernelItem::Kind::kRegex;
+    kernel.text = kernel.text.substr(kRegexBegin.size(), kernel.text.size() - kRegexBegin.size() - 1);
+    kernel.fault = regex_fault(kernel.text);
+  } else if (kernel.text.find('/') == std::string::npos && kernel.text.find("-op") == std::string::npos) {
+    kernel.kind = KernelItem::Kind::kType;
+  } else {
+    kernel.kind = KernelItem::Kind::kFullName;
+  }
+  return kernel;
+}
+
+std::vector<KernelItem> parse_kernels(const JsonValue& list) {
+  std::vector<KernelItem> items;
+  for (const JsonValue& item : list.items) items.push_back(parse_kernel(item));
+  return items;
+}
+
+KernelReach reach_of(const KernelItem& item, const Version& version) {
+  const bool takes_blanks_out = version >= kExpressions;
+  switch (item.kind) {
+    case KernelItem::Kind::kNoText: return KernelReach::kNever;
+    case KernelItem::Kind::kBlank:
+      if (takes_blanks_out) return KernelReach::kSkipped;
+      return version >= kTypes && !item.has_blank ? KernelReach::kEverything : KernelReach::kNever;
+    case KernelItem::Kind::kRegex:
+      if (version < kExpressions) return KernelReach::kNever;
+      if (!item.fault.empty()) return KernelReach::kEnds;
+      // A bare word has to be the whole name, and names have scopes.
+      return item.text.find_first_of("/.[(*+?|$^{\\") == std::string::npos ? KernelReach::kNever : KernelReach::kMay;
+    case KernelItem::Kind::kType:
+      if (version < kTypes || (item.has_blank && !takes_blanks_out)) return KernelReach::kNever;
+      return KernelReach::kMay;
+    case KernelItem::Kind::kFullName:
+      return item.has_blank && !takes_blanks_out ? KernelReach::kNever : KernelReach::kMay;
+  }
+  return KernelReach::kMay;
+}
+
+struct KernelFilter::Item {
+  KernelItem kernel;
+  std::string lower;
+  std::unique_ptr<re2::RE2> regex;
+  KernelReach reach = KernelReach::kMay;
+};
+
+KernelFilter::KernelFilter(const std::vector<KernelItem>& items, const Version& version) {
+  bool skipped_all = version >= kExpressions;
+  for (const KernelItem& kernel : items) {
+    Item& item = items_.emplace_back();
+    item.kernel = kernel;
+    item.lower = to_lower(kernel.text);
+    item.reach = reach_of(kernel, version);
+    skipped_all = skipped_all && item.reach == KernelReach::kSkipped;
+    if (kernel.kind != KernelItem::Kind::kRegex || item.reach != KernelReach::kMay) continue;
+    if (kernel.text.size() > kLongestExpression) continue;
+    re2::RE2::Options quiet;
+    quiet.set_log_errors(false);
+    item.regex = std::make_unique<re2::RE2>(kernel.text, quiet);
+    if (!item.regex->ok()) item.regex.reset();
+  }
+  if (skipped_all) items_.emplace_back().reach = KernelReach::kEverything;
+}
+
+KernelFilter::KernelFilter(KernelFilter&&) noexcept = default;
+KernelFilter& KernelFilter::operator=(KernelFilter&&) noexcept = default;
+KernelFilter::~KernelFilter() = default;
+
+int KernelFilter::match(std::string_view full_name) const {
+  std::string_view last = full_name.substr(full_name.rfind('/') + 1);
+  last = last.substr(0, last.rfind('-'));
+  const std::string lower = to_lower(last);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    bool matches = item.reach == KernelReach::kEverything;
+    if (item.reach == KernelReach::kMay) {
+      switch (item.kernel.kind) {
+        case KernelItem::Kind::kFullName: matches = item.kernel.text == full_name; break;
+        case KernelItem::Kind::kType: matches = lower.find(item.lower) != std::string::npos; break;
+        case KernelItem::Kind::kRegex:
+          matches = item.regex != nullptr &&
+                    re2::RE2::FullMatch(re2::StringPiece(full_name.data(), full_name.size()), *item.regex);
+          break;
+        default: break;
+      }
+    }
+    if (matches) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace msdump

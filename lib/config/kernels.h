@@ -1,0 +1,57 @@
+// The items of "kernels", which dump_mode 1 chooses operators by. MindSpore looks at the JSON text of an item with its
+// quotes (and from 2.3 on blanks) taken out, so a backslash arrives doubled:
+//
+//   1. name-regex(RE)           2.3 and later: ECMAScript, matches the whole full name
+//   2. with '/' or "-op"        a full name, equal to the operator's
+//   3. anything else            a type, 2.0 and later: any part of the name's last component without -opN, in any case;
+//                               before it was a full name, which no operator has
+// Source: reference/dump-layouts-and-statistics.md 5.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/version.h"
+#include "io/json.h"
+
+namespace msdump {
+
+struct KernelItem {
+  enum class Kind : uint8_t { kBlank, kFullName, kType, kRegex, kNoText };
+  Kind kind = Kind::kNoText;
+  std::string text;        // as MindSpore has it; of a regex what stands in the brackets
+  bool has_blank = false;  // in the file
+  std::string fault;       // of a regex
+};
+[[nodiscard]] KernelItem parse_kernel(const JsonValue& item);
+[[nodiscard]] std::vector<KernelItem> parse_kernels(const JsonValue& list);
+
+enum class KernelReach : uint8_t {
+  kMay,         // there may be an operator of that name
+  kNever,       // no operator can be called so
+  kEverything,  // every operator is
+  kSkipped,     // the item is passed over
+  kEnds,        // the process ends: the expression cannot be read
+};
+[[nodiscard]] KernelReach reach_of(const KernelItem& item, const Version& version);
+
+// Do these items choose the operator "Default/conv1-Conv2d/Conv2D-op3"? `version` as above; expressions that RE2 cannot
+// read match nothing. No items at all, or blank ones only, choose everything from 2.3 on.
+class KernelFilter {
+ public:
+  KernelFilter(const std::vector<KernelItem>& items, const Version& version);
+  KernelFilter(KernelFilter&&) noexcept;
+  KernelFilter& operator=(KernelFilter&&) noexcept;
+  ~KernelFilter();
+
+  // The index of the first item that does; -1 when none does.
+  [[nodiscard]] int match(std::string_view full_name) const;
+
+ private:
+  struct Item;
+  std::vector<Item> items_;
+};
+
+}  // namespace msdump

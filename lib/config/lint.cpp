@@ -1,0 +1,148 @@
+#include "config/lint.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "config/acl.h"
+#include "config/data_dump.h"
+#include "config/known_keys.h"
+#include "config/msprobe.h"
+#include "config/schema.h"
+#include "io/json_slips.h"
+
+namespace msdump {
+namespace {
+
+// How many keys of the top level each family knows; near misses count half.
+size_t familiarity(const JsonValue& root, ConfigKind kind) {
+  const std::vector<std::string> names = names_of(kind, "");
+  size_t points = 0;
+  for (const JsonMember& member : root.members) {
+    if (find_key(kind, "", member.key) != nullptr) {
+      points += 2;
+    } else if (!did_you_mean(member.key, names).empty()) {
+      ++points;
+    }
+  }
+  return points;
+}
+
+struct SlipText {
+  std::string_view rule, message, hint;
+};
+
+SlipText text_of(JsonSlipKind kind) {
+  switch (kind) {
+    case JsonSlipKind::kByteOrderMark:
+      return {"json-bom", "a byte order mark in front of the text", "save the file as UTF-8 without it"};
+    case JsonSlipKind::kComment: return {"json-comment", "a comment: JSON has none", "remove it"};
+    case JsonSlipKind::kTrailingComma: return {"json-trailing-comma", "a comma behind the last item", "remove it"};
+    case JsonSlipKind::kSingleQuotes:
+      return {"json-single-quotes", "a text in single quotes", "JSON has double quotes only"};
+    case JsonSlipKind::kPythonWord: return {"json-python-word", "a word of Python", "JSON writes true, false and null"};
+  }
+  return {};
+}
+
+void complain_of_slips(Findings& findings, ConfigKind kind, const std::vector<JsonSlip>& slips) {
+  for (const JsonSlip& slip : slips) {
+    const SlipText text = text_of(slip.kind);
+    const Complaint complaint{text.rule, std::string(text.message), std::string(text.hint)};
+    if (slip.kind == JsonSlipKind::kByteOrderMark && kind != ConfigKind::kMsprobe) {
+      // The reader of MindSpore and of AscendCL passes over it; Python's does not.
+      findings.warning({"", slip.offset}, complaint);
+    } else {
+      findings.error({"", slip.offset}, complaint);
+    }
+  }
+}
+
+// NaN and Infinity: Python reads them, nlohmann's reader does not.
+void complain_of_nan(Findings& findings, ConfigKind kind, const JsonValue& value) {
+  const bool spelt = value.text == "NaN" || value.text == "Infinity" || value.text == "-Infinity";
+  const bool word = value.is(JsonKind::kNumber) && value.text.find_first_of("nN") != std::string::npos;
+  if (word && !(spelt && kind == ConfigKind::kMsprobe)) {
+    findings.error({"", value.offset},
+                   {"json-nan", fmt::format("'{}' is no JSON", excerpt(value.text)), "write a number"});
+  }
+  for (const JsonValue& item : value.items) complain_of_nan(findings, kind, item);
+  for (const JsonMember& member : value.members) complain_of_nan(findings, kind, member.value);
+}
+
+size_t first_bad_utf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_sequence_length(text, at);
+    if (length == 0) return at;
+    at += length;
+  }
+  return text.size();
+}
+
+void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, const LintTarget& target) {
+  switch (kind) {
+    case ConfigKind::kDataDump: return lint_data_dump(findings, root, target);
+    case ConfigKind::kMsprobe: return lint_msprobe(findings, root, target);
+    case ConfigKind::kAcl: return lint_acl(findings, root);
+    case ConfigKind::kUnknown:
+      findings.error({"", root.offset},
+                     {"not-a-config",
+                      root.is(JsonKind::kObject) ? "no key of a dump configuration" : "the text is not a JSON object",
+                      "MindSpore's has common_dump_settings, msprobe's task and dump_path, AscendCL's dump"});
+  }
+}
+
+// A text that is no JSON, even mended.
+void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
+  std::string reason = fault.reason;
+  if (reason.ends_with('.')) reason.pop_back();
+  const std::string why = explain_fault(text, fault);
+  const bool says_it_all = why.empty() || why == reason || why == "the file is empty";
+  const std::string shown = why.empty() ? to_lower(reason.substr(0, 1)) + reason.substr(1) : why;
+  findings.error({"", fault.offset}, {"json-syntax", "no JSON: " + shown, says_it_all ? "" : reason});
+}
+
+}  // namespace
+
+ConfigKind kind_of_config(const JsonValue& root) {
+  ConfigKind best = ConfigKind::kUnknown;
+  size_t most = 0;
+  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    const size_t points = familiarity(root, kind) + (kind == ConfigKind::kMsprobe ? task_blocks_in(root) : 0);
+    if (points > most) {
+      best = kind;
+      most = points;
+    }
+  }
+  return best;
+}
+
+LintReport lint_config(std::string_view text, const LintTarget& target) {
+  const MendedJson mended = mend_json(text);
+  const size_t zero = text.find('\0');
+  const auto root = zero == std::string_view::npos
+                        ? parse_json_or_fault(mended.text)
+                        : tl::expected<JsonValue, JsonFault>(tl::unexpect, JsonFault{zero, "a zero byte"});
+  LintReport report;
+  if (root) report.kind = kind_of_config(*root);
+  const bool old = root && report.kind == ConfigKind::kDataDump && read_data_dump(*root).before_1_3();
+  Findings findings(text, setups_for(report.kind, target, old));
+  report.version = versions_text(report.kind, findings.setups());
+  complain_of_slips(findings, report.kind, mended.slips);
+  const size_t bad_utf8 = first_bad_utf8(text);
+  if (bad_utf8 < text.size() && zero == std::string_view::npos)
+    findings.error({"", bad_utf8}, {"json-utf8", "a byte that is not UTF-8", "save the file as UTF-8"});
+  if (root) {
+    complain_of_nan(findings, report.kind, *root);
+    lint_family(findings, report.kind, *root, target);
+  } else {
+    complain_of_fault(findings, mended.text, root.error());
+  }
+  report.findings = findings.take();
+  for (const Finding& finding : report.findings)
+    ++(finding.severity == Severity::kError ? report.errors : report.warnings);
+  return report;
+}
+
+}  // namespace msdump

@@ -1,0 +1,29 @@
+// One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
+//
+// Text that is no JSON is findings, too: each slip of the hand (io/json_slips.h) is one, and what can still be read behind it
+// is judged. Files are looked at up to kMostConfigBytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/finding.h"
+
+namespace msdump {
+
+inline constexpr uint64_t kMostConfigBytes = uint64_t{4} << 20;
+
+struct LintReport {
+  ConfigKind kind = ConfigKind::kUnknown;
+  std::string version;  // what it was judged for: "2.10.0", "1.3 to 2.10", "PyTorch"; may be empty
+  std::vector<Finding> findings;
+  size_t errors = 0, warnings = 0;
+};
+
+[[nodiscard]] LintReport lint_config(std::string_view text, const LintTarget& target);
+
+// By what stands in it.
+[[nodiscard]] ConfigKind kind_of_config(const JsonValue& root);
+
+}  // namespace msdump

@@ -1,0 +1,52 @@
+// What a configuration is judged for: releases of the framework, devices, and whose msprobe. A rule asks each of them
+// what it would do, so "refused by MindSpore 1.3 to 2.2 on a CPU" is counted, not written by hand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/version.h"
+
+namespace msdump {
+
+enum class ConfigKind : uint8_t { kUnknown, kDataDump, kMsprobe, kAcl };
+// "data_dump", "msprobe", "acl", "unknown": words of the machine output.
+[[nodiscard]] std::string_view name_of(ConfigKind kind);
+// "MindSpore's data_dump.json"
+[[nodiscard]] std::string_view title_of(ConfigKind kind);
+
+enum class Device : uint8_t { kCpu, kGpu, kAscend };
+enum class Framework : uint8_t { kMindSpore, kPyTorch };
+
+struct Setup {
+  Version version;  // of MindSpore; 0 where it does not matter
+  Device device = Device::kAscend;
+  Framework framework = Framework::kMindSpore;
+};
+
+// What the user said about where the run will be; anything where nothing was said.
+struct LintTarget {
+  std::optional<Version> version;
+  std::optional<Device> device;
+  std::optional<Framework> framework;
+  std::string diagnostic_path;  // $MS_DIAGNOSTIC_DATA_PATH
+};
+
+// The releases of MindSpore that read a data_dump.json, oldest first: 1.0 to 2.10.
+[[nodiscard]] std::span<const Version> known_releases();
+// "2.10", "2.7.1"
+[[nodiscard]] std::string short_text(const Version& version);
+
+// `before_1_3`: the file looks like one for 1.0 to 1.2, so these are asked, too.
+[[nodiscard]] std::vector<Setup> setups_for(ConfigKind kind, const LintTarget& target, bool before_1_3 = false);
+
+// "MindSpore 1.3 to 2.2 on a CPU": the setups of `some` among `all`. Empty when these are all.
+[[nodiscard]] std::string where_text(std::span<const Setup> all, const std::vector<bool>& some);
+// "1.3 to 2.10", "PyTorch and MindSpore": what all of them have been judged for.
+[[nodiscard]] std::string versions_text(ConfigKind kind, std::span<const Setup> all);
+
+}  // namespace msdump

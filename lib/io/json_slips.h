@@ -1,0 +1,38 @@
+// What people write into JSON by hand that is no JSON, found and mended, so that a program can name all of it at once and
+// go on with the rest of the file:
+//
+//   1. a byte order mark at the front
+//   2. comments: // to the end of the line, # to the end of the line, /* to */
+//   3. a comma behind the last item of a list or an object
+//   4. texts in single quotes
+//   5. True, False and None, as Python prints them
+//
+// The mended text has as many bytes as the file, so that an offset in the one is an offset in the other. Linear time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json.h"
+
+namespace msdump {
+
+enum class JsonSlipKind : uint8_t { kByteOrderMark, kComment, kTrailingComma, kSingleQuotes, kPythonWord };
+
+struct JsonSlip {
+  JsonSlipKind kind = JsonSlipKind::kComment;
+  size_t offset = 0;
+};
+
+struct MendedJson {
+  std::string text;
+  std::vector<JsonSlip> slips;  // in the order of the text
+};
+[[nodiscard]] MendedJson mend_json(std::string_view text);
+
+// What stands where the reader stopped, in words for who wrote it; empty when the reader's own reason says it all.
+[[nodiscard]] std::string explain_fault(std::string_view text, const JsonFault& fault);
+
+}  // namespace msdump

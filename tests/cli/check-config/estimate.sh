@@ -1,0 +1,17 @@
+# How much a step would write, from the IR of an earlier run.
+ir=$TESTDATA/sample/rank_0/graphs
+cp -r "$ir" graphs
+data_dump >data_dump.json
+show msdump check-config data_dump.json --framework-version 2.0 --device ascend --estimate graphs
+show msdump check-config data_dump.json --framework-version 2.0 --device cpu --estimate graphs -q
+sed -e 's/"input_output": 0/"input_output": 2/' -e 's/"dump_mode": 0/"dump_mode": 1/' \
+  -e 's/"kernels": \[\]/"kernels": ["matmul", "Conv3D"]/' -e 's/"0|5-8"/"all"/' data_dump.json >kernels.json
+show msdump check-config kernels.json --framework-version 2.0 --device cpu --estimate graphs
+msdump check-config kernels.json --framework-version 2.0 --device cpu --estimate graphs --json -q | jq -c .estimate
+data_dump '"saved_data": "full"' >full.json
+show msdump check-config full.json --framework-version 2.7 --device ascend --estimate 'graphs/*.ir'
+echo '{"task": "tensor", "dump_path": "/d"}' >config.json
+show msdump check-config config.json --estimate graphs
+show msdump check-config data_dump.json --estimate nowhere
+mkdir empty
+show msdump check-config data_dump.json --estimate empty

@@ -1,0 +1,102 @@
+#include "support/compare_run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compare/precision.h"
+#include "compare/record_diff.h"
+#include "msprobe/names.h"
+#include "support/catch.h"
+
+namespace msdump::test {
+namespace {
+
+CompareSide side_of(const JoinedDump& dump) {
+  CompareSide side;
+  side.index = &dump.dump.index;
+  side.tensors = &dump.dump.tensors();
+  if (dump.join().matched_operators() > 0) {
+    side.graph = &dump.graph();
+    side.join = &dump.join();
+  }
+  return side;
+}
+
+const std::string& name_of_pair(const Pairing& pairing, const OpPair& pair) {
+  return pair.b != kNoOperator ? pairing.b[pair.b].name : pairing.a[pair.a].name;
+}
+
+}  // namespace
+
+ComparedDumps::ComparedDumps(const std::filesystem::path& candidate, const std::filesystem::path& reference,
+                             const NameMap* map)
+    : dump_a_(join_dump(candidate, Headers::kAll)),
+      dump_b_(join_dump(reference, Headers::kAll)),
+      a_(side_of(dump_a_)),
+      b_(side_of(dump_b_)),
+      pairing_(pair_sides(a_, b_, map)) {
+  compare_pairs();
+  report_ = find_divergences(a_, b_, pairing_, diffs_, ModuleTree::of(*b_.index, *a_.index));
+}
+
+void ComparedDumps::compare_pairs() {
+  StatisticTables tables_a(*a_.index), tables_b(*b_.index);
+  WorkerPool pool(1);
+  const CancelToken never;
+  Tolerance tolerance;
+  tolerance.coarsest = coarser_throughout(a_, b_, pairing_);
+  for (const TensorPair& pair : pairing_.tensors) {
+    TensorDiff& diff = diffs_.emplace_back();
+    diff.verdict = Verdict::kUnmatched;
+    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    const TensorRecord &left = (*a_.tensors)[pair.a], &right = (*b_.tensors)[pair.b];
+    PairOptions more;
+    more.any_shape = right.name.io == Io::kInput && !parse_msprobe_entry(right.name.op_name) && b_.graph != nullptr;
+    auto compared =
+        diff_records({*a_.index, tables_a}, left, {*b_.index, tables_b}, right, tolerance, {pool, never}, more);
+    REQUIRE(compared);
+    diff = std::move(*compared);
+  }
+}
+
+std::vector<std::string> ComparedDumps::roots() const {
+  std::vector<std::string> roots;
+  for (const Divergence& root : report_.roots) {
+    const std::string& name =
+        root.parameter.empty() ? name_of_pair(pairing_, pairing_.operators[root.op]) : root.parameter;
+    roots.push_back(fmt::format("{} {}", msdump::name_of(root.kind), name));
+  }
+  return roots;
+}
+
+const OpPair& ComparedDumps::pair_of(std::string_view reference) const {
+  const auto found = std::find_if(pairing_.operators.begin(), pairing_.operators.end(), [&](const OpPair& pair) {
+    return pair.b != kNoOperator && pairing_.b[pair.b].name == reference;
+  });
+  if (found == pairing_.operators.end()) FAIL("the reference has no operator " << reference);
+  return *found;
+}
+
+std::string ComparedDumps::partner_of(std::string_view reference) const {
+  const OpPair& pair = pair_of(reference);
+  return pair.a == kNoOperator ? std::string() : pairing_.a[pair.a].name;
+}
+
+Verdict ComparedDumps::verdict(std::string_view op_name, std::string_view tensor) const {
+  for (size_t i = 0; i < diffs_.size(); ++i) {
+    const TensorPair& pair = pairing_.tensors[i];
+    if (name_of_pair(pairing_, pairing_.operators[pair.op]) != op_name) continue;
+    const NameFacts& name = pair.b != kNoTensor ? (*b_.tensors)[pair.b].name : (*a_.tensors)[pair.a].name;
+    if (fmt::format("{}:{}", msdump::name_of(name.io), name.slot) == tensor) return diffs_[i].verdict;
+  }
+  FAIL("no tensor " << tensor << " of " << op_name);
+  return Verdict::kSkipped;
+}
+
+size_t ComparedDumps::count(Verdict verdict) const {
+  return static_cast<size_t>(
+      std::count_if(diffs_.begin(), diffs_.end(), [&](const TensorDiff& diff) { return diff.verdict == verdict; }));
+}
+
+}  // namespace msdump::test

@@ -1,0 +1,222 @@
+#include "compare/pairing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "made_calls.h"
+#include "support/catch.h"
+
+namespace msdump {
+namespace {
+
+// Operators in their order: "Default/Mul-op0 = Default/Mul-op1", "-" where a side has none.
+Texts operators(const Pairing& pairing) {
+  Texts texts;
+  for (const OpPair& pair : pairing.operators) {
+    texts.push_back(fmt::format("{} = {}", pair.b == kNoOperator ? "-" : pairing.b[pair.b].name,
+                                pair.a == kNoOperator ? "-" : pairing.a[pair.a].name));
+  }
+  return texts;
+}
+
+bool all_by(const Pairing& pairing, PairedBy how) {
+  return std::all_of(pairing.operators.begin(), pairing.operators.end(),
+                     [&](const OpPair& pair) { return pair.how == how; });
+}
+
+// Two products in a chain; the candidate has another one beside it, which comes first.
+void shifted(MadeNet& net) {
+  const auto x = net.input("x");
+  if (net.bad()) net.op("Neg", {net.op("Mul", {x, net.weight("v")})});
+  auto y = net.op("Exp", {x});
+  y = net.op("Mul", {y, net.constant(2)});
+  y = net.op("Sub", {y, net.weight("w")});
+  y = net.op("Mul", {y, net.constant(3)});
+  net.op("ReLU", {y});
+}
+
+NameMap map_of(std::string_view text) {
+  auto content = parse_name_map(text, {});
+  REQUIRE(content);
+  return NameMap(std::move(*content));
+}
+
+}  // namespace
+
+TEST_CASE("the same names throughout are paired by name") {
+  const Trial trial([](MadeNet& net) { net.op("ReLU", {net.op("Mul", {net.input("x"), net.constant(2)})}); });
+  const Pairing& pairing = trial.compared().pairing();
+  CHECK(operators(pairing) == Texts{"Default/Mul-op0 = Default/Mul-op0", "Default/ReLU-op0 = Default/ReLU-op0"});
+  CHECK(all_by(pairing, PairedBy::kName));
+  CHECK(pairing.operators[0].confidence == 1);
+  CHECK(pairing.tensors.size() == 5);
+}
+
+TEST_CASE("an operator more renumbers others: they are paired by their neighbours, not by equal names") {
+  const Trial trial(shifted);
+  CHECK(operators(trial.compared().pairing()) ==
+        Texts{"- = Default/Mul-op0", "- = Default/Neg-op0", "Default/Exp-op0 = Default/Exp-op0",
+              "Default/Mul-op0 = Default/Mul-op1", "Default/Sub-op0 = Default/Sub-op0",
+              "Default/Mul-op1 = Default/Mul-op2", "Default/ReLU-op0 = Default/ReLU-op0"});
+  const OpPair& pair = trial.compared().pair_of("Default/ReLU-op0");
+  CHECK(pair.how == PairedBy::kNeighbours);
+  CHECK(pair.confidence == Approx(0.9));
+}
+
+TEST_CASE("where an operator stands is less than what it reads and who reads it") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x});
+    const auto added = net.bad() ? net.op("Mul", {x, net.weight("v")}) : x;  // stands where the other one did
+    net.op("ReLU", {net.op("Mul", {y, net.constant(2)})});
+    if (net.bad()) net.op("Neg", {added});
+  });
+  CHECK(trial.compared().partner_of("Default/Mul-op0") == "Default/Mul-op1");
+  CHECK(trial.compared().pair_of("Default/Mul-op0").how == PairedBy::kNeighbours);
+}
+
+TEST_CASE("without an IR they are paired by their place in the sequence") {
+  const Trial trial(shifted, {.ir = false});
+  const auto& compared = trial.compared();
+  CHECK(compared.partner_of("Default_Sub-op0") == "Default_Sub-op0");
+  CHECK(compared.partner_of("Default_Mul-op1") == "Default_Mul-op2");
+  CHECK(compared.pair_of("Default_Mul-op1").how == PairedBy::kSequence);
+  CHECK(compared.pair_of("Default_Mul-op1").confidence == Approx(0.7));
+}
+
+TEST_CASE("an operator that moved past others is paired by what is left of its name") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    if (net.bad()) net.op("Tanh", {x}, "Default/far");
+    auto y = net.bad() ? net.op("Log", {x}) : x;
+    for (const char* const type : {"Exp", "Neg", "Sub", "Mul"}) y = net.op(type, {y, x});
+    if (!net.bad()) net.op("Tanh", {y}, "Default/far");
+  });
+  const OpPair& pair = trial.compared().pair_of("Default/far/Tanh-op0");
+  CHECK(pair.how == PairedBy::kLeftName);
+  CHECK(pair.confidence == Approx(0.5));
+}
+
+TEST_CASE("other scopes are no hindrance: types and neighbours tell") {
+  const Trial trial([](MadeNet& net) {
+    const std::string scope = net.bad() ? "Default/network-Old" : "Default/network-New";
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)}, scope);
+    net.op("ReLU", {y}, scope);
+  });
+  CHECK(operators(trial.compared().pairing()) == Texts{"Default/network-New/Mul-op0 = Default/network-Old/Mul-op0",
+                                                       "Default/network-New/ReLU-op0 = Default/network-Old/ReLU-op0"});
+  CHECK(trial.compared().count(Verdict::kUnmatched) == 0);
+}
+
+TEST_CASE("the user's word comes first, also that an operator has no partner") {
+  const NameMap map = map_of("Default/Mul-op0,Default/Mul-op1\nDefault/Mul-op1,N/A\n");
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto x = net.input("x");
+        net.op("Mul", {x, net.constant(2)});
+        net.op("Mul", {x, net.constant(3)});
+      },
+      {.map = &map});
+  CHECK(trial.compared().partner_of("Default/Mul-op1") == "Default/Mul-op0");
+  CHECK(trial.compared().pair_of("Default/Mul-op1").how == PairedBy::kUser);
+  CHECK(trial.compared().partner_of("Default/Mul-op0").empty());
+}
+
+TEST_CASE("a side with one step and one rank is compared with the other side's only ones") {
+  const test::ScratchDir scratch;
+  for (const bool bad : {false, true}) {
+    MadeNet net({bad, bad ? 3 : 0, bad ? 7 : 2}, false);
+    net.op("Mul", {net.input("x"), net.constant(2)});
+    net.write(scratch.path() / (bad ? "bad" : "ref"), false);
+  }
+  const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(compared.count(Verdict::kSame) == 3);
+  CHECK(compared.count(Verdict::kUnmatched) == 0);
+}
+
+TEST_CASE("among several steps a step is compared with the one of its number") {
+  const test::ScratchDir scratch;
+  for (const bool bad : {false, true}) {
+    for (const int step : {1, bad ? 3 : 2}) {
+      MadeNet net({bad, 0, step}, false);
+      net.op("Mul", {net.input("x"), net.constant(2)});
+      net.write(scratch.path() / (bad ? "bad" : "ref"), false);
+    }
+  }
+  const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(compared.count(Verdict::kSame) == 3);
+  CHECK(compared.count(Verdict::kUnmatched) == 6);
+}
+
+TEST_CASE("operands that changed places are paired by their shapes, of operators that allow it alone") {
+  const auto verdicts = [](const std::string& type) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x"), two = net.constant(2);
+      net.op(type, net.bad() ? std::vector{two, x} : std::vector{x, two});
+    });
+    const std::string name = "Default/" + type + "-op0";
+    return std::pair(trial.compared().verdict(name, "input:0"), trial.compared().verdict(name, "input:1"));
+  };
+  CHECK(verdicts("Mul") == std::pair(Verdict::kSame, Verdict::kSame));
+  CHECK(verdicts("Div").first != Verdict::kSame);
+}
+
+TEST_CASE("tensors without a partner are pairs with one side") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    if (net.bad()) net.hide_input(y, 1);
+    if (!net.bad()) net.hide_output(y);
+  });
+  CHECK(trial.compared().verdict("Default/Mul-op0", "input:0") == Verdict::kSame);
+  CHECK(trial.compared().verdict("Default/Mul-op0", "input:1") == Verdict::kUnmatched);
+  CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kUnmatched);
+}
+
+TEST_CASE("modules and calls of MindSpore and PyTorch are paired by what both call so") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = some_values(2), z = some_values(3);
+    calls.ran(calls.bad() ? "Primitive.matmul.MatMul.0.forward" : "Torch.matmul.4.forward", {x}, {y});
+    calls.ran(calls.bad() ? "Cell.fc.Dense.forward.0" : "Module.fc.Linear.forward.0", {x}, {y});
+    calls.ran("Functional.relu.0.forward", {y}, {z});
+  });
+  const Pairing& pairing = trial.compared().pairing();
+  CHECK(pairing.other_framework);
+  CHECK(operators(pairing) == Texts{"Torch.matmul.4.forward = Primitive.matmul.MatMul.0.forward",
+                                    "Module.fc.Linear.forward.0 = Cell.fc.Dense.forward.0",
+                                    "Functional.relu.0.forward = Functional.relu.0.forward"});
+}
+
+TEST_CASE("between frameworks arguments in other slots are paired by their shapes") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), bias = {1, 2, 3};
+    if (calls.bad()) {
+      calls.ran("Functional.linear.0.forward", {bias, x}, {x});
+    } else {
+      calls.ran("Functional.linear.0.forward", {x, bias}, {x});
+      calls.ran("Module.fc.Linear.forward.0", {x}, {x});
+    }
+  });
+  CHECK(trial.compared().verdict("Functional.linear.0.forward", "input:0") == Verdict::kSame);
+  CHECK(trial.compared().verdict("Functional.linear.0.forward", "input:1") == Verdict::kSame);
+}
+
+TEST_CASE("two single tensors are a pair, whatever they are called") {
+  const test::ScratchDir scratch;
+  const auto side = [&](const std::string& name) {
+    scratch.write(name, test::npy_of("<f4", {2}, std::string(8, '\0')));
+    return test::list_dump({scratch.path() / name});
+  };
+  const auto left = side("one.npy"), right = side("Add.Default_Add-op0.0.0.17.output.0.npy");
+  CompareSide a, b;
+  a.index = &left.index;
+  a.tensors = &left.tensors();
+  b.index = &right.index;
+  b.tensors = &right.tensors();
+  const Pairing pairing = pair_single(a, b);
+  REQUIRE(pairing.tensors.size() == 1);
+  CHECK((pairing.tensors[0].a == 0 && pairing.tensors[0].b == 0));
+  CHECK(pairing.operators.size() == 1);
+}
+
+}  // namespace msdump
