@@ -24,7 +24,7 @@ const CommandInfo& check_config_info() {
       .name = "check-config",
       .order = 61,
       .summary = "says what is wrong with a dump configuration before the run",
-      .usage = "FILE... [--framework-version V] [--device D] [--framework F] [--estimate IR] | --explain KEY",
+      .usage = "FILE... [--framework-version V] [--estimate IR] [OPTIONS] | --explain KEY",
       .description =
           "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL (which of "
           "them "

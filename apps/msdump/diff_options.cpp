@@ -83,7 +83,8 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
   app.add_option(
          "--map", options.map,
          "Which name of the candidate is which of the reference: two columns of CSV, or msprobe's data, cell, api "
-         "or layer mapping")
+         "or layer mapping. With --profile msprobe: one of these four, or the words cell, api and layer for its -cm, "
+         "-am and -lm without a file")
       ->type_name("FILE")
       ->group(kInputGroup);
   add_selection_options(app, options.selection);

@@ -48,13 +48,6 @@ void declare_profile_options(CLI::App& app, ProfileOptions& options) {
       ->group(kProfileGroup);
   app.add_flag("--fuzzy", options.fuzzy, "With --profile msprobe: its -fm, names without call counters")
       ->group(kProfileGroup);
-  app.add_option(
-         "--map", options.maps,
-         "With --profile msprobe: one of its YAML mappings, -dm, -cm, -am or -lm by the content; the words cell, "
-         "api and layer are -cm, -am and -lm without a file. May be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group(kProfileGroup);
   add_output_option(
       app, options.out,
       "With --profile: a folder for the file, called compare_result[_rankN].csv or result.csv; needed for "
@@ -75,7 +68,6 @@ void check_profile_options(const ProfileOptions& profile, const DiffOptions& opt
     if (!profile.out.empty())
       throw UsageError("--out goes with --profile", "rows of msdump diff go to stdout: msdump diff ... --csv > FILE");
     if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe");
-    if (!profile.maps.empty()) throw UsageError("--map goes with --profile msprobe");
     return;
   }
   if (options.form == report::Form::kJson || options.form == report::Form::kJsonl) {

@@ -3,6 +3,8 @@
 //   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`      diff_profile_msprobe.cpp
 //   msaccucmp                  result.csv of `msaccucmp.py compare`         diff_profile_msaccucmp.cpp
 //
+// --map is msprobe's -dm, -cm, -am or -lm then, by the content of the file; cell, api and layer are these without a file.
+//
 // The file is theirs, the exit code is msdump's: 0 all agrees, 1 not (msprobe: a row is "warning" or "error"; msaccucmp: a row
 // has no partner, was not compared, or is beyond the limits of its manual), 2 refused, 3 something could not be read.
 #pragma once
@@ -10,7 +12,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 #include "diff_options.h"
@@ -26,7 +27,6 @@ struct ProfileOptions {
   std::string name;  // empty: none
   std::string out;   // a folder
   bool fuzzy = false;
-  std::vector<std::string> maps;
 };
 void declare_profile_options(CLI::App& app, ProfileOptions& options);
 

@@ -14,11 +14,9 @@ namespace {
 
 void check(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe", "msaccucmp compares equal names");
-  if (!profile.maps.empty()) {
-    throw UsageError(
-        "--map goes with --profile msprobe",
-        "msaccucmp's own fusion rules (-f, -q, -cf) are not supported; msdump diff without --profile pairs "
-        "operators by their place");
+  if (!options.map.empty()) {
+    throw UsageError("--map does not go with --profile msaccucmp, which has none",
+                     "its fusion rules (-f, -q, -cf) are not supported; without --profile --map counts");
   }
   if (!options.selection.io.empty() || !options.selection.slot.empty())
     throw UsageError("--io and --slot do not go with --profile msaccucmp, which writes all tensors of an operator");

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "compare/msprobe_place.h"
 #include "compare/msprobe_result.h"
+#include "compare/name_map_file.h"
 #include "diff_profile.h"
 #include "io/yaml.h"
 #include "usage.h"
@@ -40,7 +41,7 @@ Result<std::string> place_of(const DiffOptions& options, bool is_candidate) {
   return find_msprobe_place(is_candidate ? options.paths.front() : options.paths.back(), place);
 }
 
-// Which of msprobe's mappings a file is; to be replaced by what compare/name_map_file.h finds out.
+// Which of msprobe's mappings a file is, as compare/name_map_file.h tells them apart; what is in it is msprobe's business.
 Result<std::optional<std::string> MsprobeCompareOptions::*> kind_of_map(const std::string& path) {
   MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
   if (yaml.is(JsonKind::kArray)) return &MsprobeCompareOptions::api_mapping;
@@ -50,25 +51,21 @@ Result<std::optional<std::string> MsprobeCompareOptions::*> kind_of_map(const st
   }
   const JsonMember& first = yaml.members.front();
   if (first.value.is(JsonKind::kObject)) return &MsprobeCompareOptions::layer_mapping;
-  const std::string_view key = first.key;
-  const bool is_item =
-      key.find(".forward.") != std::string_view::npos || key.find(".backward.") != std::string_view::npos ||
-      key.find(".parameters_grad") != std::string_view::npos || key.find(".debug") != std::string_view::npos;
-  return is_item ? &MsprobeCompareOptions::data_mapping : &MsprobeCompareOptions::cell_mapping;
+  return tensor_name(first.key) ? &MsprobeCompareOptions::data_mapping : &MsprobeCompareOptions::cell_mapping;
 }
 
 Status take_map(const std::string& map, MsprobeCompareOptions& options) {
-  auto mapping = map == "cell"    ? &MsprobeCompareOptions::cell_mapping
-                 : map == "api"   ? &MsprobeCompareOptions::api_mapping
-                 : map == "layer" ? &MsprobeCompareOptions::layer_mapping
-                                  : nullptr;
-  const bool is_word = mapping != nullptr;
-  if (!is_word) {
-    MSDUMP_TRY(mapping, kind_of_map(map));
+  if (map.empty()) return {};
+  if (map == "cell") {
+    options.cell_mapping = "";
+  } else if (map == "api") {
+    options.api_mapping = "";
+  } else if (map == "layer") {
+    options.layer_mapping = "";
+  } else {
+    MSDUMP_TRY(const auto mapping, kind_of_map(map));
+    options.*mapping = map;
   }
-  if (options.*mapping)
-    return fail(make_error(ErrorCode::kUsage, "a second mapping of that kind: msprobe takes one").with_path(map));
-  options.*mapping = is_word ? std::string() : map;
   return {};
 }
 
@@ -131,9 +128,7 @@ ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, co
   MsprobeCompareOptions compare;
   compare.pandas2 = pandas2;
   compare.fuzzy = profile.fuzzy;
-  for (const std::string& map : profile.maps) {
-    if (const Status taken = take_map(map, compare); !taken) return session.end_with(taken.error());
-  }
+  if (const Status taken = take_map(options.map, compare); !taken) return session.end_with(taken.error());
   const auto code = Run(session, profile, options).run(compare);
   return code ? *code : session.end_with(code.error());
 }

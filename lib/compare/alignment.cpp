@@ -1,7 +1,8 @@
 #include "compare/alignment.h"
 
 #include <algorithm>
-#include <unordered_map>
+
+#include "base/hash_slots.h"
 
 namespace msdump {
 namespace {
@@ -69,25 +70,30 @@ class Aligner {
   // Items whose key is once in each side of the gap: the longest run of them that ascends on both sides.
   [[nodiscard]] std::vector<AlignedPair> unique_in_order(const Gap& gap) const {
     struct Seen {
-      uint32_t in_a = 0, in_b = 0, a = 0, b = 0;
+      uint32_t a = 0, b = 0;
+      uint32_t in_a = 0, in_b = 0;
     };
-    std::unordered_map<uint64_t, Seen> seen;
+    std::vector<Seen> seen;
+    seen.reserve(gap.a.size());
+    HashSlots keys(gap.a.size());
+    const auto same = [&](uint64_t key) { return [&, key](uint32_t i) { return a_[level_][seen[i].a] == key; }; };
     for (uint32_t i = gap.a.begin; i < gap.a.end; ++i) {
-      Seen& one = seen[a_[level_][i]];
-      ++one.in_a;
-      one.a = i;
+      const uint64_t key = a_[level_][i];
+      const uint32_t found = keys.find_or_add(mix_hash(key, 0), static_cast<uint32_t>(seen.size()), same(key));
+      if (found == seen.size()) seen.push_back({i, 0, 0, 0});
+      ++seen[found].in_a;
     }
     for (uint32_t i = gap.b.begin; i < gap.b.end; ++i) {
-      const auto found = seen.find(b_[level_][i]);
-      if (found == seen.end()) continue;
-      ++found->second.in_b;
-      found->second.b = i;
+      const uint64_t key = b_[level_][i];
+      const uint32_t found = keys.find(mix_hash(key, 0), same(key));
+      if (found == HashSlots::kNone) continue;
+      ++seen[found].in_b;
+      seen[found].b = i;
     }
-    std::vector<AlignedPair> unique;
-    for (const auto& [key, one] : seen) {
+    std::vector<AlignedPair> unique;  // by `a`
+    for (const Seen& one : seen) {
       if (one.in_a == 1 && one.in_b == 1) unique.push_back({one.a, one.b, level_});
     }
-    std::sort(unique.begin(), unique.end(), [](const AlignedPair& x, const AlignedPair& y) { return x.a < y.a; });
     return longest_ascending(unique);
   }
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <map>
 #include <set>
-#include <unordered_map>
 
+#include "base/hash_slots.h"
 #include "base/text.h"
 #include "graph/in_place.h"
 #include "msprobe/names.h"
@@ -38,11 +38,10 @@ class Runs {
 
   // The run of an operator at a place; another occurrence where there is none of that number.
   [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const {
-    auto found = by_place_.find({op, place});
-    if (found != by_place_.end()) return found->second;
+    const uint32_t found = find_exactly(op, place);
+    if (found != kNoRun || place.occurrence == 0) return found;
     place.occurrence = 0;
-    found = by_place_.find({op, place});
-    return found != by_place_.end() ? found->second : kNoRun;
+    return find_exactly(op, place);
   }
 
   [[nodiscard]] const TensorRecord& record(uint32_t tensor) const {
@@ -57,23 +56,45 @@ class Runs {
   }
 
  private:
-  void collect() {
-    std::vector<std::pair<RunPlace, uint32_t>> order;  // tensors by run
-    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) order.emplace_back(place_of(a_, b_, pairing_.tensors[i]), i);
-    std::stable_sort(order.begin(), order.end(), [&](const auto& left, const auto& right) {
-      const auto key = [&](const auto& one) {
-        return std::tuple(one.first.rank, one.first.step, pairing_.tensors[one.second].op, one.first.occurrence);
-      };
-      return key(left) < key(right);
-    });
-    for (const auto& [place, tensor] : order) {
-      const uint32_t op = pairing_.tensors[tensor].op;
-      const auto [at, added] = by_place_.try_emplace({op, place}, static_cast<uint32_t>(runs.size()));
-      if (added) {
-        runs.push_back({op, place, {}, {}, {}});
-      }
-      add(runs[at->second], tensor);
+  struct Keyed {
+    RunPlace place;
+    uint32_t op, tensor;
+    bool operator<(const Keyed& other) const {
+      if (place.rank != other.place.rank) return place.rank < other.place.rank;
+      if (place.step != other.place.step) return place.step < other.place.step;
+      return op != other.op ? op < other.op : place.occurrence < other.place.occurrence;
     }
+  };
+
+  void collect() {
+    std::vector<Keyed> order;  // tensors by run
+    order.reserve(pairing_.tensors.size());
+    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i)
+      order.push_back({place_of(a_, b_, pairing_.tensors[i]), pairing_.tensors[i].op, i});
+    if (!std::is_sorted(order.begin(), order.end())) std::stable_sort(order.begin(), order.end());
+    by_place_ = HashSlots(pairing_.operators.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Keyed& one = order[i];
+      if (i == 0 || order[i - 1] < one) {
+        (void)by_place_.find_or_add(hash_of(one.op, one.place), static_cast<uint32_t>(runs.size()),
+                                    [](uint32_t) { return false; });
+        runs.push_back({one.op, one.place, {}, {}, {}});
+      }
+      add(runs.back(), one.tensor);
+    }
+  }
+
+  static uint64_t hash_of(uint32_t op, const RunPlace& place) {
+    uint64_t hash = mix_hash(op, place.occurrence);
+    for (const auto& number : {place.rank, place.step})
+      hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
+    return hash;
+  }
+
+  [[nodiscard]] uint32_t find_exactly(uint32_t op, const RunPlace& place) const {
+    static_assert(kNoRun == HashSlots::kNone);
+    return by_place_.find(hash_of(op, place),
+                          [&](uint32_t run) { return runs[run].op == op && runs[run].place == place; });
   }
 
   void add(FlowRun& run, uint32_t tensor) const {
@@ -106,7 +127,7 @@ class Runs {
 
   const CompareSide &a_, &b_;
   const Pairing& pairing_;
-  std::map<std::pair<uint32_t, RunPlace>, uint32_t> by_place_;
+  HashSlots by_place_;
 };
 
 void connect(std::vector<FlowRun>& runs) {
@@ -266,26 +287,33 @@ class IrEdges {
 
 bool add_edges_by_values(const std::vector<TensorDiff>& diffs, Runs& runs) {
   struct Made {
+    uint64_t key;
     uint32_t run, tensor;
   };
-  std::unordered_map<uint64_t, Made> made;
+  std::vector<Made> made;  // of one rank and step
+  HashSlots by_key;
+  const auto same = [&](uint64_t key) { return [&made, key](uint32_t i) { return made[i].key == key; }; };
   bool any = false;
   for (uint32_t i = 0; i < runs.runs.size(); ++i) {
     if (i > 0 && (runs.runs[i].place.rank != runs.runs[i - 1].place.rank ||
-                  runs.runs[i].place.step != runs.runs[i - 1].place.step))
+                  runs.runs[i].place.step != runs.runs[i - 1].place.step)) {
       made.clear();
+      by_key = HashSlots();
+    }
     for (FlowInput& input : runs.runs[i].inputs) {
       const uint64_t key = value_key(diffs[input.tensor]);
-      const auto found = key == 0 ? made.end() : made.find(key);
-      if (found == made.end()) continue;
+      const uint32_t found = key == 0 ? HashSlots::kNone : by_key.find(mix_hash(key, 0), same(key));
+      if (found == HashSlots::kNone) continue;
       input.from = From::kOperator;
-      input.made_by = found->second.run;
-      input.made_as = found->second.tensor;
+      input.made_by = made[found].run;
+      input.made_as = made[found].tensor;
       any = true;
     }
     for (const uint32_t tensor : runs.runs[i].outputs) {
       // The first that wrote it: a module repeats what the last operator inside it wrote.
-      if (const uint64_t key = value_key(diffs[tensor]); key != 0) made.try_emplace(key, Made{i, tensor});
+      const uint64_t key = value_key(diffs[tensor]);
+      const auto next = static_cast<uint32_t>(made.size());
+      if (key != 0 && by_key.find_or_add(mix_hash(key, 0), next, same(key)) == next) made.push_back({key, i, tensor});
     }
   }
   return any;

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "compare/between_runs.h"
+#include "compare/error_origin.h"
 #include "compare/error_size.h"
+#include "compare/one_sided_runs.h"
 #include "compare/root_list.h"
 #include "compare/run_inputs.h"
 #include "compare/run_view.h"
@@ -19,7 +20,8 @@ using From = InputEdge::From;
 
 class Finder {
  public:
-  explicit Finder(const RunView& view) : view_(view), states_(view.runs().size()), roots_(view, states_) {}
+  explicit Finder(const RunView& view)
+      : view_(view), one_sided_(view), states_(view.runs().size()), roots_(view, states_) {}
 
   DivergenceReport run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) look_at(run);
@@ -89,7 +91,7 @@ class Finder {
 
   void look_at_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
     if (view_.other_framework()) return;
-    if (const uint32_t other = one_sided_between(view_, first_of_step_, run); other != kNoRun) {
+    if (const uint32_t other = one_sided_between(first_of_step_, run); other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
       return;
     }
@@ -135,7 +137,7 @@ class Finder {
     if (view_.other_framework()) return;
     const FlowInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-    if (const uint32_t other = one_sided_between(view_, first, run); other != kNoRun) {
+    if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
       return;
     }
@@ -150,7 +152,19 @@ class Finder {
     root.lower(kNotAllKnown);
     root.divergence.reason =
         fmt::format("its input {} differs although {}, which wrote it, agrees: {} changes it", view_.slot(input.tensor),
-                    view_.name(input.made_by), happened_between(view_, first, run));
+                    view_.name(input.made_by), happened_between(first, run));
+  }
+
+  // Frameworks have operators of their own.
+  [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
+    return view_.other_framework() ? kNoRun : one_sided_.between(first, end);
+  }
+
+  // In words: what a hook of the script does in the middle of a backward pass is a forward call of its own.
+  [[nodiscard]] std::string happened_between(uint32_t first, uint32_t end) const {
+    const uint32_t run = one_sided_.first_of_candidate(first, end);
+    if (run != kNoRun) return view_.name(run) + ", which only the candidate has,";
+    return "something between them that was not dumped";
   }
 
   void add_coarser(uint32_t run, uint32_t reader) {
@@ -174,8 +188,8 @@ class Finder {
       const TensorDiff& in = view_.diff(input.tensor);
       if (error_size(in).l2 <= rounding_of(in.dtype_b) || inherits(view_, input)) continue;
       const bool reads_coarser = view_.compared(input.made_as) && rounding_of(in.dtype_a) > rounding_of(in.dtype_b);
-      const uint32_t other = one_sided_between(view_, input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
-      const bool of_cast = other != kNoRun && turns_coarser(view_, other);
+      const uint32_t other = one_sided_between(input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
+      const bool of_cast = other != kNoRun && one_sided_.turns_coarser(other);
       if (!of_cast && !reads_coarser) continue;
       add_cast(of_cast ? other : run, run, inputs, input.tensor);
       return;
@@ -297,6 +311,7 @@ class Finder {
   }
 
   const RunView& view_;
+  const OneSidedRuns one_sided_;
   std::vector<RunState> states_;  // by run
   RootList roots_;
   DivergenceReport report_;

@@ -1,7 +1,6 @@
 #include "compare/module_tree.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "msprobe/construct_json.h"
 
@@ -32,7 +31,7 @@ void ModuleTree::read(const DumpIndex& index) {
       if (std::none_of(problems_.begin(), problems_.end(), same)) problems_.push_back(construct.error());
       continue;
     }
-    for (const ConstructJson::Node& node : construct->nodes) add(std::string(node.name), std::string(node.parent));
+    for (const ConstructJson::Node& node : construct->nodes) add(node.name, node.parent);
   }
 }
 
@@ -41,8 +40,8 @@ std::string_view ModuleTree::parent_of(std::string_view name) const {
   return found == parents_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void ModuleTree::add(std::string name, std::string parent) {
-  if (!parent.empty()) parents_.try_emplace(std::move(name), std::move(parent));
+void ModuleTree::add(std::string_view name, std::string_view parent) {
+  if (!parent.empty()) parents_.try_emplace(std::string(name), parent);
 }
 
 }  // namespace msdump

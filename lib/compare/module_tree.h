@@ -22,7 +22,7 @@ class ModuleTree {
   [[nodiscard]] bool empty() const { return parents_.empty(); }
   [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }
 
-  void add(std::string name, std::string parent);
+  void add(std::string_view name, std::string_view parent);
 
  private:
   struct Hash {

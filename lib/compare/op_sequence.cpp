@@ -1,8 +1,8 @@
 #include "compare/op_sequence.h"
 
 #include <algorithm>
-#include <map>
 
+#include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/common_name.h"
 #include "graph/data_flow.h"
@@ -15,47 +15,59 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-uint64_t mixed(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0xFF51'AFD7'ED55'8CCD;
-  return hash ^ hash >> 32;
-}
-
-// Who makes the inputs of whom, among the operators of a sequence.
+// Who makes the inputs of whom, among the operators of a sequence: lists in one vector, and where each begins.
 class Neighbours {
  public:
-  Neighbours(const CompareSide& side, const std::vector<SequencedOp>& operators) {
-    before_.resize(operators.size());
-    after_.resize(operators.size());
+  Neighbours(const CompareSide& side, const std::vector<SequencedOp>& operators) : size_(operators.size()) {
     if (side.graph == nullptr) return;
     std::vector<uint32_t> place(side.graph->size(), kNoOperator);
-    for (uint32_t i = 0; i < operators.size(); ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       if (operators[i].op != kNoIndex) place[operators[i].op] = i;
     }
-    for (uint32_t i = 0; i < operators.size(); ++i) {
+    first_before_.reserve(size_ + 1);
+    first_after_.assign(size_ + 1, 0);
+    for (uint32_t i = 0; i < size_; ++i) {
+      first_before_.push_back(static_cast<uint32_t>(before_.size()));
       if (operators[i].op == kNoIndex) continue;
       for (const InputEdge& edge : inputs_of(*side.graph, operators[i].op)) {
         if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNoOperator) continue;
-        before_[i].emplace_back(edge.slot, place[edge.op]);
-        after_[place[edge.op]].push_back(i);
+        before_.push_back({edge.slot, place[edge.op]});
+        ++first_after_[place[edge.op] + 1];
       }
+    }
+    first_before_.push_back(static_cast<uint32_t>(before_.size()));
+    for (size_t i = 0; i < size_; ++i) first_after_[i + 1] += first_after_[i];
+    after_.resize(before_.size());
+    std::vector<uint32_t> next(first_after_.begin(), first_after_.end() - 1);
+    for (uint32_t i = 0; i < size_; ++i) {
+      for (uint32_t at = first_before_[i]; at < first_before_[i + 1]; ++at) after_[next[before_[at].op]++] = i;
     }
   }
 
   // The keys of one circle further out.
   [[nodiscard]] std::vector<uint64_t> widened(const std::vector<uint64_t>& keys) const {
     std::vector<uint64_t> wider(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
+    for (size_t i = 0; i < size_; ++i) {
       uint64_t key = keys[i], consumers = 0;
-      for (const auto& [slot, producer] : before_[i]) key = mixed(mixed(key, slot + 1), keys[producer]);
-      for (const uint32_t consumer : after_[i]) consumers += mixed(1, keys[consumer]);  // in any order
-      wider[i] = mixed(key, consumers);
+      if (!first_before_.empty()) {
+        for (uint32_t at = first_before_[i]; at < first_before_[i + 1]; ++at)
+          key = mix_hash(mix_hash(key, before_[at].slot + 1), keys[before_[at].op]);
+        for (uint32_t at = first_after_[i]; at < first_after_[i + 1]; ++at)
+          consumers += mix_hash(1, keys[after_[at]]);  // in any order
+      }
+      wider[i] = mix_hash(key, consumers);
     }
     return wider;
   }
 
  private:
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> before_;
-  std::vector<std::vector<uint32_t>> after_;
+  struct Input {
+    uint32_t slot, op;
+  };
+  size_t size_;
+  std::vector<Input> before_;
+  std::vector<uint32_t> after_;
+  std::vector<uint32_t> first_before_, first_after_;  // by operator, and one more; empty without a graph
 };
 
 std::string name_of_group(const TensorGroup& group) { return std::string(group.op_name); }
@@ -90,6 +102,53 @@ void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
                    [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
 }
 
+// Of tensors alone: an operator is a name and a type in one graph of one rank.
+class NameCollector {
+ public:
+  explicit NameCollector(const CompareSide& side) : side_(side), by_name_(side.tensors->size() / 4) {}
+
+  std::vector<SequencedOp> run() {
+    const auto& tensors = *side_.tensors;
+    std::vector<uint32_t> op_of(tensors.size()), count;
+    for (uint32_t i = 0; i < tensors.size(); ++i) {
+      op_of[i] = operator_of(tensors[i]);
+      if (op_of[i] == count.size()) count.push_back(0);
+      ++count[op_of[i]];
+    }
+    for (size_t i = 0; i < count.size(); ++i) operators_[i].tensors.reserve(count[i]);
+    for (uint32_t i = 0; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
+    return std::move(operators_);
+  }
+
+ private:
+  uint32_t operator_of(const TensorRecord& tensor) {
+    const FolderIdentity& folder = side_.index->folders()[side_.index->files()[tensor.file].folder].identity;
+    const auto same = [&](uint32_t op) {
+      const SequencedOp& one = operators_[op];
+      return one.name == tensor.name.op_name && one.type == tensor.name.op_type && one.rank == folder.rank &&
+             one.graph == folder.graph;
+    };
+    // Tensors of an operator mostly follow each other.
+    if (!operators_.empty() && same(last_)) return last_;
+    uint64_t hash = mix_hash(text_hash(tensor.name.op_name), text_hash(tensor.name.op_type));
+    for (const auto& number : {folder.rank, folder.graph})
+      hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
+    last_ = by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same);
+    if (last_ < operators_.size()) return last_;
+    SequencedOp& one = operators_.emplace_back();
+    one.rank = folder.rank;
+    one.graph = folder.graph;
+    one.name = tensor.name.op_name;
+    one.type = tensor.name.op_type;
+    return last_;
+  }
+
+  const CompareSide& side_;
+  std::vector<SequencedOp> operators_;
+  HashSlots by_name_;
+  uint32_t last_ = 0;
+};
+
 // What comes out, without dimensions of 1: of the first step alone, so that a side with more steps has the same.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   uint64_t key = 1;
@@ -99,9 +158,9 @@ uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
     if (tensor.name.io != Io::kOutput || tensor.shape == nullptr) continue;
     if (first_slot == tensor.name.slot) break;
     if (!first_slot) first_slot = tensor.name.slot;
-    key = mixed(key, name_hash(tensor.name.slot));
+    key = mix_hash(key, name_hash(tensor.name.slot));
     for (const int64_t dim : *tensor.shape) {
-      if (dim != 1) key = mixed(key, static_cast<uint64_t>(dim));
+      if (dim != 1) key = mix_hash(key, static_cast<uint64_t>(dim));
     }
   }
   return key;
@@ -145,38 +204,22 @@ std::vector<SequencedOp> operators_of(const CompareSide& side) {
     if (!has_flow(side)) sort_by_first_tensor(operators);
     return operators;
   }
-  std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, std::string_view>, size_t>
-      known;
-  for (uint32_t i = 0; i < side.tensors->size(); ++i) {
-    const TensorRecord& tensor = (*side.tensors)[i];
-    const FolderIdentity& folder = side.index->folders()[side.index->files()[tensor.file].folder].identity;
-    const auto [at, added] =
-        known.try_emplace({folder.rank, folder.graph, tensor.name.op_type, tensor.name.op_name}, operators.size());
-    if (added) {
-      SequencedOp one;
-      one.rank = folder.rank;
-      one.graph = folder.graph;
-      one.name = tensor.name.op_name;
-      one.type = tensor.name.op_type;
-      operators.push_back(std::move(one));
-    }
-    operators[at->second].tensors.push_back(i);
-  }
-  return operators;
+  return NameCollector(side).run();
 }
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
   std::vector<uint64_t> types, scopes, common, shaped;
+  for (auto* const level : {&types, &scopes, &common, &shaped}) level->reserve(operators.size());
   NormalName name;
   for (const SequencedOp& one : operators) {
     types.push_back(name_hash(one.type));
     name.assign(name_without_numbers(one.name));
-    scopes.push_back(mixed(types.back(), name_hash(name.full())));
+    scopes.push_back(mix_hash(types.back(), name_hash(name.full())));
     // Two modules of one class are not the same for that.
     if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
       types.back() = scopes.back();
     common.push_back(name_hash(common_name(one.name)));
-    shaped.push_back(mixed(scopes.back(), shapes_of(side, one)));
+    shaped.push_back(mix_hash(scopes.back(), shapes_of(side, one)));
   }
   const Neighbours neighbours(side, operators);
   std::vector<std::vector<uint64_t>> levels(kCircles);

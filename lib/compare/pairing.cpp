@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 #include <set>
-#include <tuple>
-#include <unordered_map>
 
+#include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/alignment.h"
-#include "compare/common_name.h"
+#include "compare/tensor_pairing.h"
+#include "graph/name_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
@@ -20,20 +19,94 @@ using Numbers = std::set<std::optional<int64_t>>;
 
 Numbers ranks_of(const std::vector<SequencedOp>& operators) {
   Numbers numbers;
-  for (const SequencedOp& one : operators) numbers.insert(one.rank);
+  const std::optional<int64_t>* last = nullptr;
+  for (const SequencedOp& one : operators) {
+    if (last == nullptr || *last != one.rank) numbers.insert(one.rank);
+    last = &one.rank;
+  }
   return numbers;
 }
 
 Numbers steps_of(const CompareSide& side) {
+  std::vector<bool> has_tensors(side.index->folders().size(), false);
+  for (const TensorRecord& tensor : *side.tensors) has_tensors[side.index->files()[tensor.file].folder] = true;
   Numbers numbers;
-  for (const TensorRecord& tensor : *side.tensors) {
-    numbers.insert(side.index->folders()[side.index->files()[tensor.file].folder].identity.step);
+  for (size_t i = 0; i < has_tensors.size(); ++i) {
+    if (has_tensors[i]) numbers.insert(side.index->folders()[i].identity.step);
   }
   return numbers;
 }
 
 // A number as it counts in a comparison: one alone on its side stands for whatever the other side's is.
 std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { return alone ? std::nullopt : number; }
+
+// By what modules and calls are named after.
+bool is_pytorch(const std::vector<SequencedOp>& operators) {
+  return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
+    return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
+  });
+}
+
+// Operators of one side by rank, type and name, with or without the numbers in it.
+class OpNames {
+ public:
+  // Of the rank only whether it is the same counts, and only where there are several.
+  OpNames(const std::vector<SequencedOp>& operators, bool lone_rank, bool numbered)
+      : operators_(operators), lone_rank_(lone_rank), numbered_(numbered), places_(operators.size()) {
+    named_.reserve(operators.size());
+    for (uint32_t i = 0; i < operators.size(); ++i) {
+      const uint32_t found = places_.find_or_add(hash_of(operators[i]), static_cast<uint32_t>(named_.size()),
+                                                 [&](uint32_t named) { return is_same(named, operators[i]); });
+      if (found == named_.size()) {
+        named_.push_back({i, false});
+      } else {
+        named_[found].several = several_ = true;
+      }
+    }
+  }
+
+  [[nodiscard]] bool any_twice() const { return several_; }
+  // The one operator with the name of `one`, which may be of another side; kNoOperator where there is none, or several.
+  [[nodiscard]] uint32_t find(const SequencedOp& one) {
+    const uint32_t found = places_.find(hash_of(one), [&](uint32_t named) { return is_same(named, one); });
+    return found == HashSlots::kNone || named_[found].several ? kNoOperator : named_[found].place;
+  }
+  [[nodiscard]] bool is_alone(uint32_t place) { return find(operators_[place]) == place; }
+  // The same as find() where the operator at `place` has the name of `one` and no name is there twice.
+  [[nodiscard]] bool is_at(uint32_t place, const SequencedOp& one) const {
+    return place < operators_.size() && is_equal(operators_[place], one);
+  }
+
+ private:
+  struct Named {
+    uint32_t place;
+    bool several;
+  };
+
+  uint64_t hash_of(const SequencedOp& one) {
+    name_.assign(numbered_ ? std::string_view(one.name) : (plain_ = name_without_numbers(one.name)));
+    const uint64_t hash = mix_hash(name_hash(name_.full()), name_hash(one.type));
+    return lone_rank_ ? hash : mix_hash(hash, static_cast<uint64_t>(one.rank.value_or(-1)));
+  }
+
+  [[nodiscard]] bool is_same(uint32_t named, const SequencedOp& one) const {
+    return is_equal(operators_[named_[named].place], one);
+  }
+
+  [[nodiscard]] bool is_equal(const SequencedOp& a, const SequencedOp& b) const {
+    if (a.type != b.type || (!lone_rank_ && a.rank != b.rank)) return false;
+    return numbered_ ? same_name(a.name, b.name)
+                     : same_name(name_without_numbers(a.name), name_without_numbers(b.name));
+  }
+
+  const std::vector<SequencedOp>& operators_;
+  const bool lone_rank_, numbered_;
+  HashSlots places_;
+  std::vector<Named> named_;
+  bool several_ = false;
+  NormalName name_;
+  std::string plain_;
+};
 
 class Pairer {
  public:
@@ -55,27 +128,13 @@ class Pairer {
       by_names_left();
     }
     order_operators();
-    for (uint32_t i = 0; i < result_.operators.size(); ++i) pair_tensors(i);
+    result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
+    TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
+    for (uint32_t i = 0; i < result_.operators.size(); ++i) tensors.pair(result_, i);
     return std::move(result_);
   }
 
  private:
-  using NameKey = std::tuple<std::optional<int64_t>, std::string, std::string>;
-
-  [[nodiscard]] NameKey key(const SequencedOp& one) const {
-    return {counted(one.rank, lone_rank_), normalised_op_name(one.name), std::string(one.type)};
-  }
-
-  // Each name at its only place; kNoOperator where several operators have it.
-  [[nodiscard]] std::map<NameKey, uint32_t> names(const std::vector<SequencedOp>& operators) const {
-    std::map<NameKey, uint32_t> result;
-    for (uint32_t i = 0; i < operators.size(); ++i) {
-      const auto [at, added] = result.try_emplace(key(operators[i]), i);
-      if (!added) at->second = kNoOperator;
-    }
-    return result;
-  }
-
   void pair(uint32_t a, uint32_t b, PairedBy how) {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
@@ -101,21 +160,28 @@ class Pairer {
 
   // The same names on both sides, each once.
   bool by_names() {
-    const auto in_a = names(result_.a), in_b = names(result_.b);
-    if (in_a.size() != in_b.size()) return false;
-    for (const auto& [name, place] : in_a) {
-      const auto found = in_b.find(name);
-      if (place == kNoOperator || found == in_b.end() || found->second == kNoOperator) return false;
+    if (result_.a.size() != result_.b.size()) return false;
+    OpNames names(result_.b, lone_rank_, true);
+    if (names.any_twice()) return false;
+    std::vector<uint32_t> partners(result_.a.size());
+    std::vector<bool> taken(result_.b.size(), false);
+    uint32_t next = 0;  // mostly the order is the same, too
+    for (size_t i = 0; i < partners.size(); ++i) {
+      const uint32_t found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
+      if (found == kNoOperator || taken[found]) return false;
+      taken[found] = true;
+      partners[i] = found;
+      next = found + 1;
     }
-    for (const auto& [name, place] : in_a) pair(place, in_b.at(name), PairedBy::kName);
+    for (uint32_t i = 0; i < partners.size(); ++i) pair(i, partners[i], PairedBy::kName);
     return true;
   }
 
   void by_place() {
+    const auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
     for (const auto& rank : lone_rank_ ? Numbers{std::nullopt} : ranks_of(result_.b)) {
       const std::vector<uint32_t> a = of_rank(result_.a, rank, taken_a_), b = of_rank(result_.b, rank, taken_b_);
-      const auto keys_a = keys(side_a_, result_.a, a), keys_b = keys(side_b_, result_.b, b);
-      for (const AlignedPair& aligned : align(keys_a, keys_b)) {
+      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
         // The first levels know neighbours only where there is a graph that says what flows where.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
@@ -132,61 +198,54 @@ class Pairer {
     return places;
   }
 
-  static std::vector<std::vector<uint64_t>> keys(const CompareSide& side, const std::vector<SequencedOp>& all,
-                                                 const std::vector<uint32_t>& places) {
-    std::vector<std::vector<uint64_t>> levels = alignment_keys(side, all);
-    for (std::vector<uint64_t>& level : levels) {
-      std::vector<uint64_t> chosen;
-      for (const uint32_t place : places) chosen.push_back(level[place]);
-      level = std::move(chosen);
+  static std::vector<std::vector<uint64_t>> chosen(const std::vector<std::vector<uint64_t>>& all,
+                                                   const std::vector<uint32_t>& places) {
+    if (places.size() == all.front().size()) return all;
+    std::vector<std::vector<uint64_t>> levels(all.size());
+    for (size_t level = 0; level < all.size(); ++level) {
+      levels[level].reserve(places.size());
+      for (const uint32_t place : places) levels[level].push_back(all[level][place]);
     }
     return levels;
   }
 
   // Numbers count calls: of names that are told apart by them alone equal ones prove nothing.
   void by_names_left() {
-    const auto in_a = names_without_numbers(result_.a), in_b = names_without_numbers(result_.b);
-    for (const auto& [name, a] : in_a) {
-      const auto found = in_b.find(name);
-      if (a == kNoOperator || found == in_b.end() || found->second == kNoOperator) continue;
-      if (!taken_a_.empty() && taken_a_[a]) continue;
-      if (partner_of_a_[a] == kNoOperator && partner_of_b_[found->second] == kNoOperator)
-        pair(a, found->second, PairedBy::kLeftName);
+    const auto is_left = [](uint32_t partner) { return partner == kNoOperator; };
+    if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
+        std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
+      return;
+    OpNames in_a(result_.a, lone_rank_, false), in_b(result_.b, lone_rank_, false);
+    for (uint32_t a = 0; a < result_.a.size(); ++a) {
+      if (partner_of_a_[a] != kNoOperator || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a)) continue;
+      const uint32_t b = in_b.find(result_.a[a]);
+      if (b != kNoOperator && partner_of_b_[b] == kNoOperator) pair(a, b, PairedBy::kLeftName);
     }
-  }
-
-  [[nodiscard]] std::map<NameKey, uint32_t> names_without_numbers(const std::vector<SequencedOp>& operators) const {
-    std::map<NameKey, uint32_t> result;
-    for (uint32_t i = 0; i < operators.size(); ++i) {
-      const SequencedOp& one = operators[i];
-      const NameKey key{counted(one.rank, lone_rank_), normalised_op_name(name_without_numbers(one.name)),
-                        std::string(one.type)};
-      const auto [at, added] = result.try_emplace(key, i);
-      if (!added) at->second = kNoOperator;
-    }
-    return result;
   }
 
   // In the order of b; operators of a alone behind the one that stands before them there.
   void order_operators() {
-    std::map<uint32_t, std::vector<uint32_t>> alone_behind;  // by the place in b, +1
+    constexpr uint32_t kEnd = UINT32_MAX;
+    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by the place in b, +1
+    std::vector<uint32_t> next(result_.a.size(), kEnd);
     uint32_t behind = 0;
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
       if (partner_of_a_[i] != kNoOperator) {
         behind = partner_of_a_[i] + 1;
-      } else {
-        alone_behind[behind].push_back(i);
+        continue;
       }
+      (last[behind] == kEnd ? first[behind] : next[last[behind]]) = i;
+      last[behind] = i;
     }
-    const auto add_alone = [&](uint32_t place) {
-      const auto found = alone_behind.find(place);
-      if (found == alone_behind.end()) return;
-      for (const uint32_t a : found->second) result_.operators.push_back({a, kNoOperator, PairedBy::kNothing, 0});
+    result_.operators.reserve(result_.a.size() + result_.b.size());
+    const auto add_alone = [&](size_t place) {
+      for (uint32_t a = first[place]; a != kEnd; a = next[a])
+        result_.operators.push_back({a, kNoOperator, PairedBy::kNothing, 0});
     };
     add_alone(0);
     for (uint32_t b = 0; b < result_.b.size(); ++b) {
       result_.operators.push_back({partner_of_b_[b], b, how_[b], confidence(how_[b])});
-      add_alone(b + 1);
+      add_alone(b + size_t{1});
     }
   }
 
@@ -202,151 +261,6 @@ class Pairer {
     return 0;
   }
 
-  struct SlotKey {
-    std::optional<int64_t> step;
-    uint32_t occurrence;
-    Io io;
-    std::string_view slot;
-    uint32_t beside = 0;  // of several in one slot
-    bool operator<(const SlotKey& other) const {
-      if (step != other.step) return step < other.step;
-      if (occurrence != other.occurrence) return occurrence < other.occurrence;
-      if (io != other.io) return io < other.io;
-      if (slot != other.slot) return natural_less(slot, other.slot);
-      return beside < other.beside;
-    }
-  };
-
-  [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const {
-    const TensorRecord& record = (*side.tensors)[tensor];
-    const auto& step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
-    return {counted(step, lone_step_), record.occurrence, record.name.io,
-            record.name.io == Io::kParameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
-  }
-
-  // The slot may be another one by the user's word.
-  [[nodiscard]] SlotKey key_of_a(const OpPair& pair, uint32_t tensor) {
-    SlotKey key = slot_key(side_a_, tensor);
-    if (map_ == nullptr || pair.how != PairedBy::kUser) return key;
-    const NameFacts& name = (*side_a_.tensors)[tensor].name;
-    auto reference = map_->reference_of(result_.a[pair.a].name, name.io, name.slot);
-    if (!reference || normalised_op_name(reference->op_name) != normalised_op_name(result_.b[pair.b].name)) return key;
-    key.io = reference->io;
-    key.slot = slots_.emplace_back(std::move(reference->slot));
-    return key;
-  }
-
-  void pair_tensors(uint32_t place) {
-    const OpPair& pair = result_.operators[place];
-    std::map<SlotKey, TensorPair> slots;
-    if (pair.a != kNoOperator) {
-      for (const uint32_t tensor : result_.a[pair.a].tensors) slots[key_of_a(pair, tensor)].a = tensor;
-    }
-    if (pair.b != kNoOperator) {
-      for (const uint32_t tensor : result_.b[pair.b].tensors) slots[slot_key(side_b_, tensor)].b = tensor;
-    }
-    if (pair.b != kNoOperator && is_commutative(result_.b[pair.b].type)) swap_operands(slots);
-    if (result_.other_framework && pair.how != PairedBy::kUser && pair.b != kNoOperator)
-      pair_by_shapes(slots, result_.b[pair.b].name.ends_with(".backward"));
-    for (auto& [key, tensors] : slots) {
-      tensors.op = place;
-      result_.tensors.push_back(tensors);
-    }
-  }
-
-  static bool is_commutative(std::string_view type) {
-    static constexpr std::array<std::string_view, 8> kTypes = {"Mul",   "Add",   "Maximum",    "Minimum",
-                                                               "Equal", "AddV2", "LogicalAnd", "LogicalOr"};
-    return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-  }
-
-  // Versions of MindSpore do not agree on which operand comes first; their shapes tell.
-  void swap_operands(std::map<SlotKey, TensorPair>& slots) const {
-    for (auto& [key, first] : slots) {
-      if (key.io != Io::kInput || key.slot != "0") continue;
-      SlotKey other = key;
-      other.slot = "1";
-      const auto found = slots.find(other);
-      if (found == slots.end()) return;
-      TensorPair& second = found->second;
-      for (const uint32_t tensor : {first.a, first.b, second.a, second.b}) {
-        if (tensor == kNoTensor) return;
-      }
-      if (!same_shape(first.a, first.b) && same_shape(first.a, second.b) && same_shape(second.a, first.b))
-        std::swap(first.a, second.a);
-    }
-  }
-
-  // The two frameworks do not pass arguments in the same slots: of those with other shapes, or without a partner, the
-  // first with the first of its shape.
-  void pair_by_shapes(std::map<SlotKey, TensorPair>& slots, bool backward) const {
-    std::vector<std::pair<SlotKey, uint32_t>> left_a, left_b;
-    std::set<Io> settled = {Io::kParameter};
-    for (const Io io : {Io::kInput, Io::kOutput}) {
-      if (in_one_form(slots, io)) settled.insert(io);
-    }
-    for (auto& [key, pair] : slots) {
-      if (settled.count(key.io) > 0) continue;
-      if (pair.a != kNoTensor) left_a.emplace_back(key, pair.a);
-      if (pair.b != kNoTensor) left_b.emplace_back(key, pair.b);
-      pair.a = pair.b = kNoTensor;
-    }
-    for (auto& [key, a] : left_a) {
-      // Gradients come in an order of their own.
-      if (backward && key.io == Io::kOutput && number_like(left_b, key, a) > 1) continue;
-      const auto found = std::find_if(left_b.begin(), left_b.end(), [&](const auto& other) {
-        return other.second != kNoTensor && is_same_place(key, other.first) && same_shape(a, other.second);
-      });
-      if (found == left_b.end()) continue;
-      slots[found->first] = {0, a, found->second};
-      a = found->second = kNoTensor;
-    }
-    for (const auto& [key, a] : left_a) {
-      if (a == kNoTensor) continue;
-      SlotKey free = key;  // beside what the reference has in that slot
-      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
-      slots[free].a = a;
-    }
-    for (const auto& [key, b] : left_b) {
-      if (b == kNoTensor) continue;
-      SlotKey free = key;
-      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
-      slots[free].b = b;
-    }
-    std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
-  }
-
-  // Has each side the same slots of this io, with the same shapes?
-  [[nodiscard]] bool in_one_form(const std::map<SlotKey, TensorPair>& slots, Io io) const {
-    return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
-      const TensorPair& pair = slot.second;
-      return slot.first.io != io || (pair.a != kNoTensor && pair.b != kNoTensor && same_shape(pair.a, pair.b));
-    });
-  }
-
-  [[nodiscard]] long number_like(const std::vector<std::pair<SlotKey, uint32_t>>& others, const SlotKey& key,
-                                 uint32_t a) const {
-    return std::count_if(others.begin(), others.end(), [&](const auto& other) {
-      return other.second != kNoTensor && is_same_place(key, other.first) && same_shape(a, other.second);
-    });
-  }
-
-  static bool is_same_place(const SlotKey& a, const SlotKey& b) {
-    return a.step == b.step && a.occurrence == b.occurrence && a.io == b.io;
-  }
-
-  [[nodiscard]] bool same_shape(uint32_t a, uint32_t b) const {
-    const Shape *const left = (*side_a_.tensors)[a].shape, *const right = (*side_b_.tensors)[b].shape;
-    return left != nullptr && right != nullptr && *left == *right;
-  }
-
-  // By what modules and calls are named after.
-  static bool is_pytorch(const std::vector<SequencedOp>& operators) {
-    return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
-      return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
-    });
-  }
-
   const CompareSide &side_a_, &side_b_;
   const NameMap* map_;
   Pairing result_;
@@ -354,7 +268,6 @@ class Pairer {
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;            // by operator of b
   std::vector<bool> taken_a_, taken_b_;  // by the map; empty without one
-  std::deque<std::string> slots_;        // that the map names
 };
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "compare/root_list.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "compare/downstream.h"
 
 namespace msdump {
 namespace {
@@ -64,16 +68,23 @@ Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& in
   return &root;
 }
 
-bool RootList::has_line_of(uint32_t run) const {
-  return std::any_of(roots_.begin(), roots_.end(), [&](const Root& root) { return view_.same_line(run, root.run); });
+bool RootList::has_line_of(uint32_t run) {
+  for (; with_lines_ < roots_.size(); ++with_lines_) {
+    if (const auto line = view_.line(roots_[with_lines_].run)) lines_.insert(*line);
+  }
+  const auto line = view_.line(run);
+  return line && lines_.count(*line) > 0;
 }
 
 std::vector<Divergence> RootList::finish() && {
   drop_explained();
+  std::vector<uint32_t> from;
+  for (const Root& root : roots_) from.push_back(root.run);
+  const std::vector<uint64_t> downstream = count_downstream(view_, from);
   std::vector<Divergence> divergences;
-  for (Root& root : roots_) {
-    root.divergence.downstream = count_downstream(root.run);
-    divergences.push_back(std::move(root.divergence));
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    roots_[i].divergence.downstream = downstream[i];
+    divergences.push_back(std::move(roots_[i].divergence));
   }
   return divergences;
 }
@@ -106,18 +117,21 @@ void RootList::drop_explained() {
 // A constant of the script may be that of several operators, of gradients in other graphs too: the first that ran is
 // named.
 void RootList::drop_equal_constants() {
+  std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
   const auto key = [&](const Root& root) {
     const auto& metrics = view_.diff(root.constant).metrics;
     return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
   };
-  std::vector<bool> dropped(roots_.size());
-  for (size_t i = 0; i < roots_.size(); ++i) {
-    for (size_t j = 0; j < roots_.size(); ++j) {
-      if (i == j || roots_[i].constant == kNoTensor || roots_[j].constant == kNoTensor) continue;
-      if (key(roots_[i]) == key(roots_[j]) && view_.time(roots_[j].run) < view_.time(roots_[i].run)) dropped[i] = true;
-    }
+  for (const Root& root : roots_) {
+    if (root.constant == kNoTensor) continue;
+    const auto time = view_.time(root.run);
+    const auto [at, added] = first.try_emplace(key(root), time);
+    if (!added) at->second = std::min(at->second, time);
   }
-  std::erase_if(roots_, [&](const Root& root) { return dropped[static_cast<size_t>(&root - roots_.data())]; });
+  std::erase_if(roots_, [&](const Root& root) {
+    const auto found = root.constant == kNoTensor ? first.end() : first.find(key(root));
+    return found != first.end() && found->second < view_.time(root.run);
+  });
 }
 
 // Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
@@ -157,30 +171,6 @@ bool RootList::explained_by_inside(uint32_t run) const {
   return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) {
     return states_[inner].diverges || view_.one_sided(inner) || view_.any_differs(view_.outputs(inner));
   });
-}
-
-// Tensors that differ in what is made of a run, by the IR; without one, in all that ran from then on.
-uint64_t RootList::count_downstream(uint32_t from) const {
-  std::set<uint32_t> reached = {from};
-  if (view_.flow().kind == FlowKind::kIr) {
-    std::vector<uint32_t> work = {from};
-    while (!work.empty()) {
-      const uint32_t run = work.back();
-      work.pop_back();
-      for (const uint32_t reader : view_.run(run).readers) {
-        if (reached.insert(reader).second) work.push_back(reader);
-      }
-    }
-  } else {
-    for (uint32_t run = from; run < view_.runs().size(); ++run) reached.insert(run);
-  }
-  std::set<uint32_t> tensors;
-  for (const uint32_t run : reached) {
-    for (const FlowInput& input : view_.run(run).inputs) tensors.insert(input.tensor);
-    tensors.insert(view_.run(run).outputs.begin(), view_.run(run).outputs.end());
-  }
-  return static_cast<uint64_t>(
-      std::count_if(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return view_.differs(tensor); }));
 }
 
 }  // namespace msdump

@@ -38,7 +38,7 @@ class RootList {
   bool tell(uint32_t run, uint32_t reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
-  [[nodiscard]] bool has_line_of(uint32_t run) const;  // a root from the same line of the script
+  [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
 
   // Without what others explain: modules in which an operator stands out, the same operator in a later step, values of
   // unknown origin when an operator is guilty somewhere. Most upstream first.
@@ -53,12 +53,13 @@ class RootList {
   void keep_first_uncertain();
   [[nodiscard]] uint32_t missing_before(uint32_t reader) const;
   [[nodiscard]] bool explained_by_inside(uint32_t run) const;
-  [[nodiscard]] uint64_t count_downstream(uint32_t from) const;
 
   const RunView& view_;
   std::vector<RunState>& states_;
   std::vector<Root> roots_;
   std::set<std::pair<std::optional<int64_t>, uint32_t>> told_;  // rank and operator
+  std::set<SourceLine> lines_;                                  // of the first `with_lines_` roots
+  size_t with_lines_ = 0;
 };
 
 }  // namespace msdump

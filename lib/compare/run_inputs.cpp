@@ -1,5 +1,8 @@
 #include "compare/run_inputs.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -75,7 +78,13 @@ class Gatherer {
   void add_forward() {
     const auto forward = forward_entry_of(view_.name(run_));
     if (!forward) return;
-    for (const uint32_t other : view_.runs_named(*forward)) {
+    // By rank and step, as all runs.
+    const auto& named = view_.runs_named(*forward);
+    const auto where = [&](uint32_t run) { return std::pair(view_.place(run).rank, view_.place(run).step); };
+    const auto begin = std::lower_bound(named.begin(), named.end(), run_,
+                                        [&](uint32_t one, uint32_t run) { return where(one) < where(run); });
+    for (auto at = begin; at != named.end() && where(*at) == where(run_); ++at) {
+      const uint32_t other = *at;
       if (view_.place(other) != view_.place(run_)) continue;
       be_behind(other);
       inputs_.differ = inputs_.differ || states_[other].diverges;

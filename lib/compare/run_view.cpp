@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -22,11 +23,22 @@ const std::vector<uint32_t> kNone;
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
     : a_(a), b_(b), pairing_(pairing), diffs_(diffs), flow_(flow_of(a, b, pairing, diffs)) {
-  for (uint32_t index = 0; index < runs().size(); ++index) by_name_[name(index)].push_back(index);
+  find_names();
   find_misleading();
   find_modules(modules);
   find_stand_ins();
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
+}
+
+void RunView::find_names() {
+  names_ = HashSlots(runs().size());
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    const std::string& text = name(index);
+    const uint32_t found = names_.find_or_add(text_hash(text), static_cast<uint32_t>(named_.size()),
+                                              [&](uint32_t other) { return name(named_[other].front()) == text; });
+    if (found == named_.size()) named_.emplace_back();
+    named_[found].push_back(index);
+  }
 }
 
 void RunView::find_misleading() {
@@ -46,6 +58,7 @@ void RunView::find_misleading() {
 
 void RunView::find_modules(const ModuleTree& modules) {
   if (modules.empty()) return;
+  inside_.resize(runs().size());
   for (uint32_t index = 0; index < runs().size(); ++index) {
     std::string_view parent = modules.parent_of(name(index));
     for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
@@ -125,14 +138,12 @@ bool RunView::is_collective(uint32_t index) const {
 }
 
 const std::vector<uint32_t>& RunView::runs_named(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? kNone : found->second;
+  const uint32_t found =
+      names_.find(text_hash(name), [&](uint32_t other) { return this->name(named_[other].front()) == name; });
+  return found == HashSlots::kNone ? kNone : named_[found];
 }
 
-const std::vector<uint32_t>& RunView::inside(uint32_t index) const {
-  const auto found = inside_.find(index);
-  return found == inside_.end() ? kNone : found->second;
-}
+const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
 
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
@@ -150,16 +161,32 @@ bool RunView::all_agree(uint32_t index) const {
 }
 
 std::string RunView::parameter_like(uint32_t tensor) const {
-  const auto& wanted = diffs_[tensor].metrics;
-  if (!wanted.max_b) return {};
-  for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
-    const uint32_t of_b = pairing_.tensors[i].b;
-    if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+  const auto hash = [&](uint32_t i) {
+    uint64_t result = 0;
     const auto& metrics = diffs_[i].metrics;
-    if (metrics.max_b == wanted.max_b && metrics.min_b == wanted.min_b && metrics.mean_b == wanted.mean_b)
-      return fmt::format("{}:{}", (*b_.tensors)[of_b].name.op_name, (*b_.tensors)[of_b].name.slot);
+    for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b})
+      result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
+    return result;
+  };
+  const auto same_as = [&](uint32_t i) {
+    return [this, i](uint32_t other) {
+      const auto &x = diffs_[i].metrics, &y = diffs_[other].metrics;
+      return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
+    };
+  };
+  if (!diffs_[tensor].metrics.max_b) return {};
+  if (!parameters_) {
+    parameters_.emplace();
+    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
+      const uint32_t of_b = pairing_.tensors[i].b;
+      if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+      (void)parameters_->find_or_add(hash(i), i, same_as(i));
+    }
   }
-  return {};
+  const uint32_t found = parameters_->find(hash(tensor), same_as(tensor));
+  if (found == HashSlots::kNone) return {};
+  const NameFacts& name = (*b_.tensors)[pairing_.tensors[found].b].name;
+  return fmt::format("{}:{}", name.op_name, name.slot);
 }
 
 const SourceFrame* RunView::frame(uint32_t index) const {
@@ -169,9 +196,9 @@ const SourceFrame* RunView::frame(uint32_t index) const {
   return nullptr;
 }
 
-bool RunView::same_line(uint32_t index, uint32_t other) const {
-  const SourceFrame *const one = frame(index), *const two = frame(other);
-  return one != nullptr && two != nullptr && one->line == two->line && one->file == two->file;
+std::optional<SourceLine> RunView::line(uint32_t index) const {
+  const SourceFrame* const found = frame(index);
+  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
 }
 
 bool RunView::is_gradient(uint32_t index) const {

@@ -2,14 +2,15 @@
 // Everything here is looked up, nothing is judged (compare/divergence.h does that).
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/hash_slots.h"
 #include "compare/diff_flow.h"
 #include "compare/error_size.h"
 #include "compare/module_tree.h"
@@ -19,6 +20,12 @@
 namespace msdump {
 
 struct SourceFrame;
+
+struct SourceLine {
+  std::string_view file;
+  uint32_t line = 0;
+  auto operator<=>(const SourceLine&) const = default;
+};
 
 class RunView {
  public:
@@ -81,10 +88,11 @@ class RunView {
   // The smallest time stamp of a run's files, of the reference where it has them; none where names have none.
   [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
 
-  // "regress.py:23" for both: did the two operators come from one line? False where a line is not known.
-  [[nodiscard]] bool same_line(uint32_t index, uint32_t other) const;
+  // Of the operator; none where it is not known.
+  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const;
 
  private:
+  void find_names();
   void find_misleading();
   void find_modules(const ModuleTree& modules);
   void find_stand_ins();
@@ -94,10 +102,13 @@ class RunView {
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const DiffFlow flow_;
-  std::map<std::string, std::vector<uint32_t>, std::less<>> by_name_;
-  std::map<uint32_t, std::vector<uint32_t>> inside_;     // by module
+  HashSlots names_;                                      // of runs, in `named_`
+  std::vector<std::vector<uint32_t>> named_;             // the runs of each name
+  std::vector<std::vector<uint32_t>> inside_;            // by module; empty where there are none
   std::map<uint32_t, std::vector<uint32_t>> stand_ins_;  // by run: inputs that its undumped outputs became
   std::vector<bool> misleading_;                         // by tensor
+  // Parameters of the reference by their values, in Pairing::tensors; made when it is first asked for.
+  mutable std::optional<HashSlots> parameters_;
   bool coarser_throughout_ = false;
 };
 

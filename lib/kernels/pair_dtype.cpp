@@ -134,6 +134,7 @@ std::optional<DType> common_dtype(DType a, DType b) {
 }
 
 void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::byte* dst) {
+  if (count == 0) return;  // nothing may lie nowhere
   const DType stored = element::stored_as(from), wanted = element::stored_as(to);
   const int64_t bytes = element::bytes(from), wide_bytes = element::bytes(to);
   if (stored == wanted) {

@@ -127,6 +127,9 @@ std::string_view name_of(MsprobeIo io) {
 
 std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name) {
   if (name.size() > kMaxName) return std::nullopt;
+  // Names of graphs have none or one; a million of them are asked about.
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos || name.find('.', dot + 1) == std::string_view::npos) return std::nullopt;
   return parse_entry(split(name, '.'));
 }
 

@@ -41,4 +41,3 @@ echo 'TopLayer: {conv: conv}' >layer.yaml
 for map in data.yaml api.yaml cell.yaml layer.yaml api cell text.yaml none.yaml; do
   show msdump diff . . --profile msprobe --map $map -q | sed 's/^Functional.*/../'
 done
-show msdump diff . . --profile msprobe --map cell --map cell.yaml

@@ -16,7 +16,6 @@ show msdump diff a.npy a.npy --profile msprobe --op x
 show msdump diff a.npy a.npy --profile msprobe
 show msdump diff a.npy a.npy -out x
 show msdump diff a.npy a.npy --fuzzy
-show msdump diff a.npy a.npy --map cell
 show msdump diff a.npy two --profile msaccucmp
 show msdump diff a.npy bare --profile msaccucmp
 show msdump diff a.npy missing --profile msaccucmp
