@@ -1,6 +1,7 @@
 #include "diff_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <tuple>
 
@@ -27,14 +28,15 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
 }
 
 Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions& options, const std::string& path,
-                                            const SelectionOptions& selection) {
+                                            const SelectionOptions& selection,
+                                            const std::shared_ptr<WorkerPool>& pool) {
   GraphOptions graph;
   graph.dump.options = {path};
   graph.ir = options.ir;
   graph.selection = selection;
   graph.jobs = options.jobs;
   auto side = std::make_unique<DiffSide>();
-  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll}));
+  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll, pool}));
   side->side.index = &side->catalogue().index;
   side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
   side->side.tensors = &side->catalogue().list.tensors();
@@ -44,6 +46,28 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
     side->side.join = &side->opened.joined->join;
   }
   return side;
+}
+
+// Both at once: a table is read by one thread, so that each side has one to itself.
+Status open_sides(Session& session, const DiffOptions& options, DiffRun& run) {
+  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
+  const auto pool = std::make_shared<WorkerPool>(jobs);
+  Result<std::unique_ptr<DiffSide>> a, b;
+  std::atomic<bool> failed = false;
+  pool->parallel_for(2, [&](int64_t side) {
+    if (side == 0) {
+      const SelectionOptions selection = selection_of(options, options.rank_a, options.step_a);
+      a = open_side(session, options, options.paths.front(), selection, pool);
+      failed = !a;
+    } else if (!failed) {
+      const SelectionOptions selection = selection_of(options, options.rank_b, options.step_b);
+      b = open_side(session, options, options.paths.back(), selection, pool);
+    }
+  });
+  // Whichever failed first, it is the candidate's error that is told.
+  MSDUMP_TRY(run.a, std::move(a));
+  MSDUMP_TRY(run.b, std::move(b));
+  return {};
 }
 
 // The dump.json of both sides, the first with the first.
@@ -289,10 +313,7 @@ std::string_view DiffRun::op_type(uint32_t pair) const {
 
 Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   DiffRun run;
-  const std::string& first = options.paths.front();
-  const std::string& second = options.paths.back();
-  MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
-  MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
+  MSDUMP_CHECK_OK(open_sides(session, options, run));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   std::optional<NameMap> map;
   if (!options.map.empty()) {
