@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -210,26 +211,78 @@ class Comparison {
   std::optional<DType> coarsest_;
 };
 
+bool has_elements(const DiffSide& side, uint32_t tensor) {
+  return tensor != kNoTensor && (*side.side.tensors)[tensor].has_elements;
+}
+
+// Tables are read one beside the other, not when the first row of each is wanted.
+void read_tables(const CancelToken& cancel, DiffRun& run) {
+  struct Wanted {
+    StatisticTables* tables;
+    const TensorRecord* record;
+  };
+  std::map<std::pair<const DiffSide*, uint32_t>, Wanted> wanted;
+  for (const uint32_t row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    for (const auto& [side, tensor] : {std::pair(run.a.get(), pair.a), std::pair(run.b.get(), pair.b)}) {
+      const TensorRecord& record = (*side->side.tensors)[tensor];
+      if (!record.has_elements) wanted.try_emplace({side, record.table}, Wanted{side->tables.get(), &record});
+    }
+  }
+  std::vector<Wanted> tables;
+  for (const auto& [key, one] : wanted) tables.push_back(one);
+  run.b->opened.pool->parallel_for(static_cast<int64_t>(tables.size()), [&](int64_t i) {
+    if (cancel.cancelled()) return;
+    const Wanted& one = tables[static_cast<size_t>(i)];
+    one.tables->read_table_of(*one.record);
+  });
+}
+
+// Rows that one worker compares before it takes others: many of statistics, few of tensors. Where each piece begins, and
+// the end.
+std::vector<size_t> pieces_of(const DiffRun& run) {
+  constexpr uint64_t kBytes = uint64_t{1} << 20;
+  constexpr size_t kRows = 64;
+  std::vector<size_t> pieces = {0};
+  uint64_t bytes = 0;
+  for (size_t row = 0; row < run.rows.size(); ++row) {
+    const TensorPair& pair = run.pairing.tensors[run.rows[row]];
+    if (has_elements(*run.a, pair.a) || has_elements(*run.b, pair.b))
+      bytes += std::min(run.record_of(pair).bytes.value_or(kBytes), kBytes);
+    if (bytes < kBytes && row + 1 - pieces.back() < kRows && row + 1 < run.rows.size()) continue;
+    pieces.push_back(row + 1);
+    bytes = 0;
+  }
+  return pieces;
+}
+
 void compare_all(Session& session, const DiffOptions& options, const DiffRules& rules, DiffRun& run) {
   run.diffs.resize(run.pairing.tensors.size());
   run.extras.resize(run.pairing.tensors.size());
+  read_tables(session.cancel, run);
   const Comparison comparison(session, options, rules, run);
-  run.b->opened.pool->ordered_for(
-      static_cast<int64_t>(run.rows.size()),
-      [&](int64_t row) -> Result<Comparison::Outcome> {
-        MSDUMP_CHECK_OK(session.cancel.check());
-        return comparison.compare(run.rows[static_cast<size_t>(row)]);
-      },
-      [&](int64_t row, Result<Comparison::Outcome>&& outcome) {
-        const uint32_t tensor = run.rows[static_cast<size_t>(row)];
-        if (outcome) {
-          run.diffs[tensor] = std::move(outcome->diff);
-          run.extras[tensor] = std::move(outcome->extras);
-          return;
-        }
+  const std::vector<size_t> pieces = pieces_of(run);
+  const auto compare_piece = [&](int64_t piece) {
+    std::vector<Error> failures;
+    const auto place = static_cast<size_t>(piece);
+    for (size_t row = pieces[place]; row < pieces[place + 1] && !session.cancel.cancelled(); ++row) {
+      const uint32_t tensor = run.rows[row];
+      Result<Comparison::Outcome> outcome = comparison.compare(tensor);
+      if (outcome) {
+        run.diffs[tensor] = std::move(outcome->diff);
+        run.extras[tensor] = std::move(outcome->extras);
+      } else {
         run.diffs[tensor].reason = outcome.error().message;
-        run.failures.push_back(std::move(outcome).error());
-      });
+        failures.push_back(std::move(outcome).error());
+      }
+    }
+    return failures;
+  };
+  run.b->opened.pool->ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
+                                  [&](int64_t, std::vector<Error>&& failures) {
+                                    for (Error& failure : failures) run.failures.push_back(std::move(failure));
+                                  });
 }
 
 // What only the neighbours of a tensor tell.
@@ -259,14 +312,12 @@ void accept_by_baseline(DiffRules& rules, DiffRun& run) {
 
 // A tensor whose elements cannot be had was told of when the dump was listed.
 void drop_doubled_failures(DiffRun& run) {
-  const auto told = [&](const Error& error) {
-    const auto same = [&](const Error& other) { return other.path == error.path && other.tensor == error.tensor; };
-    const auto of = [&](const DiffSide& side) {
-      const auto& failures = side.catalogue().list.failures();
-      return std::any_of(failures.begin(), failures.end(), same);
-    };
-    return of(*run.a) || of(*run.b);
-  };
+  if (run.failures.empty()) return;
+  std::set<std::pair<std::string_view, std::string_view>> listed;
+  for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+    for (const Error& error : side->catalogue().list.failures()) listed.emplace(error.path, error.tensor);
+  }
+  const auto told = [&](const Error& error) { return listed.count({error.path, error.tensor}) > 0; };
   std::erase_if(run.failures, told);
 }
 
