@@ -43,7 +43,7 @@ Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request) 
   MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, session.cancel));
   MSDUMP_TRY(const unsigned jobs, jobs_of(request.jobs));
   MSDUMP_TRY(Selection selection, Selection::compile(request.selection));
-  auto pool = std::make_unique<WorkerPool>(jobs);
+  std::shared_ptr<WorkerPool> pool = request.pool ? request.pool : std::make_shared<WorkerPool>(jobs);
   MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &session.cancel, pool.get()}));
   return OpenedDump{std::move(pool), std::move(index), std::move(selection)};
 }

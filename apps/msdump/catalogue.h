@@ -24,10 +24,11 @@ struct CatalogueRequest {
   ListOptions list;
   uint32_t jobs = 0;
   std::vector<std::string> excluded = {};  // folders not entered: an OUT inside the dump
+  std::shared_ptr<WorkerPool> pool = {};   // instead of one of its own with so many jobs
 };
 
 struct Catalogue {
-  std::unique_ptr<WorkerPool> pool;
+  std::shared_ptr<WorkerPool> pool;
   DumpIndex index;
   Selection selection;
   SelectionOptions asked;  // what `selection` was made of
@@ -36,7 +37,7 @@ struct Catalogue {
 
 // The dump as a whole, without asking files what they hold.
 struct OpenedDump {
-  std::unique_ptr<WorkerPool> pool;
+  std::shared_ptr<WorkerPool> pool;
   DumpIndex index;
   Selection selection;
 };

@@ -134,7 +134,7 @@ class Run {
   }
 
   ExitCode finish(ExitCode code) {
-    progress_.stop();
+    progress_.finish();
     const Status flushed = out_.flush();
     messages_.finish();
     // Whoever interrupts a run sees a shell prompt, not what the interruption led to.

@@ -108,6 +108,20 @@ report::Object divergence_object(const DiffRun& run, const Divergence& root) {
   return object;
 }
 
+// One pass for all: the diffs of a large run are in no cache.
+using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
+
+VerdictCounts counts_of(const DiffRun& run) {
+  VerdictCounts counts{};
+  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
+  return counts;
+}
+
+uint64_t count_compared(const DiffRun& run, const VerdictCounts& counts) {
+  return run.rows.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
+         counts[static_cast<size_t>(Verdict::kSkipped)];
+}
+
 uint64_t count_accepted(const DiffRun& run) {
   return static_cast<uint64_t>(
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
@@ -186,7 +200,9 @@ report::Object diff_row(const DiffRun& run, uint32_t tensor, const DiffOptions& 
   const TensorDiff& diff = run.diffs[tensor];
   const RowExtras& extras = run.extras[tensor];
   const Identity identity = run.identity(tensor);
+  constexpr size_t kMembers = 21;
   report::Object row;
+  row.reserve(kMembers);
   row.add("a", tensor_value(run.a->opened, pair.a)).add("b", tensor_value(run.b->opened, pair.b));
   row.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
   row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
@@ -227,22 +243,20 @@ Verdict verdict_over_all(const DiffRun& run) {
 
 report::Object diff_summary(const DiffRun& run, size_t failed) {
   report::Object summary;
-  const uint64_t left_out = count_of(run, Verdict::kUnmatched) + count_of(run, Verdict::kSkipped);
-  summary.add("compared", run.rows.size() - left_out);
-  for (const Verdict verdict : kVerdicts) summary.add(std::string(name_of(verdict)), count_of(run, verdict));
-  const auto accepted =
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; });
-  summary.add("accepted", accepted).add("failed", failed);
+  const VerdictCounts counts = counts_of(run);
+  summary.add("compared", count_compared(run, counts));
+  for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
+  summary.add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", name_of(verdict_over_all(run)));
   return summary;
 }
 
 std::string summary_text(const DiffRun& run) {
-  const uint64_t left_out = count_of(run, Verdict::kUnmatched) + count_of(run, Verdict::kSkipped);
-  std::string text = plural(run.rows.size() - left_out, "tensor") + " compared";
+  const VerdictCounts counts = counts_of(run);
+  std::string text = plural(count_compared(run, counts), "tensor") + " compared";
   std::string parts;
   for (const Verdict verdict : kVerdicts) {
-    const uint64_t count = count_of(run, verdict);
+    const uint64_t count = counts[static_cast<size_t>(verdict)];
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
   const uint64_t accepted = count_accepted(run);

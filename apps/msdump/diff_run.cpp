@@ -1,19 +1,16 @@
 #include "diff_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/precision.h"
-#include "compare/record_diff.h"
-#include "diff_no_partner.h"
-#include "dump/host_tensor.h"
+#include "diff_compare.h"
 #include "graph/op_name.h"
 #include "graph/source_lines.h"
-#include "msprobe/names.h"
 
 namespace msdump::cli {
 namespace {
@@ -27,14 +24,15 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
 }
 
 Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions& options, const std::string& path,
-                                            const SelectionOptions& selection) {
+                                            const SelectionOptions& selection,
+                                            const std::shared_ptr<WorkerPool>& pool) {
   GraphOptions graph;
   graph.dump.options = {path};
   graph.ir = options.ir;
   graph.selection = selection;
   graph.jobs = options.jobs;
   auto side = std::make_unique<DiffSide>();
-  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll}));
+  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll, pool}));
   side->side.index = &side->catalogue().index;
   side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
   side->side.tensors = &side->catalogue().list.tensors();
@@ -44,6 +42,28 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
     side->side.join = &side->opened.joined->join;
   }
   return side;
+}
+
+// Both at once: a table is read by one thread, so that each side has one to itself.
+Status open_sides(Session& session, const DiffOptions& options, DiffRun& run) {
+  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
+  const auto pool = std::make_shared<WorkerPool>(jobs);
+  Result<std::unique_ptr<DiffSide>> a, b;
+  std::atomic<bool> failed = false;
+  pool->parallel_for(2, [&](int64_t side) {
+    if (side == 0) {
+      const SelectionOptions selection = selection_of(options, options.rank_a, options.step_a);
+      a = open_side(session, options, options.paths.front(), selection, pool);
+      failed = !a;
+    } else if (!failed) {
+      const SelectionOptions selection = selection_of(options, options.rank_b, options.step_b);
+      b = open_side(session, options, options.paths.back(), selection, pool);
+    }
+  });
+  // Whichever failed first, it is the candidate's error that is told.
+  MSDUMP_TRY(run.a, std::move(a));
+  MSDUMP_TRY(run.b, std::move(b));
+  return {};
 }
 
 // The dump.json of both sides, the first with the first.
@@ -105,109 +125,6 @@ void choose_rows(DiffRun& run) {
   for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
 }
 
-// What is done with one pair.
-class Comparison {
- public:
-  Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
-      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
-    coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
-  }
-
-  struct Outcome {
-    TensorDiff diff;
-    RowExtras extras;
-  };
-
-  [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
-    const TensorPair& pair = run_.pairing.tensors[tensor];
-    Outcome outcome;
-    if (pair.a == kNoTensor || pair.b == kNoTensor) {
-      outcome.diff = no_partner_.explain(pair);
-      return outcome;
-    }
-    const ToleranceRule* const rule = rule_for(pair);
-    Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
-    tolerance.coarsest = coarsest_;
-    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
-    if (!outcome.diff.by_statistics)
-      judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
-    if (outcome.diff.verdict != Verdict::kSame && !outcome.diff.by_statistics)
-      MSDUMP_CHECK_OK(look_closer(pair, outcome));
-    return outcome;
-  }
-
- private:
-  [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*run_.a->side.tensors)[pair.a]; }
-  [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*run_.b->side.tensors)[pair.b]; }
-
-  [[nodiscard]] const ToleranceRule* rule_for(const TensorPair& pair) const {
-    if (!rules_.by_tensor) return nullptr;
-    const NameFacts& name = of_b(pair).name;
-    return rules_.by_tensor->rule_for(
-        {run_.op_name(pair.op), run_.op_type(pair.op), name.io, name.slot, of_a(pair).name.dtype, name.dtype});
-  }
-
-  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
-    PairOptions more;
-    more.kl = rules_.kl;
-    // MindSpore dumps an input in the shape of what wrote it; msprobe in the one that the call saw.
-    more.any_shape = of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) &&
-                     run_.b->side.graph != nullptr;
-    return diff_records({*run_.a->side.index, *run_.a->tables}, of_a(pair), {*run_.b->side.index, *run_.b->tables},
-                        of_b(pair), tolerance, {*run_.b->opened.pool, session_.cancel}, more);
-  }
-
-  // The worst elements with both values.
-  Status look_closer(const TensorPair& pair, Outcome& outcome) const {
-    if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
-    MSDUMP_TRY(HostTensor left, HostTensor::open(*run_.a->side.index, of_a(pair), {}));
-    MSDUMP_TRY(HostTensor right, HostTensor::open(*run_.b->side.index, of_b(pair), {}));
-    // Where one side alone is NaN or infinite, the metrics know of no worst element.
-    const bool mismatch = outcome.diff.verdict == Verdict::kNan;
-    if (options_.worst > 0 || options_.by_axis || mismatch) {
-      const SecondLookOptions look{std::max<size_t>(options_.worst, mismatch ? 1 : 0), options_.by_axis};
-      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, session_.cancel));
-    }
-    std::vector<WorstElement>& worst = outcome.extras.look.worst;
-    if (mismatch && !worst.empty()) {
-      outcome.extras.worst = worst.front();
-      if (options_.worst == 0) worst.clear();
-    } else if (outcome.diff.metrics.worst) {
-      MSDUMP_TRY(outcome.extras.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
-    }
-    return {};
-  }
-
-  Session& session_;
-  const DiffOptions& options_;
-  const DiffRules& rules_;
-  const DiffRun& run_;
-  const NoPartner no_partner_;
-  std::optional<DType> coarsest_;
-};
-
-void compare_all(Session& session, const DiffOptions& options, const DiffRules& rules, DiffRun& run) {
-  run.diffs.resize(run.pairing.tensors.size());
-  run.extras.resize(run.pairing.tensors.size());
-  const Comparison comparison(session, options, rules, run);
-  run.b->opened.pool->ordered_for(
-      static_cast<int64_t>(run.rows.size()),
-      [&](int64_t row) -> Result<Comparison::Outcome> {
-        MSDUMP_CHECK_OK(session.cancel.check());
-        return comparison.compare(run.rows[static_cast<size_t>(row)]);
-      },
-      [&](int64_t row, Result<Comparison::Outcome>&& outcome) {
-        const uint32_t tensor = run.rows[static_cast<size_t>(row)];
-        if (outcome) {
-          run.diffs[tensor] = std::move(outcome->diff);
-          run.extras[tensor] = std::move(outcome->extras);
-          return;
-        }
-        run.diffs[tensor].reason = outcome.error().message;
-        run.failures.push_back(std::move(outcome).error());
-      });
-}
-
 // What only the neighbours of a tensor tell.
 void revise_verdicts(DiffRun& run) {
   for (const uint32_t tensor : run.divergence.noise) {
@@ -235,14 +152,12 @@ void accept_by_baseline(DiffRules& rules, DiffRun& run) {
 
 // A tensor whose elements cannot be had was told of when the dump was listed.
 void drop_doubled_failures(DiffRun& run) {
-  const auto told = [&](const Error& error) {
-    const auto same = [&](const Error& other) { return other.path == error.path && other.tensor == error.tensor; };
-    const auto of = [&](const DiffSide& side) {
-      const auto& failures = side.catalogue().list.failures();
-      return std::any_of(failures.begin(), failures.end(), same);
-    };
-    return of(*run.a) || of(*run.b);
-  };
+  if (run.failures.empty()) return;
+  std::set<std::pair<std::string_view, std::string_view>> listed;
+  for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+    for (const Error& error : side->catalogue().list.failures()) listed.emplace(error.path, error.tensor);
+  }
+  const auto told = [&](const Error& error) { return listed.count({error.path, error.tensor}) > 0; };
   std::erase_if(run.failures, told);
 }
 
@@ -289,10 +204,7 @@ std::string_view DiffRun::op_type(uint32_t pair) const {
 
 Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   DiffRun run;
-  const std::string& first = options.paths.front();
-  const std::string& second = options.paths.back();
-  MSDUMP_TRY(run.a, open_side(session, options, first, selection_of(options, options.rank_a, options.step_a)));
-  MSDUMP_TRY(run.b, open_side(session, options, second, selection_of(options, options.rank_b, options.step_b)));
+  MSDUMP_CHECK_OK(open_sides(session, options, run));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   std::optional<NameMap> map;
   if (!options.map.empty()) {

@@ -40,7 +40,8 @@ SelectionOptions only_tensors(const SelectionOptions& typed) {
 
 Status open_the_dump(Session& session, const GraphOptions& options, const GraphNeeds& needs, OpenedGraph& opened) {
   const SelectionOptions places = only_places(options.selection);
-  MSDUMP_TRY(Catalogue catalogue, open_catalogue(session, {options.dump, places, {needs.headers}, options.jobs, {}}));
+  MSDUMP_TRY(Catalogue catalogue,
+             open_catalogue(session, {options.dump, places, {needs.headers}, options.jobs, {}, opened.pool}));
   opened.catalogue = std::move(catalogue);
   return {};
 }
@@ -161,9 +162,9 @@ Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, co
   MSDUMP_TRY(opened.steps, Selection::compile({.step = options.selection.step}));
   MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
   MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
+  opened.pool = needs.pool ? needs.pool : std::make_shared<WorkerPool>(jobs);
   if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(session, options, needs, opened));
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
-  opened.pool = std::make_unique<WorkerPool>(jobs);
   MSDUMP_TRY(*opened.loaded,
              load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
   if (opened.catalogue && opened.graph().size() > 0) {

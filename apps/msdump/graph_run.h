@@ -32,7 +32,7 @@ struct GraphOptions {
 void add_graph_options(CLI::App& app, GraphOptions& options);
 
 struct OpenedGraph {
-  std::unique_ptr<WorkerPool> pool;
+  std::shared_ptr<WorkerPool> pool;    // the catalogue's, too
   Selection operators;                 // --op, --op-type, --regex
   Selection ranks, graphs, steps;      // --rank, --graph, --step, each on its own
   Selection tensors;                   // all of them, and --io and --slot, but for the operators'
@@ -56,6 +56,7 @@ struct OpenedGraph {
 struct GraphNeeds {
   std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
   Headers headers = Headers::kWhereNeeded;
+  std::shared_ptr<WorkerPool> pool = {};  // instead of one of its own
 };
 // Errors of single files are in `loaded.failures` and `catalogue`.
 Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);

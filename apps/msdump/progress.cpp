@@ -40,7 +40,7 @@ std::string cut(const std::string& text, size_t width) {
 Progress::Progress(Console& console, std::function<Clock::time_point()> now)
     : console_(console), now_(std::move(now)) {}
 
-Progress::~Progress() { stop(); }
+Progress::~Progress() { finish(); }
 
 void Progress::enable(bool on, size_t width) {
   enabled_ = on;
@@ -48,15 +48,15 @@ void Progress::enable(bool on, size_t width) {
 }
 
 void Progress::start(uint64_t units_total, uint64_t bytes_total) {
-  units_total_ = units_total;
-  bytes_total_ = bytes_total;
-  units_ = 0;
-  bytes_ = 0;
-  if (!enabled_) return;
   const std::lock_guard lock(mutex_);
-  started_ = now_();
-  next_draw_ = (started_ + kDelay).time_since_epoch().count();
-  running_ = true;
+  if (users_++ == 0) {
+    units_total_ = bytes_total_ = units_ = bytes_ = 0;
+    started_ = now_();
+    next_draw_ = (started_ + kDelay).time_since_epoch().count();
+    running_ = enabled_;
+  }
+  units_total_ += units_total;
+  bytes_total_ += bytes_total;
 }
 
 void Progress::add_bytes(uint64_t bytes) {
@@ -74,6 +74,18 @@ void Progress::unit_done(std::string_view name) {
 }
 
 void Progress::stop() {
+  const std::lock_guard lock(mutex_);
+  if (users_ > 0) --users_;
+  if (users_ == 0) erase();
+}
+
+void Progress::finish() {
+  const std::lock_guard lock(mutex_);
+  users_ = 0;
+  erase();
+}
+
+void Progress::erase() {
   if (running_.exchange(false)) console_.status("");
 }
 

@@ -25,13 +25,16 @@ class Progress : public ProgressSink {
   // Off until enabled.
   void enable(bool on, size_t width);
 
+  // While other work runs, this is added to it, and the line stays until each has been stopped.
   void start(uint64_t units_total, uint64_t bytes_total) override;
   void add_bytes(uint64_t bytes) override;
   void unit_done(std::string_view name) override;
-  // Erases the line; called by the frame before the last messages.
   void stop();
+  // Erases the line whatever still runs; called by the frame before the last messages.
+  void finish();
 
  private:
+  void erase();
   void maybe_draw();
   [[nodiscard]] std::string text(Clock::duration elapsed) const;
 
@@ -43,7 +46,8 @@ class Progress : public ProgressSink {
   std::atomic<Clock::rep> next_draw_ = 0;  // since the clock's epoch
   std::atomic<uint64_t> units_total_ = 0, bytes_total_ = 0, units_ = 0, bytes_ = 0;
   std::atomic<bool> running_ = false;
-  std::mutex mutex_;  // guards name_ and drawing
+  std::mutex mutex_;  // guards the following and drawing
+  int users_ = 0;
   std::string name_;
 };
 

@@ -89,7 +89,7 @@ class Rows {
     report::Row result = identity_object(task_.catalogue.index, shown);
     result.add("host_shape", report::list_of(statistics.shape));
     for (const StatisticColumn column : columns_) {
-      result.add(std::string(info(column).key), value_of(column, statistics));
+      result.add(info(column).key, value_of(column, statistics));
     }
     return result;
   }

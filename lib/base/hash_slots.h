@@ -12,9 +12,10 @@ namespace msdump {
 
 [[nodiscard]] uint64_t text_hash(std::string_view text);
 
-// Another number into a hash.
+// Another number into a hash. The hash of one text with that of another is not that of the two the other way round, nor
+// nothing where they are the same.
 [[nodiscard]] constexpr uint64_t mix_hash(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0xFF51'AFD7'ED55'8CCD;
+  hash = (hash * 0x9E37'79B9'7F4A'7C15 + value) * 0xFF51'AFD7'ED55'8CCD;
   return hash ^ hash >> 32;
 }
 

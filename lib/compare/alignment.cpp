@@ -8,6 +8,8 @@ namespace msdump {
 namespace {
 
 constexpr uint64_t kSmallGap = uint64_t{1} << 20;  // cells of a table
+// Gaps inside gaps: networks need few, and each looks at all items again.
+constexpr int kMostNested = 64;
 
 struct Range {
   uint32_t begin = 0, end = 0;
@@ -40,13 +42,17 @@ class Aligner {
 
   // Gaps that this level leaves open go to `left`. Work is a stack, not a recursion: sequences are long.
   void align_gap(const Gap& whole, std::vector<Gap>& left) {
-    std::vector<Gap> work = {whole};
+    struct Task {
+      Gap gap;
+      int nested;
+    };
+    std::vector<Task> work = {{whole, 0}};
     while (!work.empty()) {
-      Gap gap = work.back();
+      auto [gap, nested] = work.back();
       work.pop_back();
       trim(gap);
       if (!gap.open()) continue;
-      const std::vector<AlignedPair> anchors = unique_in_order(gap);
+      const std::vector<AlignedPair> anchors = nested < kMostNested ? unique_in_order(gap) : std::vector<AlignedPair>();
       if (anchors.empty()) {
         small_gap(gap, left);
         continue;
@@ -54,11 +60,11 @@ class Aligner {
       uint32_t a = gap.a.begin, b = gap.b.begin;
       for (const AlignedPair& anchor : anchors) {
         pair(anchor.a, anchor.b);
-        work.push_back({{a, anchor.a}, {b, anchor.b}});
+        work.push_back({{{a, anchor.a}, {b, anchor.b}}, nested + 1});
         a = anchor.a + 1;
         b = anchor.b + 1;
       }
-      work.push_back({{a, gap.a.end}, {b, gap.b.end}});
+      work.push_back({{{a, gap.a.end}, {b, gap.b.end}}, nested + 1});
     }
   }
 

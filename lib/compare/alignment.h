@@ -3,7 +3,7 @@
 // Keys come in levels, the surest first (an operator with its neighbours; its type and scope; its type). At each level: equal
 // beginnings and ends are paired; then items whose key is in both sequences exactly once, as many as are in order, are
 // anchors; between two anchors the same again. What a level leaves is tried with the next. Gaps that are small enough get
-// their longest common subsequence; larger ones stay open. n log n for n items.
+// their longest common subsequence; larger ones stay open, and so do gaps nested very deep. n log n for n items.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,8 @@ report::Value metric_value(const Metric& metric, const TensorDiff& diff) {
 
 report::Object metric_values(const TensorDiff& diff) {
   report::Object values;
-  for (const Metric& metric : kMetrics) values.add(std::string(metric.name), metric_value(metric, diff));
+  values.reserve(kMetrics.size());
+  for (const Metric& metric : kMetrics) values.add(metric.name, metric_value(metric, diff));
   return values;
 }
 

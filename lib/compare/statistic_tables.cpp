@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dump/family.h"
 #include "io/file.h"
 #include "msprobe/dump_json.h"
 #include "tables/statistic_csv.h"
@@ -41,19 +42,22 @@ std::string_view joined(const MsprobeTensor& tensor, std::string& into) {
 
 StatisticTables::~StatisticTables() = default;
 
-StatisticTables::Table& StatisticTables::table(uint32_t file) {
-  Table* found = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<Table>& place = tables_[file];
-    if (!place) place = std::make_unique<Table>();
-    found = place.get();
+StatisticTables::StatisticTables(const DumpIndex& index) : index_(&index) {
+  for (uint32_t file = 0; file < index.files().size(); ++file) {
+    const Family* const family = index.files()[file].family;
+    if (family != nullptr && !family->has_elements()) files_.push_back(file);
   }
-  std::call_once(found->once, [&] {
-    Status status = read(index_->files()[file], *found);
-    if (!status) found->problem = std::move(status).error();
+  tables_ = std::make_unique<Table[]>(files_.size());
+}
+
+StatisticTables::Table& StatisticTables::table(uint32_t file) {
+  const auto place = std::lower_bound(files_.begin(), files_.end(), file) - files_.begin();
+  Table& found = tables_[static_cast<size_t>(place)];
+  std::call_once(found.once, [&] {
+    Status status = read(index_->files()[file], found);
+    if (!status) found.problem = std::move(status).error();
   });
-  return *found;
+  return found;
 }
 
 const stats::DialectChoice& StatisticTables::dialects() {
@@ -103,13 +107,19 @@ Status StatisticTables::read_json(const File& file, Table& table) {
 Result<StatisticValues> StatisticTables::values_of(const TensorRecord& tensor) {
   Table& found = table(tensor.table);
   if (found.problem) return fail(*found.problem);
-  const auto row = std::lower_bound(found.rows.begin(), found.rows.end(), tensor.row_offset,
-                                    [](const Row& one, uint64_t offset) { return one.offset < offset; });
-  if (row == found.rows.end() || row->offset != tensor.row_offset) {
+  const auto is_it = [&](size_t row) { return row < found.rows.size() && found.rows[row].offset == tensor.row_offset; };
+  size_t place = tensor.item;  // of a row that stands for no file
+  if (!is_it(place)) {
+    const auto row = std::lower_bound(found.rows.begin(), found.rows.end(), tensor.row_offset,
+                                      [](const Row& one, uint64_t offset) { return one.offset < offset; });
+    place = static_cast<size_t>(row - found.rows.begin());
+  }
+  if (!is_it(place)) {
     return fail(make_error(ErrorCode::kChangedWhileReading, "the row is no longer there")
                     .with_path(index_->path_of(index_->files()[tensor.table]))
                     .with_offset(tensor.row_offset));
   }
+  const Row* const row = &found.rows[place];
   StoredStatistics stored{row->origin, found.columns[row->header], row->values, nullptr};
   if (row->origin == StatisticOrigin::kCsv) stored.dialects = &dialects();
   std::optional<Shape> shape;

@@ -6,11 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -24,7 +22,7 @@ namespace msdump {
 
 class StatisticTables {
  public:
-  explicit StatisticTables(const DumpIndex& index) : index_(&index) {}  // which outlives it
+  explicit StatisticTables(const DumpIndex& index);  // which outlives it
   ~StatisticTables();
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
@@ -32,6 +30,9 @@ class StatisticTables {
   // What the table of a record (which has one) says of it. changed_while_reading when the row is no longer there.
   // Thread-safe.
   Result<StatisticValues> values_of(const TensorRecord& tensor);
+
+  // Reads the table of a record now. Thread-safe.
+  void read_table_of(const TensorRecord& tensor) { (void)table(tensor.table); }
 
   [[nodiscard]] const DumpIndex& index() const { return *index_; }
 
@@ -57,8 +58,8 @@ class StatisticTables {
   const stats::DialectChoice& dialects();
 
   const DumpIndex* index_;
-  std::mutex mutex_;
-  std::unordered_map<uint32_t, std::unique_ptr<Table>> tables_;
+  std::vector<uint32_t> files_;      // that are tables, ascending
+  std::unique_ptr<Table[]> tables_;  // of these
   std::once_flag chosen_;
   stats::DialectChoice dialects_;
 };

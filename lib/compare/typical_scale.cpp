@@ -1,8 +1,10 @@
 #include "compare/typical_scale.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/pair_dtype.h"
 
@@ -12,6 +14,70 @@ namespace {
 constexpr int64_t kPieces = 16, kPiece = 1024;
 constexpr double kGap = 100, kTight = 4;
 constexpr size_t kOneIn = 20;
+
+// Magnitudes by their exponent. A gap of a hundred times lies between two exponents (but for doubles below 2e-308, which
+// share one), so that nothing need be sorted; and squares of one exponent add up without rounding, in any order.
+class Magnitudes {
+ public:
+  Magnitudes() : exponents_(kExponents) {}
+
+  void add(double value) {
+    const uint64_t bits = std::bit_cast<uint64_t>(value) & ~(uint64_t{1} << 63);
+    const uint64_t exponent = bits >> kFractionBits;
+    if (bits == 0 || exponent == kExponents) return;
+    Magnitude& one = exponents_[exponent];
+    ++one.count;
+    one.least = std::min(one.least, bits);
+    one.largest = std::max(one.largest, bits);
+    const uint64_t fraction = bits & (kHidden - 1);
+    const uint64_t digits = exponent == 0 ? fraction : fraction | kHidden;
+    one.squares += Wide{digits} * digits;
+  }
+
+  [[nodiscard]] double scale() const {
+    const auto there = [](const Magnitude& one) { return one.count > 0; };
+    const auto last = std::find_if(exponents_.rbegin(), exponents_.rend(), there);
+    if (last == exponents_.rend()) return 0;
+    size_t count = 0, all = 0;
+    for (const Magnitude& one : exponents_) all += one.count;
+    const double largest = std::bit_cast<double>(last->largest);
+    const Magnitude* below = nullptr;
+    for (const Magnitude& one : exponents_) {
+      if (!there(one)) continue;
+      const bool gap =
+          below != nullptr && std::bit_cast<double>(one.least) > kGap * std::bit_cast<double>(below->largest);
+      if (gap && count >= std::max<size_t>(all / kOneIn, 1) && largest <= kTight * std::bit_cast<double>(one.least))
+        break;
+      count += one.count;
+      below = &one;
+    }
+    return root_of_mean(static_cast<size_t>(below - exponents_.data()), count);
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr int kFractionBits = 52, kExponents = 2047;
+  static constexpr uint64_t kHidden = uint64_t{1} << kFractionBits;
+  struct Magnitude {
+    size_t count = 0;
+    uint64_t least = UINT64_MAX, largest = 0;  // as bits, which sort as the doubles do
+    Wide squares = 0;                          // of whole numbers of less than 2^53
+  };
+
+  // Of those with an exponent up to `last`; by its unit, so that no square leaves the range of a double.
+  [[nodiscard]] double root_of_mean(size_t last, size_t count) const {
+    const auto unit = [](size_t exponent) { return static_cast<int>(std::max<size_t>(exponent, 1)); };
+    double squares = 0;
+    for (size_t exponent = 0; exponent <= last; ++exponent) {
+      const Wide sum = exponents_[exponent].squares;
+      if (sum != 0) squares += std::ldexp(static_cast<double>(sum), 2 * (unit(exponent) - unit(last)));
+    }
+    constexpr int kBias = 1075;  // of the last digit
+    return std::ldexp(std::sqrt(squares / static_cast<double>(count)), unit(last) - kBias);
+  }
+
+  std::vector<Magnitude> exponents_;
+};
 
 struct Parts {
   DType dtype;
@@ -44,25 +110,13 @@ Result<double> typical_scale(HostTensor& tensor) {
     kernels::widen_to(parts.dtype, DType::kFloat64, stored.data(), piece * parts.number,
                       reinterpret_cast<std::byte*>(into));
   }
-  return scale_of_sample(std::move(sample)) * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
+  return scale_of_sample(sample) * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
 }
 
-double scale_of_sample(std::vector<double> sample) {
-  for (double& value : sample) value = std::abs(value);
-  std::erase_if(sample, [](double value) { return value == 0 || !std::isfinite(value); });
-  if (sample.empty()) return 0;
-  std::sort(sample.begin(), sample.end());
-  size_t count = sample.size();
-  for (size_t i = std::max<size_t>(sample.size() / kOneIn, 1); i < sample.size(); ++i) {
-    if (sample[i] <= kGap * sample[i - 1] || sample.back() > kTight * sample[i]) continue;
-    count = i;
-    break;
-  }
-  // By the largest, so that no square leaves the range of a double.
-  const double largest = sample[count - 1];
-  double squares = 0;
-  for (size_t i = 0; i < count; ++i) squares += (sample[i] / largest) * (sample[i] / largest);
-  return largest * std::sqrt(squares / static_cast<double>(count));
+double scale_of_sample(const std::vector<double>& sample) {
+  Magnitudes magnitudes;
+  for (const double value : sample) magnitudes.add(value);
+  return magnitudes.scale();
 }
 
 }  // namespace msdump

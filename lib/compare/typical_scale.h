@@ -19,6 +19,6 @@ namespace msdump {
 Result<double> typical_scale(HostTensor& tensor);
 
 // Rules 2 and 3 for a sample; the order of its elements does not count.
-[[nodiscard]] double scale_of_sample(std::vector<double> sample);
+[[nodiscard]] double scale_of_sample(const std::vector<double>& sample);
 
 }  // namespace msdump

@@ -85,11 +85,15 @@ class CsvFormatter : public RowFormatter {
       append_number(*number, text);
     } else if (const uint64_t* natural = std::get_if<uint64_t>(&value->storage())) {
       append_number(*natural, text);
+    } else if (const double* real = std::get_if<double>(&value->storage())) {
+      append_number_text(text, *real);  // in JSON alone those that are not finite are quoted
+      text += ',';
+    } else if (const float* single = std::get_if<float>(&value->storage())) {
+      append_number_text(text, *single);
+      text += ',';
     } else {
       std::string json;
       append_json(json, *value);
-      // Non-finite numbers are quoted in JSON only.
-      if (value->is_number() && json.front() == '"') json = json.substr(1, json.size() - 2);
       append_cell(json, care_of(json).quotes, text);
     }
   }

@@ -1,5 +1,6 @@
 #include "report/json_text.h"
 
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -38,9 +39,9 @@ size_t plain_end(std::string_view text, size_t at) {
 // Non-finite numbers are strings: JSON has no spelling for them and null would lose which one it was.
 template <class T>
 void append_float(std::string& into, T value) {
-  const std::string text = number_text(value);
-  const bool finite = text.find('n') == std::string::npos;
-  into += finite ? text : '"' + text + '"';
+  if (!std::isfinite(value)) into += '"';
+  append_number_text(into, value);
+  if (!std::isfinite(value)) into += '"';
 }
 
 struct Appender {

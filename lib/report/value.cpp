@@ -9,14 +9,27 @@ namespace msdump::report {
 namespace {
 
 template <class T>
-std::string shortest(T value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+void append_shortest(std::string& into, T value) {
+  if (std::isnan(value)) {
+    into += "nan";
+    return;
+  }
+  if (std::isinf(value)) {
+    into += value < 0 ? "-inf" : "inf";
+    return;
+  }
   std::array<char, 64> buffer{};
   const std::to_chars_result end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  std::string text(buffer.data(), end.ptr);
+  const std::string_view text(buffer.data(), static_cast<size_t>(end.ptr - buffer.data()));
+  into += text;
   // "-0" and "1" would be read back as integers, the first one without its sign.
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (text.find_first_of(".e") == std::string_view::npos) into += ".0";
+}
+
+template <class T>
+std::string shortest(T value) {
+  std::string text;
+  append_shortest(text, value);
   return text;
 }
 
@@ -29,12 +42,14 @@ Object& Object::operator=(const Object&) = default;
 Object& Object::operator=(Object&&) noexcept = default;
 Object::~Object() = default;
 
-Object& Object::add(std::string key, Value value) {
+Object& Object::add(std::string_view key, Value value) {
   constexpr size_t kUsual = 16;
-  if (members_.empty()) members_.reserve(kUsual);
-  members_.push_back({std::move(key), std::move(value)});
+  if (members_.capacity() == 0) members_.reserve(kUsual);
+  members_.emplace_back(key, std::move(value));
   return *this;
 }
+
+void Object::reserve(size_t members) { members_.reserve(members); }
 
 const Value* Object::find(std::string_view key) const {
   size_t place = 0;
@@ -67,5 +82,7 @@ bool Value::is_number() const {
 
 std::string number_text(double value) { return shortest(value); }
 std::string number_text(float value) { return shortest(value); }
+void append_number_text(std::string& into, double value) { append_shortest(into, value); }
+void append_number_text(std::string& into, float value) { append_shortest(into, value); }
 
 }  // namespace msdump::report

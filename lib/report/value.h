@@ -32,7 +32,9 @@ class Object {
   ~Object();
 
   // Keys are not checked for doubles; `add` returns the object so that a row reads as one expression.
-  Object& add(std::string key, Value value);
+  Object& add(std::string_view key, Value value);
+  // For so many members; of rows there are many, and to move members costs more than to add them.
+  void reserve(size_t members);
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when absent
   // The same; looks at `place` first and leaves there where it was. Rows of one report have their keys in the same places.
   [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
@@ -92,6 +94,7 @@ class Value {
 };
 
 struct Member {
+  Member(std::string_view member_key, Value&& member_value) : key(member_key), value(std::move(member_value)) {}
   std::string key;
   Value value;
 };
@@ -111,5 +114,7 @@ template <class Range>
 // "inf" and "-inf" for the rest. What JSON (there in quotes) and CSV print.
 [[nodiscard]] std::string number_text(double value);
 [[nodiscard]] std::string number_text(float value);
+void append_number_text(std::string& into, double value);
+void append_number_text(std::string& into, float value);
 
 }  // namespace msdump::report

@@ -275,6 +275,20 @@ void stress(const Options& options, const fs::path& scratch) {
     }
     measure_pairing("stress, half without a partner", a, b);
   }
+  {
+    // Each operator becomes unique only behind the one before it, and nothing is equal at the ends of a gap.
+    MadeSide a(scratch / "a"), b(scratch / "b");
+    for (int i = 0; i < count / 4; ++i) {
+      for (const int name : {i + 1, i}) {
+        a.add("A", fmt::format("Default/{}A{}/A-op0", name, i));
+        b.add("B", fmt::format("Default/{}B{}/B-op0", name, i));
+        if (name == 0) continue;
+        a.add("Mul", fmt::format("Default/scope{}/Mul-op{}", name, i));
+        b.add("Mul", fmt::format("Default/scope{}/Mul-op{}", name, i + 1));
+      }
+    }
+    measure_pairing("stress, unique one after the other", a, b);
+  }
   MadeSide a(scratch / "a"), b(scratch / "b");
   const int alone = options.scaled(100'000);
   for (int i = 0; i < alone; ++i) {

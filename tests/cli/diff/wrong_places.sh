@@ -5,6 +5,8 @@ show msdump diff
 show msdump diff ref ref ref
 show msdump diff ref missing
 show msdump diff missing ref
+show msdump diff missing gone -j 1
+show msdump diff missing gone -j 2
 show msdump diff ref empty
 show msdump diff empty ref
 show msdump diff ref ref --op nothing

@@ -83,6 +83,33 @@ TEST_CASE("the progress line waits, is drawn at most six times a second, and lea
   CHECK(screen.file.text().ends_with("\r\x1b[K"));
 }
 
+TEST_CASE("work that starts while other work runs is added to its line, which stays until both have ended") {
+  Screen screen;
+  Progress::Clock::time_point now;
+  Progress progress(screen.console, [&] { return now; });
+  progress.enable(true, 80);
+  progress.start(10, 1024);
+  progress.start(5, 1024);
+  now += std::chrono::seconds(1);
+  progress.add_bytes(1024);
+  CHECK(screen.file.text().find("0/15  50%") != std::string::npos);
+  progress.stop();
+  CHECK(!screen.file.text().ends_with("\r\x1b[K"));
+  progress.stop();
+  CHECK(screen.file.text().ends_with("\r\x1b[K"));
+  progress.start(3, 0);
+  now += std::chrono::seconds(2);
+  progress.unit_done("x");
+  CHECK(screen.file.text().find("1/3 ") != std::string::npos);
+  progress.start(4, 0);
+  progress.finish();
+  CHECK(screen.file.text().ends_with("\r\x1b[K"));
+  progress.start(6, 0);
+  now += std::chrono::seconds(2);
+  progress.unit_done("y");
+  CHECK(screen.file.text().find("1/6 ") != std::string::npos);
+}
+
 TEST_CASE("the progress line never wraps") {
   Screen screen;
   Progress::Clock::time_point now;

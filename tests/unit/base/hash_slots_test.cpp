@@ -21,5 +21,10 @@ TEST_CASE("slots find what was added, also with equal hashes and after growing")
   CHECK(slots.find(12345, is(1)) == HashSlots::kNone);
 }
 
+TEST_CASE("hashes of equal texts do not cancel each other, and the order of texts counts") {
+  CHECK(mix_hash(text_hash("Add"), text_hash("Add")) != mix_hash(text_hash("Mul"), text_hash("Mul")));
+  CHECK(mix_hash(text_hash("Add"), text_hash("Mul")) != mix_hash(text_hash("Mul"), text_hash("Add")));
+}
+
 }  // namespace
 }  // namespace msdump

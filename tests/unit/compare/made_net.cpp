@@ -156,6 +156,16 @@ void MadeNet::write(const fs::path& dump, bool with_ir) const {
   test::write_bytes(rank / "graphs" / "ms_output_trace_code_graph_0.ir", ir());
 }
 
+MadeChain made_chain(MadeNet& net, float factor) {
+  MadeChain made;
+  made.x = net.input("x");
+  made.w = net.weight("w");
+  made.product = net.op("Mul", {made.x, net.constant(factor)});
+  made.sum = net.op("Add", {made.product, made.w});
+  made.relu = net.op("ReLU", {made.sum});
+  return made;
+}
+
 Trial::Trial(const Build& build, const TrialOptions& options) {
   for (const bool bad : {false, true}) {
     for (int rank = 0; rank < options.ranks; ++rank) {

@@ -105,6 +105,12 @@ class MadeNet {
   std::vector<Node> nodes_;
 };
 
+// relu(FACTOR x + w).
+struct MadeChain {
+  MadeNet::Tensor x = 0, w = 0, product = 0, sum = 0, relu = 0;
+};
+MadeChain made_chain(MadeNet& net, float factor = 2);
+
 struct TrialOptions {
   int ranks = 1, steps = 1;
   bool ir = true;

@@ -1,7 +1,9 @@
 #include "compare/typical_scale.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "made_tensors.h"
 #include "support/catch.h"
@@ -14,6 +16,24 @@ std::vector<double> repeated(double value, size_t count) { return std::vector<do
 std::vector<double> joined(std::vector<double> left, const std::vector<double>& right) {
   left.insert(left.end(), right.begin(), right.end());
   return left;
+}
+
+// Rules 2 and 3 as they are written.
+double by_sorting(std::vector<double> sample) {
+  for (double& value : sample) value = std::abs(value);
+  std::erase_if(sample, [](double value) { return value == 0 || !std::isfinite(value); });
+  if (sample.empty()) return 0;
+  std::sort(sample.begin(), sample.end());
+  size_t count = sample.size();
+  for (size_t i = std::max<size_t>(sample.size() / 20, 1); i < sample.size(); ++i) {
+    if (sample[i] <= 100 * sample[i - 1] || sample.back() > 4 * sample[i]) continue;
+    count = i;
+    break;
+  }
+  const double largest = sample[count - 1];
+  double squares = 0;
+  for (size_t i = 0; i < count; ++i) squares += (sample[i] / largest) * (sample[i] / largest);
+  return largest * std::sqrt(squares / static_cast<double>(count));
 }
 
 }  // namespace
@@ -72,6 +92,36 @@ TEST_CASE("no scale without elements, and none for whole numbers that are no flo
   CHECK(typical_scale(empty).value() == 0);
   HostTensor whole = made.make<int64_t>(DType::kInt64, {2}, {3, 4});
   CHECK(typical_scale(whole).has_value());
+}
+
+TEST_CASE("the scale is what sorting the sample gives, in any order of it") {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<double> sample(1 + random() % 300);
+    const double spread = std::pow(10, static_cast<double>(random() % 6));
+    for (double& value : sample) value = unit(random) * std::pow(spread, unit(random));
+    // Masks, which are to be left out where they are few kinds of values and enough is below them.
+    const size_t masked = random() % (sample.size() + 1), kind = random() % 4;
+    for (size_t i = 0; i < masked; ++i) sample[i] = kind == 0 ? -1e4 : kind == 1 ? 3e4 * unit(random) : sample[i];
+    if (kind == 2) sample[0] = std::numeric_limits<double>::infinity();
+    if (kind == 3) sample[0] = 0;
+    const double scale = scale_of_sample(sample);
+    INFO(round);
+    CHECK(scale == Approx(by_sorting(sample)).epsilon(1e-13));
+    std::shuffle(sample.begin(), sample.end(), random);
+    CHECK(scale_of_sample(sample) == scale);
+  }
+}
+
+TEST_CASE("no scale leaves the range of a double") {
+  const double tiny = std::numeric_limits<double>::denorm_min(), huge = std::numeric_limits<double>::max();
+  CHECK(scale_of_sample({huge, -huge, huge}) == huge);
+  CHECK(scale_of_sample({tiny, -tiny}) == tiny);
+  CHECK(scale_of_sample({1e-310, 1e-310}) == 1e-310);
+  CHECK(scale_of_sample({}) == 0);
+  CHECK(scale_of_sample({0, NAN, INFINITY}) == 0);
+  CHECK(scale_of_sample({-3, 3, 3}) == 3);
 }
 
 }  // namespace msdump

@@ -54,6 +54,50 @@ TEST_CASE("runs of one operator inside a step are told apart by when they were")
                                  "Default_a-op1 output 0 1"});
 }
 
+TEST_CASE("operators of one time stand in the order of their names, numbers as numbers, however much these share") {
+  const ScratchDir scratch;
+  const char* const time = "1700000000000002";
+  for (const char* op :
+       {"scope_1_layer-op10", "scope_1_layer-op9", "scope_1_layer-op09", "scope_1", "scope_1_layer-op"})
+    scratch.write(file_name(op, time, "output.0"), kNpy);
+  scratch.write("Mul.Default_scope_1.0.0.1700000000000002.output.0.DefaultFormat.npy", kNpy);
+  scratch.write(file_name("scope_1", time, "input.0"), kNpy);
+  CHECK(rows(list_dump({scratch.path()})) ==
+        std::vector<std::string>{"Default_scope_1 input 0 0", "Default_scope_1 output 0 0",
+                                 "Default_scope_1 output 0 0", "Default_scope_1_layer-op output 0 0",
+                                 "Default_scope_1_layer-op09 output 0 0", "Default_scope_1_layer-op9 output 0 0",
+                                 "Default_scope_1_layer-op10 output 0 0"});
+}
+
+TEST_CASE("a run begins with its earliest tensor, whatever the order of the others is") {
+  const ScratchDir scratch;
+  scratch.write(file_name("a-op1", "1700000000000009", "input.0"), kNpy);
+  scratch.write(file_name("a-op1", "1700000000000001", "output.0"), kNpy);
+  scratch.write(file_name("b-op2", "1700000000000005", "input.0"), kNpy);
+  scratch.write(file_name("a-op1", "1700000000000007", "output.0"), kNpy);
+  CHECK(rows(list_dump({scratch.path()})) ==
+        std::vector<std::string>{"Default_a-op1 input 0 0", "Default_a-op1 output 0 0", "Default_b-op2 input 0 0",
+                                 "Default_a-op1 output 0 1"});
+}
+
+TEST_CASE("rows of a loop join the files with their time stamps, else those that are left in order") {
+  const ScratchDir scratch;
+  for (const char* time : {"1700000000000001", "1700000000000005", "1700000000000008"})
+    scratch.write("rank_0/Net/0/0/" + file_name("a-op1", time, "output.0"), kNpy);
+  std::string table = kHeader;
+  for (const char* time : {"1700000000000005", "1700000000000003", "1700000000000004", "1700000000000006"})
+    table += std::string("Add,Default/a-op1,0,0,") + time + ",output,0,24,float32,\"[2,3]\",0,\n";
+  scratch.write("rank_0/Net/0/0/statistic.csv", table);
+  const ListedDump dump = list_dump({scratch.path()});
+  REQUIRE(dump.tensors().size() == 4);
+  std::vector<uint64_t> offsets;
+  for (const TensorRecord& tensor : dump.tensors()) {
+    if (tensor.has_elements) offsets.push_back(tensor.row_offset);
+  }
+  const uint64_t row = (table.size() - std::string(kHeader).size()) / 4, first = std::string(kHeader).size();
+  CHECK(offsets == std::vector<uint64_t>{first + row, first, first + 2 * row});
+}
+
 TEST_CASE("two files with all of one identity are both listed and marked") {
   const ScratchDir scratch;
   scratch.write("rank_0/Net/0/0/" + file_name("a-op1", "1700000000000002", "input.0"), kNpy);
