@@ -157,6 +157,7 @@ std::string trend_text(const CheckRun& run) {
     range_width = std::max(range_width, line.range.size());
     lines.push_back(std::move(line));
   }
+  if (lines.empty()) return {};
   std::string text;
   lines.insert(lines.begin(), {"op name", "tensor", "norm, first -> last step", "step by step"});
   name_width = std::max(name_width, lines.front().name.size());

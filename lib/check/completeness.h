@@ -8,6 +8,7 @@
 // Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -35,6 +36,7 @@ void judge_completeness(const CompletenessInput& input, const RuleSet& rules, st
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
 // Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place
@@ -43,6 +45,7 @@ void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::
 // Of the tensors of these operators, in one step or in all, the operator with the latest time stamp; kNone: none has one.
 [[nodiscard]] uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step);
 
+[[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
 // A finding about a place in the tree.
 [[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
 

@@ -61,6 +61,13 @@ void set_file(const OpRuns& runs, uint32_t file, Finding& finding) {
 
 }  // namespace
 
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr size_t kNamesShown = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kNamesShown ? text + ", .." : text;
+}
+
 Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
   Finding finding;
   finding.kind = info(id).name;
@@ -109,6 +116,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
 void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   judge_files(input, rules, findings);
   judge_operators(input, rules, findings);
+  judge_msprobe(input, rules, findings);
   judge_slots(input, rules, findings);
   judge_steps(input, rules, findings);
 }

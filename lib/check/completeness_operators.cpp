@@ -19,16 +19,9 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
-constexpr size_t kNamesShown = 3;
 // So many operators behind the last one that was dumped are no coincidence.
 constexpr size_t kShortestTail = 4;
 constexpr size_t kMostOperators = 4'000'000;  // of an execution order
-
-std::string names_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return names.size() > kNamesShown ? text + ", .." : text;
-}
 
 // The operators of one graph in their order, and which of them were dumped.
 struct Expected {
@@ -49,8 +42,6 @@ class OperatorJudge {
       for (const auto& [graph, expected] : from_ir ? of_ir() : of_execution_orders()) judge(graph, expected);
     }
     if (from_ir) judge_unexplained();
-    judge_msprobe();
-    judge_lost_files();
     judge_partial();
   }
 
@@ -170,7 +161,7 @@ class OperatorJudge {
     }
     Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
                                    fmt::format("{} of {} without a tensor: {}", missing,
-                                               plural(expected.dumped.size(), "operator"), names_text(names)));
+                                               plural(expected.dumped.size(), "operator"), first_names(names)));
     // So many are more than have no kernel.
     if (input_.settings.dump_mode == 0 && missing * 5 >= all)
       finding.severity = std::max(finding.severity, Severity::kWarning);
@@ -224,71 +215,9 @@ class OperatorJudge {
       const auto& [rank, graph, reason] = key;
       Finding finding = tree_finding(rules_, RuleId::kUnexplainedFiles,
                                      fmt::format("tensors of {} that the IR does not explain: {}; {}",
-                                                 plural(names.size(), "operator"), names_text(names), reason));
+                                                 plural(names.size(), "operator"), first_names(names), reason));
       finding.value = names.size();
       add(std::move(finding), {rank, graph});
-    }
-  }
-
-  // A process that ended before stop() leaves tensors, and a dump.json without entries.
-  void judge_msprobe() {
-    if (!rules_.on(RuleId::kStopped)) return;
-    std::set<uint32_t> with_rows;
-    std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data that no row tells of
-    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
-      const TensorRecord& record = input_.runs.record(tensor);
-      if (record.table != kNoTable) with_rows.insert(record.table);
-      const uint32_t folder = index_.files()[record.file].folder;
-      if (record.table == kNoTable && index_.folders()[folder].identity.tensor_data) ++in_data[folder];
-    }
-    for (uint32_t i = 0; i < index_.files().size(); ++i) {
-      const IndexedFile& file = index_.files()[i];
-      if (file.kind != FileKind::kDumpJson || with_rows.count(i) > 0) continue;
-      const std::string& home = index_.folder_of(file);
-      for (const auto& [folder, count] : in_data) {
-        const std::string& relative = index_.folders()[folder].relative;
-        const bool below = relative == (home.empty() ? "" : home + "/") + "dump_tensor_data";
-        if (!below || index_.folders()[folder].root != index_.folders()[file.folder].root) continue;
-        Finding finding =
-            tree_finding(rules_, RuleId::kStopped,
-                         fmt::format("dump.json has no entries beside {}: the process ended before stop()",
-                                     plural(count, "tensor")));
-        const FolderIdentity& place = index_.folders()[file.folder].identity;
-        finding.rank = place.rank;
-        finding.step = place.step;
-        finding.path = index_.relative_path_of(file);
-        finding.value = count;
-        finding.hint =
-            "msprobe completes dump.json at stop(); the tensors can be used all the same, by their file names";
-        findings_.push_back(std::move(finding));
-      }
-    }
-  }
-
-  // dump.json names them, one by one.
-  void judge_lost_files() {
-    if (!rules_.on(RuleId::kMissingFiles)) return;
-    std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // by table: tensors, operators
-    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
-      const TensorRecord& record = input_.runs.record(tensor);
-      if (!record.lost_file) continue;
-      auto& [count, names] = lost[record.table];
-      ++count;
-      if (names.empty() || names.back() != record.name.op_name) names.emplace_back(record.name.op_name);
-    }
-    for (const auto& [table, one] : lost) {
-      const IndexedFile& file = index_.files()[table];
-      Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
-                                     fmt::format("files of {} that dump.json names are not there: {}",
-                                                 plural(one.first, "tensor"), names_text(one.second)));
-      finding.severity = std::max(finding.severity, Severity::kWarning);
-      finding.path = index_.relative_path_of(file);
-      const Identity place = index_.identity_of(file);
-      finding.rank = place.rank;
-      finding.step = place.step;
-      finding.value = one.first;
-      finding.hint = "their statistics stand in for them; the files were deleted or not copied, or the disk was full";
-      findings_.push_back(std::move(finding));
     }
   }
 

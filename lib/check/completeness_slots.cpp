@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <tuple>
 
@@ -18,8 +17,6 @@
 
 namespace msdump::check {
 namespace {
-
-constexpr size_t kNamesShown = 3;
 
 // Of one run.
 struct Slots {
@@ -102,11 +99,9 @@ class SlotJudge {
 
   void report() {
     for (const auto& [place, group] : groups_) {
-      const std::span<const std::string> shown(group.names.data(), std::min(group.names.size(), kNamesShown));
-      Finding finding =
-          tree_finding(rules_, RuleId::kMissingSlots,
-                       fmt::format("{} without a tensor that others have: {}{}", plural(group.names.size(), "operator"),
-                                   fmt::join(shown, ", "), group.names.size() > kNamesShown ? ", .." : ""));
+      Finding finding = tree_finding(rules_, RuleId::kMissingSlots,
+                                     fmt::format("{} without a tensor that others have: {}",
+                                                 plural(group.names.size(), "operator"), first_names(group.names)));
       std::tie(finding.rank, finding.graph, finding.step) = place;
       finding.value = group.names.size();
       finding.path = index_.folders()[group.folder].relative;

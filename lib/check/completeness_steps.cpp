@@ -19,7 +19,7 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
-constexpr size_t kNamesShown = 3, kEndsExplained = 10;
+constexpr size_t kEndsExplained = 10;
 constexpr size_t kMostSteps = 1'000'000;  // of an execution order
 
 std::string steps_text(const std::vector<int64_t>& steps) {
@@ -109,13 +109,11 @@ class StepJudge {
     told_.insert(step.folder);
     if (!rules_.on(id)) return;
     const auto name = [&](uint32_t op) { return input_.runs.operators()[op].name; };
-    std::string names;
-    for (size_t i = 0; i < std::min(missing.size(), kNamesShown); ++i)
-      names += fmt::format("{}{}", i == 0 ? "" : ", ", name(missing[i]));
-    if (missing.size() > kNamesShown) names += ", ..";
+    std::vector<std::string> names;
+    for (const uint32_t op : missing) names.push_back(name(op));
     const bool one = missing.size() == 1;
     std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
-                                      one ? "is" : "are", names);
+                                      one ? "is" : "are", first_names(names));
     if (ended && ++ends_ <= kEndsExplained) {
       std::vector<bool> ops(input_.runs.operators().size(), false);
       for (uint32_t op = 0; op < ops.size(); ++op)

@@ -121,7 +121,8 @@ Health HealthJudge::of_negative_infinity(uint32_t tensor, uint32_t run) const {
   if (puts_given_values(type)) return Health::kMasked;
   if (converts(type)) {
     const bool of_mask = any([](const TensorFacts& input) { return input.min && *input.min < kMaskedBelow; });
-    return of_mask || is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
+    const bool zeros_beside = is_two_valued(facts_[tensor]) && facts_[tensor].max.value_or(0) == 0;
+    return of_mask || zeros_beside ? Health::kMasked : Health::kBad;
   }
   if (diverges(type)) return Health::kBad;
   return any([](const TensorFacts& input) { return input.known(); }) ? Health::kBad : Health::kMasked;

@@ -11,3 +11,5 @@ mkdir empty
 show msdump check empty
 show msdump check rank_0 --op nothing
 show msdump check missing
+# Who asks for a document gets one, also when nothing is selected.
+show msdump check --rank 7 --json

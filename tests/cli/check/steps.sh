@@ -1,5 +1,5 @@
 # Several steps: a trend, weights that stay, a step that ended early.
-weight() { echo "rank_0/Net/0/$1/Parameter.w.0.0.1700000000000009.output.0.DefaultFormat.npy"; }
+weight() { echo "rank_0/Net/0/$1/Parameter.fc_weight.0.0.1700000000000009.output.0.DefaultFormat.npy"; }
 output() { echo "rank_0/Net/0/$1/Mul.Default_Mul-op$2.0.0.170000000000000$2.output.0.DefaultFormat.npy"; }
 for step in 0 1 2; do
   mkdir -p "rank_0/Net/0/$step"

@@ -189,4 +189,76 @@ TEST_CASE("branches and loops are not asked for the inputs that cross from one g
   CHECK(Checked(scratch.path()).of("missing_slots").empty());
 }
 
+TEST_CASE("a table without rows is a step without tensors") {
+  const test::ScratchDir scratch;
+  const std::string header =
+      "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n";
+  for (int64_t step = 0; step < 3; ++step) {
+    const std::string row = "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",1\n";
+    scratch.write(fmt::format("rank_0/Net/0/{}/statistic.csv", step), step == 1 ? header : header + row);
+  }
+  const Finding finding = Checked(scratch.path()).only("incomplete_step");
+  CHECK(finding.step == 1);
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(finding.message == "1 operator that other steps have is not here: Default_Mul-op1");
+}
+
+TEST_CASE("a rank with folders and no tensor is missing") {
+  const test::ScratchDir scratch;
+  write_op(scratch, 0);
+  scratch.write("rank_1/graphs/ms_output_trace_code_graph_0.ir", chain(1));
+  const Finding finding = Checked(scratch.path()).only("missing_step");
+  CHECK(finding.rank == 1);
+  CHECK(finding.message == "rank 1 has no tensor; others have");
+}
+
+TEST_CASE("files that dump.json names and that are not there are missing, though statistics stand in for them") {
+  const test::ScratchDir scratch;
+  const std::string leaf = R"({"type":"torch.Tensor","dtype":"torch.float32","shape":[2],"Max":1,"Min":0,"Mean":0.5,)"
+                           R"("Norm":1,"requires_grad":false,"data_name":"Functional.relu.0.forward.output.0.npy"})";
+  scratch.write(
+      "step0/rank0/dump.json",
+      R"({"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":"d","data":{"Functional.relu.0.forward":)"
+      R"({"input_args":[],"input_kwargs":{},"output":[)" +
+          leaf + "]}}}");
+  CHECK(Checked(scratch.path()).only("missing_files").message ==
+        "files of 1 tensor that dump.json names are not there: Functional.relu.0.forward");
+  scratch.write("step0/rank0/dump_tensor_data/Functional.relu.0.forward.output.0.npy", floats({1, 2}));
+  CHECK(Checked(scratch.path()).of("missing_files").empty());
+}
+
+TEST_CASE("a run that goes on behind the gap has not stopped there") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
+  for (int64_t step = 0; step < 3; ++step) {
+    for (int op = 0; op < (step == 1 ? 4 : 6); ++op) write_op(scratch, op, step);
+  }
+  const Checked checked(scratch.path());
+  CHECK(checked.of("stopped").empty());
+  CHECK(checked.only("incomplete_step").severity == Severity::kWarning);
+}
+
+TEST_CASE("an unreadable file has the identity that its name says, and its operator") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(2));
+  write_op(scratch, 0);
+  scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({1, 2}).substr(0, 130));
+  const Checked checked(scratch.path());
+  const Finding finding = checked.only("unreadable");
+  REQUIRE(finding.op != kNone);
+  CHECK(checked.runs().operators()[finding.op].name == "Default/Mul-op1");
+  CHECK(finding.step == 0);
+  CHECK(finding.file != kNone);
+}
+
+TEST_CASE("a text where a number belongs makes the row unreadable") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value\n"
+                "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",foo,1\n"
+                "Mul,Default_Mul-op2,0,0,1700000000000002,output,0,8,float32,\"(2)\",null,1\n");
+  const Finding finding = Checked(scratch.path()).only("unreadable");
+  CHECK(finding.message == "Default_Mul-op1 output 0: 'foo' is no number");
+}
+
 }  // namespace msdump::check

@@ -162,4 +162,77 @@ TEST_CASE("a finite dump has no first") {
   CHECK(checked.findings().empty());
 }
 
+TEST_CASE("an output that cannot be read is what its reader got") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {.b = {kNan, 1}, .y = {kNan, 2}});
+  scratch.write(tensor_path("Default/Log-op2", 20, "output.0"), floats({kNan, 1}).substr(0, 131));
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  CHECK(checked.first_op() == "Default/Log-op2");
+  REQUIRE(checked.report().first);
+  CHECK(checked.report().first->inputs_finite == true);
+  CHECK(checked.report().first->reason ==
+        "its inputs are finite, its output is not, as input 0 of Default/Add-op3 shows");
+}
+
+TEST_CASE("where an edge of the IR contradicts the values, an operator with finite inputs is named") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  // Mul reads NaN that the network never got; the Log behind it makes its own.
+  write_step(scratch, {.x = {1, 2}, .a = {1, 4}, .b = {kNan, 1}, .y = {kNan, 2}});
+  scratch.write(tensor_path("Default/Log-op2", 20, "input.0"), floats({kNan, 4}));
+  scratch.write(tensor_path("Default/Add-op3", 10, "input.0"), floats({1, 1}));
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  CHECK(checked.first_op() == "Default/Add-op3");
+}
+
+TEST_CASE("without an order of operators the one that made it is named, not one that got it") {
+  const test::ScratchDir scratch;
+  const std::string folder = "step0/rank0/dump_tensor_data/";
+  scratch.write(folder + "Functional.add.0.forward.input.0.npy", floats({kNan, 1}));
+  scratch.write(folder + "Functional.add.0.forward.output.0.npy", floats({kNan, 2}));
+  scratch.write(folder + "Functional.softmax.0.forward.input.0.npy", floats({1, 2}));
+  scratch.write(folder + "Functional.softmax.0.forward.output.0.npy", floats({kNan, 1}));
+  CHECK(Checked(scratch.path(), RuleSet::defaults(), true).first_op() == "Functional.softmax.0.forward");
+}
+
+TEST_CASE("an input of the network of which only the file of the parameter was dumped") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  scratch.write(tensor_path("Default/Mul-op1", 30, "output.0"), floats({kNan, 4}));
+  scratch.write("rank_0/Net/0/0/Parameter.x.0.0.1700000000000009.output.0.DefaultFormat.npy", floats({kNan, 2}));
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.report().first->kind == Kind::kInput);
+  CHECK(checked.report().first->parameter == "x");
+}
+
+TEST_CASE("what came in bad is named although everything that was made is finite") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  write_step(scratch, {.x = {kNan, 2}});
+  const Checked input(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(input.report().first);
+  CHECK(input.report().first->kind == Kind::kInput);
+  // An infinity of which something finite is made does no harm.
+  write_step(scratch, {.x = {kInf, 2}});
+  CHECK_FALSE(Checked(scratch.path(), RuleSet::defaults(), true).report().first);
+}
+
+TEST_CASE("a weight that is NaN when the step is over is named in that step, not in the next") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  for (int64_t step = 0; step < 2; ++step) {
+    write_step(scratch, step == 1 ? Step{.w = {kNan, 1}, .y = {kNan, 2}} : Step{}, step);
+    scratch.write(fmt::format("rank_0/Net/0/{}/Parameter.w.0.0.1700000000000099.output.0.DefaultFormat.npy", step),
+                  floats({kNan, 1}));
+  }
+  const Checked checked(scratch.path(), RuleSet::defaults(), true);
+  REQUIRE(checked.report().first);
+  const Identity place =
+      identity_of(*checked.runs().side().index, checked.runs().record(checked.report().first->tensor));
+  CHECK(place.step == 0);
+  CHECK(place.name.op_name == "w");
+}
+
 }  // namespace msdump::check

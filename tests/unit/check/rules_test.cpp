@@ -101,4 +101,22 @@ TEST_CASE("a bad line of a file of rules is named with its number") {
   CHECK(RuleSet::read(scratch.file("none.txt")).error().code == ErrorCode::kNotFound);
 }
 
+TEST_CASE("a rule that can never hold is refused, and so is no rule at all") {
+  const auto complaint = [](std::initializer_list<const char*> texts) {
+    RuleSet rules = RuleSet::defaults();
+    for (const char* const text : texts) REQUIRE(rules.apply(text));
+    const Status complete = rules.check_complete();
+    return complete ? std::string() : complete.error().message;
+  };
+  CHECK(complaint({"too_large"}) == "rule too_large has no limit: too_large:abs_mean_gt=..");
+  CHECK(complaint({"too_large:max_gt=1"}).empty());
+  CHECK(complaint({"TR:range_start_inclusive=5"}).find("has no limit") != std::string::npos);
+  CHECK(complaint({"TR:range_percentage_lt=5"}) ==
+        "rule tensor_range needs range_start_inclusive and range_end_inclusive");
+  CHECK(complaint({"TR:range_start_inclusive=5,range_end_inclusive=1,range_percentage_lt=3"}) ==
+        "rule tensor_range has a range that ends before it begins");
+  CHECK(complaint({"none"}) == "no rule is on");
+  CHECK(complaint({"all"}).empty());
+}
+
 }  // namespace msdump::check

@@ -107,7 +107,25 @@ TEST_CASE("a layer whose gradient is far below the largest vanishes; vectors may
   const Finding& vanishing = Checked(scratch.path()).only("gradient_vanishing");
   CHECK(vanishing.message.find("e-12; the largest of this step has 1") != std::string::npos);
   write(3, matrix({1e7F, 1e7F, 1e7F, 1e7F}, 2), weight);
-  CHECK(Checked(scratch.path()).only("gradient_exploding").severity == Severity::kWarning);
+  const Checked exploded(scratch.path());
+  CHECK(exploded.only("gradient_exploding").severity == Severity::kWarning);
+  // Beside it the others have not become smaller.
+  CHECK(exploded.of("gradient_vanishing").size() == 1);
+}
+
+TEST_CASE("a gradient of exactly 0 is a note, and a warning where most weights have it") {
+  const test::ScratchDir scratch;
+  const std::string weight = matrix({1, 2, 3, 4}, 2), zeros = matrix({0, 0, 0, 0}, 2);
+  const auto write = [&](int op, const std::string& gradient) {
+    const std::string name = fmt::format("Default/ApplyMomentum-op{}", op);
+    for (const char* const slot : {"input.0", "input.1"}) scratch.write(tensor_path(name, op, slot), weight);
+    scratch.write(tensor_path(name, op, "input.3"), gradient);
+  };
+  write(0, weight);
+  write(1, zeros);
+  CHECK(Checked(scratch.path()).only("gradient_vanishing").severity == Severity::kNote);
+  write(2, zeros);
+  CHECK(Checked(scratch.path()).of("gradient_vanishing").front()->severity == Severity::kWarning);
 }
 
 TEST_CASE("a trend has the tensors of all steps, in their order") {

@@ -118,4 +118,10 @@ TEST_CASE("complex numbers are looked at by their parts") {
   CHECK(checked.only("nan").message == "1 of 4 elements: NaN");
 }
 
+TEST_CASE("a cast of numbers that were computed overflows; one of -1e9 is a mask") {
+  const std::string computed = floats({-2e7F, -3}), mask = floats({-1e9F, -3}), out = halves({0xFC00, 0xC200});
+  CHECK(told_of("Default/Cast-op1", computed, out) == Lines{"inf error Default_Cast-op1 output 0"});
+  CHECK(told_of("Default/Cast-op1", mask, out) == Lines{"inf note Default_Cast-op1 output 0"});
+}
+
 }  // namespace msdump::check
