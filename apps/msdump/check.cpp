@@ -25,7 +25,7 @@ const CommandInfo& check_info() {
   static const CommandInfo info{
       .name = "check",
       .order = 55,
-      .summary = "what is wrong in one dump: NaN, overflow, dead values, what is missing",
+      .summary = "what is wrong in one dump: NaN, overflow, what is missing",
       .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
       .description =
           "Looks at every tensor of a dump once, or at its statistics where only these were dumped. Reports what is "
