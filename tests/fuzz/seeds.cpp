@@ -135,6 +135,44 @@ void pt_files(const fs::path& folder) {
   for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
 }
 
+// A row of files: the number of a name in fuzz_check_dump.cpp, the length in two bytes, the content.
+void small_dumps(const fs::path& folder) {
+  fs::create_directories(folder);
+  const auto file = [](char name, const std::string& content) {
+    std::string text(1, name);
+    text += static_cast<char>(content.size() & 0xFF);
+    return text + static_cast<char>(content.size() >> 8) + content;
+  };
+  const std::string array = build_npy({}), nothing;
+  const std::string ir =
+      "# IR entry: @kernel_graph0\n# Total subgraphs: 1\n\n# Total params: 2\n# Params:\n"
+      "%para1_x: <Tensor[Float32], (2)>\n%para2_w: <Ref[Tensor[Float32]], (2), ref_key=w>\n\n"
+      "subgraph attr:\nsubgraph instance: kernel_graph0 : 0x1\nsubgraph @kernel_graph0() {\n"
+      "  %1(CNode_1) = Mul(%para1_x, %para2_w)\n"
+      "      : (<Tensor[Float32], (2)>, <Tensor[Float32], (2)>) -> (<Tensor[Float32], (2)>)\n"
+      "      # Fullname with scope: (Default/Mul-op1)\n}\n";
+  const std::string tensors = file(0, array) + file(1, array) + file(2, array) + file(3, array);
+  const std::string header =
+      "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,NaN Count\n";
+  const std::string row = "Mul,Default_Mul-op1,3,7,1700000000000002,output,0,8,float32,\"(2)\",nan,1,1\n";
+  const std::string record =
+      R"({"AI Core":{"status":32,"task_id":3,"stream_id":7,"pc_start":"0x10"},"L2 Atomic Add":{"status":0}})";
+  write_seed(folder, "tensors", tensors);
+  write_seed(folder, "tensors and ir", tensors + file(8, ir));
+  write_seed(folder, "cut", file(0, array.substr(0, 100)) + file(1, array) + file(2, nothing) + file(8, ir));
+  write_seed(folder, "statistics", file(6, header + row) + file(7, header) + file(8, ir));
+  write_seed(folder, "overflow", file(1, array) + file(5, record));
+  write_seed(folder, "settings",
+             file(1, array) + file(12, R"({"common_dump_settings":{"dump_mode":0,"iteration":"0-3"}})") +
+                 file(10, "NodeExecutionOrder-FullNameWithScope\nDefault/Mul-op1\nDefault/Add-op2\n") +
+                 file(11, "0\n1\n2\n"));
+  write_seed(folder, "msprobe",
+             file(13, R"({"task":"tensor","level":"L1","framework":"pytorch","data":{"Functional.relu.0.forward":)"
+                      R"({"input_args":[],"input_kwargs":{},"output":[{"type":"torch.Tensor","dtype":"torch.float32",)"
+                      R"("shape":[2],"Max":NaN,"Min":0,"Mean":0,"Norm":1}]}}})") +
+                 file(15, array));
+}
+
 // The first byte is the number of a name in fuzz_file_facts.cpp.
 void facts(const fs::path& folder) {
   fs::create_directories(folder);
@@ -246,6 +284,7 @@ int main(int argc, char** argv) {
   pairs(folder / "pair");
   pt_files(folder / "pt");
   facts(folder / "file_facts");
+  small_dumps(folder / "check_dump");
   ir_protobuf_files(folder / "ir_protobuf");
   ir_texts(folder / "ir_text");
   return 0;
