@@ -287,8 +287,11 @@ class Check : public Command {
   ExitCode conclude(Session& session, const CheckRun& run) const {
     const bool failed = say_failures(session, run);
     if (options_.first && !run.report.first) {
-      session.messages.summary(
-          fmt::format("{} looked at: no operator makes NaN or an infinity", plural(run.facts->count_read(), "tensor")));
+      const size_t blind = run.facts->count_without_values(), read = run.facts->count_read();
+      const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
+      session.messages.summary(fmt::format("{} looked at{}: {}", plural(read, "tensor"), not_known,
+                                           read > 0 && blind == read ? "nothing can be said of NaN or infinities"
+                                                                     : "no operator makes NaN or an infinity"));
     } else if (options_.first) {
       session.messages.summary(
           fmt::format("{} of {} looked at", run.facts->count_read(), plural(run.side.tensors->size(), "tensor")));
@@ -298,7 +301,15 @@ class Check : public Command {
     if (failed) return ExitCode::kSomeFailed;
     const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
                                    [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
-    return found || (options_.first && run.report.first) ? ExitCode::kNo : ExitCode::kOk;
+    return found || first_counts(run) ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // What came into the operators that were asked for has no row of its own.
+  [[nodiscard]] bool first_counts(const CheckRun& run) const {
+    if (!run.report.first) return false;
+    const bool overflow = run.report.first->kind == check::FirstNonfinite::Kind::kOverflow;
+    const check::RuleId rule = overflow ? check::RuleId::kOperatorOverflow : check::RuleId::kNan;
+    return run.rules[rule].severity >= options_.fail_level;
   }
 
   CheckOptions options_;

@@ -130,7 +130,10 @@ std::string check_summary_text(const CheckRun& run) {
     parts += fmt::format("{}{} ({})", parts.empty() ? ": " : ", ", plural(count, check::name_of(severity)),
                          kinds_text(run, severity));
   }
-  return text + (parts.empty() ? ": nothing to report" : parts);
+  text += parts.empty() ? ": nothing to report" : parts;
+  if (const size_t blind = run.facts->count_without_values(); blind > 0)
+    text += fmt::format("; of {} nothing but a checksum, or nothing, is known", plural(blind, "tensor"));
+  return text;
 }
 
 std::string trend_text(const CheckRun& run) {

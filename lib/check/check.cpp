@@ -69,8 +69,9 @@ void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
   }
   if (all) return;
   std::erase_if(findings, [&](const Finding& finding) {
+    if (finding.kind == info(RuleId::kUnreadable).name || finding.kind == info(RuleId::kEmptyFile).name) return false;
     if (finding.tensor != kNone) return !input.chosen[finding.tensor];
-    return finding.op != kNone ? !ops[finding.op] : finding.kind != info(RuleId::kUnreadable).name;
+    return finding.op == kNone || !ops[finding.op];
   });
 }
 

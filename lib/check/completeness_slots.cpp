@@ -92,9 +92,7 @@ class SlotJudge {
   }
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
-    uint32_t tensor = run.outputs.empty() ? kNone : run.outputs.front();
-    for (const RunInput& input : run.inputs) tensor = tensor == kNone ? input.tensor : tensor;
-    return index_.files()[runs_.record(tensor).file].folder;
+    return index_.files()[runs_.record(runs_.any_tensor_of(run)).file].folder;
   }
 
   void report() {

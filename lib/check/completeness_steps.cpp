@@ -55,16 +55,14 @@ class StepJudge {
   using Graph = std::pair<Number, Number>;  // rank, graph
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
-    const uint32_t tensor = !run.outputs.empty() ? run.outputs.front() : run.inputs.front().tensor;
-    return index_.files()[input_.runs.record(tensor).file].folder;
+    return index_.files()[input_.runs.record(input_.runs.any_tensor_of(run)).file].folder;
   }
 
   // Operators that most steps have, and one has not.
   void judge_operators_of_steps() {
     std::map<Graph, std::map<int64_t, Step>> graphs;
     for (const OpRun& run : input_.runs.runs()) {
-      const bool dumped = !run.outputs.empty() || (!run.inputs.empty() && run.inputs.front().tensor != kNone);
-      if (!run.step || !dumped) continue;
+      if (!run.step || input_.runs.any_tensor_of(run) == kNone) continue;
       Step& step = graphs[{run.rank, run.graph}][*run.step];
       if (step.operators.empty()) step.folder = folder_of(run);
       step.operators.insert(input_.runs.same_in_all_steps(run.op));
@@ -79,7 +77,8 @@ class StepJudge {
       }
       for (const auto& [number, step] : steps) {
         const bool first = number == steps.begin()->first;
-        if (first && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
+        const bool compiled = input_.runs.has_flow() && graphs_of_[graph.first] == 1;
+        if (first && !compiled && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
         judge_step(graph, number, step, how_often, steps.size(), number == steps.rbegin()->first);
       }
     }
@@ -211,8 +210,7 @@ class StepJudge {
     for (const Oddity& oddity : input_.oddities) {
       if (oddity.kind != OddityKind::kLackingSteps) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
-      FolderIdentity any_step = folder;
-      if (!selected(any_step)) continue;
+      if (!selected(folder)) continue;
       Finding finding = tree_finding(rules_, RuleId::kMissingStep, oddity.text);
       finding.rank = folder.rank;
       finding.path = path_of(index_, oddity);

@@ -120,11 +120,7 @@ Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
   MSDUMP_CHECK_OK(host.check_unchanged());
   TensorFacts& facts = facts_[tensor];
   facts.from = TensorFacts::From::kElements;
-  facts.elements = state.count;
-  facts.nan = state.nan;
-  facts.positive_inf = state.positive_inf;
-  facts.negative_inf = state.negative_inf;
-  facts.zero = state.zero;
+  facts.elements = static_cast<uint64_t>(host.count());  // of which the parts were counted
   facts.has_nan = state.nan > 0;
   facts.has_positive_inf = state.positive_inf > 0;
   facts.has_negative_inf = state.negative_inf > 0;
@@ -156,6 +152,7 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadCo
                                  keep_failure(tensor, bad_row(*values[i], (*tensors_)[tensor]));
                                } else if (values[i]) {
                                  facts_[tensor] = facts_of(*values[i]);
+                                 count_blind_ += facts_[tensor].from == TensorFacts::From::kNothing ? 1U : 0U;
                                } else {
                                  keep_failure(tensor, std::move(values[i]).error());
                                }

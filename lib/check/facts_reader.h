@@ -39,6 +39,8 @@ class FactsReader {
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
+  // Of these, those of whose values nothing is known: a row of checksums, or of nothing.
+  [[nodiscard]] size_t count_without_values() const { return count_blind_; }
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
 
  private:
@@ -54,7 +56,7 @@ class FactsReader {
   std::vector<TensorFacts> facts_;  // by tensor
   std::vector<bool> read_;
   std::vector<Error> failures_;
-  size_t count_read_ = 0;
+  size_t count_read_ = 0, count_blind_ = 0;
 };
 
 }  // namespace msdump::check

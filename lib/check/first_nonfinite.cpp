@@ -86,22 +86,23 @@ class Search {
     while (begin < end) {
       uint32_t stop = begin;
       while (stop < end && runs_.runs()[stop].rank == runs_.runs()[begin].rank) ++stop;
-      const uint32_t last = best && !communicates(type_of(*best)) ? std::min(stop, begin + best_place) : stop;
+      const uint32_t last = best && guess_of(*best) == 0 ? std::min(stop, begin + best_place) : stop;
       MSDUMP_TRY(Found found, search_runs(begin, last));
-      if (found && (!best || communicates(type_of(*best)) >= communicates(type_of(*found)))) {
-        const bool earlier =
-            !best || communicates(type_of(*best)) != communicates(type_of(*found)) || found->run - begin < best_place;
-        if (earlier) {
-          best_place = found->run - begin;
-          best = std::move(found);
-        }
+      if (found &&
+          (!best || std::pair(guess_of(*found), found->run - begin) < std::pair(guess_of(*best), best_place))) {
+        best_place = found->run - begin;
+        best = std::move(found);
       }
       begin = stop;
     }
     return best;
   }
 
-  [[nodiscard]] std::string_view type_of(const FirstNonfinite& found) const { return runs_.operators()[found.op].type; }
+  // What may have come from another rank is worth less than what surely did not.
+  [[nodiscard]] int guess_of(const FirstNonfinite& found) const {
+    if (communicates(runs_.operators()[found.op].type)) return 2;
+    return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
+  }
 
   // The first of a rank; where it is uncertain, one behind it that has good inputs and a bad output.
   Result<Found> search_runs(uint32_t begin, uint32_t end) {
@@ -149,13 +150,13 @@ class Search {
       for (; stop < end && batch.size() < kBatchTensors; ++stop) {
         if (!asked_[stop]) continue;
         for (const RunInput& input : runs_.runs()[stop].inputs) {
-          if (input.tensor != kNone) batch.push_back(input.tensor);
+          if (tensor_of(input) != kNone) batch.push_back(tensor_of(input));
         }
       }
       MSDUMP_CHECK_OK(facts_.read(batch, context_));
       for (; from < stop; ++from) {
         const RunInput* const bad = asked_[from] ? causes_.bad_input(from) : nullptr;
-        if (bad == nullptr || health_.does_no_harm(bad->tensor)) continue;
+        if (bad == nullptr || health_.does_no_harm(tensor_of(*bad))) continue;
         MSDUMP_TRY(FirstNonfinite found, causes_.entered(from, *bad));
         return Found(std::move(found));
       }

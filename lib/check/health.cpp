@@ -60,8 +60,7 @@ bool puts_given_values(std::string_view op_type) {
 std::vector<uint32_t> HealthJudge::inputs_of(uint32_t run) const {
   std::vector<uint32_t> tensors;
   for (const RunInput& input : runs_.runs()[run].inputs) {
-    const uint32_t tensor = input.tensor != kNone ? input.tensor : input.made_as;
-    if (tensor != kNone) tensors.push_back(tensor);
+    if (tensor_of(input) != kNone) tensors.push_back(tensor_of(input));
   }
   return tensors;
 }
@@ -93,6 +92,8 @@ bool HealthJudge::has_finite_outputs(uint32_t run) const {
 bool HealthJudge::does_no_harm(uint32_t tensor) const {
   if (facts_[tensor].has_nan) return false;
   if (runs_.role(tensor) == Role::kParameter) {
+    // Constants are written once, for all steps.
+    if (!identity_of(*runs_.side().index, runs_.record(tensor)).step) return !runs_.runs().empty();
     const std::vector<uint32_t>& readers = runs_.readers_of_parameter(tensor);
     return !readers.empty() &&
            std::all_of(readers.begin(), readers.end(), [&](uint32_t run) { return has_finite_outputs(run); });

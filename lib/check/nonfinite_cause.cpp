@@ -14,14 +14,12 @@ namespace {
 using Kind = FirstNonfinite::Kind;
 using From = InputEdge::From;
 
-uint32_t tensor_of(const RunInput& input) { return input.tensor != kNone ? input.tensor : input.made_as; }
-
 Kind kind_of(const TensorFacts& facts) { return facts.has_nan ? Kind::kNan : Kind::kInf; }
 
-// So much agrees only in copies.
+// So much agrees only in copies, where there is a number that can agree.
 bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
-  return a.elements == b.elements && a.nan == b.nan && a.positive_inf == b.positive_inf && a.min == b.min &&
-         a.max == b.max && a.l2norm == b.l2norm;
+  return a.max && a.elements == b.elements && a.rank == b.rank && a.nan == b.nan && a.positive_inf == b.positive_inf &&
+         a.min == b.min && a.max == b.max && a.l2norm == b.l2norm;
 }
 
 }  // namespace

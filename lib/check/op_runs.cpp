@@ -17,6 +17,7 @@ namespace {
 using From = InputEdge::From;
 
 constexpr uint64_t kNoTime = UINT64_MAX;
+constexpr uint32_t kSeveral = kNone - 1;
 
 // What is not known comes last.
 std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
@@ -33,6 +34,7 @@ Role role_of(const TensorRecord& tensor) {
       if (entry->kind == MsprobeEntryKind::kModule) return Role::kInput;
       return entry->kind == MsprobeEntryKind::kParameterGradients ? Role::kOutput : Role::kParameter;
     }
+    case Io::kDebug: return Role::kOutput;  // a variable that the script saved
     default: return Role::kOther;
   }
 }
@@ -69,6 +71,11 @@ OpRuns::OpRuns(const CompareSide& side)
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     const OpRun& one = runs_[run];
     by_place_.emplace(Place{one.op, one.rank, one.step, one.occurrence}, run);
+  }
+  op_of_file_.assign(side.index->files().size(), kNone);
+  for (uint32_t tensor = 0; tensor < tensors(); ++tensor) {
+    uint32_t& op = op_of_file_[record(tensor).file];
+    if (op_of_[tensor] != kNone && op != op_of_[tensor]) op = op == kNone ? op_of_[tensor] : kSeveral;
   }
   readers_.resize(runs_.size());
   op_readers_.resize(operators_.size());
@@ -160,7 +167,9 @@ void OpRuns::sort_runs(std::vector<uint64_t> first_times) {
     uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
     time = std::min(time, first_times[i]);
     bool& loop = loops[step_of(runs_[i])];
-    loop = loop || (runs_[i].occurrence > 0 && first_times[i] != kNoTime);
+    // Without an IR graphs may call each other, and only time tells.
+    const bool only_time = !has_flow_ && !order_of(runs_[i].op);
+    loop = loop || ((runs_[i].occurrence > 0 || only_time) && first_times[i] != kNoTime);
   }
   using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
   std::vector<Key> keys;
@@ -312,14 +321,14 @@ std::vector<uint32_t> OpRuns::stand_ins(uint32_t run, const std::function<bool(u
   return tensors;
 }
 
-uint32_t OpRuns::op_of_file(uint32_t file) const {
-  uint32_t op = kNone;
-  for (uint32_t tensor = 0; tensor < tensors(); ++tensor) {
-    if (record(tensor).file != file || op_of_[tensor] == kNone || op_of_[tensor] == op) continue;
-    if (op != kNone) return kNone;
-    op = op_of_[tensor];
+uint32_t OpRuns::op_of_file(uint32_t file) const { return op_of_file_[file] == kSeveral ? kNone : op_of_file_[file]; }
+
+uint32_t OpRuns::any_tensor_of(const OpRun& run) const {
+  if (!run.outputs.empty()) return run.outputs.front();
+  for (const RunInput& input : run.inputs) {
+    if (input.tensor != kNone) return input.tensor;
   }
-  return op;
+  return kNone;
 }
 
 std::optional<uint64_t> OpRuns::order_of(uint32_t op) const {

@@ -35,6 +35,11 @@ struct RunInput {
   bool is_weight = false;           // of such: one that the network keeps, no input of the graph
 };
 
+// The tensor that tells of an input: what was dumped of it, else the output that it was; kNone: neither.
+[[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
+  return input.tensor != kNone ? input.tensor : input.made_as;
+}
+
 struct OpRun {
   uint32_t op = 0;  // OpRuns::operators()
   std::optional<int64_t> rank, graph, step;
@@ -59,6 +64,8 @@ class OpRuns {
   [[nodiscard]] Role role(uint32_t tensor) const { return roles_[tensor]; }
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNone: in no run
   [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
+  // One that was dumped of a run; kNone: only others tell of it.
+  [[nodiscard]] uint32_t any_tensor_of(const OpRun& run) const;
   [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // the operator of its tensors; kNone: of none, or several
   [[nodiscard]] const TensorRecord& record(uint32_t tensor) const { return (*side_.tensors)[tensor]; }
   [[nodiscard]] size_t tensors() const { return roles_.size(); }
@@ -102,6 +109,7 @@ class OpRuns {
   std::vector<OpRun> runs_;
   std::vector<Role> roles_;               // by tensor
   std::vector<uint32_t> run_of_, op_of_;  // by tensor
+  std::vector<uint32_t> op_of_file_;      // kNone: of none; kSeveral
   std::vector<uint32_t> place_;           // by operator of the graph: in operators_
   std::map<Place, uint32_t> by_place_;
   std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: is it a weight?

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -129,7 +130,7 @@ class OperatorFinder {
   }
 
   void join(OverflowHit& hit, const IndexedFile& file, const RecordName& name) const {
-    hit.tensor = find(hit.task_id, hit.stream_id, hit, file);
+    if (hit.task_id && hit.stream_id) hit.tensor = find(*hit.task_id, *hit.stream_id, hit, file);
     if (hit.tensor == kNone && name.task_id && name.stream_id) {
       hit.tensor = find(static_cast<uint64_t>(*name.task_id), static_cast<uint64_t>(*name.stream_id), hit, file);
       hit.by_file_name = hit.tensor != kNone;
@@ -213,8 +214,8 @@ std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& sel
       hit.graph = identity.graph;
       hit.step = identity.step;
       hit.timestamp = name.timestamp;
-      hit.task_id = field(*section, "task_id").value_or(0);
-      hit.stream_id = field(*section, "stream_id").value_or(0);
+      hit.task_id = field(*section, "task_id");
+      hit.stream_id = field(*section, "stream_id");
       hit.details = details_of(*section);
       finder->join(hit, file, name);
       hits.push_back(std::move(hit));
@@ -232,18 +233,18 @@ std::string describe(const OverflowHit& hit) {
   std::string status;
   for (const uint64_t word : hit.status) status += fmt::format("{}{:#x}", status.empty() ? "" : " ", word);
   const std::string bits = hit.status.size() == 1 ? bits_of(hit.status.front()) : "";
-  return fmt::format("{}: status {}{}, task {}, stream {}{}{}", section_text(hit.section), status, bits, hit.task_id,
-                     hit.stream_id, hit.details.empty() ? "" : ", ", hit.details);
+  const auto number = [](const std::optional<uint64_t>& id) { return id ? std::to_string(*id) : "not said"; };
+  return fmt::format("{}: status {}{}, task {}, stream {}{}{}", section_text(hit.section), status, bits,
+                     number(hit.task_id), number(hit.stream_id), hit.details.empty() ? "" : ", ", hit.details);
 }
 
 void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, const RuleSet& rules,
                      std::vector<Finding>& findings) {
   if (!rules.on(RuleId::kOperatorOverflow)) return;
   const DumpIndex& index = *runs.side().index;
-  std::optional<std::pair<std::optional<int64_t>, std::optional<int64_t>>> place;
+  std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OverflowHit& hit : hits) {
-    const bool first = place != std::pair(hit.rank, hit.step);
-    place.emplace(hit.rank, hit.step);
+    const bool first = seen.emplace(hit.rank, hit.step).second;
     if (hit.op != kNone && !rules[RuleId::kOperatorOverflow].takes(runs.operators()[hit.op].name)) continue;
     Finding finding;
     finding.kind = info(RuleId::kOperatorOverflow).name;
@@ -268,19 +269,16 @@ void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, c
 void judge_debug_trees(const OpRuns& runs, const DumpSettings& settings, const RuleSet& rules,
                        std::vector<Finding>& findings) {
   const DumpIndex& index = *runs.side().index;
-  std::vector<std::tuple<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
+  std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OpRun& run : runs.runs()) {
-    const auto& tensors = run.outputs;
-    const uint32_t tensor = !tensors.empty() ? tensors.front() : run.inputs.empty() ? kNone : run.inputs.front().tensor;
+    const uint32_t tensor = runs.any_tensor_of(run);
     if (tensor == kNone) continue;
     const FolderIdentity& folder = index.folders()[index.files()[runs.record(tensor).file].folder].identity;
     const bool failed = settings.of_exceptions() || folder.layout == Layout::kException;
     if (!failed && !settings.of_overflows()) continue;
     const RuleId id = failed ? RuleId::kException : RuleId::kOperatorOverflow;
     if (!rules.on(id) || !rules[id].takes(runs.operators()[run.op].name)) continue;
-    const std::tuple place(run.rank, run.step);
-    const bool first = std::find(seen.begin(), seen.end(), place) == seen.end();
-    if (first) seen.push_back(place);
+    const bool first = seen.emplace(run.rank, run.step).second;
     Finding finding = finding_of(runs, rules, id, tensor);
     finding.message =
         failed ? "it was dumped because it failed" : "it was dumped because it overflowed (op_debug_mode 3)";

@@ -30,7 +30,7 @@ struct OverflowHit {
   std::string section;  // "AI Core", "AIV", ...
   std::optional<int64_t> rank, graph, step;
   std::string_view timestamp;
-  uint64_t task_id = 0, stream_id = 0;
+  std::optional<uint64_t> task_id, stream_id;
   std::vector<uint64_t> status;
   std::string details;        // "block 1, kernel at 0x1008005ae000"
   uint32_t op = kNone;        // OpRuns::operators()

@@ -96,6 +96,11 @@ TensorFacts facts_of(const StatisticValues& values) {
   facts.has_nan = values.has(Special::kNan).value_or(false);
   facts.has_positive_inf = values.has(Special::kPositiveInf).value_or(false);
   facts.has_negative_inf = values.has(Special::kNegativeInf).value_or(false);
+  const auto& mean = values.number(Extremum::kMean);
+  const bool only_mean = mean && !values.number(Extremum::kMin) && !values.number(Extremum::kMax) &&
+                         !values.number(Extremum::kNorm) && !values.nan;
+  if (only_mean && std::isnan(mean->value)) facts.has_nan = true;
+  if (only_mean && std::isinf(mean->value)) (mean->value > 0 ? facts.has_positive_inf : facts.has_negative_inf) = true;
   // One at least. The six digits of statistic.csv tell 65504, and no larger edge, from its neighbours.
   if (const auto largest = largest_of(values.dtype);
       largest && (*largest < 1e5 || values.origin > StatisticOrigin::kDeviceCsv)) {

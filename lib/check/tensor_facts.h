@@ -3,7 +3,7 @@
 //   elements        min, max, mean, norm of the finite ones; every count
 //   statistic.csv   what its columns are; a number in which NaN or an infinity has entered is not known, but tells of it
 //   dump.json       max, min, mean, norm the same way
-// Of complex numbers min, max and the rest are those of their parts.
+// Of complex numbers min, max and the rest are those of their parts, and nothing is counted but the elements.
 #pragma once
 
 #include <cstdint>

@@ -133,13 +133,15 @@ class TensorJudge {
     const double share = percent(negative + positive, facts.elements.value_or(0));
     const bool eight_bits = is_eight_bit_float(facts.dtype);
     const double least = rules_.value(RuleId::kSaturation, eight_bits ? "fp8_percentage_ge" : "percentage_ge");
-    if (facts.from == TensorFacts::From::kElements && share < least) return;
+    const bool counted = facts.from == TensorFacts::From::kElements;
+    if (counted ? share < least : eight_bits) return;  // tables do not say how many
     if (is_duplicate(tensor)) return;
     Finding* const finding = add(RuleId::kSaturation, tensor);
     if (finding == nullptr) return;
     const double largest = largest_of(facts.dtype).value_or(0);
-    finding->value = negative + positive;
-    finding->message = fmt::format("{} at {}{:g}, the edge of {}", count_text(negative + positive, facts),
+    if (counted) finding->value = negative + positive;
+    finding->message = fmt::format("{} at {}{:g}, the edge of {}",
+                                   count_text(counted ? std::optional(negative + positive) : std::nullopt, facts),
                                    positive == 0   ? "-"
                                    : negative == 0 ? ""
                                                    : "+-",

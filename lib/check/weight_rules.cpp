@@ -124,7 +124,8 @@ class WeightJudge {
     if (!diff) return keep(diff.error());
     if (!diff->metrics.mean_abs) return {};
     const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
-      const double ratio = *diff->metrics.mean_abs / (*mean + rules_.value(id, "epsilon"));
+      const double magnitude = *mean + rules_.value(id, "epsilon");
+      const double ratio = *diff->metrics.mean_abs == 0 ? 0 : *diff->metrics.mean_abs / magnitude;
       const double limit = rules_.value(id, parameter);
       if (above ? ratio <= limit : ratio >= limit) return;
       Finding finding = finding_of(runs_, rules_, id, tensor);

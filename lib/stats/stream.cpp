@@ -29,10 +29,14 @@ void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& 
   for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
 }
 
-// Floating-point elements without their sign, which is the highest bit of each.
-void take_magnitudes(const std::byte* elements, size_t count, size_t element_bytes, std::vector<std::byte>& into) {
+// Floating-point elements without their sign, which is the highest bit of each; alone it is the NaN of hifloat8.
+void take_magnitudes(DType dtype, const std::byte* elements, size_t count, size_t element_bytes,
+                     std::vector<std::byte>& into) {
   into.assign(elements, elements + count * element_bytes);
-  for (size_t i = element_bytes - 1; i < into.size(); i += element_bytes) into[i] &= std::byte{0x7F};
+  const bool has_nan = dtype == DType::kHifloat8;
+  for (size_t i = element_bytes - 1; i < into.size(); i += element_bytes) {
+    if (!has_nan || into[i] != std::byte{0x80}) into[i] &= std::byte{0x7F};
+  }
 }
 
 bool has_mean_abs(DType dtype) {
@@ -164,7 +168,8 @@ void Stream::add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes) {
   if (state_->mean_abs.empty()) return;
   const std::byte* slab = buffer_->data();
   if (state_->analysis.dtype != DType::kBool && !name_of(state_->analysis.dtype).starts_with("uint")) {
-    take_magnitudes(slab, static_cast<size_t>(slab_), state_->analysis.element_bytes, magnitudes_);
+    take_magnitudes(state_->analysis.dtype, slab, static_cast<size_t>(slab_), state_->analysis.element_bytes,
+                    magnitudes_);
     slab = magnitudes_.data();
   }
   add_lanes_of(slab, state_->mean_abs, lanes);

@@ -235,4 +235,36 @@ TEST_CASE("a weight that is NaN when the step is over is named in that step, not
   CHECK(place.name.op_name == "w");
 }
 
+TEST_CASE("an input of which only the maker's file or the parameter's was dumped is looked at, too") {
+  const test::ScratchDir scratch;
+  scratch.write(ir_path(), chain());
+  // Everything that was made is finite; x was not dumped as an input.
+  scratch.write(tensor_path("Default/Mul-op1", 30, "output.0"), floats({1, 4}));
+  scratch.write("rank_0/Net/0/0/Parameter.x.0.0.1700000000000009.output.0.DefaultFormat.npy", floats({kNan, 2}));
+  for (const bool only_first : {false, true}) {
+    const Checked checked(scratch.path(), RuleSet::defaults(), only_first);
+    REQUIRE(checked.report().first);
+    CHECK(checked.report().first->parameter == "x");
+  }
+}
+
+TEST_CASE("an operator with finite inputs on one rank goes before what came in from nowhere on another") {
+  const test::ScratchDir scratch;
+  const auto write = [&](int64_t rank, std::string_view op, int64_t time, float in, float out) {
+    scratch.write(tensor_path(op, time, "input.0", 0, rank), floats({in, 1}));
+    scratch.write(tensor_path(op, time, "output.0", 0, rank), floats({out, 1}));
+  };
+  write(0, "Default/Add-op1", 1, kNan, kNan);
+  write(1, "Default/Mul-op1", 1, 1, 2);
+  write(1, "Default/Log-op2", 2, 2, kNan);
+  CHECK(Checked(scratch.path(), RuleSet::defaults(), true).first_op() == "Default_Log-op2");
+}
+
+TEST_CASE("a variable that the script saved is looked at") {
+  const test::ScratchDir scratch;
+  scratch.write("step0/rank0/dump_tensor_data/logits.0.debug.npy", floats({kNan, 1}));
+  const Checked checked(scratch.path());
+  CHECK(checked.of("nan").size() == 1);
+}
+
 }  // namespace msdump::check

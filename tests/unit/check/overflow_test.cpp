@@ -146,4 +146,14 @@ TEST_CASE("extra-info holds the operator that failed") {
   CHECK(Checked(scratch.path()).only("exception").op != kNone);
 }
 
+TEST_CASE("a record that does not say its task is joined by its file name only") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/Add.Default_Add-op0.0.0.1700000000000001.output.0.DefaultFormat.npy", floats({1, 2}));
+  scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.77.7.1700000000000002.output.0.json",
+                R"({"AI Core":{"status":32}})");
+  const Finding finding = Checked(scratch.path()).only("operator_overflow");
+  CHECK(finding.op == kNone);
+  CHECK(finding.message.find("task not said") != std::string::npos);
+}
+
 }  // namespace msdump::check

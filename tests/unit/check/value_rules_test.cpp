@@ -115,13 +115,31 @@ TEST_CASE("complex numbers are looked at by their parts") {
     return test::build_npy(spec);
   }());
   const Checked checked(scratch.path());
-  CHECK(checked.only("nan").message == "1 of 4 elements: NaN");
+  CHECK(checked.only("nan").message == "some elements: NaN");
 }
 
 TEST_CASE("a cast of numbers that were computed overflows; one of -1e9 is a mask") {
   const std::string computed = floats({-2e7F, -3}), mask = floats({-1e9F, -3}), out = halves({0xFC00, 0xC200});
   CHECK(told_of("Default/Cast-op1", computed, out) == Lines{"inf error Default_Cast-op1 output 0"});
   CHECK(told_of("Default/Cast-op1", mask, out) == Lines{"inf note Default_Cast-op1 output 0"});
+}
+
+TEST_CASE("of a row of checksums nothing is known, which is no clean bill") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,MD5\n"
+                "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",a1b2\n");
+  const Checked checked(scratch.path());
+  CHECK(checked.facts().count_read() == 1);
+  CHECK(checked.facts().count_without_values() == 1);
+}
+
+TEST_CASE("a mean alone that is NaN tells of NaN") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Avg Value\n"
+                "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",nan\n");
+  CHECK(Checked(scratch.path()).of("nan").size() == 1);
 }
 
 }  // namespace msdump::check
