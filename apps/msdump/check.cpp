@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "check/trend.h"
+#include "check/value_rules.h"
 #include "check_junit.h"
 #include "check_rows.h"
 #include "check_run.h"
@@ -173,6 +174,10 @@ class Check : public Command {
     if (!report) return session.end_with(report.error());
     run.report = std::move(*report);
     print(session, run);
+    if (!options_.first) {
+      for (const std::string& line : check::unjudged_rules(*run.runs, *run.facts, run.rules))
+        session.messages.warning(line, "it was not judged");
+    }
     if (!options_.junit.empty()) {
       if (const Status written = write_junit(run, options_.junit, options_.fail_level, options_.first); !written)
         return session.end_with(written.error());

@@ -300,6 +300,34 @@ LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId 
   return {};
 }
 
+std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules) {
+  bool elements = false, any = false;
+  std::array<bool, 4> told{};
+  constexpr std::array<std::string_view, 4> kNumbers = {"abs_mean", "max", "min", "mean"};
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+    const TensorFacts& one = facts[tensor];
+    any = any || one.known();
+    elements = elements || one.from == TensorFacts::From::kElements;
+    const std::array<bool, 4> has = {one.mean_abs.has_value(), one.max.has_value(), one.min.has_value(),
+                                     one.mean.has_value()};
+    for (size_t i = 0; i < told.size(); ++i) told[i] = told[i] || has[i];
+  }
+  std::vector<std::string> lines;
+  for (const RuleInfo& rule : all_rules()) {
+    if (!any || !rules[rule.id].on || !rules[rule.id].by_name) continue;
+    if (rule.needs == Needs::kElements && !elements) {
+      lines.push_back(fmt::format("rule {} needs the elements of tensors, and here are statistics only", rule.name));
+      continue;
+    }
+    for (size_t i = 0; i < kNumbers.size(); ++i) {
+      const bool given = !std::isnan(rules.value(rule.id, fmt::format("{}_gt", kNumbers[i]))) ||
+                         !std::isnan(rules.value(rule.id, fmt::format("{}_lt", kNumbers[i])));
+      if (given && !told[i]) lines.push_back(fmt::format("rule {}: nothing here tells {}", rule.name, kNumbers[i]));
+    }
+  }
+  return lines;
+}
+
 void judge_values(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings) {
   TensorJudge judge(runs, facts, rules, findings);
   for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) judge.judge(tensor);

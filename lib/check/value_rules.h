@@ -1,6 +1,7 @@
 // The rules that look at one tensor at a time, with at most a glance at the inputs of its operator.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "check/facts_reader.h"
@@ -25,6 +26,10 @@ struct LimitPassed {
   double value = 0;
 };
 [[nodiscard]] LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id);
+
+// Rules that were asked for by name, and cannot be judged: nothing in this dump tells what they look at. A line for each.
+[[nodiscard]] std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& facts,
+                                                      const RuleSet& rules);
 
 // The name of a tensor for messages: "output 0".
 [[nodiscard]] std::string slot_text(const TensorRecord& tensor);

@@ -142,4 +142,18 @@ TEST_CASE("a mean alone that is NaN tells of NaN") {
   CHECK(Checked(scratch.path()).of("nan").size() == 1);
 }
 
+TEST_CASE("a rule that statistics cannot tell of is named") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",7\n");
+  RuleSet rules = RuleSet::none();
+  for (const char* const text : {"too_large:max_gt=1,mean_gt=1", "subnormal"}) REQUIRE(rules.apply(text));
+  const Checked checked(scratch.path(), rules);
+  CHECK(unjudged_rules(checked.runs(), checked.facts(), rules) ==
+        Lines{"rule subnormal needs the elements of tensors, and here are statistics only",
+              "rule too_large: nothing here tells mean"});
+  CHECK(checked.of("too_large").size() == 1);
+}
+
 }  // namespace msdump::check
