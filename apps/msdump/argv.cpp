@@ -14,8 +14,6 @@ constexpr RefusedOption kNoOut{
     'o', "there is no option '-o'; it means two different things in this field",
     "write --out PATH for where the results go; to pick one output of an operator: --io output --slot K"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // `-o`, `-o=1`, `-o1`; not `-output`, which is a misspelling of something else.
 bool uses_letter(std::string_view token, char letter) {
   if (token.size() < 2 || token[0] != '-' || token[1] != letter) return false;

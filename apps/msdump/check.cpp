@@ -320,7 +320,7 @@ class Check : public Command {
   CheckOptions options_;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Check>(); }};
+const Registration kCheckCommand{[] { return std::make_unique<Check>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

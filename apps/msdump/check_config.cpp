@@ -255,7 +255,7 @@ class CheckConfig : public Command {
   ExitCode code_ = ExitCode::kOk;
 };
 
-const Registration kRegistration{[] { return std::make_unique<CheckConfig>(); }};
+const Registration kCheckConfigCommand{[] { return std::make_unique<CheckConfig>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

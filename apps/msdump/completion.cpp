@@ -162,7 +162,7 @@ class Completion : public Command {
   std::string shell_;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Completion>(); }};
+const Registration kCompletionCommand{[] { return std::make_unique<Completion>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

@@ -263,7 +263,7 @@ class Convert : public Command {
   bool ignored_version_ = false;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Convert>(); }};
+const Registration kConvertCommand{[] { return std::make_unique<Convert>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

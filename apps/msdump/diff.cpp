@@ -167,7 +167,7 @@ class Diff : public Command {
   ProfileOptions profile_;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Diff>(); }};
+const Registration kDiffCommand{[] { return std::make_unique<Diff>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

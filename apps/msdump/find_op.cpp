@@ -295,7 +295,7 @@ class FindOp : public Command {
   report::Form form_ = report::Form::kTable;
 };
 
-const Registration kRegistration{[] { return std::make_unique<FindOp>(); }};
+const Registration kFindOpCommand{[] { return std::make_unique<FindOp>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

@@ -50,7 +50,7 @@ class Help : public Command {
   bool man_ = false;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Help>(); }};
+const Registration kHelpCommand{[] { return std::make_unique<Help>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

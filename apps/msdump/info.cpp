@@ -84,7 +84,7 @@ class Info : public Command {
   std::string typed_;  // behind --values
 };
 
-const Registration kRegistration{[] { return std::make_unique<Info>(); }};
+const Registration kInfoCommand{[] { return std::make_unique<Info>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

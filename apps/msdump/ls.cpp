@@ -90,7 +90,7 @@ class Ls : public Command {
   uint32_t jobs_ = 0;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Ls>(); }};
+const Registration kLsCommand{[] { return std::make_unique<Ls>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

@@ -338,7 +338,7 @@ class MapIr : public Command {
   report::Form form_ = report::Form::kTable;
 };
 
-const Registration kRegistration{[] { return std::make_unique<MapIr>(); }};
+const Registration kMapIrCommand{[] { return std::make_unique<MapIr>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

@@ -160,7 +160,7 @@ class Stats : public Command {
   StatsRequest request_;
 };
 
-const Registration kRegistration{[] { return std::make_unique<Stats>(); }};
+const Registration kStatsCommand{[] { return std::make_unique<Stats>(); }};
 
 }  // namespace
 }  // namespace msdump::cli

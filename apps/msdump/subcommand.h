@@ -1,7 +1,7 @@
 // What a subcommand is. One file in this folder defines a Command and registers it:
 //
 //   class Stats : public Command { ... };
-//   const Registration kRegistration{[] { return std::make_unique<Stats>(); }};
+//   const Registration kStatsCommand{[] { return std::make_unique<Stats>(); }};
 //
 // and nothing else in this folder needs to know. All sources here are linked as objects, never through an archive, so the
 // linker cannot drop the registration. The frame (cli.cpp) parses, prepares a Session, calls run and maps the outcome.

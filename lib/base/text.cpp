@@ -11,7 +11,6 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 uint8_t byte_at(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
 template <class T>

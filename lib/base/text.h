@@ -42,6 +42,7 @@ namespace msdump {
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] bool is_digits(std::string_view text);  // one digit or more, nothing else
 
 // The whole text as a decimal number; no sign for unsigned, no blanks, no overflow.

@@ -336,7 +336,7 @@ class FileJoiner {
   std::vector<std::pair<std::string, OpId>> sorted_names_;
 };
 
-FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Naming naming)
+FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming)
     : groups_(std::move(groups)), graph_(&graph), naming_(std::move(naming)) {
   FileJoiner(*this).run();
 }

@@ -42,7 +42,7 @@ enum class JoinRule : uint8_t {
 };
 
 // How the names of operators are spelled in the files.
-struct Naming {
+struct OpSpelling {
   std::vector<uint32_t> numbers = {};  // by operator, as renumbered() makes them; may be empty
   bool renumbered = false;             // files have these; false: those of the graph
   double confidence = 1;               // in pairs of operators for which the two are not the same
@@ -58,7 +58,7 @@ struct JoinPair {
 class FileJoin {
  public:
   // Several joins may share the groups.
-  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Naming naming);
+  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming);
 
   // Which hypothesis about numbers is right was learnt after the join.
   void set_naming_confidence(double confidence);
@@ -73,7 +73,7 @@ class FileJoin {
   // Of an operator, best first.
   [[nodiscard]] std::span<const JoinPair> pairs_of(OpId op) const;
   [[nodiscard]] const std::vector<JoinPair>& pairs() const { return pairs_; }
-  [[nodiscard]] const Naming& naming() const { return naming_; }
+  [[nodiscard]] const OpSpelling& naming() const { return naming_; }
   // Of a parameter of one origin: indices of groups.
   [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
 
@@ -98,7 +98,7 @@ class FileJoin {
 
   std::shared_ptr<const TensorGroups> groups_;
   const OpGraph* graph_;  // outlives this
-  Naming naming_;
+  OpSpelling naming_;
   std::vector<JoinRule> rules_;  // by group
   std::vector<JoinPair> pairs_;  // by operator
   std::vector<uint32_t> first_pair_;

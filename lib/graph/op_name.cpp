@@ -5,8 +5,6 @@
 namespace msdump {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 size_t digits_end(std::string_view text, size_t at) {
   while (at < text.size() && is_digit(text[at])) ++at;
   return at;

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace msdump {
 
-[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 [[nodiscard]] constexpr std::string_view trim_front(std::string_view text) {

@@ -27,10 +27,44 @@ if(MSDUMP_SANITIZE)
   add_compile_options(-fsanitize=${MSDUMP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${MSDUMP_SANITIZE})
-endif()
-if(MSDUMP_BUILD_FUZZERS)
-  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "MSDUMP_BUILD_FUZZERS needs clang: cmake --preset asan")
+  # Their executables are large, and GNU ld takes eight times as long for them.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld MSDUMP_HAS_LLD)
+  if(MSDUMP_HAS_LLD)
+    add_link_options(-fuse-ld=lld)
   endif()
-  add_compile_options(-fsanitize=fuzzer-no-link)  # libFuzzer's own main comes with tests/fuzz only
 endif()
+if(MSDUMP_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "MSDUMP_BUILD_FUZZERS needs clang: cmake --preset asan")
+endif()
+
+# msdump_spare_optimizer(TARGET): under sanitizers its code is compiled without optimization, in a third of the time. For what
+# runs seldom, the program and the tests; the library, where tests spend theirs, has the preset's -O1.
+function(msdump_spare_optimizer target)
+  if(MSDUMP_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# msdump_unite(TARGET): with MSDUMP_UNITY the target's sources are compiled several as one, those of a folder together.
+# Most of the time that a file takes is in the headers and the templates that it shares with its neighbours. Each file alone
+# is what preset release compiles. Which ones go together is decided anew by each run of cmake.
+function(msdump_unite target)
+  if(NOT MSDUMP_UNITY)
+    return()
+  endif()
+  set(script "${PROJECT_SOURCE_DIR}/scripts/cmake/unity_groups.awk")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${script}")
+  file(GLOB_RECURSE headers "${PROJECT_SOURCE_DIR}/lib/*.h" "${PROJECT_SOURCE_DIR}/apps/*.h" "${PROJECT_SOURCE_DIR}/tests/*.h")
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cpp$")
+  execute_process(COMMAND awk -f "${script}" ${headers} ${sources}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" groups "${groups}")
+  foreach(line IN LISTS groups)
+    string(REGEX MATCH "^([^ ]+) (.+)$" line "${line}")
+    set_source_files_properties("${CMAKE_MATCH_2}" PROPERTIES UNITY_GROUP "${CMAKE_MATCH_1}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${target} PRIVATE -Wno-shadow)  # a local variable may have the name of a neighbour's function
+endfunction()
