@@ -68,7 +68,6 @@ class WeightJudge {
 
   void judge_first(uint32_t tensor) {
     const TensorFacts& facts = facts_[tensor];
-    const TensorRecord& record = runs_.record(tensor);
     if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(runs_, tensor).value_or(0) != 0)
       return;
     const bool bias = facts.rank < 2;
