@@ -12,7 +12,7 @@
 namespace msdump::cli {
 namespace {
 
-void check(const ProfileOptions& profile, const DiffOptions& options) {
+void refuse_other_options(const ProfileOptions& profile, const DiffOptions& options) {
   if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe", "msaccucmp compares equal names");
   if (!options.map.empty()) {
     throw UsageError("--map does not go with --profile msaccucmp, which has none",
@@ -75,7 +75,7 @@ bool was_listed(const Catalogue& catalogue, const Error& error) {
 }  // namespace
 
 ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
-  check(profile, options);
+  refuse_other_options(profile, options);
   const auto a = open_side(session, options, true);
   if (!a) return session.end_with(a.error());
   const auto b = open_side(session, options, false);

@@ -14,7 +14,7 @@
 namespace msdump::cli {
 namespace {
 
-void check(const DiffOptions& options) {
+void refuse_other_options(const DiffOptions& options) {
   const SelectionOptions& selection = options.selection;
   const bool by_operator = !selection.op.empty() || !selection.op_type.empty() || !selection.regex.empty() ||
                            !selection.io.empty() || !selection.slot.empty() || !selection.graph.empty();
@@ -124,7 +124,7 @@ class Run {
 
 ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options,
                              bool pandas2) {
-  check(options);
+  refuse_other_options(options);
   MsprobeCompareOptions compare;
   compare.pandas2 = pandas2;
   compare.fuzzy = profile.fuzzy;

@@ -85,7 +85,7 @@ std::string text_of(const MetricLimit& limit) {
   return fmt::format("{}{}{}", limit.metric->name, sign_of(limit.relation), limit.bound);
 }
 
-LimitCheck check(const MetricLimit& limit, const TensorDiff& diff) {
+LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff) {
   if (!has_metrics(diff.verdict)) return LimitCheck::kUndefined;
   const auto number = limit.metric->value(diff);
   if (!number) return is_equal(diff) ? LimitCheck::kUndefined : LimitCheck::kBroken;
@@ -108,7 +108,7 @@ void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& toler
   if (limits.empty() || !has_metrics(diff.verdict)) return;
   bool broken = false;
   for (const MetricLimit& limit : limits) {
-    if (check(limit, diff) != LimitCheck::kBroken) continue;
+    if (check_limit(limit, diff) != LimitCheck::kBroken) continue;
     broken = true;
     if (!diff.reason.empty()) diff.reason += "; ";
     diff.reason += fmt::format("{} is {}, not {}{}", limit.metric->name, value_text(limit, diff),

@@ -33,7 +33,7 @@ Result<MetricLimit> parse_metric_limit(std::string_view text);
 [[nodiscard]] std::string text_of(const MetricLimit& limit);  // "cosine>=0.9999"
 
 enum class LimitCheck : uint8_t { kHolds, kBroken, kUndefined };  // undefined: not broken (rules 3 and 4)
-[[nodiscard]] LimitCheck check(const MetricLimit& limit, const TensorDiff& diff);
+[[nodiscard]] LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff);
 
 // Is one of them on kl, which diff_tensors makes only when it is asked to?
 [[nodiscard]] bool needs_kl(std::span<const MetricLimit> limits);
