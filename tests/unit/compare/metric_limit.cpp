@@ -59,7 +59,7 @@ TEST_CASE("a limit is read with each relation, with blanks and without") {
 }
 
 LimitCheck checked(std::string_view limit, const TensorDiff& diff) {
-  return check(parse_metric_limit(limit).value(), diff);
+  return check_limit(parse_metric_limit(limit).value(), diff);
 }
 
 TEST_CASE("a limit holds or is broken by its relation") {
