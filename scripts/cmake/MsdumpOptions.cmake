@@ -30,7 +30,7 @@ if(MSDUMP_SANITIZE)
   # Their executables are large, and GNU ld takes eight times as long for them.
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld MSDUMP_HAS_LLD)
-  if(MSDUMP_HAS_LLD)
+  if(MSDUMP_HAS_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     add_link_options(-fuse-ld=lld)
   endif()
 endif()
