@@ -98,7 +98,7 @@ class RunView {
   void find_stand_ins();
   [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
-  const CompareSide &a_, &b_;
+  const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const DiffFlow flow_;

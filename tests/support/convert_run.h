@@ -28,7 +28,7 @@ struct ConvertRun {
 };
 
 struct RunOptions {
-  unsigned jobs = 1;
+  unsigned jobs = 2;  // several: what two threads disturb is for the thread sanitizer to see
   std::vector<std::string> excluded = {};
   SelectionOptions selection = {};
   const CancelToken* cancel = nullptr;

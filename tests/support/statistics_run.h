@@ -20,7 +20,7 @@ struct StatisticsRequest {
   std::vector<StatisticColumn> columns = all_columns();
   stats::HostArch arch = stats::HostArch::kX86;
   bool exact = false;
-  unsigned jobs = 1;
+  unsigned jobs = 2;  // several: what two threads disturb is for the thread sanitizer to see
   Headers headers = Headers::kWhereNeeded;
 
   static std::vector<StatisticColumn> all_columns();
@@ -35,7 +35,7 @@ struct ListedDump {
 };
 // The checks of Catch2 fail when there is nothing to list.
 [[nodiscard]] ListedDump list_dump(const std::vector<std::filesystem::path>& paths, Headers headers = Headers::kAll,
-                                   unsigned jobs = 1, const SelectionOptions& selection = {});
+                                   unsigned jobs = 2, const SelectionOptions& selection = {});
 
 // By place in `tensors()`; an error for tensors without elements.
 [[nodiscard]] std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
