@@ -1,6 +1,7 @@
 // msdump check: one dump on its own: what is not finite, saturated, unchanged, missing; and who was first.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "check_junit.h"
 #include "check_rows.h"
 #include "check_run.h"
+#include "check_shown.h"
 #include "check_text.h"
 #include "dump/near_miss.h"
 #include "dump/tree_facts.h"
@@ -20,7 +22,6 @@ namespace msdump::cli {
 namespace {
 
 constexpr const char* kRuleGroup = "Rules";
-constexpr size_t kRowsShown = 40;
 
 const CommandInfo& check_info() {
   static const CommandInfo info{
@@ -130,22 +131,18 @@ class Check : public Command {
     if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
     const ExitCode code = conclude_listing(session, run.catalogue());
     // Who asked for a document gets one, wherever there is a dump.
-    if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print(session, run);
-    if (code != ExitCode::kUsage && !options_.junit.empty()) {
-      const Status written = write_junit(run, options_.junit, options_.fail_level, options_.first);
-      if (!written) return session.end_with(written.error());
+    if (code != ExitCode::kUsage) {
+      const bool table = options_.form == report::Form::kTable;
+      if (options_.trend && !table) print_trend_rows(session, run, {}, 0);
+      if (const Status done = options_.trend ? Status() : publish(session, run, !table); !done)
+        return session.end_with(done.error());
     }
-    if (run.side.tensors->empty() && selects_everything()) note_settings(session, run);
+    const bool everything = run.opened.operators.everything() && run.opened.tensors.everything();
+    if (run.side.tensors->empty() && everything) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
     const std::string near = near_miss(run.catalogue().index, options_.graph.selection);
     session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
     return ExitCode::kNo;
-  }
-
-  [[nodiscard]] bool selects_everything() const {
-    const SelectionOptions& selection = options_.graph.selection;
-    return selection.rank.empty() && selection.graph.empty() && selection.step.empty() && selection.op.empty() &&
-           selection.op_type.empty() && selection.regex.empty() && selection.io.empty();
   }
 
   // A dump without tensors: how it was set up.
@@ -173,49 +170,25 @@ class Check : public Command {
     session.progress.stop();
     if (!report) return session.end_with(report.error());
     run.report = std::move(*report);
-    print(session, run);
+    const Status published = publish(session, run, true);
     if (!options_.first) {
       for (const std::string& line : check::unjudged_rules(*run.runs, *run.facts, run.rules))
         session.messages.warning(line, "it was not judged");
     }
-    if (!options_.junit.empty()) {
-      if (const Status written = write_junit(run, options_.junit, options_.fail_level, options_.first); !written)
-        return session.end_with(written.error());
-    }
-    return conclude(session, run);
+    return published ? conclude(session, run) : session.end_with(published.error());
   }
 
-  struct ShownRows {
-    std::vector<const check::Finding*> rows;
-    size_t more = 0, inputs = 0;  // left out: for their number, and because they repeat what another row says
-  };
-
-  // The table has the worst first, and not all.
-  [[nodiscard]] ShownRows choose_rows(const CheckRun& run) const {
-    const bool table = options_.form == report::Form::kTable, every = !table || options_.all;
-    ShownRows shown;
-    for (const check::Finding& finding : run.report.findings) {
-      if (!every && finding.severity == check::Severity::kNote) continue;
-      if (!every && repeats_its_maker(run, finding)) {
-        ++shown.inputs;
-      } else {
-        shown.rows.push_back(&finding);
-      }
-    }
-    if (!table) return shown;
-    std::stable_sort(shown.rows.begin(), shown.rows.end(),
-                     [](const check::Finding* a, const check::Finding* b) { return a->severity > b->severity; });
-    if (every || shown.rows.size() <= kRowsShown) return shown;
-    shown.more = shown.rows.size() - kRowsShown;
-    shown.rows.resize(kRowsShown);
-    return shown;
+  // To the terminal or pipe, and as JUnit.
+  Status publish(Session& session, const CheckRun& run, bool printed) const {
+    if (printed) print(session, run);
+    return options_.junit.empty() ? Status() : write_junit(run, options_.junit, options_.fail_level, options_.first);
   }
 
   void print(Session& session, const CheckRun& run) const {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first && run.report.first) return;
-    const ShownRows shown = choose_rows(run);
+    const ShownFindings shown = shown_findings(run, table, options_.all);
     const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
       if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
@@ -229,22 +202,6 @@ class Check : public Command {
       session.messages.note(
           fmt::format("{} left out, of which the rows have the outputs that they were; --all shows them",
                       plural(shown.inputs, "input")));
-  }
-
-  // An input that is not finite, of which the table has the output that it was.
-  static bool repeats_its_maker(const CheckRun& run, const check::Finding& finding) {
-    const bool special =
-        finding.kind == check::info(check::RuleId::kNan).name || finding.kind == check::info(check::RuleId::kInf).name;
-    if (!special || finding.tensor == check::kNone || run.runs->role(finding.tensor) != check::Role::kInput)
-      return false;
-    const uint32_t of = run.runs->run_of(finding.tensor);
-    if (of == check::kNone) return false;
-    for (const check::RunInput& input : run.runs->runs()[of].inputs) {
-      if (input.tensor == finding.tensor && input.made_as != check::kNone) return true;
-    }
-    // Without a flow: something before it was not finite already.
-    return !run.runs->has_flow() && run.report.first && run.report.first->tensor != finding.tensor &&
-           !run.runs->runs()[of].outputs.empty();
   }
 
   ExitCode print_trend(Session& session, CheckRun& run) const {
@@ -267,19 +224,24 @@ class Check : public Command {
     if (options_.form == report::Form::kTable) {
       (void)session.out.write(trend_text(run));
     } else {
-      const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
-      for (const uint32_t tensor : wanted) {
-        if (!sink->row(trend_row(run, tensor))) break;
-      }
-      report::Object summary;
-      summary.add("tensors", wanted.size()).add("series", series_chosen).add("failed", run.failures().size());
-      (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
+      print_trend_rows(session, run, wanted, series_chosen);
     }
     if (wanted.empty())
       session.messages.warning("no tensor has more than one step", "--trend is for dumps of several steps");
     const bool failed = say_failures(session, run);
     if (failed) return ExitCode::kSomeFailed;
     return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  void print_trend_rows(Session& session, const CheckRun& run, const std::vector<uint32_t>& tensors,
+                        size_t series) const {
+    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
+    for (const uint32_t tensor : tensors) {
+      if (!sink->row(trend_row(run, tensor))) break;
+    }
+    report::Object summary;
+    summary.add("tensors", tensors.size()).add("series", series).add("failed", run.failures().size());
+    (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
   }
 
   // True when there are any.

@@ -46,20 +46,15 @@ bool is_chosen(const CheckRun& run, uint32_t tensor) {
   return run.opened.operators.matches_file(identity);
 }
 
-// An IR that tells of the lesser part of the operators is another network's, and its lines and edges are wrong for all.
+// The lines and edges of another network's IR would be wrong for all.
 void use_graph(Session& session, CheckRun& run) {
   if (!run.opened.joined || run.opened.joined->join.matched_operators() == 0) return;
-  const FileJoin& join = run.opened.joined->join;
-  size_t all = 0, matched = 0;
-  for (const TensorGroup& group : join.groups()) {
-    if (group.parameter || !run.opened.selects(group)) continue;
-    ++all;
-    matched += join.rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
-  }
-  if (matched * 2 < all) {
-    session.messages.warning(
-        fmt::format("the IR tells of {} of the {}, so that it is not used", matched, plural(all, "dumped operator")),
-        "it is that of another network or version of the script; --ir names the right one");
+  const ExplainedGroups groups =
+      run.opened.joined->join.explained([&](const TensorGroup& group) { return run.opened.selects(group); });
+  if (!groups.mostly()) {
+    session.messages.warning(fmt::format("the IR tells of {} of the {}, so that it is not used", groups.explained,
+                                         plural(groups.all, "dumped operator")),
+                             "it is that of another network or version of the script; --ir names the right one");
     return;
   }
   run.side.graph = &run.opened.graph();

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/order.h"
 #include "check/completeness.h"
 #include "check/gradient_rules.h"
 #include "check/health.h"
@@ -13,8 +14,6 @@
 
 namespace msdump::check {
 namespace {
-
-std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
 
 // Rank, graph and step of the tensor, where a rule has not said them.
 void complete_place(const OpRuns& runs, Finding& finding) {

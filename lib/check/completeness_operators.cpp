@@ -61,23 +61,16 @@ class OperatorJudge {
       expected.dumped.push_back(!op.tensors.empty());
       if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
     }
-    // An IR that explains the lesser part of the tensors is that of another run.
-    std::erase_if(graphs, [&](const auto& one) {
-      return with_tensors.count(one.first) == 0 || explained_share(one.first) < 0.5;
-    });
+    std::erase_if(graphs, [&](const auto& one) { return with_tensors.count(one.first) == 0 || !explains(one.first); });
     return graphs;
   }
 
-  [[nodiscard]] double explained_share(const Graph& graph) const {
-    const FileJoin& join = *input_.runs.side().join;
-    size_t all = 0, explained = 0;
-    for (const TensorGroup& group : join.groups()) {
-      if (group.parameter || (group.rank && group.rank != graph.first) || (group.graph && group.graph != graph.second))
-        continue;
-      ++all;
-      explained += join.rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
-    }
-    return all == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(all);
+  // Is the IR that of what was dumped in its graph?
+  [[nodiscard]] bool explains(const Graph& graph) const {
+    const ExplainedGroups groups = input_.runs.side().join->explained([&](const TensorGroup& group) {
+      return (!group.rank || group.rank == graph.first) && (!group.graph || group.graph == graph.second);
+    });
+    return groups.all > 0 && groups.mostly();
   }
 
   // Without an IR: names without their numbers, which may be new ones in the files.

@@ -52,7 +52,8 @@ class StepJudge {
     std::set<uint32_t> operators;
     uint32_t folder = 0;
   };
-  using Graph = std::pair<Number, Number>;  // rank, graph
+  using Graph = std::pair<Number, Number>;   // rank, graph
+  using Place = std::pair<Number, int64_t>;  // rank, step
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
     return index_.files()[input_.runs.record(input_.runs.any_tensor_of(run)).file].folder;
@@ -154,12 +155,14 @@ class StepJudge {
 
   // By numbers of files, where names did not tell.
   void judge_counts() {
+    const std::set<Place> told_by_tensors = places_of_missing_tensors();
+    const bool loops = has_loops();
     for (const Oddity& oddity : input_.oddities) {
       const bool empty = oddity.kind == OddityKind::kEmptyStep;
       if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
-      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder) || is_told_by_slots(folder))
-        continue;
+      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+      if (folder.step && told_by_tensors.count({folder.rank, *folder.step}) > 0) continue;
       Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
       set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
       finding.hint = empty
@@ -168,7 +171,7 @@ class StepJudge {
                          : "operators in loops and branches may run more or less often; else files were lost, or the "
                            "run ended";
       // How often a loop runs differs from step to step.
-      if (!empty && loops()) finding.severity = Severity::kNote;
+      if (!empty && loops) finding.severity = Severity::kNote;
       findings_.push_back(std::move(finding));
     }
   }
@@ -187,15 +190,17 @@ class StepJudge {
   }
 
   // Which tensors are missing says more than how many.
-  [[nodiscard]] bool is_told_by_slots(const FolderIdentity& folder) const {
-    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+  [[nodiscard]] std::set<Place> places_of_missing_tensors() const {
+    std::set<Place> places;
+    for (const Finding& finding : findings_) {
       const bool of_tensors =
           finding.kind == info(RuleId::kMissingSlots).name || finding.kind == info(RuleId::kMissingFiles).name;
-      return of_tensors && finding.rank == folder.rank && finding.step && finding.step == folder.step;
-    });
+      if (of_tensors && finding.step) places.emplace(finding.rank, *finding.step);
+    }
+    return places;
   }
 
-  [[nodiscard]] bool loops() const {
+  [[nodiscard]] bool has_loops() const {
     const auto& runs = input_.runs.runs();
     return std::any_of(runs.begin(), runs.end(), [](const OpRun& run) { return run.occurrence > 0; });
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "check/health.h"
 #include "check/nonfinite_cause.h"
@@ -31,8 +32,6 @@ bool communicates(std::string_view op_type) {
   }
   return false;
 }
-
-std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
 
 std::vector<bool> asked_runs(const OpRuns& runs, const std::vector<bool>& chosen) {
   std::vector<bool> asked(runs.runs().size(), false);

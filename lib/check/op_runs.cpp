@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "graph/in_place.h"
 #include "graph/op_name.h"
@@ -18,9 +19,6 @@ using From = InputEdge::From;
 
 constexpr uint64_t kNoTime = UINT64_MAX;
 constexpr uint32_t kSeveral = kNone - 1;
-
-// What is not known comes last.
-std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) { return {!number, number.value_or(0)}; }
 
 // Of msprobe a module reads its parameters, and their gradients are made; those of MindSpore are values at the end of a
 // step.

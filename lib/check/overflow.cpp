@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "check/value_rules.h"
 #include "dump/file_facts.h"
@@ -222,9 +223,8 @@ std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& sel
     }
   }
   std::stable_sort(hits.begin(), hits.end(), [](const OverflowHit& a, const OverflowHit& b) {
-    const auto known = [](const std::optional<int64_t>& number) { return std::pair(!number, number.value_or(0)); };
-    return std::tuple(known(a.step), parse_u64(a.timestamp).value_or(UINT64_MAX)) <
-           std::tuple(known(b.step), parse_u64(b.timestamp).value_or(UINT64_MAX));
+    return std::tuple(known_first(a.step), parse_u64(a.timestamp).value_or(UINT64_MAX)) <
+           std::tuple(known_first(b.step), parse_u64(b.timestamp).value_or(UINT64_MAX));
   });
   return hits;
 }

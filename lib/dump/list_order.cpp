@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/hash_slots.h"
+#include "base/order.h"
 #include "base/text.h"
 
 namespace msdump {
@@ -19,9 +20,8 @@ uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.time
 // folders of two dumps given together.
 std::vector<uint32_t> places_of(const DumpIndex& index) {
   const auto key = [](const IndexedFolder& folder) {
-    const auto known = [](const std::optional<int64_t>& number) { return std::pair(!number, number.value_or(0)); };
-    return std::tuple(known(folder.identity.rank), known(folder.identity.graph), known(folder.identity.step),
-                      folder.root);
+    return std::tuple(known_first(folder.identity.rank), known_first(folder.identity.graph),
+                      known_first(folder.identity.step), folder.root);
   };
   std::map<decltype(key(index.folders()[0])), uint32_t> places;
   for (const IndexedFolder& folder : index.folders()) places.emplace(key(folder), 0);

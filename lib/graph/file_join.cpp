@@ -361,6 +361,16 @@ void FileJoin::set_naming_confidence(double confidence) {
   sort_pairs();
 }
 
+ExplainedGroups FileJoin::explained(const std::function<bool(const TensorGroup&)>& counts) const {
+  ExplainedGroups result;
+  for (const TensorGroup& group : groups()) {
+    if (group.parameter || !counts(group)) continue;
+    ++result.all;
+    result.explained += rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
+  }
+  return result;
+}
+
 std::span<const JoinPair> FileJoin::pairs_of(OpId op) const {
   return std::span(pairs_).subspan(first_pair_[op], first_pair_[op + 1] - first_pair_[op]);
 }

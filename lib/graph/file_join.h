@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,14 @@ struct JoinPair {
   double confidence = 0;
 };
 
+// Of some groups of tensors: how many the graph tells of.
+struct ExplainedGroups {
+  size_t all = 0, explained = 0;
+
+  // An IR that tells of the lesser part is another network's, or another run's.
+  [[nodiscard]] bool mostly() const { return explained * 2 >= all; }
+};
+
 class FileJoin {
  public:
   // Several joins may share the groups.
@@ -77,6 +86,8 @@ class FileJoin {
   // Of a parameter of one origin: indices of groups.
   [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
 
+  // Of the groups that `counts`; those of parameters say nothing about a graph.
+  [[nodiscard]] ExplainedGroups explained(const std::function<bool(const TensorGroup&)>& counts) const;
   [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
   // Why no tensor belongs to an operator, or no operator to a group.
   [[nodiscard]] std::string reason(OpId op) const;

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/order.h"
+
 namespace msdump {
 
 OpGraph::OpGraph(std::vector<Origin> origins) : origins_(std::move(origins)) {
   const auto key = [](const Origin& origin) {
-    const auto known = [](const std::optional<int64_t>& number) { return std::pair(!number, number.value_or(0)); };
-    return std::tuple(known(origin.rank), known(origin.graph_id), known(origin.number), known(origin.step),
-                      std::string_view(origin.path));
+    return std::tuple(known_first(origin.rank), known_first(origin.graph_id), known_first(origin.number),
+                      known_first(origin.step), std::string_view(origin.path));
   };
   std::sort(origins_.begin(), origins_.end(), [&](const Origin& a, const Origin& b) { return key(a) < key(b); });
   for (Origin& origin : origins_) {

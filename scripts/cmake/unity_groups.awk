@@ -3,6 +3,7 @@
 #
 # Sources of one folder share a group as long as they declare no local name twice, and none that a header declares: nobody
 # has to invent longer names for the sake of a build. (A function may have the name of one in a header of another folder.)
+# Names of namespaces are not looked at: no function may have that of a module ("check").
 # A declaration is known by its place, column 0, where clang-format puts it. A group is full at max_lines, so that several
 # compilers have work.
 BEGIN { max_lines = 2500 }

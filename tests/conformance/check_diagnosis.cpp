@@ -48,10 +48,9 @@ TEST_CASE("check names the operator that made the first infinity, with its line"
   const auto corpus = corpus_or_skip("diagnosis");
   if (!corpus) return;
   size_t checked = 0;
-  for (const fs::path& folder : planted_cases(*corpus)) {
+  for (const fs::path& folder : planted_cases(*corpus, "check")) {
     INFO(folder.filename().string());
     const PlantedCase one(folder);
-    if (one.command() != "check") continue;
     check_first_of(one, "bad", "expect_exit");
     check_first_of(one, "bad_device", "expect_exit_device");
     ++checked;
@@ -63,9 +62,8 @@ TEST_CASE("check says nothing about runs that are wrong and finite") {
   const auto corpus = corpus_or_skip("diagnosis");
   if (!corpus) return;
   size_t checked = 0;
-  for (const fs::path& folder : planted_cases(*corpus)) {
+  for (const fs::path& folder : planted_cases(*corpus, "diff")) {
     const PlantedCase one(folder);
-    if (one.command() != "diff") continue;
     for (const char* const tree : {"ref", "bad", "bad_device"}) {
       INFO(folder.filename().string() << " " << tree);
       const CheckAnswer answer = ask_check({one.tree(tree).string()});

@@ -4,18 +4,13 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "check/check.h"
-#include "graph/load_graph.h"
-#include "graph/numbering.h"
-#include "graph/source_lines.h"
 #include "support/catch.h"
+#include "support/check_run.h"
 #include "support/paths.h"
-#include "support/statistics_run.h"
 
 using namespace msdump;
 using namespace msdump::test;
@@ -23,86 +18,42 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Summary {
-  std::map<std::string_view, size_t> kinds[3];  // by severity
-  std::string first, kind, reason, line;
-  size_t tensors = 0;
-
-  [[nodiscard]] bool quiet() const { return kinds[1].empty() && kinds[2].empty(); }
-  [[nodiscard]] std::string text() const {
-    std::string text = plural(tensors, "tensor");
-    for (const auto severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
-      for (const auto& [word, count] : kinds[static_cast<size_t>(severity)])
-        text += fmt::format(", {} {} {}", count, word, check::name_of(severity));
-    }
-    return first.empty() ? text : fmt::format("{}; first {}: {} ({})", text, kind, first, line);
-  }
-};
-
+// What the whole check says of a dump. The search alone names the same first and never reads more.
 class TreeCheck {
  public:
-  explicit TreeCheck(const fs::path& tree) : dump_(list_dump({tree}, Headers::kWhereNeeded, 2)), pool_(2) {}
+  explicit TreeCheck(const fs::path& tree) : all_(tree) {
+    const Checked first(tree, check::RuleSet::defaults(), true);
+    CHECK(first.first_op() == all_.first_op());
+    CHECK(first.facts().count_read() <= all_.facts().count_read());
+    for (const check::Finding& finding : all_.findings()) ++kinds_[static_cast<size_t>(finding.severity)][finding.kind];
+  }
 
-  [[nodiscard]] bool has_tensors() const { return !dump_.tensors().empty(); }
+  [[nodiscard]] bool has_tensors() const { return all_.runs().tensors() > 0; }
+  [[nodiscard]] bool quiet() const {
+    return of(check::Severity::kWarning).empty() && of(check::Severity::kError).empty() && first_op().empty();
+  }
+  [[nodiscard]] const std::map<std::string_view, size_t>& of(check::Severity severity) const {
+    return kinds_[static_cast<size_t>(severity)];
+  }
+  [[nodiscard]] std::string first_op() const { return all_.first_op(); }
+  [[nodiscard]] std::string first_line() const { return all_.first_line(); }
+  [[nodiscard]] std::string first_kind() const {
+    return all_.report().first ? std::string(check::name_of(all_.report().first->kind)) : std::string();
+  }
 
-  Summary run() {
-    load();
-    const bool joined = joined_ && joined_->join.matched_operators() > 0;
-    const CompareSide side{&dump_.index, &dump_.tensors(), joined ? &loaded_.graph : nullptr,
-                           joined ? &joined_->join : nullptr};
-    const check::OpRuns runs(side);
-    const check::RuleSet rules = check::RuleSet::defaults();
-    const Selection everything;
-    const std::vector<bool> chosen(dump_.tensors().size(), true);
-    const check::CheckInput input{runs, rules, everything, dump_.list.failures(), chosen};
-    const check::ReadContext context{pool_, cancel_};
-    check::FactsReader facts(dump_.index, dump_.tensors(), false), few(dump_.index, dump_.tensors(), false);
-    const auto report = check::check_all(input, facts, context);
-    const auto first = check::check_first(input, few, context);
-    REQUIRE(report);
-    REQUIRE(first);
-    // Both ways name the same, and the search alone never reads more.
-    REQUIRE(report->first.has_value() == first->first.has_value());
-    if (report->first) CHECK(report->first->op == first->first->op);
-    CHECK(few.count_read() <= facts.count_read());
-    return summary(*report, runs, side);
+  [[nodiscard]] std::string text() const {
+    std::string text = plural(all_.runs().tensors(), "tensor");
+    for (const auto severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
+      for (const auto& [word, count] : of(severity))
+        text += fmt::format(", {} {} {}", count, word, check::name_of(severity));
+    }
+    return first_op().empty() ? text
+                              : fmt::format("{}; first {}: {} ({})", text, first_kind(), first_op(), first_line());
   }
 
  private:
-  void load() {
-    const auto search = find_ir(&dump_.index, {});
-    REQUIRE(search);
-    GraphRequest request;
-    for (const TensorRecord& tensor : dump_.tensors()) request.dumped_ops.insert(tensor.name.op_name);
-    auto loaded = load_graph(search->files, request, {pool_, cancel_});
-    REQUIRE(loaded);
-    loaded_ = std::move(*loaded);
-    if (loaded_.graph.size() == 0) return;
-    auto joined = join_files(dump_.index, dump_.tensors(), loaded_.graph, {pool_, cancel_});
-    REQUIRE(joined);
-    joined_ = std::make_unique<Joined>(std::move(*joined));
-  }
-
-  Summary summary(const check::CheckReport& report, const check::OpRuns& runs, const CompareSide& side) const {
-    Summary summary;
-    summary.tensors = dump_.tensors().size();
-    for (const check::Finding& finding : report.findings)
-      ++summary.kinds[static_cast<size_t>(finding.severity)][finding.kind];
-    if (!report.first) return summary;
-    const SequencedOp& op = runs.operators()[report.first->op];
-    summary.first = op.name;
-    summary.kind = check::name_of(report.first->kind);
-    summary.reason = report.first->reason;
-    const SourceFrame* const frame = op.op == kNoIndex ? nullptr : best_frame(*side.graph, op.op);
-    if (frame != nullptr) summary.line = fmt::format("{}:{}", frame->file, frame->line);
-    return summary;
-  }
-
-  ListedDump dump_;
-  WorkerPool pool_;
-  CancelToken cancel_;
-  LoadedGraph loaded_;
-  std::unique_ptr<Joined> joined_;
+  Checked all_;
+  std::map<std::string_view, size_t> kinds_[3];  // by severity
 };
 
 std::vector<fs::path> folders_of(const fs::path& folder) {
@@ -114,12 +65,12 @@ std::vector<fs::path> folders_of(const fs::path& folder) {
   return folders;
 }
 
-std::optional<Summary> checked(const fs::path& tree) {
-  TreeCheck check(tree);
-  if (!check.has_tensors()) return std::nullopt;
-  const Summary summary = check.run();
-  std::cout << tree.filename().string() << ": " << summary.text() << std::endl;
-  return summary;
+// Null where there are no tensors.
+std::unique_ptr<TreeCheck> checked(const fs::path& tree) {
+  auto check = std::make_unique<TreeCheck>(tree);
+  if (!check->has_tensors()) return nullptr;
+  std::cout << tree.filename().string() << ": " << check->text() << std::endl;
+  return check;
 }
 
 bool has_planted_nan(const std::string& name) { return name.ends_with("-nan"); }
@@ -137,15 +88,14 @@ TEST_CASE("check says nothing above a note about MindSpore's healthy dumps") {
   for (const fs::path& tree : folders_of(*real)) {
     const std::string name = tree.filename().string();
     if (name.find('-') == std::string::npos || name == "npy-headers") continue;
-    const auto summary = checked(tree);
-    if (!summary) continue;
+    const auto check = checked(tree);
+    if (!check) continue;
     INFO(name);
     if (name.ends_with("-dtypes-all")) {
-      CHECK(summary->first.find("Log-op") != std::string::npos);
-      CHECK(summary->kind == "nan");
+      CHECK(check->first_op().find("Log-op") != std::string::npos);
+      CHECK(check->first_kind() == "nan");
     } else {
-      CHECK(summary->quiet());
-      CHECK(summary->first.empty());
+      CHECK(check->quiet());
     }
     ++trees;
   }
@@ -158,22 +108,22 @@ TEST_CASE("check says nothing above a note about msprobe's healthy dumps, and na
   size_t healthy = 0, planted = 0;
   for (const fs::path& tree : folders_of(*trees)) {
     const std::string name = tree.filename().string();
-    const auto summary = checked(tree);
-    if (!summary) continue;
+    const auto check = checked(tree);
+    if (!check) continue;
     INFO(name);
     if (!is_faulty(name)) {
-      CHECK(summary->quiet());
-      CHECK(summary->first.empty());
+      CHECK(check->quiet());
       ++healthy;
     } else if (has_planted_nan(name)) {
-      CHECK(summary->kind == "nan");
-      CHECK((summary->first == "Torch.softmax.0.forward" || summary->first == "Functional.softmax.0.forward"));
-      CHECK((summary->line.ends_with("nets_pt.py:66") || summary->line.ends_with("nets_ms.py:65")));
+      CHECK(check->first_kind() == "nan");
+      const std::string op = check->first_op(), line = check->first_line();
+      CHECK((op == "Torch.softmax.0.forward" || op == "Functional.softmax.0.forward"));
+      CHECK((line.ends_with("nets_pt.py:66") || line.ends_with("nets_ms.py:65")));
       ++planted;
     } else if (name.ends_with("-killed")) {
-      CHECK(summary->kinds[1].count("stopped") == 1);
+      CHECK(check->of(check::Severity::kWarning).count("stopped") == 1);
     } else {
-      CHECK_FALSE(summary->first.empty());
+      CHECK_FALSE(check->first_op().empty());
     }
   }
   CHECK(healthy >= 90);

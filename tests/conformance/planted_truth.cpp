@@ -16,12 +16,15 @@ bool holds(const JsonValue& list, const std::string& text) {
   return std::any_of(list.items.begin(), list.items.end(), [&](const JsonValue& one) { return one.text == text; });
 }
 
-}  // namespace
-
-PlantedCase::PlantedCase(const fs::path& folder) {
+JsonValue truth_of(const fs::path& folder) {
   auto truth = parse_json(read_bytes(folder / "truth.json"));
   REQUIRE(truth);
-  truth_ = std::move(*truth);
+  return std::move(*truth);
+}
+
+}  // namespace
+
+PlantedCase::PlantedCase(const fs::path& folder) : truth_(truth_of(folder)) {
   for (const char* const name : {"ref", "bad", "bad_device"}) {
     if (fs::exists(folder / (std::string(name) + ".tar.gz")))
       unpack_tar(folder / (std::string(name) + ".tar.gz"), scratch_.make_dir(name));
@@ -33,10 +36,11 @@ bool PlantedCase::expects_exit(const char* key, int code) const {
   return std::any_of(codes.begin(), codes.end(), [&](const JsonValue& one) { return one.as_int() == code; });
 }
 
-std::vector<fs::path> planted_cases(const fs::path& corpus) {
+std::vector<fs::path> planted_cases(const fs::path& corpus, std::string_view command) {
   std::vector<fs::path> cases;
   for (const auto& entry : fs::directory_iterator(corpus)) {
-    if (fs::exists(entry.path() / "truth.json")) cases.push_back(entry.path());
+    if (!fs::exists(entry.path() / "truth.json")) continue;
+    if (command.empty() || truth_of(entry.path()).find("command")->text == command) cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());
   return cases;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/diff_answer.h"
@@ -17,7 +18,6 @@ class PlantedCase {
   explicit PlantedCase(const std::filesystem::path& folder);
 
   [[nodiscard]] std::filesystem::path tree(const char* name) const { return scratch_.path() / name; }  // "ref", "bad"
-  [[nodiscard]] const std::string& command() const { return truth_.find("command")->text; }            // "diff"
   [[nodiscard]] const std::vector<JsonValue>& roots() const { return truth_.find("roots")->items; }
   // Of "expect_exit" or "expect_exit_device".
   [[nodiscard]] bool expects_exit(const char* key, int code) const;
@@ -27,7 +27,9 @@ class PlantedCase {
   JsonValue truth_;
 };
 
-[[nodiscard]] std::vector<std::filesystem::path> planted_cases(const std::filesystem::path& corpus);  // their folders
+// The folders of those that are for a command ("diff"); of all for none.
+[[nodiscard]] std::vector<std::filesystem::path> planted_cases(const std::filesystem::path& corpus,
+                                                               std::string_view command = {});
 
 // Is it an operator of this fault, with a line that is right for it? An empty `source`: the IR names no line.
 [[nodiscard]] bool answers(const NamedRoot& named, const JsonValue& fault);

@@ -39,23 +39,6 @@ constexpr std::array kNames = {
 };
 constexpr size_t kMostFiles = 8;
 
-// A folder of its own in memory, for as long as the process lives.
-const fs::path& folder() {
-  static const struct Folder {
-    Folder() {
-      std::string name = "/dev/shm/msdump-fuzz-XXXXXX";
-      require(mkdtemp(name.data()) != nullptr, "a folder in memory can be made");
-      path = name;
-    }
-    ~Folder() {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-    fs::path path;
-  } kFolder;
-  return kFolder.path;
-}
-
 void write_files(std::string_view data, const fs::path& root) {
   for (size_t files = 0; files < kMostFiles && data.size() >= 3; ++files) {
     const fs::path path = root / kNames[static_cast<uint8_t>(data[0]) % kNames.size()];
@@ -135,7 +118,7 @@ class Run {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const fs::path root = folder() / "dump";
+  const fs::path root = fuzz::memory_folder() / "dump";
   fs::create_directories(root);
   write_files({reinterpret_cast<const char*>(data), size}, root);
   Run(root).check();

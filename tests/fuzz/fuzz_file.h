@@ -1,9 +1,11 @@
-// FuzzFile: one input as a file that readers open by its path, in memory: a million of them touch no disk.
+// FuzzFile: one input as a file that readers open by its path, in memory: a million of them touch no disk. memory_folder():
+// a folder, for inputs whose names matter.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <sys/syscall.h>
@@ -40,6 +42,23 @@ class FuzzFile {
  private:
   Descriptor descriptor_;
 };
+
+// A folder of this process alone, for as long as it lives.
+inline const std::filesystem::path& memory_folder() {
+  static const struct Folder {
+    Folder() {
+      std::string name = "/dev/shm/msdump-fuzz-XXXXXX";
+      require(mkdtemp(name.data()) != nullptr, "a folder in memory can be made");
+      path = name;
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+    std::filesystem::path path;
+  } kFolder;
+  return kFolder.path;
+}
 
 inline void require_good_error(const Error& error) {
   require(!error.message.empty(), "an error says something");

@@ -40,23 +40,6 @@ constexpr std::array kNames = {"Add.a.1.2.1700000000000000",
                                "Opdebug.Node_OpDebug.1.2.1700000000000000.output.0.json",
                                "anything"};
 
-// A folder of its own in memory, for as long as the process lives.
-const fs::path& folder() {
-  static const struct Folder {
-    Folder() {
-      std::string name = "/dev/shm/msdump-fuzz-XXXXXX";
-      require(mkdtemp(name.data()) != nullptr, "a folder in memory can be made");
-      path = name;
-    }
-    ~Folder() {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-    fs::path path;
-  } kFolder;
-  return kFolder.path;
-}
-
 void check_elements(const DumpIndex& index, const FileFacts& facts) {
   constexpr size_t kMostTensors = 4;
   for (size_t item = 0; item < std::min(facts.tensors.size(), kMostTensors); ++item) {
@@ -77,7 +60,7 @@ void check_elements(const DumpIndex& index, const FileFacts& facts) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  const fs::path path = folder() / kNames[data[0] % kNames.size()];
+  const fs::path path = fuzz::memory_folder() / kNames[data[0] % kNames.size()];
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(data + 1), static_cast<long>(size - 1));
   const auto index = DumpIndex::build({path.string()}, {});
   require(index.has_value(), "a file that is there has an index");

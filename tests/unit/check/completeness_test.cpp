@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "checked.h"
+#include "small_dump.h"
 
 namespace msdump::check {
 

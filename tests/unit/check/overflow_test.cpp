@@ -1,6 +1,6 @@
 #include "check/overflow.h"
 
-#include "checked.h"
+#include "small_dump.h"
 #include "support/dump_builder.h"
 
 namespace msdump::check {

@@ -5,7 +5,7 @@
 #include "check/trend.h"
 #include "check/weight_rules.h"
 
-#include "checked.h"
+#include "small_dump.h"
 
 namespace msdump::check {
 namespace {

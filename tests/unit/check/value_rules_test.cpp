@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "checked.h"
+#include "small_dump.h"
 
 namespace msdump::check {
 namespace {

@@ -1,0 +1,19 @@
+// Which findings msdump check prints. A machine gets all of them in their order; the table has the worst first, forty at
+// most, no notes, and nothing that another of its rows tells.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "check_run.h"
+
+namespace msdump::cli {
+
+struct ShownFindings {
+  std::vector<const check::Finding*> rows;
+  size_t more = 0, inputs = 0;  // left out: for their number, and because they repeat what another row says
+};
+// With `all` the table has every finding, too.
+[[nodiscard]] ShownFindings shown_findings(const CheckRun& run, bool table, bool all);
+
+}  // namespace msdump::cli

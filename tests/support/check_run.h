@@ -1,0 +1,48 @@
+// Checked: a dump, checked as msdump check does: by its path, with its IR if there is one that matches.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/check.h"
+#include "graph/load_graph.h"
+#include "graph/numbering.h"
+#include "support/statistics_run.h"
+
+namespace msdump::test {
+
+class Checked {
+ public:
+  explicit Checked(const std::filesystem::path& path, const check::RuleSet& rules = check::RuleSet::defaults(),
+                   bool only_first = false);
+
+  [[nodiscard]] const std::vector<check::Finding>& findings() const { return report_.findings; }
+  [[nodiscard]] const check::CheckReport& report() const { return report_; }
+  [[nodiscard]] const check::OpRuns& runs() const { return *runs_; }
+  [[nodiscard]] const check::FactsReader& facts() const { return *facts_; }
+
+  [[nodiscard]] std::vector<const check::Finding*> of(std::string_view kind) const;
+  [[nodiscard]] check::Finding only(std::string_view kind) const;  // the one of a kind
+  // "nan error Log-op1 output 0", one a finding.
+  [[nodiscard]] std::vector<std::string> told() const;
+  // What is named as the first, and its line as "FILE:LINE"; empty where there is none.
+  [[nodiscard]] std::string first_op() const;
+  [[nodiscard]] std::string first_line() const;
+
+ private:
+  void load_ir();
+
+  ListedDump dump_;
+  WorkerPool pool_;
+  CancelToken cancel_;
+  LoadedGraph loaded_;
+  std::unique_ptr<Joined> joined_;
+  std::unique_ptr<check::OpRuns> runs_;
+  std::unique_ptr<check::FactsReader> facts_;
+  check::CheckReport report_;
+};
+
+}  // namespace msdump::test
