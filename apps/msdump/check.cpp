@@ -147,7 +147,8 @@ class Check : public Command {
 
   // A dump without tensors: how it was set up.
   static void note_settings(Session& session, const CheckRun& run) {
-    const check::DumpSettings settings = check::settings_of(run.catalogue().index);
+    std::vector<Error> unread;
+    const check::DumpSettings settings = check::settings_of(run.catalogue().index, unread);
     if (settings.path.empty()) return;
     std::string text = fmt::format("{} asks for iteration \"{}\"", settings.path, settings.iteration);
     if (settings.dump_mode == 1) text += ", and only for the operators in kernels (dump_mode 1)";

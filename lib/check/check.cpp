@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "check/completeness.h"
+#include "check/execution_order.h"
 #include "check/gradient_rules.h"
 #include "check/health.h"
 #include "check/range_rules.h"
@@ -107,11 +108,12 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
   report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
   drop_known(input.failures, report.failures);
   judge_overflows(runs, report.overflows, input.rules, report.findings);
-  const DumpSettings settings = settings_of(*runs.side().index);
+  const DumpSettings settings = settings_of(*runs.side().index, report.failures);
+  const ExecutionOrders orders = read_execution_orders(*runs.side().index, report.failures);
   judge_debug_trees(runs, settings, input.rules, report.findings);
   const std::vector<Error> failures = together(input.failures, report.failures);
   const std::vector<Oddity> oddities = find_oddities(*runs.side().index);
-  judge_completeness({runs, settings, input.selection, failures, oddities}, input.rules, report.findings);
+  judge_completeness({runs, settings, orders, input.selection, failures, oddities}, input.rules, report.findings);
   if (input.rules.on(RuleId::kNan) || input.rules.on(RuleId::kInf)) {
     MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
   }

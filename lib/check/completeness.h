@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "check/dump_settings.h"
+#include "check/execution_order.h"
 #include "check/finding.h"
 #include "check/op_runs.h"
 #include "check/rules.h"
@@ -25,6 +26,7 @@ namespace msdump::check {
 struct CompletenessInput {
   const OpRuns& runs;
   const DumpSettings& settings;
+  const ExecutionOrders& orders;
   const Selection& selection;           // rank, graph and step of what is looked at
   const std::vector<Error>& failures;   // of files and tensors that could not be read
   const std::vector<Oddity>& oddities;  // of the index

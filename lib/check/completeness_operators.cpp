@@ -12,7 +12,6 @@
 #include "compare/op_sequence.h"
 #include "graph/op_name.h"
 #include "io/dir_walk.h"
-#include "tables/line_reader.h"
 
 namespace msdump::check {
 namespace {
@@ -21,7 +20,6 @@ using Number = std::optional<int64_t>;
 
 // So many operators behind the last one that was dumped are no coincidence.
 constexpr size_t kShortestTail = 4;
-constexpr size_t kMostOperators = 4'000'000;  // of an execution order
 
 // The operators of one graph in their order, and which of them were dumped.
 struct Expected {
@@ -76,29 +74,15 @@ class OperatorJudge {
   // Without an IR: names without their numbers, which may be new ones in the files.
   std::map<Graph, Expected> of_execution_orders() const {
     std::map<Graph, Expected> graphs;
-    for (const IndexedFile& file : index_.files()) {
-      constexpr std::string_view kPrefix = "ms_execution_order_graph_";
-      if (file.kind != FileKind::kExecutionOrder || !file.name.starts_with(kPrefix)) continue;
-      const std::string_view rest = file.name.substr(kPrefix.size());
-      const Graph graph{index_.identity_of(file).rank, parse_i64(rest.substr(0, rest.find('.')))};
+    for (const OperatorOrder& order : input_.orders.operators) {
+      const Graph graph{order.rank, order.graph};
       Expected expected;
-      expected.path = index_.path_of(file);
-      if (read_order(file, expected) && mark_dumped(graph, expected)) graphs.emplace(graph, std::move(expected));
+      expected.path = order.path;
+      expected.names = order.names;
+      expected.dumped.assign(expected.names.size(), false);
+      if (mark_dumped(graph, expected)) graphs.emplace(graph, std::move(expected));
     }
     return graphs;
-  }
-
-  bool read_order(const IndexedFile& file, Expected& expected) const {
-    const auto opened = File::open(index_.path_of(file));
-    if (!opened) return false;
-    LineReader lines(*opened);
-    for (bool first = true; expected.names.size() < kMostOperators; first = false) {
-      const auto line = lines.next();
-      if (!line || !*line) break;
-      if (!first && !(*line)->text.empty()) expected.names.emplace_back((*line)->text);
-    }
-    expected.dumped.assign(expected.names.size(), false);
-    return !expected.names.empty();
   }
 
   // The n-th operator of a name was dumped if n of that name were. False when nothing of the graph was.

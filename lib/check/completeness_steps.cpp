@@ -12,7 +12,6 @@
 #include "check/completeness.h"
 #include "dump/tree_oddities.h"
 #include "msprobe/names.h"
-#include "tables/line_reader.h"
 
 namespace msdump::check {
 namespace {
@@ -20,7 +19,6 @@ namespace {
 using Number = std::optional<int64_t>;
 
 constexpr size_t kEndsExplained = 10;
-constexpr size_t kMostSteps = 1'000'000;  // of an execution order
 
 std::string steps_text(const std::vector<int64_t>& steps) {
   if (steps.size() == 1) return fmt::format("step {}", steps.front());
@@ -255,15 +253,11 @@ class StepJudge {
       return;
     const auto wanted = settings.iteration == "all" ? IntRanges() : IntRanges::parse(settings.iteration);
     if (!wanted) return;
-    std::map<Number, std::set<int64_t>> executed, dumped;  // by rank
-    for (const IndexedFile& file : index_.files()) {
-      if (file.kind == FileKind::kExecutionOrder && file.name.starts_with("ms_global_"))
-        add_executed(file, executed[index_.identity_of(file).rank]);
-    }
+    std::map<Number, std::set<int64_t>> dumped;  // by rank
     for (const IndexedFolder& folder : index_.folders()) {
       if (folder.identity.step) dumped[folder.identity.rank].insert(*folder.identity.step);
     }
-    for (const auto& [rank, steps] : executed) {
+    for (const auto& [rank, steps] : input_.orders.steps) {
       std::vector<int64_t> lacking;
       for (const int64_t step : steps) {
         const bool asked = wanted->empty() || wanted->contains(step);
@@ -279,17 +273,6 @@ class StepJudge {
       finding.value = lacking.size();
       finding.hint = "they were deleted, the disk was full, or the run still goes on";
       findings_.push_back(std::move(finding));
-    }
-  }
-
-  void add_executed(const IndexedFile& file, std::set<int64_t>& steps) const {
-    const auto opened = File::open(index_.path_of(file));
-    if (!opened) return;
-    LineReader lines(*opened);
-    while (steps.size() < kMostSteps) {
-      const auto line = lines.next();
-      if (!line || !*line) return;
-      if (const auto step = parse_i64((*line)->text)) steps.insert(*step);
     }
   }
 

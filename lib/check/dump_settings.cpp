@@ -8,14 +8,12 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 20;
 
-std::optional<JsonValue> json_of(const DumpIndex& index, const IndexedFile& file) {
-  if (!file.regular || file.size > kMostBytes) return std::nullopt;
-  const auto opened = File::open(index.path_of(file));
-  if (!opened || opened->size() > kMostBytes) return std::nullopt;
-  std::string text(static_cast<size_t>(opened->size()), '\0');
-  if (!opened->read_at(0, std::as_writable_bytes(std::span(text)))) return std::nullopt;
-  auto json = parse_json(text);
-  return json ? std::optional(std::move(*json)) : std::nullopt;
+Result<JsonValue> json_of(const DumpIndex& index, const IndexedFile& file) {
+  MSDUMP_TRY(const File opened, File::open(index.path_of(file)));
+  if (opened.size() > kMostBytes) return fail(ErrorCode::kBadJson, "{} bytes are no configuration", opened.size());
+  std::string text(static_cast<size_t>(opened.size()), '\0');
+  MSDUMP_CHECK_OK(opened.read_at(0, std::as_writable_bytes(std::span(text))));
+  return parse_json(text);
 }
 
 std::optional<int64_t> number(const JsonValue& object, std::string_view key) {
@@ -32,12 +30,15 @@ std::string iteration_of(const JsonValue& common) {
 
 }  // namespace
 
-DumpSettings settings_of(const DumpIndex& index) {
+DumpSettings settings_of(const DumpIndex& index, std::vector<Error>& failures) {
   DumpSettings settings;
   for (const IndexedFile& file : index.files()) {
     if (file.kind != FileKind::kConfig) continue;
-    const auto json = json_of(index, file);
-    if (!json) continue;
+    auto json = json_of(index, file);
+    if (!json) {
+      if (file.name == "data_dump.json") failures.push_back(std::move(json).error().with_path(index.path_of(file)));
+      continue;
+    }
     const JsonValue* const target = json->find("device_target");
     if (target != nullptr && settings.device_target.empty()) settings.device_target = target->text;
     const JsonValue* const common = json->find("common_dump_settings");

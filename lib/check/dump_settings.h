@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "dump/dump_index.h"
 
 namespace msdump::check {
@@ -29,7 +31,8 @@ struct DumpSettings {
   }
 };
 
-// Of the first configuration there. A file that cannot be read says nothing.
-[[nodiscard]] DumpSettings settings_of(const DumpIndex& index);
+// Of the first configuration there. A data_dump.json that cannot be read is in `failures`; what other JSON a folder may
+// hold is not msdump's business.
+[[nodiscard]] DumpSettings settings_of(const DumpIndex& index, std::vector<Error>& failures);
 
 }  // namespace msdump::check

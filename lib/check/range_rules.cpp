@@ -70,33 +70,41 @@ class RangeJudge {
     return rules_[id_].takes(runs_.operators()[runs_.op_of(tensor)].name);
   }
 
-  Result<std::string> judge(uint32_t tensor, const ReadContext& context, double& value) const {
+  // Nothing to say: no message.
+  struct Judgement {
+    double value = 0;
+    std::string message;
+  };
+  Result<Judgement> judge(uint32_t tensor, const CancelToken& cancel) const {
+    double value = 0;
     const TensorFacts& facts = facts_[tensor];
     if (facts.max && facts.min) {
       value = *facts.max - *facts.min;
-      if (value < parameter("max_min_lt")) return fmt::format("max - min {:g} < {:g}", value, parameter("max_min_lt"));
-      if (value > parameter("max_min_gt")) return fmt::format("max - min {:g} > {:g}", value, parameter("max_min_gt"));
+      const double least = parameter("max_min_lt"), most = parameter("max_min_gt");
+      if (value < least) return Judgement{value, fmt::format("max - min {:g} < {:g}", value, least)};
+      if (value > most) return Judgement{value, fmt::format("max - min {:g} > {:g}", value, most)};
     }
     const double least = parameter("range_percentage_lt"), most = parameter("range_percentage_gt");
-    if ((std::isnan(least) && std::isnan(most)) || facts.from != TensorFacts::From::kElements) return std::string();
+    if ((std::isnan(least) && std::isnan(most)) || facts.from != TensorFacts::From::kElements) return Judgement();
     const auto bound = [&](std::string_view name, double standard) {
       return std::isnan(parameter(name)) ? standard : parameter(name);
     };
     const double first = bound("range_start_inclusive", -HUGE_VAL), last = bound("range_end_inclusive", HUGE_VAL);
     MSDUMP_TRY(HostTensor host, HostTensor::open(*runs_.side().index, runs_.record(tensor), {}));
-    if (host.count() == 0) return std::string();
-    MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, context.cancel));
+    if (host.count() == 0) return Judgement();
+    MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, cancel));
+    MSDUMP_CHECK_OK(host.check_unchanged());
     value = 100.0 * static_cast<double>(inside) / static_cast<double>(host.count());
-    if (value < least)
-      return fmt::format("{:.3g} % of the elements in [{:g}, {:g}] < {:g} %", value, first, last, least);
-    if (value > most) return fmt::format("{:.3g} % of the elements in [{:g}, {:g}] > {:g} %", value, first, last, most);
-    return std::string();
+    const std::string share = fmt::format("{:.3g} % of the elements in [{:g}, {:g}]", value, first, last);
+    if (value < least) return Judgement{value, fmt::format("{} < {:g} %", share, least)};
+    if (value > most) return Judgement{value, fmt::format("{} > {:g} %", share, most)};
+    return Judgement();
   }
 
-  [[nodiscard]] Finding finding(uint32_t tensor, double value, std::string message) const {
+  [[nodiscard]] Finding finding(uint32_t tensor, Judgement&& judgement) const {
     Finding finding = finding_of(runs_, rules_, id_, tensor);
-    finding.value = value;
-    finding.message = std::move(message);
+    finding.value = judgement.value;
+    finding.message = std::move(judgement.message);
     return finding;
   }
 
@@ -136,19 +144,22 @@ Status judge_ranges(const OpRuns& runs, const FactsReader& facts, const RuleSet&
   for (const RuleId id : {RuleId::kTensorRange, RuleId::kActivationRange}) {
     if (!rules.on(id)) continue;
     const RangeJudge judge(runs, facts, rules, id);
+    std::vector<uint32_t> tensors;
     for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
-      if (!judge.takes(tensor)) continue;
-      double value = 0;
-      Result<std::string> message = judge.judge(tensor, context, value);
-      if (!message) {
-        if (message.error().code == ErrorCode::kCancelled) return fail(message.error());
-        if (message.error().code != ErrorCode::kUnsupportedDtype) failures.push_back(message.error());
-        continue;
-      }
-      if (!message->empty()) findings.push_back(judge.finding(tensor, value, std::move(*message)));
+      if (judge.takes(tensor)) tensors.push_back(tensor);
     }
+    using Judged = Result<RangeJudge::Judgement>;
+    context.pool.ordered_for(
+        static_cast<int64_t>(tensors.size()),
+        [&](int64_t i) { return judge.judge(tensors[static_cast<size_t>(i)], context.cancel); },
+        [&](int64_t i, Judged&& judged) {
+          if (judged && !judged->message.empty())
+            findings.push_back(judge.finding(tensors[static_cast<size_t>(i)], std::move(*judged)));
+          const bool told = judged || judged.error().code == ErrorCode::kUnsupportedDtype;
+          if (!told && judged.error().code != ErrorCode::kCancelled) failures.push_back(std::move(judged).error());
+        });
   }
-  return {};
+  return context.cancel.check();
 }
 
 }  // namespace msdump::check

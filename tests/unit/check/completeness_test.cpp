@@ -1,6 +1,8 @@
 #include "check/completeness.h"
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "small_dump.h"
 
@@ -72,6 +74,25 @@ TEST_CASE("without an IR the execution order says that the run ended") {
   scratch.write("rank_0/execution_order/ms_execution_order_graph_0.csv", order);
   for (int op = 0; op < 12; ++op) write_op(scratch, op);
   CHECK(std::get<uint64_t>(Checked(scratch.path()).only("stopped").value.storage()) == 8);
+}
+
+TEST_CASE("a configuration and an execution order that cannot be read are failures, and are not believed") {
+  const test::ScratchDir scratch;
+  for (int op = 0; op < 3; ++op) write_op(scratch, op);
+  const std::string settings = "rank_0/.dump_metadata/data_dump.json";
+  const std::string operators = "rank_0/execution_order/ms_execution_order_graph_0.csv";
+  const std::string steps = "rank_0/execution_order/ms_global_execution_order_graph_0.csv";
+  scratch.write(settings, R"({"common_dump_settings":{"iteration":"all",)");
+  scratch.write("rank_0/notes.json", "{");  // not msdump's business
+  scratch.write(operators, "NodeExecutionOrder-FullNameWithScope\n" + std::string(size_t{2} << 20, 'x') + "\n");
+  scratch.write(steps, "0\n" + std::string(size_t{2} << 20, '7') + "\n9\n");
+  const Checked checked(scratch.path());
+  std::set<std::string> unread;
+  for (const Error& error : checked.report().failures) unread.insert(error.path);
+  CHECK(unread ==
+        std::set{scratch.file(settings), scratch.file(operators), scratch.file(steps)});
+  CHECK(checked.of("unreadable").size() == 3);
+  CHECK(checked.of("missing_step").empty());
 }
 
 TEST_CASE("a later step that ends before the others did has stopped") {
