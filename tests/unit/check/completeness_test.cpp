@@ -89,8 +89,7 @@ TEST_CASE("a configuration and an execution order that cannot be read are failur
   const Checked checked(scratch.path());
   std::set<std::string> unread;
   for (const Error& error : checked.report().failures) unread.insert(error.path);
-  CHECK(unread ==
-        std::set{scratch.file(settings), scratch.file(operators), scratch.file(steps)});
+  CHECK(unread == std::set{scratch.file(settings), scratch.file(operators), scratch.file(steps)});
   CHECK(checked.of("unreadable").size() == 3);
   CHECK(checked.of("missing_step").empty());
 }
