@@ -53,7 +53,8 @@ report::Object identity_of_tensor(const CheckRun& run, uint32_t tensor) {
 report::Object identity_of_place(const CheckRun& run, const Finding& finding) {
   report::Object object;
   const DumpIndex& index = run.catalogue().index;
-  const NameFacts name = finding.file == kNone ? NameFacts() : index.identity_of(index.files()[finding.file]).name;
+  NameFacts name;
+  if (finding.file != kNone) name = index.identity_of(index.files()[finding.file]).name;
   const auto text = [](std::string_view known, std::string_view else_this) {
     return report::text_or_null(known.empty() ? else_this : known);
   };
