@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "check/health.h"
 #include "check/nonfinite_cause.h"
+#include "graph/communication.h"
 
 namespace msdump::check {
 namespace {
@@ -21,17 +22,6 @@ using Found = std::optional<FirstNonfinite>;
 // Read at a time: many tensors keep the kernels busy, and few are read in vain.
 constexpr size_t kBatchTensors = 128;
 constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
-
-bool communicates(std::string_view op_type) {
-  std::string type = to_lower(op_type);
-  std::erase(type, '_');
-  if (type.starts_with("broadcastto")) return false;
-  for (const std::string_view word : {"allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "receive",
-                                      "recv", "send", "neighborexchange", "collective"}) {
-    if (type.starts_with(word)) return true;
-  }
-  return false;
-}
 
 std::vector<bool> asked_runs(const OpRuns& runs, const std::vector<bool>& chosen) {
   std::vector<bool> asked(runs.runs().size(), false);
@@ -99,7 +89,7 @@ class Search {
 
   // What may have come from another rank is worth less than what surely did not.
   [[nodiscard]] int guess_of(const FirstNonfinite& found) const {
-    if (communicates(runs_.operators()[found.op].type)) return 2;
+    if (is_communication(runs_.operators()[found.op].type)) return 2;
     return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
   }
 

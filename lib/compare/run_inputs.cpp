@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -21,7 +22,7 @@ class Gatherer {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
-    if (view_.is_collective(run_)) add_other_ranks();
+    if (is_communication(view_.op(run_).type)) add_other_ranks();
     return std::move(inputs_);
   }
 

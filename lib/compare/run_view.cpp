@@ -1,7 +1,6 @@
 #include "compare/run_view.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include <fmt/format.h>
@@ -126,16 +125,6 @@ const SequencedOp& RunView::op(uint32_t index) const {
 bool RunView::one_sided(uint32_t index) const { return pair(index).a == kNoOperator || pair(index).b == kNoOperator; }
 
 bool RunView::is_backward(uint32_t index) const { return forward_entry_of(name(index)).has_value(); }
-
-bool RunView::is_collective(uint32_t index) const {
-  static constexpr std::array<std::string_view, 8> kParts = {"allreduce", "allgather", "reducescatter", "alltoall",
-                                                             "broadcast", "receive",   "recv",          "barrier"};
-  std::string plain = to_lower(op(index).type);
-  std::erase(plain, '_');
-  if (plain.starts_with("broadcastto")) return false;
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return plain.find(part) != std::string::npos; });
-}
 
 const std::vector<uint32_t>& RunView::runs_named(std::string_view name) const {
   const uint32_t found =

@@ -63,7 +63,6 @@ class RunView {
   [[nodiscard]] bool one_sided(uint32_t index) const;
   [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
-  [[nodiscard]] bool is_collective(uint32_t index) const;
   // Runs of an operator of this name, in all steps and ranks.
   [[nodiscard]] const std::vector<uint32_t>& runs_named(std::string_view name) const;
   // The runs inside a module; empty for what is none.
