@@ -73,6 +73,9 @@ class Check : public Command {
   ExitCode run(Session& session) override {
     if (options_.first && options_.trend) throw UsageError("--first and --trend exclude each other");
     if (options_.trend && !options_.junit.empty()) throw UsageError("--trend finds nothing that --junit could report");
+    if (options_.trend && !(options_.rules.empty() && options_.rules_file.empty()))
+      throw UsageError("--trend judges nothing: it takes neither --rule nor --rules");
+    if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
     Result<std::unique_ptr<CheckRun>> opened = open_check(session, options_);
     if (!opened) return session.end_with(opened.error());
@@ -189,7 +192,7 @@ class Check : public Command {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first && run.report.first) return;
-    const ShownFindings shown = shown_findings(run, table, options_.all);
+    const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
     const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
       if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
@@ -264,13 +267,21 @@ class Check : public Command {
       session.messages.summary(
           fmt::format("{} of {} looked at", run.facts->count_read(), plural(run.side.tensors->size(), "tensor")));
     } else {
-      session.messages.summary(check_summary_text(run));
+      session.messages.summary(check_summary_text(run) + (hides_all(run) ? "; --all shows them" : ""));
     }
     if (failed) return ExitCode::kSomeFailed;
     const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
                                    [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
     return found || first_counts(run) ? ExitCode::kNo : ExitCode::kOk;
   }
+
+  // Nothing but notes, which the table leaves out.
+  [[nodiscard]] bool hides_all(const CheckRun& run) const {
+    const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
+    return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
+  }
+
+  [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
 
   // What came into the operators that were asked for has no row of its own.
   [[nodiscard]] bool first_counts(const CheckRun& run) const {

@@ -91,7 +91,7 @@ Status write_junit(const CheckRun& run, const std::string& path, check::Severity
     for (const std::string& group : of_rule)
       suite.cases.push_back(case_of(run, rule, group, found[{rule.name, group}], fail_level));
   }
-  return write_file(path, report::junit_text({std::move(suite)}));
+  return write_named_file(path, report::junit_text({std::move(suite)}));
 }
 
 }  // namespace msdump::cli

@@ -26,18 +26,18 @@ bool repeats_its_maker(const CheckRun& run, const check::Finding& finding) {
 
 }  // namespace
 
-ShownFindings shown_findings(const CheckRun& run, bool table, bool all) {
-  const bool every = !table || all;
+ShownFindings shown_findings(const CheckRun& run, const ShownKinds& kinds) {
+  const bool every = !kinds.table || kinds.all;
   ShownFindings shown;
   for (const check::Finding& finding : run.report.findings) {
-    if (!every && finding.severity == check::Severity::kNote) continue;
+    if (!every && !kinds.with_notes && finding.severity == check::Severity::kNote) continue;
     if (!every && repeats_its_maker(run, finding)) {
       ++shown.inputs;
     } else {
       shown.rows.push_back(&finding);
     }
   }
-  if (!table) return shown;
+  if (!kinds.table) return shown;
   std::stable_sort(shown.rows.begin(), shown.rows.end(),
                    [](const check::Finding* a, const check::Finding* b) { return a->severity > b->severity; });
   if (every || shown.rows.size() <= kRowsShown) return shown;

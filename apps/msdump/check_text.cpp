@@ -46,6 +46,7 @@ std::string tensor_text(const CheckRun& run, uint32_t tensor) {
   const TensorFacts& facts = (*run.facts)[tensor];
   std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
   if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
+  if (facts.elements == 0U) return text + " empty";
   if (!facts.known()) return text;
   const std::string range = range_text(facts);
   if (facts.is_finite()) return range.empty() ? text + " finite" : text + " " + range;

@@ -59,6 +59,8 @@ Status take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& h
   return {};
 }
 
+bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
+
 // Whoever asks for some operators wants to know of these alone, and of what could not be read.
 void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
   std::vector<bool> ops(input.runs.operators().size(), false);
@@ -75,7 +77,18 @@ void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
   });
 }
 
+// What was named as the first is nothing that a mask has.
+void apply_excuses(CheckReport& report) {
+  const bool named = report.first && report.first->kind != FirstNonfinite::Kind::kOverflow;
+  for (Finding& finding : report.findings) {
+    if (finding.excuse.empty() || (named && finding.tensor == report.first->tensor)) continue;
+    finding.severity = Severity::kNote;
+    finding.message += finding.excuse;
+  }
+}
+
 void finish(const CheckInput& input, CheckReport& report) {
+  apply_excuses(report);
   keep_chosen(input, report.findings);
   for (Finding& finding : report.findings) complete_place(input.runs, finding);
   sort_findings(report.findings);
@@ -114,7 +127,7 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
   const std::vector<Error> failures = together(input.failures, report.failures);
   const std::vector<Oddity> oddities = find_oddities(*runs.side().index);
   judge_completeness({runs, settings, orders, input.selection, failures, oddities}, input.rules, report.findings);
-  if (input.rules.on(RuleId::kNan) || input.rules.on(RuleId::kInf)) {
+  if (searches_nonfinite(input.rules)) {
     MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
   }
   if (input.rules.on(RuleId::kOperatorOverflow))
@@ -126,10 +139,13 @@ Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const
 Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
   const OpRuns& runs = input.runs;
   CheckReport report;
-  MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
+  if (searches_nonfinite(input.rules)) {
+    MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
+  }
   if (!report.first) {
     report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
-    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
+    if (input.rules.on(RuleId::kOperatorOverflow))
+      MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
     judge_overflows(runs, report.overflows, input.rules, report.findings);
   } else {
     std::vector<Finding> all;

@@ -38,6 +38,7 @@ void judge_completeness(const CompletenessInput& input, const RuleSet& rules, st
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 

@@ -119,6 +119,7 @@ void judge_completeness(const CompletenessInput& input, const RuleSet& rules, st
   judge_msprobe(input, rules, findings);
   judge_slots(input, rules, findings);
   judge_steps(input, rules, findings);
+  judge_ranks(input, rules, findings);
 }
 
 }  // namespace msdump::check

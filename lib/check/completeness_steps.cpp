@@ -209,7 +209,6 @@ class StepJudge {
 
   void judge_lacking() {
     if (!rules_.on(RuleId::kMissingStep)) return;
-    judge_ranks();
     for (const Oddity& oddity : input_.oddities) {
       if (oddity.kind != OddityKind::kLackingSteps) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
@@ -218,30 +217,6 @@ class StepJudge {
       finding.rank = folder.rank;
       finding.path = path_of(index_, oddity);
       finding.hint = "that process ended earlier, its disk was full, or its configuration has another iteration";
-      findings_.push_back(std::move(finding));
-    }
-  }
-
-  // Ranks with folders, and no tensor.
-  void judge_ranks() {
-    std::map<int64_t, uint32_t> known;  // rank to one of its folders
-    std::set<int64_t> with_tensors;
-    for (uint32_t i = 0; i < index_.folders().size(); ++i) {
-      const FolderIdentity& folder = index_.folders()[i].identity;
-      if (folder.rank && selected(folder)) known.try_emplace(*folder.rank, i);
-    }
-    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
-      if (const Number rank = identity_of(index_, input_.runs.record(tensor)).rank) with_tensors.insert(*rank);
-    }
-    for (const auto& [rank, folder] : known) {
-      if (with_tensors.empty() || with_tensors.count(rank) > 0) continue;
-      Finding finding =
-          tree_finding(rules_, RuleId::kMissingStep, fmt::format("rank {} has no tensor; others have", rank));
-      finding.rank = rank;
-      finding.path = index_.folders()[folder].relative;
-      finding.hint =
-          "that process ended before its first dump, support_device leaves its device out, or its files were "
-          "not copied";
       findings_.push_back(std::move(finding));
     }
   }

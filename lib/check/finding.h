@@ -26,6 +26,7 @@ struct Finding {
   std::string path;       // relative to the dump; empty: the tensor's or the file's, or no single file
   report::Value value;    // the number that the rule judged
   std::string message, hint;
+  std::string excuse = {};  // why it is but a note, as the end of the message; void for what is named as the first
 };
 
 }  // namespace msdump::check

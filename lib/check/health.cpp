@@ -44,6 +44,13 @@ bool diverges(std::string_view op_type) {
   return begins_with_any(plain, kDiverging) || plain == "realdiv" || plain == "divnonan";
 }
 
+// Sums: an infinity comes out where one went in, once for each time that broadcasting repeats it, or is made.
+bool adds(std::string_view op_type) {
+  static constexpr std::array<std::string_view, 9> kSums = {"add",  "addv2", "addn", "biasadd", "tensoradd",
+                                                            "iadd", "radd",  "sub",  "isub"};
+  return std::find(kSums.begin(), kSums.end(), plain_type(op_type)) != kSums.end();
+}
+
 }  // namespace
 
 bool is_two_valued(const TensorFacts& facts) {
@@ -112,12 +119,28 @@ Health HealthJudge::of_made(uint32_t tensor, uint32_t run) const {
   return only_negative ? of_negative_infinity(tensor, run) : of(tensor);
 }
 
+bool HealthJudge::has_more_than_its_terms(uint32_t tensor, uint32_t run) const {
+  const TensorFacts& made = facts_[tensor];
+  const std::vector<uint32_t> terms = inputs_of(run);
+  if (!adds(runs_.operators()[runs_.runs()[run].op].type) || terms.size() < 2) return false;
+  if (!made.negative_inf || made.elements.value_or(0) == 0) return false;
+  uint64_t most = 0;
+  for (const uint32_t term : terms) {
+    const TensorFacts& facts = facts_[term];
+    const uint64_t elements = facts.elements.value_or(0);
+    if (!facts.known() || !facts.negative_inf || elements == 0 || *made.elements % elements != 0) return false;
+    most += *facts.negative_inf * (*made.elements / elements);
+  }
+  return *made.negative_inf > most;
+}
+
 Health HealthJudge::of_negative_infinity(uint32_t tensor, uint32_t run) const {
   const std::string_view type = runs_.operators()[runs_.runs()[run].op].type;
   const std::vector<uint32_t> inputs = inputs_of(run);
   const auto any = [&](const auto& holds) {
     return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return holds(facts_[input]); });
   };
+  if (has_more_than_its_terms(tensor, run)) return Health::kBad;
   if (any([](const TensorFacts& input) { return input.has_negative_inf; })) return Health::kMasked;
   if (puts_given_values(type)) return Health::kMasked;
   if (converts(type)) {

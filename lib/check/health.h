@@ -1,7 +1,7 @@
 // Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is how attention masks, and scores under a mask,
 // look; it is no fault when
 //
-//   * an input of the operator has some already, or
+//   * an input of the operator has some already (of a sum: as many), or
 //   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are no
 //     results (-1e9, the smallest float32), or
 //   * it is a parameter that holds one other value at most: a mask that the network keeps, or
@@ -33,6 +33,8 @@ class HealthJudge {
   // An infinity that came in, as a constant or a parameter (where a running minimum begins), and of which every operator
   // that read it made something finite. The outputs of these are to have been read.
   [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
+  // Has a sum more -inf than its terms, all of which are known, can put into it?
+  [[nodiscard]] bool has_more_than_its_terms(uint32_t tensor, uint32_t run) const;
   // The tensors that tell of an input: what was dumped of it, else the output that it was.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 

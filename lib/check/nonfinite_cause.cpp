@@ -24,6 +24,12 @@ bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
 
 }  // namespace
 
+bool CauseFinder::is_empty(uint32_t tensor) const {
+  const Shape* const shape = runs_.record(tensor).shape;
+  return facts_[tensor].elements == 0U ||
+         (shape != nullptr && std::find(shape->begin(), shape->end(), 0) != shape->end());
+}
+
 std::vector<uint32_t> CauseFinder::judged_of(uint32_t run) const {
   std::vector<uint32_t> tensors;
   for (const uint32_t output : runs_.runs()[run].outputs) {
@@ -72,7 +78,8 @@ const RunInput* CauseFinder::infinite_input(uint32_t run) const {
 Result<bool> CauseFinder::has_good_inputs(uint32_t run) {
   const std::vector<uint32_t> inputs = health_.inputs_of(run);
   MSDUMP_CHECK_OK(facts_.read(inputs, context_));
-  const bool known = std::all_of(inputs.begin(), inputs.end(), [&](uint32_t tensor) { return facts_[tensor].known(); });
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [&](uint32_t tensor) { return facts_[tensor].known() || is_empty(tensor); });
   return !inputs.empty() && known && bad_input(run) == nullptr;
 }
 
@@ -111,7 +118,7 @@ FirstNonfinite CauseFinder::start(uint32_t run) const {
   found.outputs = runs_.runs()[run].outputs;
   const auto all = [&](const auto& holds) {
     return std::all_of(found.inputs.begin(), found.inputs.end(),
-                       [&](uint32_t tensor) { return holds(facts_[tensor]); });
+                       [&](uint32_t tensor) { return is_empty(tensor) || holds(facts_[tensor]); });
   };
   const std::vector<RunInput>& inputs = runs_.runs()[run].inputs;
   const bool lacks = std::any_of(inputs.begin(), inputs.end(), [](const RunInput& input) {
@@ -137,10 +144,17 @@ FirstNonfinite CauseFinder::root(uint32_t run) const {
     shown = fmt::format(", as {} of {} shows", slot_text(runs_.record(found.tensor)),
                         runs_.operators()[runs_.runs()[reader].op].name);
   }
-  if (found.inputs_finite == true) {
+  const auto empty =
+      std::find_if(found.inputs.begin(), found.inputs.end(), [&](uint32_t input) { return is_empty(input); });
+  if (found.inputs_finite == true && empty != found.inputs.end()) {
+    found.reason =
+        fmt::format("its {} has no element, its output is not finite{}", slot_text(runs_.record(*empty)), shown);
+  } else if (found.inputs_finite == true) {
     found.reason = "its inputs are finite, its output is not" + shown;
   } else if (found.inputs.empty()) {
     found.reason = "its output is not finite" + shown + "; its inputs were not dumped";
+  } else if (found.inputs_finite == false && health_.has_more_than_its_terms(found.tensor, run)) {
+    found.reason = "its inputs have the -inf of a mask, its output has more" + shown;
   } else if (found.inputs_finite == false) {
     found.reason = "its inputs have no NaN and no +inf, only the -inf of a mask; its output is not finite" + shown;
   } else {
@@ -183,13 +197,33 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
     found.kind = Kind::kInput;
     found.reason = fmt::format("its {} is not finite, although it was when {} wrote it", input,
                                runs_.operators()[runs_.runs()[bad.made_by].op].name);
+  } else if (!runs_.runs()[run].ordered) {
+    found.kind = Kind::kInput;
+    found.reason = fmt::format("its {} is not finite already; nothing tells the order of the operators", input);
+  } else if (const std::string hidden = hidden_before(run); !hidden.empty()) {
+    found.kind = kind_of(facts_[found.tensor]);
+    found.reason = fmt::format("its {} is not finite already; {}", input, hidden);
   } else {
     found.kind = Kind::kInput;
-    found.reason = runs_.runs()[run].ordered
-                       ? fmt::format("its {} is not finite already, and no operator before it made it", input)
-                       : fmt::format("its {} is not finite already; nothing tells the order of the operators", input);
+    found.reason = fmt::format("its {} is not finite already, and no operator before it made it", input);
   }
   return found;
+}
+
+// What may have made an input of this run and could not be looked at; empty for nothing. Without a flow that is all that
+// ran before it.
+std::string CauseFinder::hidden_before(uint32_t run) const {
+  const OpRun& of = runs_.runs()[run];
+  for (uint32_t before = run; before-- > 0;) {
+    const OpRun& other = runs_.runs()[before];
+    if (other.step != of.step || other.rank != of.rank) continue;
+    const std::string& name = runs_.operators()[other.op].name;
+    const std::vector<uint32_t>& outputs = other.outputs;
+    if (!asked_[before]) return fmt::format("{} before it was not asked for", name);
+    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t one) { return is_lost(one) && !is_empty(one); }))
+      return fmt::format("what {} before it wrote cannot be read", name);
+  }
+  return {};
 }
 
 // msprobe records the parameters of a module with its own call, after those inside it that read them.

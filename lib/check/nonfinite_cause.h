@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -47,9 +48,11 @@ class CauseFinder {
  private:
   [[nodiscard]] const RunInput* infinite_input(uint32_t run) const;  // of the network, with -inf among its values
   [[nodiscard]] bool is_bad_input(const RunInput& input) const;
+  [[nodiscard]] bool is_empty(uint32_t tensor) const;  // of no element
   [[nodiscard]] bool is_lost(uint32_t output) const { return facts_.has_read(output) && !facts_[output].known(); }
   [[nodiscard]] FirstNonfinite start(uint32_t run) const;
   [[nodiscard]] FirstNonfinite root(uint32_t run) const;
+  [[nodiscard]] std::string hidden_before(uint32_t run) const;
   Result<uint32_t> module_parameter_like(uint32_t tensor);
 
   const OpRuns& runs_;

@@ -212,7 +212,9 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "a step with fewer tensors than others of the same rank and graph, or with none"},
+       "a step with fewer tensors than others of the same rank and graph, or than the same step of other ranks, or "
+       "with none; a "
+       "note where scripts may branch"},
       {kMissingStep,
        "missing_step",
        "",
@@ -240,7 +242,7 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {},
        "operators with a kernel, by the IR or the execution order, without a tensor where others of their graph have "
-       "some"},
+       "some; a warning where a fifth of all or more are missing"},
       {kMissingSlots,
        "missing_slots",
        "",

@@ -86,7 +86,7 @@ class TensorJudge {
       if (Finding* const finding = add(RuleId::kNan, tensor)) {
         finding->value = number_value(facts.nan);
         finding->message = fmt::format("{}: NaN", count_text(facts.nan, facts));
-        soften(tensor, health, *finding);
+        excuse(tensor, health, *finding);
       }
     }
     if (!facts.has_positive_inf && !facts.has_negative_inf) return;
@@ -98,19 +98,16 @@ class TensorJudge {
     finding->value = number_value(infinite);
     const std::string_view sign = !facts.has_negative_inf ? "+inf" : !facts.has_positive_inf ? "-inf" : "+inf and -inf";
     finding->message = fmt::format("{}: {}", count_text(infinite, facts), sign);
-    soften(tensor, health, *finding);
+    excuse(tensor, health, *finding);
   }
 
-  void soften(uint32_t tensor, Health health, Finding& finding) const {
+  void excuse(uint32_t tensor, Health health, Finding& finding) const {
     if (runs_.role(tensor) == Role::kUnwritten) {
-      finding.severity = Severity::kNote;
-      finding.message += "; nothing reads this output, the kernel may never have written it";
+      finding.excuse = "; nothing reads this output, the kernel may never have written it";
     } else if (finding.kind == info(RuleId::kInf).name && health_.does_no_harm(tensor)) {
-      finding.severity = Severity::kNote;
-      finding.message += "; what the operator makes of it is finite";
+      finding.excuse = "; what the operator makes of it is finite";
     } else if (health == Health::kMasked) {
-      finding.severity = Severity::kNote;
-      finding.message += ", as a mask has";
+      finding.excuse = ", as a mask has";
     }
   }
 
@@ -147,8 +144,7 @@ class TensorJudge {
                                                    : "+-",
                                    largest, name_of(facts.dtype));
     if (positive == 0 && is_edge_mask(tensor, facts, negative)) {
-      finding->severity = Severity::kNote;
-      finding->message += ", as a mask has";
+      finding->excuse = ", as a mask has";
     }
   }
 

@@ -259,7 +259,7 @@ Result<std::string> Baseline::text() const {
 Status Baseline::write(const std::string& path) const {
   auto content = text();
   if (!content) return fail(std::move(content.error()).with_path(path));
-  return write_file(path, *content);
+  return write_named_file(path, *content);
 }
 
 std::vector<const TensorKey*> Baseline::unused() const {

@@ -36,6 +36,12 @@ bool may_be_empty(FileKind kind) {
   return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
 }
 
+// "shape_0" is a scalar: MindSpore writes no file for an empty tensor.
+bool is_lost_scalar(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  return file.size == 0 && parsed && parsed->shape.empty();
+}
+
 // What the bytes of a raw file contradict; empty when they do not.
 std::string against_name(const IndexedFile& file) {
   const auto parsed = parse_raw_bin_file_name(file.shown_name());
@@ -44,8 +50,6 @@ std::string against_name(const IndexedFile& file) {
     if (width == 0 || file.size % width == 0) return {};
     return fmt::format("{} bytes are no whole number of {}", file.size, name_of(file.facts.dtype));
   }
-  // "shape_0" is a scalar, but an empty vector would be written the same way.
-  if (parsed->shape.empty() && file.size == 0) return {};
   const auto count = element_count(parsed->shape);
   const auto bytes = count && !is_raw(parsed->dtype) ? bytes_of(parsed->dtype, *count) : std::nullopt;
   if (bytes == file.size) return {};
@@ -58,6 +62,7 @@ std::optional<Oddity> look_at(const IndexedFile& file, uint32_t number) {
   const FileKind kind = kind_in_tree(file);
   if (!file.regular) return std::nullopt;
   if (kind == FileKind::kRaw) {
+    if (is_lost_scalar(file)) return Oddity{OddityKind::kEmptyFile, number, {}};
     std::string text = against_name(file);
     if (!text.empty()) return Oddity{OddityKind::kSizeAgainstName, number, std::move(text)};
     return std::nullopt;

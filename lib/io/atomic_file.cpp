@@ -30,6 +30,18 @@ Error write_error(int errno_value, std::string_view what, const std::string& pat
   return error;
 }
 
+Status write_into(const std::string& path, std::string_view content) {
+  const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!descriptor.valid()) return fail(write_error(errno, "open", path));
+  while (!content.empty()) {
+    const ssize_t put = ::write(descriptor.get(), content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(write_error(errno, "write", path));
+    content.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
@@ -92,6 +104,16 @@ Status write_file(const std::string& path, std::string_view content) {
   MSDUMP_TRY(AtomicFile file, AtomicFile::create(path));
   MSDUMP_CHECK_OK(file.write_at(0, std::as_bytes(std::span(content.data(), content.size()))));
   return file.commit();
+}
+
+Status write_named_file(const std::string& path, std::string_view content) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return write_file(path, content);
+  if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_directory(status))
+    return write_into(path, content);
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return write_file(error ? path : target.string(), content);
 }
 
 Status make_directories(const std::string& path) {

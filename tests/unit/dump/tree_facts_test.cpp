@@ -107,7 +107,7 @@ TEST_CASE("empty files and files too small for their header are odd") {
                                         "a/statistic.csv: 7 bytes: too small for its header"});
 }
 
-TEST_CASE("a raw file that contradicts its name is odd, a scalar of size 0 is not") {
+TEST_CASE("a raw file that contradicts its name is odd, a scalar without a byte is empty") {
   const ScratchDir scratch;
   const std::string good = "x_output_0_shape_2_3_Float32_DefaultFormat.bin";
   scratch.write(good, std::string(24, 'x'));
@@ -118,6 +118,7 @@ TEST_CASE("a raw file that contradicts its name is odd, a scalar of size 0 is no
   CHECK(
       look_at(scratch).odd() ==
       Words{
+          "empty_output_0_shape_0_Float32_DefaultFormat.bin: empty",
           "Add.a.1.2.1700000000000000.output.0.ND.BF16: 3 bytes are no whole number of bfloat16",
           "huge_output_0_shape_9000000000_9000000000_Float32_DefaultFormat.bin: 9000000000x9000000000 of float32, as "
           "its name says, is too large to be true",

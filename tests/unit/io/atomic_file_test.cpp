@@ -79,6 +79,36 @@ TEST_CASE("a link of that name is replaced and what it points to is not written 
   CHECK_FALSE(fs::is_symlink(scratch.file("out")));
 }
 
+TEST_CASE("of a file that the user has named a link stays and what it points to is replaced") {
+  const ScratchDir scratch;
+  scratch.write("target", "old");
+  fs::create_symlink("target", scratch.path() / "link");
+  REQUIRE(write_named_file(scratch.file("link"), "new"));
+  CHECK(fs::is_symlink(scratch.path() / "link"));
+  CHECK(scratch.read("target") == "new");
+  REQUIRE(write_named_file(scratch.file("another"), "newer"));
+  CHECK(scratch.read("another") == "newer");
+}
+
+TEST_CASE("what is no regular file is written into and stays what it is") {
+  const ScratchDir scratch;
+  const std::string pipe = scratch.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::string got;
+  std::thread reader([&] { got = scratch.read("pipe"); });
+  const Status written = write_named_file(pipe, "through");
+  reader.join();
+  CHECK(written);
+  CHECK(got == "through");
+  CHECK(fs::is_fifo(pipe));
+  REQUIRE_FALSE(fs::is_regular_file("/dev/full"));
+  const Status full = write_named_file("/dev/full", "x");
+  REQUIRE_FALSE(full);
+  CHECK(full.error().code == ErrorCode::kWriteFailed);
+  CHECK_FALSE(fs::is_regular_file("/dev/full"));
+  CHECK_FALSE(write_named_file(scratch.path().string(), "x"));  // a directory
+}
+
 TEST_CASE("blocks are written at their offsets by several threads") {
   const ScratchDir scratch;
   const std::string content = test::pattern_bytes(1 << 20, 5);

@@ -1,0 +1,61 @@
+// Ranks of one run, side by side.
+#include "check/completeness.h"
+
+#include <functional>
+
+#include "small_dump.h"
+
+namespace msdump::check {
+namespace {
+
+void write_op(const test::ScratchDir& scratch, const std::string& type, int op, int64_t rank, int64_t step = 0) {
+  const std::string name = fmt::format("Default/{}-op{}", type, op);
+  scratch.write(tensor_path(name, op, "output.0", step, rank), floats({1, 2}));
+}
+
+// Four operators in each step of each rank, but for what is left out.
+void write_ranks(const test::ScratchDir& scratch, int64_t ranks, const std::function<bool(int64_t, int)>& has) {
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    for (const int64_t step : {0, 1}) {
+      for (int op = 0; op < 4; ++op) {
+        if (has(rank, op)) write_op(scratch, "Mul", op, rank, step);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("operators that all other ranks have in the same steps are missing, told once for a rank") {
+  const test::ScratchDir scratch;
+  write_ranks(scratch, 3, [](int64_t rank, int op) { return rank != 1 || op < 2; });
+  const Finding finding = Checked(scratch.path()).only("incomplete_step");
+  CHECK(finding.rank == 1);
+  CHECK(finding.step == 0);
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(finding.message ==
+        "2 operators that all other ranks have are not here: Default_Mul-op2, Default_Mul-op3, in 2 steps from 0 to 1");
+}
+
+TEST_CASE("of two ranks the one with less is told of") {
+  const test::ScratchDir scratch;
+  write_ranks(scratch, 2, [](int64_t rank, int op) { return rank == 0 || op != 1; });
+  CHECK(Checked(scratch.path()).only("incomplete_step").rank == 1);
+}
+
+TEST_CASE("ranks of a pipeline have operators of their own and lack nothing") {
+  const test::ScratchDir scratch;
+  write_ranks(scratch, 2, [](int64_t rank, int op) { return (rank == 0) == (op < 2); });
+  CHECK(Checked(scratch.path()).of("incomplete_step").empty());
+}
+
+TEST_CASE("a rank that alone sends or receives lacks nothing") {
+  const test::ScratchDir scratch;
+  write_ranks(scratch, 3, [](int64_t, int) { return true; });
+  for (const int64_t rank : {0, 2}) {
+    for (const int64_t step : {0, 1}) write_op(scratch, "AllReduce", 9, rank, step);
+  }
+  CHECK(Checked(scratch.path()).of("incomplete_step").empty());
+}
+
+}  // namespace msdump::check
