@@ -60,7 +60,9 @@ class Check : public Command {
     app.add_flag("--first", options_.first,
                  "Only search the first operator that makes NaN or an infinity; reads no more tensors than that takes")
         ->group(kOutputGroup);
-    app.add_flag("--trend", options_.trend, "Rows of min, max, mean and norm, tensor by tensor over the steps")
+    app.add_flag(
+           "--trend", options_.trend,
+           "Tensor by tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
         ->group(kOutputGroup);
     app.add_flag("--all", options_.all, "In the table also the notes, and every row")->group(kOutputGroup);
     app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
@@ -226,7 +228,11 @@ class Check : public Command {
     if (!read) return session.end_with(read.error());
     run.report.failures = run.facts->failures();
     if (options_.form == report::Form::kTable) {
-      (void)session.out.write(trend_text(run));
+      const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_line_columns(run));
+      for (const check::TrendSeries& series : all) {
+        if (run.chosen[series.tensors.front()] && !sink->row(trend_line(run, series))) break;
+      }
+      (void)sink->finish({});
     } else {
       print_trend_rows(session, run, wanted, series_chosen);
     }

@@ -1,5 +1,6 @@
 #include "check_rows.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ void complete(const CheckRun& run, uint32_t tensor, ShownRecord& shown) {
   }
   TensorRecord& record = shown.record;
   const DType dtype = (*run.facts)[tensor].dtype;
-  if (record.name.dtype == DType::kUndefined) record.name.dtype = dtype;
+  if (dtype != DType::kUndefined) record.name.dtype = dtype;
   if (record.shape != nullptr || !record.has_elements || record.broken) return;
   const auto opened = run.catalogue().index.open_tensors(run.catalogue().index.files()[record.file]);
   if (!opened || record.item >= opened->tensors.size()) return;
@@ -238,6 +239,44 @@ std::vector<report::Column> trend_columns() {
   for (const char* const key : {"count", "nan_count", "negative_inf_count", "positive_inf_count", "finite"})
     columns.push_back({key, ""});
   return columns;
+}
+
+report::Row trend_line(const CheckRun& run, const check::TrendSeries& series) {
+  std::vector<std::optional<double>> norms;
+  for (const uint32_t tensor : series.tensors) {
+    const check::TensorFacts& facts = (*run.facts)[tensor];
+    norms.push_back(facts.known() && !facts.is_finite() ? std::optional(std::nan("")) : facts.l2norm);
+  }
+  const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
+  const DumpIndex& index = run.catalogue().index;
+  const Identity first = identity_of(index, run.runs->record(series.tensors.front()));
+  const Identity last = identity_of(index, run.runs->record(series.tensors.back()));
+  report::Row row;
+  row.add("rank", first.rank).add("graph", first.graph);
+  row.add("op_name", run.op_name(run.runs->op_of(series.tensors.front())));
+  row.add("tensor", fmt::format("{}:{}", name_of(first.name.io), first.name.slot));
+  row.add("occurrence", first.occurrence);
+  const int64_t from = first.step.value_or(0), to = last.step.value_or(0);
+  const bool gaps = to - from + 1 != static_cast<int64_t>(series.tensors.size());
+  row.add("steps",
+          gaps ? fmt::format("{}-{}, {} of them", from, to, series.tensors.size()) : fmt::format("{}-{}", from, to));
+  row.add("norm", fmt::format("{} -> {}", number(norms.front()), number(norms.back())));
+  row.add("line", check::sparkline(norms));
+  return row;
+}
+
+std::vector<report::Column> trend_line_columns(const CheckRun& run) {
+  const auto& tensors = *run.side.tensors;
+  const bool loops =
+      std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.occurrence > 0; });
+  return {number_column("rank", several(run, &FolderIdentity::rank)),
+          number_column("graph", several(run, &FolderIdentity::graph)),
+          {"op_name", "op name"},
+          {"tensor", "tensor"},
+          {"occurrence", loops ? "occurrence" : ""},
+          {"steps", "steps"},
+          {"norm", "norm, first -> last step"},
+          {"line", "step by step"}};
 }
 
 report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "check/trend.h"
 #include "check_run.h"
 #include "report/row_sink.h"
 #include "report/value.h"
@@ -20,6 +21,9 @@ namespace msdump::cli {
 // --trend: a row a tensor and step.
 [[nodiscard]] report::Row trend_row(const CheckRun& run, uint32_t tensor);
 [[nodiscard]] std::vector<report::Column> trend_columns();
+// The same for people: a row a tensor, with its first and last norm and a sparkline over the steps.
+[[nodiscard]] report::Row trend_line(const CheckRun& run, const check::TrendSeries& series);
+[[nodiscard]] std::vector<report::Column> trend_line_columns(const CheckRun& run);
 
 // --list-rules.
 [[nodiscard]] report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules);

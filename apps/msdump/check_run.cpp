@@ -119,6 +119,9 @@ Result<std::unique_ptr<CheckRun>> open_check(Session& session, const CheckOption
   auto run = std::make_unique<CheckRun>();
   MSDUMP_TRY(run->rules, rules_of(options));
   MSDUMP_TRY(run->opened, open_graph(session, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
+  const bool no_ir = run->opened.graph().size() == 0 && run->opened.loaded->failures.empty();
+  if (!options.graph.ir.empty() && no_ir)
+    return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));
   run->side.index = &run->catalogue().index;
   run->side.tensors = &run->catalogue().list.tensors();
   use_graph(session, *run);

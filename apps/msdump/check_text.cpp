@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "check/trend.h"
 #include "graph_rows.h"
 
 namespace msdump::cli {
@@ -134,46 +133,6 @@ std::string check_summary_text(const CheckRun& run) {
   text += parts.empty() ? ": nothing to report" : parts;
   if (const size_t blind = run.facts->count_without_values(); blind > 0)
     text += fmt::format("; of {} nothing but a checksum, or nothing, is known", plural(blind, "tensor"));
-  return text;
-}
-
-std::string trend_text(const CheckRun& run) {
-  struct Line {
-    std::string name, tensor, range;
-    std::string line;
-  };
-  std::vector<Line> lines;
-  size_t name_width = 0, tensor_width = 0, range_width = 0;
-  for (const check::TrendSeries& series : check::series_by_step(*run.runs)) {
-    if (!run.chosen[series.tensors.front()]) continue;
-    std::vector<std::optional<double>> norms;
-    for (const uint32_t tensor : series.tensors) {
-      const TensorFacts& facts = (*run.facts)[tensor];
-      norms.push_back(facts.known() && !facts.is_finite() ? std::optional(std::nan("")) : facts.l2norm);
-    }
-    const NameFacts& name = run.runs->record(series.tensors.front()).name;
-    const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
-    Line line{escape_for_terminal(run.op_name(run.runs->op_of(series.tensors.front()))),
-              fmt::format("{}:{}", name_of(name.io), escape_for_terminal(name.slot)),
-              fmt::format("{} -> {}", number(norms.front()), number(norms.back())), check::sparkline(norms)};
-    name_width = std::max(name_width, display_width(line.name));
-    tensor_width = std::max(tensor_width, display_width(line.tensor));
-    range_width = std::max(range_width, line.range.size());
-    lines.push_back(std::move(line));
-  }
-  if (lines.empty()) return {};
-  std::string text;
-  lines.insert(lines.begin(), {"op name", "tensor", "norm, first -> last step", "step by step"});
-  name_width = std::max(name_width, lines.front().name.size());
-  tensor_width = std::max(tensor_width, lines.front().tensor.size());
-  range_width = std::max(range_width, lines.front().range.size());
-  for (const Line& line : lines) {
-    const auto padded = [](const std::string& cell, size_t width) {
-      return cell + std::string(width - std::min(width, display_width(cell)), ' ');
-    };
-    text += fmt::format("{}  {}  {}  {}\n", padded(line.name, name_width), padded(line.tensor, tensor_width),
-                        padded(line.range, range_width), line.line);
-  }
   return text;
 }
 

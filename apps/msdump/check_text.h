@@ -1,4 +1,4 @@
-// What msdump check says to people: the first operator with its line and ranges, what to do, one line a trend.
+// What msdump check says to people: the first operator with its line and ranges, and what to do.
 #pragma once
 
 #include <string>
@@ -13,7 +13,5 @@ namespace msdump::cli {
 [[nodiscard]] std::string hints_text(const CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
 [[nodiscard]] std::string check_summary_text(const CheckRun& run);
-// --trend, a line a tensor: its name, first and last norm, and a sparkline.
-[[nodiscard]] std::string trend_text(const CheckRun& run);
 
 }  // namespace msdump::cli

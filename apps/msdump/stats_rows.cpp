@@ -83,7 +83,7 @@ class Rows {
     // Files that hold one tensor were opened here for the first time; a row of a table that tells of them may not be
     // right, or be about a part of it.
     const bool opened_here = !task_.catalogue.index.files()[tensor.file].facts.slot.empty();
-    if (shown.name.dtype == DType::kUndefined) shown.name.dtype = statistics.dtype;
+    if (statistics.dtype != DType::kUndefined) shown.name.dtype = statistics.dtype;
     if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
     if (opened_here || !shown.bytes) shown.bytes = statistics.stored_bytes;
     report::Row result = identity_object(task_.catalogue.index, shown);

@@ -70,7 +70,8 @@ struct Closing {
 };
 
 struct SinkOptions {
-  size_t max_width = 0;       // table: cut lines to so many display columns; 0: never
+  size_t max_width =
+      0;  // table: so many display columns; long names are cut in the middle, lines at their end; 0: never
   bool for_terminal = false;  // CSV: escape control characters, which would drive the terminal
 };
 

@@ -11,6 +11,7 @@ namespace msdump::report {
 namespace {
 
 constexpr std::string_view kGap = "  ";
+constexpr size_t kNarrowestName = 28;
 
 struct Cell {
   std::string text;
@@ -40,18 +41,34 @@ Cell cell_of(const Value* value) {
   return cell;
 }
 
+// Where the longest prefix ends that is no wider than this.
+size_t end_of_prefix(std::string_view text, size_t width) {
+  size_t used = 0, end = 0;
+  while (end < text.size()) {
+    const size_t length = std::max<size_t>(utf8_sequence_length(text, end), 1);
+    used += display_width(text.substr(end, length));
+    if (used > width) break;
+    end += length;
+  }
+  return end;
+}
+
 // The longest prefix that leaves room for the sign that something is missing.
 std::string cut_to_width(const std::string& line, size_t width) {
   if (display_width(line) <= width) return line;
-  size_t used = 0, end = 0;
-  while (end < line.size()) {
-    const size_t length = std::max<size_t>(utf8_sequence_length(line, end), 1);
-    const size_t columns = display_width(std::string_view(line).substr(end, length));
-    if (used + columns > width - 1) break;
-    used += columns;
-    end += length;
-  }
-  return line.substr(0, end) + "…";
+  return line.substr(0, end_of_prefix(line, width - 1)) + "…";
+}
+
+// The end of a name says more than its beginning.
+std::string cut_in_the_middle(const std::string& text, size_t width) {
+  const size_t whole = display_width(text);
+  if (whole <= width) return text;
+  const size_t head = (width - 1) / 3, tail = width - 1 - head;
+  const std::string_view begin = std::string_view(text).substr(0, end_of_prefix(text, head));
+  size_t rest = end_of_prefix(text, whole - tail);
+  while (display_width(std::string_view(text).substr(rest)) > tail)
+    rest += std::max<size_t>(utf8_sequence_length(text, rest), 1);
+  return fmt::format("{}…{}", begin, std::string_view(text).substr(rest));
 }
 
 class TableSink : public RowSink {
@@ -101,6 +118,7 @@ class TableSink : public RowSink {
       right_[i] = right_[i] && any_number[i];
     }
     measured_ = true;
+    shrink_names();
     MSDUMP_CHECK_OK(print(titles));
     for (const std::vector<Cell>& cells : waiting_) MSDUMP_CHECK_OK(print(cells));
     waiting_.clear();
@@ -108,13 +126,33 @@ class TableSink : public RowSink {
     return {};
   }
 
+  // Where the lines are wider than the terminal the widest texts give way, but not the last: it is cut at its end.
+  void shrink_names() {
+    shrunk_.assign(widths_.size(), false);
+    if (max_width_ == 0) return;
+    size_t all = kGap.size() * (widths_.size() - 1);
+    for (const size_t width : widths_) all += width;
+    while (all > max_width_) {
+      size_t widest = widths_.size();
+      for (size_t i = 0; i + 1 < widths_.size(); ++i) {
+        const bool can = !right_[i] && widths_[i] > kNarrowestName;
+        if (can && (widest == widths_.size() || widths_[i] > widths_[widest])) widest = i;
+      }
+      if (widest == widths_.size()) return;
+      --widths_[widest];
+      --all;
+      shrunk_[widest] = true;
+    }
+  }
+
   Status print(const std::vector<Cell>& cells) {
     line_.clear();
     for (size_t i = 0; i < cells.size(); ++i) {
-      const size_t width = display_width(cells[i].text);
+      const std::string text = shrunk_[i] ? cut_in_the_middle(cells[i].text, widths_[i]) : cells[i].text;
+      const size_t width = display_width(text);
       const std::string padding(width < widths_[i] ? widths_[i] - width : 0, ' ');
       if (i > 0) line_ += kGap;
-      line_ += right_[i] ? padding + cells[i].text : cells[i].text + padding;
+      line_ += right_[i] ? padding + text : text + padding;
     }
     line_.erase(line_.find_last_not_of(' ') + 1);
     if (max_width_ > 0) line_ = cut_to_width(line_, max_width_);
@@ -128,7 +166,8 @@ class TableSink : public RowSink {
   bool measured_ = false;
   std::vector<std::vector<Cell>> waiting_;
   std::vector<size_t> widths_;
-  std::vector<bool> right_;  // columns of numbers are aligned to the right
+  std::vector<bool> right_;   // columns of numbers are aligned to the right
+  std::vector<bool> shrunk_;  // their texts are cut in the middle
   std::string line_;
 };
 

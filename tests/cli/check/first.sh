@@ -27,3 +27,5 @@ msdump check --first --json -q | jq -c '.first | {op_name, op_type, order, kind,
 two_floats "$(file Mul 1 3 input)" "$nan"
 two_floats "$(file Mul 1 3 output)" "$nan"
 show msdump check --first
+mkdir noir
+show msdump check --first --ir noir

@@ -52,6 +52,15 @@ TEST_CASE("table: lines are cut to the terminal, by columns and not by bytes") {
   CHECK(table({row_of("算子算子算子", 1)}, {}, 6) == "name …\n算子…\n");
 }
 
+TEST_CASE("table: where a line is too wide long names lose their middle, so that the columns behind them are seen") {
+  const std::string name = "Default/network-WithLossCell/_backbone-Net/fc1-Dense/MatMul-op20";
+  CHECK(table({row_of(name, "max 159 > 30"), row_of("算子" + name, "x")}, {}, 60) ==
+        "name                                            count\n"
+        "Default/network…bone-Net/fc1-Dense/MatMul-op20  max 159 > 30\n"
+        "算子Default/net…bone-Net/fc1-Dense/MatMul-op20  x\n");
+  CHECK(table({row_of(name, 3)}, {}, 20) == "name               …\nDefault/n…-Dense/Ma…\n");
+}
+
 TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", "name"}}).empty()); }
 
 TEST_CASE("table: numbers are rounded for eyes") {
