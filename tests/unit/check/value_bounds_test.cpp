@@ -151,6 +151,9 @@ TEST_CASE("limits are not for outputs that nothing writes, nor for numbers besid
   const RuleSet rules = only("too_large:max_gt=5");
   CHECK(told_of("Default/Assign-op1", floats({1, 2}), floats({9, 9}), rules).empty());
   CHECK(told_of("Default/Mul-op1", floats({1, 2}), floats({9, 9}), rules).size() == 1);
+  const RuleSet range = only("tensor_range:max_min_gt=5");
+  CHECK(told_of("Default/Assign-op1", floats({1, 2}), floats({1, 9}), range).empty());
+  CHECK(told_of("Default/Mul-op1", floats({1, 2}), floats({1, 9}), range).size() == 1);
   const test::ScratchDir scratch;
   scratch.write(kTablePath, statistic_table("Max Value,Min Value,NaN Count",
                                             {{"Mul-op1", "float32", "7,1,2"}, {"Mul-op2", "float32", "7,1,0"}}));
