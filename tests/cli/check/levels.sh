@@ -17,5 +17,11 @@ rules=(--rule none --rule 'too_large:max_gt=1.5,severity=note' --rule nan:severi
 for level in error warning note; do into_junit "${rules[@]}" --fail-level "$level"; done
 into_junit "${rules[@]}" --op '*Mul*'
 into_junit --first "${rules[@]}"
+# What was the first counts as its own rule says, not as that of NaN.
+mkdir inf
+npy inf/Exp.Default_Exp-op1.0.0.1700000000000001.output.0.DefaultFormat.npy '<f4' '(2,)' '\0\0\x80\x7f\0\0\0\x40'
+into_junit inf --rule none --rule nan --rule inf:severity=note
+into_junit inf --rule none --rule nan:severity=note --rule inf
+rm -r inf
 truncate -s -4 "$mul"
 into_junit --rule none --rule unreadable
