@@ -217,6 +217,20 @@ TEST_CASE("an output that the kernel never writes is no missing one, and what it
   CHECK(Checked(scratch.path()).of("missing_slots").empty());
 }
 
+TEST_CASE("an operator of which nothing but what it updates is there lacks its output") {
+  const test::ScratchDir scratch;
+  std::string body;
+  for (int op = 1; op < 4; ++op) {
+    body += test::node_text(fmt::format("%{}", op), "Mul", op == 1 ? "%para1_x" : fmt::format("%{}", op - 1),
+                            fmt::format("Default/Mul-op{}", op));
+    put(scratch, op);
+  }
+  scratch.write(kIrPath, test::ir_text(body + test::node_text("%4", "Assign", "%para2_w, %3", "Default/Assign-op4")));
+  scratch.write(tensor_path("Default/Assign-op4", 4, "input.0"), floats({1, 2}));
+  CHECK(Checked(scratch.path()).only("missing_slots").message ==
+        "1 operator without a tensor that others have: Default/Assign-op4 (no output)");
+}
+
 TEST_CASE("functions of a script may return nothing") {
   const test::ScratchDir scratch;
   const std::string folder = "step0/rank0/dump_tensor_data/Functional.";
@@ -267,6 +281,22 @@ TEST_CASE("an empty file is told once, and a raw file against its name") {
   CHECK(raw.severity == Severity::kError);
   // Nothing cuts a file so that it becomes longer.
   CHECK(raw.hint.find("ended") == std::string::npos);
+}
+
+TEST_CASE("an empty file of which several errors came is told once") {
+  const test::ScratchDir scratch;
+  put(scratch, 0);
+  const std::string path = tensor_path("Default/Mul-op1", 1, "output.0");
+  scratch.write(path, "");
+  const Checked checked(scratch.path());
+  const std::string whole = (scratch.path() / path).string();
+  const std::vector<Error> failures = {make_error(ErrorCode::kTruncated, "no header").with_path(whole),
+                                       make_error(ErrorCode::kTruncated, "no data").with_path(whole)};
+  const Selection everything;
+  std::vector<Finding> findings;
+  judge_files({checked.runs(), {}, everything, failures, {}}, RuleSet::defaults(), findings);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().kind == "empty_file");
 }
 
 TEST_CASE("an exception dump of a CPU holds operators that did not fail") {

@@ -135,7 +135,7 @@ TEST_CASE("a record without a status says nothing, and one that is cut is a fail
                 opdebug_file(old_record(57, 563, 1)).substr(0, 900));
   const Checked checked(scratch.path());
   CHECK(checked.of("operator_overflow").empty());
-  CHECK(checked.of("unreadable").size() == 1);  // although the list and the search for overflows both read it
+  CHECK(checked.of("unreadable").size() == 1);
 }
 
 TEST_CASE("what an overflow or exception dump holds is what overflowed or failed, but on a CPU") {
@@ -228,6 +228,14 @@ TEST_CASE("up to eight bits of a status are listed") {
   CHECK(describe(hit) == "data mover (SDMA): status 0xff (bits 0, 1, 2, 3, 4, 5, 6, 7), task 1, stream not said");
   hit.status = {0x1FF};
   CHECK(describe(hit) == "data mover (SDMA): status 0x1ff, task 1, stream not said");
+}
+
+TEST_CASE("a record that cannot be opened is told of once, although the list and the search for overflows both try") {
+  const test::ScratchDir scratch;
+  scratch.write(op_path(0, 0, "Mul-op1", 57, 7), floats({1, 2}));
+  scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003",
+                std::string("\x08\0\0\0\0\0\0\0", 8) + "garbage!");
+  CHECK(Checked(scratch.path()).of("unreadable").size() == 1);
 }
 
 }  // namespace msdump::check

@@ -163,4 +163,14 @@ TEST_CASE("a gradient is told of the operator that made it, and msprobe's by its
   CHECK(Checked(recorded.path()).of("gradient_exploding").size() == 1);
 }
 
+TEST_CASE("beside a gradient that explodes the others have not become small") {
+  const test::ScratchDir scratch;
+  const std::string weight = matrix({1, 2, 3, 4}, 2);
+  write(scratch, {0, weight, weight});
+  write(scratch, {1, weight, matrix({1e9F, 1e9F, 1e9F, 1e9F}, 2)});
+  const Checked checked(scratch.path());
+  CHECK(checked.of("gradient_exploding").size() == 1);
+  CHECK(checked.of("gradient_vanishing").empty());
+}
+
 }  // namespace msdump::check
