@@ -292,9 +292,10 @@ class Check : public Command {
   // What came into the operators that were asked for has no row of its own.
   [[nodiscard]] bool first_counts(const CheckRun& run) const {
     if (!run.report.first) return false;
-    const bool overflow = run.report.first->kind == check::FirstNonfinite::Kind::kOverflow;
-    const check::RuleId rule = overflow ? check::RuleId::kOperatorOverflow : check::RuleId::kNan;
-    return run.rules[rule].severity >= options_.fail_level;
+    const check::FirstNonfinite& first = *run.report.first;
+    const bool overflow = first.kind == check::FirstNonfinite::Kind::kOverflow;
+    const check::RuleId special = (*run.facts)[first.tensor].has_nan ? check::RuleId::kNan : check::RuleId::kInf;
+    return run.rules[overflow ? check::RuleId::kOperatorOverflow : special].severity >= options_.fail_level;
   }
 
   CheckOptions options_;

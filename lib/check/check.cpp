@@ -142,12 +142,7 @@ Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, con
   if (searches_nonfinite(input.rules)) {
     MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
   }
-  if (!report.first) {
-    report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
-    if (input.rules.on(RuleId::kOperatorOverflow))
-      MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
-    judge_overflows(runs, report.overflows, input.rules, report.findings);
-  } else {
+  if (report.first) {
     std::vector<Finding> all;
     judge_values(runs, facts, input.rules, all);
     for (Finding& finding : all) {
@@ -155,6 +150,10 @@ Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, con
           report.first->run != kNone && finding.tensor != kNone && runs.run_of(finding.tensor) == report.first->run;
       if (of_run || finding.tensor == report.first->tensor) report.findings.push_back(std::move(finding));
     }
+  } else if (input.rules.on(RuleId::kOperatorOverflow)) {
+    report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
+    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
+    judge_overflows(runs, report.overflows, input.rules, report.findings);
   }
   const auto& failures = facts.failures();
   report.failures.insert(report.failures.end(), failures.begin(), failures.end());

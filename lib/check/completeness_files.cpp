@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "check/completeness.h"
 #include "dump/family.h"
+#include "dump/file_name.h"
 #include "dump/tree_oddities.h"
 #include "io/dir_walk.h"
 
@@ -35,6 +36,14 @@ std::string cause_of_cut(bool is_newest, size_t cut) {
 constexpr const char* kWithoutByte = "a file without a byte";
 
 bool is_empty(const IndexedFile& file) { return file.regular && file.size == 0; }
+
+// Of a raw file with a shape in its name. What was cut does not become longer.
+bool is_longer_than_named(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  const auto count = parsed ? element_count(parsed->shape) : std::nullopt;
+  const auto bytes = count ? bytes_of(parsed->dtype, *count) : std::nullopt;
+  return bytes && file.size > *bytes;
+}
 
 // Which files these errors are about.
 std::map<std::string, uint32_t> files_of(const DumpIndex& index, const std::vector<Error>& errors) {
@@ -108,7 +117,9 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     if (!rules.on(id)) continue;
     Finding finding = tree_finding(rules, id, empty ? kWithoutByte : oddity.text);
     set_file(input.runs, oddity.place, finding);
-    finding.hint = cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
+    finding.hint = is_longer_than_named(file)
+                       ? "another tensor was written under this name, or this one twice; only the first bytes are read"
+                       : cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
     findings.push_back(std::move(finding));
   }
 }

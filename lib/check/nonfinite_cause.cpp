@@ -168,7 +168,8 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   found.tensor = tensor_of(bad);
   found.parameter = bad.parameter;
   const TensorRecord& record = runs_.record(found.tensor);
-  const std::string input = slot_text(record);
+  // Of an input that was not dumped itself the record is the output that it was.
+  const std::string input = bad.tensor != kNone ? slot_text(record) : fmt::format("input {}", bad.slot);
   uint32_t parameter =
       runs_.role(found.tensor) == Role::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
   if (parameter == kNone && !runs_.has_flow()) {

@@ -254,7 +254,7 @@ void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, c
     finding.graph = hit.graph;
     finding.step = hit.step;
     finding.path = index.relative_path_of(index.files()[hit.file]);
-    finding.value = hit.status.front();
+    finding.value = *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; });
     finding.message = describe(hit);
     if (first && hits.size() > 1) finding.message += "; the first of this step";
     if (hit.by_file_name) finding.message += "; the operator is that of the task in the record's file name";

@@ -66,6 +66,7 @@ class RangeJudge {
 
   [[nodiscard]] bool takes(uint32_t tensor) const {
     if (!rules_.on(id_) || !facts_[tensor].known() || runs_.op_of(tensor) == kNone) return false;
+    if (runs_.role(tensor) == Role::kOther || runs_.role(tensor) == Role::kUnwritten) return false;
     if (id_ == RuleId::kActivationRange && !is_activation(runs_, tensor)) return false;
     return rules_[id_].takes(runs_.operators()[runs_.op_of(tensor)].name);
   }

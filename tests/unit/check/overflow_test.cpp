@@ -48,6 +48,24 @@ std::string good_file() {
   return test::build_dump({.op_name = "", .tensors = {tensor}});
 }
 
+// Records of one section, as JSON, in a step of a graph.
+std::string record_path(int64_t graph, int64_t step, std::string_view name_and_time) {
+  return fmt::format("rank_0/Net/{}/{}/Opdebug.Node_OpDebug.{}.output.0.json", graph, step, name_and_time);
+}
+std::string ai_core(int task, int stream) {
+  return fmt::format(R"({{"AI Core":{{"status":32,"task_id":{},"stream_id":{}}}}})", task, stream);
+}
+std::string op_path(int64_t graph, int64_t step, std::string_view op, int task, int stream, int64_t rank = 0) {
+  return fmt::format("rank_{}/Net/{}/{}/Mul.Default_{}.{}.{}.1700000000000001.output.0.DefaultFormat.npy", rank, graph,
+                     step, op, task, stream);
+}
+// The operator of the one record; empty: none.
+std::string joined_op(const test::ScratchDir& scratch) {
+  const Checked checked(scratch.path());
+  const Finding finding = checked.only("operator_overflow");
+  return finding.op == kNone ? std::string() : checked.runs().operators()[finding.op].name;
+}
+
 }  // namespace
 
 TEST_CASE("an old record is decoded and joined to the operator of its task and stream") {
@@ -93,6 +111,7 @@ TEST_CASE("records as JSON are the same, of both generations") {
   for (const Finding* const finding : found) {
     if (finding->op != kNone) continue;
     CHECK(finding->message.find("status 0x0 0x8 0x0 0x0") != std::string::npos);
+    CHECK(std::get<uint64_t>(finding->value.storage()) == 8);
     CHECK(finding->message.find("no file here is of that task") != std::string::npos);
     CHECK_FALSE(finding->hint.empty());
   }
@@ -116,7 +135,7 @@ TEST_CASE("a record without a status says nothing, and one that is cut is a fail
                 opdebug_file(old_record(57, 563, 1)).substr(0, 900));
   const Checked checked(scratch.path());
   CHECK(checked.of("operator_overflow").empty());
-  CHECK_FALSE(checked.of("unreadable").empty());
+  CHECK(checked.of("unreadable").size() == 1);
 }
 
 TEST_CASE("what an overflow or exception dump holds is what overflowed or failed, but on a CPU") {
@@ -154,6 +173,69 @@ TEST_CASE("a record that does not say its task is joined by its file name only")
   const Finding finding = Checked(scratch.path()).only("operator_overflow");
   CHECK(finding.op == kNone);
   CHECK(finding.message.find("task not said") != std::string::npos);
+}
+
+TEST_CASE("tasks are counted anew in every graph, step and rank: a record is of the nearest") {
+  const test::ScratchDir graphs, steps, ranks, other_folder;
+  for (const int64_t graph : {0, 1, 2})
+    graphs.write(op_path(graph, 0, fmt::format("Mul-op{}", graph), 57, 7), floats({1, 2}));
+  graphs.write(record_path(1, 0, "9.9.1700000000000002"), ai_core(57, 7));
+  CHECK(joined_op(graphs) == "Default_Mul-op1");
+  steps.write(op_path(0, 0, "Mul-op0", 57, 7), floats({1, 2}));
+  steps.write(op_path(0, 1, "Mul-op1", 58, 7), floats({1, 2}));
+  steps.write(record_path(0, 1, "9.9.1700000000000002"), ai_core(57, 7));
+  CHECK(joined_op(steps).empty());
+  ranks.write(op_path(0, 0, "Mul-op0", 57, 7, 1), floats({1, 2}));
+  ranks.write(op_path(0, 0, "Mul-op1", 58, 7, 0), floats({1, 2}));
+  ranks.write(record_path(0, 0, "9.9.1700000000000002"), ai_core(57, 7));
+  CHECK(joined_op(ranks).empty());
+  other_folder.write(op_path(0, 3, "Mul-op3", 57, 7), floats({1, 2}));
+  other_folder.write("rank_0/debug_files/3/Opdebug.Node_OpDebug.9.9.1700000000000002.output.0.json", ai_core(57, 7));
+  CHECK(joined_op(other_folder) == "Default_Mul-op3");
+}
+
+TEST_CASE("the task that stands in a record goes before the one in its file name") {
+  const test::ScratchDir scratch;
+  scratch.write(op_path(0, 0, "Mul-op1", 57, 7), floats({1, 2}));
+  scratch.write(op_path(0, 0, "Mul-op2", 21, 7), floats({1, 2}));
+  scratch.write(record_path(0, 0, "21.7.1700000000000002"), ai_core(57, 7));
+  CHECK(joined_op(scratch) == "Default_Mul-op1");
+}
+
+TEST_CASE("each step has its first overflow, and steps go before time stamps") {
+  const test::ScratchDir scratch;
+  for (const int64_t step : {0, 1}) {
+    scratch.write(op_path(0, step, "Mul-op1", 57, 7), floats({1, 2}));
+    scratch.write(op_path(0, step, "Mul-op2", 58, 7), floats({1, 2}));
+    const int64_t time = 1700000000000009 - step * 4;
+    scratch.write(record_path(0, step, fmt::format("9.9.{}", time)), ai_core(57, 7));
+    scratch.write(record_path(0, step, fmt::format("9.9.{}", time + 1)), ai_core(58, 7));
+  }
+  const Checked checked(scratch.path());
+  CHECK(checked.report().overflows.front().step == 0);
+  REQUIRE(checked.of("operator_overflow").size() == 4);
+  for (const Finding* const finding : checked.of("operator_overflow")) {
+    const bool first = checked.runs().operators()[finding->op].name == "Default_Mul-op1";
+    CHECK((finding->message.find("the first of this step") != std::string::npos) == first);
+  }
+}
+
+TEST_CASE("up to eight bits of a status are listed") {
+  OverflowHit hit;
+  hit.section = "SDMA";
+  hit.task_id = 1;
+  hit.status = {0xFF};
+  CHECK(describe(hit) == "data mover (SDMA): status 0xff (bits 0, 1, 2, 3, 4, 5, 6, 7), task 1, stream not said");
+  hit.status = {0x1FF};
+  CHECK(describe(hit) == "data mover (SDMA): status 0x1ff, task 1, stream not said");
+}
+
+TEST_CASE("a record that cannot be opened is told of once, although the list and the search for overflows both try") {
+  const test::ScratchDir scratch;
+  scratch.write(op_path(0, 0, "Mul-op1", 57, 7), floats({1, 2}));
+  scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003",
+                std::string("\x08\0\0\0\0\0\0\0", 8) + "garbage!");
+  CHECK(Checked(scratch.path()).of("unreadable").size() == 1);
 }
 
 }  // namespace msdump::check

@@ -30,6 +30,23 @@ template <class T>
 [[nodiscard]] std::string tensor_path(std::string_view op, int64_t time, std::string_view io_slot, int64_t step = 0,
                                       int64_t rank = 0);
 
+// With so many columns: more than one dimension.
+[[nodiscard]] std::string matrix(const std::vector<float>& elements, int64_t columns);
+// A dump file with one output, of a dtype that .npy does not have.
+[[nodiscard]] std::string device_file(DType dtype, const std::string& bytes);
+
+// A statistic.csv with these columns of numbers ("Max Value,Min Value"), of outputs with four elements.
+struct StatisticRow {
+  std::string_view op, dtype, numbers;  // "Mul-op1", "float16", "7,1"
+};
+[[nodiscard]] std::string statistic_table(std::string_view columns, const std::vector<StatisticRow>& rows);
+
 using test::Checked;
+
+[[nodiscard]] RuleSet only(std::string_view rule);  // this rule and no other
+// What is told of one operator with an input and an output, as Checked::told().
+using Lines = std::vector<std::string>;
+[[nodiscard]] Lines told_of(std::string_view op, const std::string& input, const std::string& output,
+                            const RuleSet& rules = RuleSet::defaults());
 
 }  // namespace msdump::check

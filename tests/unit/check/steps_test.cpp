@@ -19,14 +19,6 @@ void write_optimizer(const test::ScratchDir& scratch, int64_t step) {
     scratch.write(tensor_path("Default/ApplyMomentum-op0", 5, slot, step), floats({1, 2, 3}));
 }
 
-std::string matrix(const std::vector<float>& elements, int64_t columns) {
-  test::NpySpec spec;
-  spec.literal =
-      test::npy_literal("<f4", fmt::format("({}, {})", static_cast<int64_t>(elements.size()) / columns, columns));
-  spec.data.assign(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(float));
-  return test::build_npy(spec);
-}
-
 }  // namespace
 
 TEST_CASE("one weight that stays is a note; all that stay while an optimizer runs are a warning") {
@@ -148,6 +140,45 @@ TEST_CASE("a sparkline goes from the lowest bar to the highest") {
   CHECK(sparkline(Numbers{}).empty());
   CHECK(sparkline(Numbers{-std::numeric_limits<double>::max(), std::numeric_limits<double>::max()}) == "▁█");
   CHECK(sparkline(Numbers(1000, 1.0), 4) == "▅▅▅▅");
+}
+
+TEST_CASE("a place of a sparkline shows the largest of its numbers, and what is not finite above all") {
+  using Numbers = std::vector<std::optional<double>>;
+  CHECK(sparkline(Numbers{0.0, 7.0, 1.0, 0.0, 2.0, 0.0}, 3) == "█▁▂");
+  CHECK(sparkline(Numbers{0.0, std::nan(""), std::nullopt, 1.0, 0.0, 0.0}, 3) == "!█▁");
+}
+
+TEST_CASE("trends of ranks are apart") {
+  const test::ScratchDir scratch;
+  for (const int64_t rank : {0, 1}) {
+    for (const int64_t step : {0, 1})
+      scratch.write(tensor_path("Default/Mul-op1", 1, "output.0", step, rank), floats({1, 2}));
+  }
+  const Checked checked(scratch.path());
+  const auto series = series_by_step(checked.runs());
+  REQUIRE(series.size() == 2);
+  for (const TrendSeries& one : series) CHECK(one.tensors.size() == 2);
+}
+
+TEST_CASE("of complex numbers all parts of all elements count") {
+  const test::ScratchDir scratch;
+  std::vector<float> parts(2 * 70000, 1);
+  parts[2 * 70000 - 1] = 9;
+  parts[1] = -5;
+  parts[3] = std::numeric_limits<float>::infinity();
+  test::NpySpec spec;
+  spec.literal = test::npy_literal("<c8", "(70000,)");
+  spec.data.assign(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof(float));
+  scratch.write(tensor_path("Default/FFT-op1", 1, "output.0"), test::build_npy(spec));
+  const Checked checked(scratch.path());
+  const TensorFacts& facts = checked.facts()[0];
+  CHECK(facts.max == 9.0);
+  CHECK(facts.min == -5.0);
+  CHECK(facts.elements == 70000U);
+  CHECK(facts.has_positive_inf);
+  CHECK_FALSE(facts.has_negative_inf);
+  // Of 139999 finite parts all but two are 1.
+  CHECK(*facts.mean == Approx((139997.0 + 9 - 5) / 139999));
 }
 
 }  // namespace msdump::check

@@ -9,23 +9,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
-using Lines = std::vector<std::string>;
-
-// One operator with an input and an output.
-Lines told_of(std::string_view op, const std::string& input, const std::string& output,
-              const RuleSet& rules = RuleSet::defaults()) {
-  const test::ScratchDir scratch;
-  scratch.write(tensor_path(op, 1, "input.0"), input);
-  scratch.write(tensor_path(op, 1, "output.0"), output);
-  return Checked(scratch.path(), rules).told();
-}
-
-RuleSet only(std::string_view rule) {
-  RuleSet rules = RuleSet::none();
-  REQUIRE(rules.apply(rule));
-  return rules;
-}
-
 }  // namespace
 
 TEST_CASE("NaN and infinities of an operator are errors") {
