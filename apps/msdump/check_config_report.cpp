@@ -83,6 +83,17 @@ std::string what_is_written(uint64_t tensors, uint64_t statistics) {
   return text;
 }
 
+// An item of kernels: whole, for two may differ at their ends only; of a very long one both ends.
+std::string shown_item(std::string_view item) {
+  constexpr size_t kLongest = 200, kEnd = kLongest / 2;
+  if (item.size() <= kLongest) return escape_for_terminal(item);
+  size_t front = kEnd, back = item.size() - kEnd;
+  const auto is_inside = [&](size_t at) { return (static_cast<unsigned char>(item[at]) & 0xC0U) == 0x80U; };
+  while (front > 0 && is_inside(front)) --front;
+  while (back < item.size() && is_inside(back)) ++back;
+  return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
+}
+
 std::string steps_text(const DumpEstimate& estimate) {
   if (estimate.all_steps) return "every step";
   if (!estimate.steps) return "more steps than can be counted";
@@ -164,8 +175,11 @@ std::string estimate_text(const CheckedFile& file) {
                         row.unsized > 0 ? fmt::format(" and {} of unknown size", plural(row.unsized, "tensor")) : "");
   }
   if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));
-  for (const std::string& kernel : estimate.unmatched_kernels)
-    text += fmt::format("  no operator of the IR is chosen by '{}'\n", excerpt(kernel));
+  for (size_t i = 0; i < estimate.unmatched_kernels.size(); ++i) {
+    const std::string& near = estimate.nearest[i];
+    text += fmt::format("  no operator of the IR is chosen by '{}'{}\n", shown_item(estimate.unmatched_kernels[i]),
+                        near.empty() ? "" : fmt::format("; did you mean '{}'?", escape_for_terminal(near)));
+  }
   return text;
 }
 

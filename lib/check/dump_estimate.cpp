@@ -1,10 +1,13 @@
 #include "check/dump_estimate.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "config/kernels.h"
 #include "graph/op_name.h"
 #include "graph/renumber.h"
@@ -13,6 +16,7 @@ namespace msdump {
 namespace {
 
 constexpr uint64_t kNpyHeaderBytes = 128;
+constexpr size_t kLongestName = 400;  // a longer one is compared with no other
 constexpr Version kV23{2, 3, 0}, kV24{2, 4, 0}, kV27{2, 7, 0};
 
 // More than 64 bits count is as good as that.
@@ -74,9 +78,8 @@ class Estimator {
   bool is_chosen(OpId op) {
     if (!filter_) return true;
     const std::string name = name_in_files(op);
-    const int item = filter_->match(name);
-    if (item >= 0 && static_cast<size_t>(item) < matched_.size()) matched_[static_cast<size_t>(item)] = true;
-    return item >= 0;
+    filter_->mark_choosing(name, matched_);
+    return filter_->match(name) >= 0;
   }
 
   // `kernels` takes the numbers of the files, which are not those of the IR beside a dump from 2.7 on.
@@ -138,11 +141,46 @@ class Estimator {
     return bytes_of(npy_ ? info(*dtype).npy_dtype : *dtype, *count);
   }
 
-  void name_unmatched(DumpEstimate& result) const {
+  void name_unmatched(DumpEstimate& result) {
     for (size_t i = 0; i < kernels_.size(); ++i) {
       const bool blank = kernels_[i].kind == KernelItem::Kind::kBlank;
-      if (!matched_[i] && !blank) result.unmatched_kernels.push_back(dump_.kernels->items[i].text);
+      if (matched_[i] || blank) continue;
+      result.unmatched_kernels.push_back(dump_.kernels->items[i].text);
+      if (result.nearest.size() < DumpEstimate::kMostNearest) result.nearest.push_back(nearest_to(kernels_[i]));
     }
+    result.nearest.resize(result.unmatched_kernels.size());
+  }
+
+  // What an item that chooses nothing may have meant: a type of the IR, or the full name of one of its operators.
+  std::string nearest_to(const KernelItem& item) {
+    const bool by_type = item.kind == KernelItem::Kind::kType;
+    if (!by_type && item.kind != KernelItem::Kind::kFullName) return "";
+    if (item.text.size() > kLongestName) return "";
+    if (full_names_.empty()) collect_names();
+    if (const auto near = closest_match(item.text, by_type ? types_ : full_names_)) return *near;
+    if (by_type) return "";
+    // Without its scope or with a number of another run, as people say it.
+    const std::string_view unnumbered = without_number(item.text);
+    const auto within = std::find_if(full_names_.begin(), full_names_.end(), [&](const std::string& name) {
+      const std::string_view full = without_number(name);
+      return full == unnumbered || (full.ends_with(unnumbered) && full[full.size() - unnumbered.size() - 1] == '/');
+    });
+    return within == full_names_.end() ? "" : *within;
+  }
+
+  static std::string_view without_number(std::string_view name) {
+    const auto numbered = split_number(name);
+    return numbered ? numbered->prefix : name;
+  }
+
+  void collect_names() {
+    std::set<std::string, std::less<>> types;
+    for (OpId op = 0; op < graph_.size(); ++op) {
+      if (!graph_.has_kernel(op)) continue;
+      full_names_.push_back(name_in_files(op));
+      types.emplace(kernel_type_in(full_names_.back()));
+    }
+    types_.assign(types.begin(), types.end());
   }
 
   const OpGraph& graph_;
@@ -151,7 +189,8 @@ class Estimator {
   std::vector<uint32_t> numbers_;
   std::vector<KernelItem> kernels_;
   std::vector<bool> matched_;
-  std::optional<KernelFilter> filter_;  // none: every operator
+  std::vector<std::string> full_names_, types_;  // of the operators, for nearest_to
+  std::optional<KernelFilter> filter_;           // none: every operator
   std::optional<uint32_t> sample_;
   bool inputs_ = true, outputs_ = true, host_types_ = true, npy_ = true, tensors_ = true, statistics_ = false;
 };

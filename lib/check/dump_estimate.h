@@ -39,7 +39,10 @@ struct DumpEstimate {
   bool all_steps = true;
   std::optional<uint64_t> steps;               // how many are selected; absent when all are, or too many to count
   std::vector<std::string> unmatched_kernels;  // items of `kernels` that choose no operator of the IR, as written
-  bool at_most = false;                        // a debug mode writes a part of it
+  // By unmatched_kernels: the name of the IR that was meant, for the first kMostNearest of them; may be empty.
+  static constexpr size_t kMostNearest = 10;
+  std::vector<std::string> nearest;
+  bool at_most = false;  // a debug mode writes a part of it
 
   [[nodiscard]] uint64_t tensors() const;
   [[nodiscard]] uint64_t bytes() const;

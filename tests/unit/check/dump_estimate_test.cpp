@@ -56,6 +56,21 @@ TEST_CASE("kernels choose by the numbers of the files, and items without an oper
   CHECK(before.tensors() == 3);
 }
 
+TEST_CASE("an item that repeats an earlier one chooses something all the same") {
+  const DumpEstimate chosen =
+      estimate(R"("dump_mode": 1, "kernels": ["Add", "add", "Default/Add-op0", "ad"])", "", kCpu);
+  CHECK(chosen.unmatched_kernels.empty());
+  CHECK(chosen.tensors() == 3);
+}
+
+TEST_CASE("an item that chooses nothing comes with the name of the IR that is near it") {
+  const DumpEstimate chosen = estimate(
+      R"("dump_mode": 1, "kernels": ["Adb", "Default/Add-op7", "ReLU-op1", "Convolution", "Default/x/y/z-op1"])", "",
+      kCpu);
+  REQUIRE(chosen.unmatched_kernels.size() == 5);
+  CHECK(chosen.nearest == std::vector<std::string>{"Add", "Default/Add-op0", "Default/relu-ReLU/ReLU-op0", "", ""});
+}
+
 TEST_CASE("statistics are rows, samples are parts of tensors") {
   const DumpEstimate statistics =
       estimate(R"("input_output": 2, "saved_data": "statistic")", R"("enable": true)", kAscend);
