@@ -160,7 +160,7 @@ class CheckConfig : public Command {
   void check(Session& session, const std::string& path, const OpGraph* graph) {
     auto text = read(path);
     if (!text) return fail(session, text.error());
-    CheckedFile file{path, std::move(*text), {}, {}};
+    CheckedFile file{path, std::move(*text), {}, {}, {}};
     file.report = lint_config(file.text, target_);
     if (file.report.errors > 0) code_ = worse(code_, ExitCode::kNo);
     note_unused(session, file);
@@ -208,6 +208,12 @@ class CheckConfig : public Command {
     const Setup setup{target_.version.value_or(known_releases().back()), target_.device.value_or(Device::kAscend),
                       Framework::kMindSpore};
     file.estimate = estimate_dump(graph, read_data_dump(*root), setup);
+    // What some releases or devices refuse is a warning; the estimate is for one of them.
+    LintTarget chosen = target_;
+    chosen.version = setup.version;
+    chosen.device = setup.device;
+    if (lint_config(file.text, chosen).errors > 0)
+      file.refused_by = fmt::format("MindSpore {} on {}", short_text(setup.version), in_words(setup.device));
   }
 
   void print(Session& session) const {

@@ -94,6 +94,14 @@ std::string shown_item(std::string_view item) {
   return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
 }
 
+// What has to happen before an estimate holds.
+std::string condition_text(const CheckedFile& file) {
+  if (file.refused_by.empty()) return "";
+  if (file.report.errors == 0) return fmt::format(", once {} does not refuse it any more:", file.refused_by);
+  return fmt::format(", once the {} above {} gone:", file.report.errors == 1 ? "error" : "errors",
+                     file.report.errors == 1 ? "is" : "are");
+}
+
 std::string steps_text(const DumpEstimate& estimate) {
   if (estimate.all_steps) return "every step";
   if (!estimate.steps) return "more steps than can be counted";
@@ -155,7 +163,7 @@ report::Value estimate_value(const CheckedFile& file) {
   report::Object object;
   object.add("file", file.path).add("tensors", file.estimate->tensors()).add("bytes", file.estimate->bytes());
   object.add("steps", file.estimate->all_steps ? report::Value() : report::Value(file.estimate->steps));
-  object.add("at_most", file.estimate->at_most);
+  object.add("at_most", file.estimate->at_most).add("refused", !file.refused_by.empty());
   object.add("unmatched_kernels", report::list_of(file.estimate->unmatched_kernels)).add("graphs", std::move(rows));
   return object;
 }
@@ -163,15 +171,15 @@ report::Value estimate_value(const CheckedFile& file) {
 std::string estimate_text(const CheckedFile& file) {
   if (!file.estimate) return "";
   const DumpEstimate& estimate = *file.estimate;
-  std::string text = fmt::format("{}: a step of this dump writes{}", escape_for_terminal(file.path),
-                                 estimate.at_most ? " at most" : "");
-  if (estimate.rows.empty()) text += " nothing";
-  text += '\n';
+  std::string text = fmt::format("{}: a step of this dump {}{}{}", escape_for_terminal(file.path),
+                                 file.refused_by.empty() ? "writes" : "would write", estimate.at_most ? " at most" : "",
+                                 estimate.rows.empty() ? " nothing" : "");
+  text += condition_text(file) + '\n';
   for (const DumpEstimateRow& row : estimate.rows) {
     std::string place = row.rank ? fmt::format("rank {}, ", *row.rank) : "";
     place += row.graph ? fmt::format("graph {}", *row.graph) : "the graph";
     text += fmt::format("  {}: {} of {}, {}{}\n", place, what_is_written(row.tensors, row.statistics),
-                        plural(row.operators, "operator"), human_bytes(row.bytes),
+                        row.operators > 0 ? plural(row.operators, "operator") : "parameters", human_bytes(row.bytes),
                         row.unsized > 0 ? fmt::format(" and {} of unknown size", plural(row.unsized, "tensor")) : "");
   }
   if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));

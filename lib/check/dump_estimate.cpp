@@ -39,6 +39,7 @@ class Estimator {
     statistics_ = dump.saves_statistics();
     if (dump.is_synchronous(setup) && dump.sample_mode == 1U && setup.version >= kV23)
       sample_ = dump.sample_num.value_or(100);
+    if (setup.version >= kV23 && dump.debug_mode(setup) == 4) dump_exceptions();
   }
 
   DumpEstimate estimate() {
@@ -48,18 +49,27 @@ class Estimator {
       if (row.tensors + row.statistics > 0) result.rows.push_back(row);
     }
     const Iteration iteration = parse_iteration(dump_.iteration.value_or("all"));
-    result.all_steps = iteration.all;
-    result.steps = iteration.count(dump_.initial_iteration.value_or(0));
+    result.all_steps = iteration.all || every_step_;
+    if (!every_step_) result.steps = iteration.count(dump_.initial_iteration.value_or(0));
     if (filter_) name_unmatched(result);
-    result.at_most = dump_.debug_mode(setup_) != 0;
+    result.at_most = dump_.debug_mode(setup_) != 0 && operators_;
     return result;
   }
 
  private:
+  // Operators that failed: only Ascend knows them; synchronous, every step counts and whole tensors are saved.
+  void dump_exceptions() {
+    operators_ = setup_.device == Device::kAscend;
+    if (!dump_.is_synchronous(setup_)) return;
+    every_step_ = tensors_ = true;
+    statistics_ = false;
+    sample_.reset();
+  }
+
   DumpEstimateRow of_graph(uint32_t index) {
     const Origin& origin = graph_.origins()[index];
     DumpEstimateRow row{.rank = origin.rank, .graph = origin.graph_id};
-    for (uint32_t node = 0; node < origin.graph.nodes.size(); ++node) {
+    for (uint32_t node = 0; operators_ && node < origin.graph.nodes.size(); ++node) {
       const OpId op = graph_.id(index, node);
       if (graph_.has_kernel(op) && is_chosen(op)) add_operator(row, origin.graph, origin.graph.nodes[node]);
     }
@@ -193,6 +203,7 @@ class Estimator {
   std::optional<KernelFilter> filter_;           // none: every operator
   std::optional<uint32_t> sample_;
   bool inputs_ = true, outputs_ = true, host_types_ = true, npy_ = true, tensors_ = true, statistics_ = false;
+  bool operators_ = true, every_step_ = false;
 };
 
 }  // namespace

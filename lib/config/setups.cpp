@@ -16,15 +16,6 @@ constexpr std::array kReleases = {
     Version{2, 7, 1}, Version{2, 8, 0}, Version{2, 9, 0}, Version{2, 10, 0}};
 constexpr std::array kDevices = {Device::kCpu, Device::kGpu, Device::kAscend};
 
-std::string_view word(Device device) {
-  switch (device) {
-    case Device::kCpu: return "a CPU";
-    case Device::kGpu: return "a GPU";
-    case Device::kAscend: return "Ascend";
-  }
-  return "";
-}
-
 std::string_view word(Framework framework) { return framework == Framework::kPyTorch ? "PyTorch" : "MindSpore"; }
 
 // Runs of releases that follow each other: "1.3 to 1.7", "2.4 and later", "up to 2.2".
@@ -73,12 +64,21 @@ std::string device_text(const std::vector<Device>& devices) {
   std::string text;
   for (const Device device : devices) {
     text += (text.empty() ? "" : device == devices.back() ? " or " : ", ");
-    text += word(device);
+    text += in_words(device);
   }
   return "on " + text;
 }
 
 }  // namespace
+
+std::string_view in_words(Device device) {
+  switch (device) {
+    case Device::kCpu: return "a CPU";
+    case Device::kGpu: return "a GPU";
+    case Device::kAscend: return "Ascend";
+  }
+  return "";
+}
 
 std::string_view name_of(ConfigKind kind) {
   switch (kind) {

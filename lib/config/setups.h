@@ -20,6 +20,7 @@ enum class ConfigKind : uint8_t { kUnknown, kDataDump, kMsprobe, kAcl };
 [[nodiscard]] std::string_view title_of(ConfigKind kind);
 
 enum class Device : uint8_t { kCpu, kGpu, kAscend };
+[[nodiscard]] std::string_view in_words(Device device);  // "a CPU", "Ascend"
 enum class Framework : uint8_t { kMindSpore, kPyTorch };
 
 struct Setup {

@@ -14,6 +14,15 @@ sed -e 's,"matmul".*"Conv3D",'"\"MatMul\"\, \"matmul\"\, \"$long/MatMul-op1\"\, 
 show msdump check-config twice.json --framework-version 2.0 --device cpu --estimate graphs -q
 data_dump '"saved_data": "full"' >full.json
 show msdump check-config full.json --framework-version 2.7 --device ascend --estimate 'graphs/*.ir'
+# What is refused writes nothing: the size is what it would be. Where another device refuses it, it is written.
+data_dump '"saved_data": "statistic"' >statistic.json
+show msdump check-config statistic.json --framework-version 2.7 --device cpu --estimate graphs -q
+msdump check-config statistic.json --framework-version 2.7 --device cpu --estimate graphs --json -q | jq -c '.estimate[] | .refused, .bytes'
+show msdump check-config statistic.json --framework-version 2.7 --estimate graphs -q
+data_dump '"overflow_number": 1' >overflow.json
+show msdump check-config overflow.json --estimate graphs -q
+data_dump '"op_debug_mode": 4' >exceptions.json
+show msdump check-config exceptions.json --framework-version 2.10 --device cpu --estimate graphs -q
 echo '{"task": "tensor", "dump_path": "/d"}' >config.json
 show msdump check-config config.json --estimate graphs
 show msdump check-config data_dump.json --estimate nowhere

@@ -82,6 +82,17 @@ TEST_CASE("statistics are rows, samples are parts of tensors") {
   CHECK(sampled.bytes() == 2 * (3 * 4 + kHeader));
 }
 
+TEST_CASE("a dump of operators that failed has only parameters on a CPU, in every step") {
+  const std::string common = R"("op_debug_mode": 4, "iteration": "0|2", "saved_data": "full")";
+  const DumpEstimate cpu = estimate(common, R"("enable": true)", kCpu);
+  CHECK(cpu.tensors() == 2);
+  CHECK(cpu.bytes() == 2 * (kTensorBytes + kHeader));
+  CHECK(cpu.all_steps);
+  CHECK_FALSE(cpu.at_most);
+  CHECK(estimate(common, R"("enable": true)", kAscend).tensors() == 5);
+  CHECK(estimate(common, R"("enable": true)", kAscend).at_most);
+}
+
 TEST_CASE("selected steps are counted and a debug mode writes at most this") {
   CHECK(estimate(R"("iteration": "0|5-8")", "", kAscend).steps == 5U);
   CHECK_FALSE(estimate(R"("iteration": "0|5-8")", "", kAscend).all_steps);
