@@ -90,7 +90,7 @@ class CheckConfig : public Command {
       if (!loaded) return session.end_with(loaded.error());
       graph = std::move(*loaded);
     }
-    for (const Error& error : resolved->missing) fail(session, error);
+    for (const Error& error : resolved->missing) fail(session, why_missing(error));
     for (const std::string& path : resolved->paths) {
       if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
       check(session, path, graph ? &graph->graph : nullptr);
@@ -151,9 +151,16 @@ class CheckConfig : public Command {
                             .with_hint("name an IR: rank_0/graphs of an earlier dump, or a folder of save_graphs"));
   }
 
+  // What lies in a folder that may not be searched looks as if it were not there.
+  static Error why_missing(const Error& missing) {
+    const auto opened = File::open(missing.path);
+    return opened || opened.error().code != ErrorCode::kPermission ? missing : opened.error();
+  }
+
   void fail(Session& session, const Error& error) {
     session.messages.error(error);
-    code_ = worse(code_, exit_code_for(error.code));
+    // A file that is there is an input that failed; only where there is none is the call wrong.
+    code_ = worse(code_, error.code == ErrorCode::kPermission ? ExitCode::kSomeFailed : exit_code_for(error.code));
     failures_.push_back(report::failure_object(error));
   }
 
@@ -177,7 +184,8 @@ class CheckConfig : public Command {
     }
     MSDUMP_TRY(const File file, File::open(path));
     if (file.size() > kMostConfigBytes) {
-      return msdump::fail(make_error(ErrorCode::kTooLarge, "a file of {} is no configuration", human_bytes(file.size()))
+      return msdump::fail(make_error(ErrorCode::kTooLarge, "{}, and msdump reads configurations up to {}",
+                                     human_bytes(file.size()), human_bytes(kMostConfigBytes))
                               .with_path(path));
     }
     std::string text(static_cast<size_t>(file.size()), '\0');

@@ -95,6 +95,7 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
 
 // A text that is no JSON, even mended.
 void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
+  if (fault.too_deep) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
   std::string reason = fault.reason;
   if (reason.ends_with('.')) reason.pop_back();
   const std::string why = explain_fault(text, fault);

@@ -134,9 +134,11 @@ tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (result) return builder.take();
-  const std::string reason = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
-                                                : std::string(rapidjson::GetParseError_En(result.Code()));
-  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason});
+  if (builder.too_deep()) {
+    const std::string reason = fmt::format("nested deeper than {}, which is all that msdump reads", kMaxDepth);
+    return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason, true});
+  }
+  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), rapidjson::GetParseError_En(result.Code())});
 }
 
 Result<JsonValue> parse_json(std::string_view text) {

@@ -46,7 +46,8 @@ Result<JsonValue> parse_json(std::string_view text);
 // The same for who says in words of his own where and why a text is no JSON.
 struct JsonFault {
   size_t offset = 0;
-  std::string reason;  // "Missing a comma or } after an object member."
+  std::string reason;     // "Missing a comma or } after an object member."
+  bool too_deep = false;  // nothing is wrong with the text but that it is nested deeper than is read
 };
 [[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text);
 
