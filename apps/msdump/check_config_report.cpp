@@ -12,13 +12,23 @@ namespace {
 
 constexpr size_t kWidestExcerpt = 100;
 
+// The place at or before `at` where a character of UTF-8 begins; of bytes that are none, one near it.
+size_t character_begin(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 3;  // bytes that follow a first one
+  at = std::min(at, text.size());
+  for (size_t back = 0; at < text.size() && back < kLongest && at > back; ++back) {
+    if ((static_cast<unsigned char>(text[at - back]) & 0xC0U) != 0x80U) return at - back;
+  }
+  return at;
+}
+
 // The line of a finding, cut to what a terminal shows, with a mark under the place.
 std::string source_text(const CheckedFile& file, const Finding& finding) {
-  const size_t begin = finding.offset - (finding.column - 1);
+  const size_t begin = finding.offset == 0 ? 0 : file.text.rfind('\n', finding.offset - 1) + 1;  // npos + 1 is 0
   const size_t end = std::min(file.text.find('\n', begin), file.text.size());
   std::string_view line = std::string_view(file.text).substr(begin, end - begin);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  size_t column = std::min(finding.column - 1, line.size());
+  size_t column = std::min(finding.offset - begin, line.size());  // in bytes
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (begin == 0 && line.starts_with(kByteOrderMark)) {
     line.remove_prefix(kByteOrderMark.size());
@@ -29,12 +39,12 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
   std::string_view front;
   if (column > kWidestExcerpt / 2) {
     front = "...";
-    const size_t cut = column - kWidestExcerpt / 2;
+    const size_t cut = character_begin(line, column - kWidestExcerpt / 2);
     line.remove_prefix(cut);
     column -= cut;
   }
   const bool cut_behind = line.size() > kWidestExcerpt;
-  line = line.substr(0, kWidestExcerpt);
+  line = line.substr(0, character_begin(line, kWidestExcerpt));
   const auto shown = [](std::string_view text) {
     std::string blanks(text);
     std::replace(blanks.begin(), blanks.end(), '\t', ' ');
@@ -87,10 +97,7 @@ std::string what_is_written(uint64_t tensors, uint64_t statistics) {
 std::string shown_item(std::string_view item) {
   constexpr size_t kLongest = 200, kEnd = kLongest / 2;
   if (item.size() <= kLongest) return escape_for_terminal(item);
-  size_t front = kEnd, back = item.size() - kEnd;
-  const auto is_inside = [&](size_t at) { return (static_cast<unsigned char>(item[at]) & 0xC0U) == 0x80U; };
-  while (front > 0 && is_inside(front)) --front;
-  while (back < item.size() && is_inside(back)) ++back;
+  const size_t front = character_begin(item, kEnd), back = character_begin(item, item.size() - kEnd);
   return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
 }
 

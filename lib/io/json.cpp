@@ -150,11 +150,23 @@ Result<JsonValue> parse_json(std::string_view text) {
                   .with_offset(fault.offset));
 }
 
-TextPosition position_in(std::string_view text, size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return {static_cast<size_t>(lines) + 1, before.size() - line_begin + 1};
+TextPosition position_in(std::string_view text, size_t offset) { return TextPositions(text).at(offset); }
+
+TextPositions::TextPositions(std::string_view text) : text_(text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) done_ = kByteOrderMark.size();
+}
+
+TextPosition TextPositions::at(size_t offset) {
+  for (; done_ < std::min(offset, text_.size()); ++done_) {
+    const auto byte = static_cast<unsigned char>(text_[done_]);
+    if (byte == '\n') {
+      position_ = {position_.line + 1, 1};
+    } else if ((byte & 0xC0U) != 0x80U) {  // the others continue a character
+      ++position_.column;
+    }
+  }
+  return position_;
 }
 
 }  // namespace msdump
