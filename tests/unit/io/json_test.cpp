@@ -82,7 +82,9 @@ TEST_CASE("columns are characters and a byte order mark is none") {
 }
 
 TEST_CASE("positions that go forward are those of each on its own") {
-  const std::string text = "\xEF\xBB\xBF" "a\n\n\xC3\xA9\x80\xFFz\n";
+  const std::string text =
+      "\xEF\xBB\xBF"
+      "a\n\n\xC3\xA9\x80\xFFz\n";
   TextPositions positions(text);
   for (size_t offset = 0; offset <= text.size(); ++offset) {
     const TextPosition one = position_in(text, offset), next = positions.at(offset);
