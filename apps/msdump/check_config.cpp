@@ -106,13 +106,14 @@ class CheckConfig : public Command {
 
  private:
   void take_version(const std::string& typed) {
-    const auto version = parse_version(typed);
-    if (!version || *version < known_releases().front()) {
+    const auto release = parse_release(typed);
+    if (!release || release->version < known_releases().front()) {
       throw UsageError(
           fmt::format("--framework-version: '{}' is no release of MindSpore that dumps", typed),
           fmt::format("there are {} to {}", short_text(known_releases().front()), short_text(known_releases().back())));
     }
-    target_.version = version;
+    target_.version = release->version;
+    if (!release->exact) inexact_version_ = typed;
   }
 
   ExitCode explain(Session& session) const {
@@ -212,10 +213,18 @@ class CheckConfig : public Command {
       session.messages.note("--framework-version is for MindSpore's data_dump.json");
     if (target_.framework && kind != ConfigKind::kMsprobe)
       session.messages.note("--framework is for msprobe's config.json");
-    if (target_.version && *target_.version > known_releases().back()) {
-      session.messages.note(fmt::format("MindSpore {} is judged as {}, the newest that is known",
-                                        short_text(*target_.version), short_text(known_releases().back())));
-    }
+    note_version(session);
+  }
+
+  // A release that is judged as another.
+  void note_version(Session& session) const {
+    if (!target_.version) return;
+    const bool newer = *target_.version > known_releases().back();
+    if (!newer && inexact_version_.empty()) return;
+    session.messages.note(fmt::format(
+        "MindSpore {} is judged as {}{}",
+        inexact_version_.empty() ? short_text(*target_.version) : escape_for_terminal(inexact_version_),
+        short_text(newer ? known_releases().back() : *target_.version), newer ? ", the newest that is known" : ""));
   }
 
   void estimate(Session& session, CheckedFile& file, const OpGraph& graph) const {
@@ -269,6 +278,7 @@ class CheckConfig : public Command {
 
   DumpOptions files_;
   LintTarget target_;
+  std::string inexact_version_;  // as typed, where it is more than numbers
   Device device_ = Device::kAscend;
   Framework framework_ = Framework::kMindSpore;
   const CLI::Option *device_option_ = nullptr, *framework_option_ = nullptr, *explain_option_ = nullptr;

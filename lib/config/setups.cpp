@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace msdump {
 namespace {
 
@@ -69,6 +71,21 @@ std::string device_text(const std::vector<Device>& devices) {
   return "on " + text;
 }
 
+// What Python's version numbers have behind the numbers: a pre- or post-release ("rc1", ".post1", "-dev3"), a build
+// ("+cpu").
+bool is_release_suffix(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kStages = {"alpha", "beta", "post", "dev", "rc", "a", "b", "c"};
+  text = text.substr(0, text.find('+'));
+  while (!text.empty()) {
+    if (std::string_view(".-_").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+    const auto stage = std::find_if(kStages.begin(), kStages.end(), [&](auto word) { return text.starts_with(word); });
+    if (stage == kStages.end()) return false;
+    text.remove_prefix(stage->size());
+    while (!text.empty() && is_digit(text.front())) text.remove_prefix(1);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view in_words(Device device) {
@@ -101,6 +118,21 @@ std::string_view title_of(ConfigKind kind) {
 }
 
 std::span<const Version> known_releases() { return kReleases; }
+
+std::optional<TypedRelease> parse_release(std::string_view text) {
+  if (text.starts_with('v') || text.starts_with('V')) text.remove_prefix(1);
+  // One to three numbers.
+  size_t end = 0;
+  for (int count = 0; count < 3; ++count) {
+    size_t at = count == 0 ? 0 : end + 1;
+    if (count > 0 && (end >= text.size() || text[end] != '.' || at >= text.size() || !is_digit(text[at]))) break;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    end = at;
+  }
+  const auto version = parse_version(text.substr(0, end));
+  if (!version || !is_release_suffix(text.substr(end))) return std::nullopt;
+  return TypedRelease{*version, end == text.size()};
+}
 
 std::string short_text(const Version& version) {
   std::string text = fmt::format("{}.{}", version.major, version.minor);
