@@ -1,4 +1,5 @@
 // msdump check-config: configurations of dumps, before the run.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "check_config_input.h"
 #include "check_config_report.h"
 #include "graph/load_graph.h"
 #include "io/dir_walk.h"
@@ -27,13 +29,11 @@ const CommandInfo& check_config_info() {
       .usage = "FILE... [--framework-version V] [--estimate IR] [OPTIONS] | --explain KEY",
       .description =
           "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL (which of "
-          "them "
-          "a FILE is, its content says) and tells, with line and column, what the framework would do with it. An error "
-          "is "
-          "what makes every release, framework and device that was not ruled out refuse the run, end it or write "
-          "nothing; "
-          "a warning what some of them refuse, or silently take for something else. An empty path is judged by "
-          "MS_DIAGNOSTIC_DATA_PATH; without FILE the one that MINDSPORE_DUMP_CONFIG names is read.",
+          "them a FILE is, its content says) and tells, with line and column (of characters), what the framework would "
+          "do with it. An error is what makes every release, framework and device that was not ruled out refuse the "
+          "run, end it or write nothing; a warning what some of them refuse, or silently take for something else. An "
+          "empty path is judged by MS_DIAGNOSTIC_DATA_PATH; without FILE the one that MINDSPORE_DUMP_CONFIG names is "
+          "read. A FILE may be /dev/stdin or a pipe; '-' reads a list of files from stdin.",
       .examples = {{"msdump check-config data_dump.json --framework-version 2.7", "for the release that will run"},
                    {"msdump check-config config.json --framework pytorch", "msprobe's, for one framework"},
                    {"msdump check-config data_dump.json --estimate rank_0/graphs",
@@ -50,6 +50,10 @@ class CheckConfig : public Command {
 
   void declare(CLI::App& app) override {
     add_positionals(app, "FILE", files_.positionals, "The configurations");
+    app.add_option("-d,--dump", files_.options, "The configurations, the same as FILE; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("FILE[,FILE...]")
+        ->group(kInputGroup);
     app.add_option_function<std::string>(
            "--framework-version", [this](const std::string& typed) { take_version(typed); },
            "The release of MindSpore that will run; without it all from 1.3 on (1.0 for files of their form)")
@@ -75,6 +79,7 @@ class CheckConfig : public Command {
         ->type_name("KEY")
         ->group(kOutputGroup);
     add_report_options(app, form_);
+    add_jobs_option(app, jobs_);
     device_option_ = app.get_option("--device");
     framework_option_ = app.get_option("--framework");
     explain_option_ = app.get_option("--explain");
@@ -90,7 +95,7 @@ class CheckConfig : public Command {
       if (!loaded) return session.end_with(loaded.error());
       graph = std::move(*loaded);
     }
-    for (const Error& error : resolved->missing) fail(session, error);
+    for (const Error& error : resolved->missing) fail(session, why_missing(error));
     for (const std::string& path : resolved->paths) {
       if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
       check(session, path, graph ? &graph->graph : nullptr);
@@ -101,17 +106,18 @@ class CheckConfig : public Command {
 
  private:
   void take_version(const std::string& typed) {
-    const auto version = parse_version(typed);
-    if (!version || *version < known_releases().front()) {
+    const auto release = parse_release(typed);
+    if (!release || release->version < known_releases().front()) {
       throw UsageError(
           fmt::format("--framework-version: '{}' is no release of MindSpore that dumps", typed),
           fmt::format("there are {} to {}", short_text(known_releases().front()), short_text(known_releases().back())));
     }
-    target_.version = version;
+    target_.version = release->version;
+    if (!release->exact) inexact_version_ = typed;
   }
 
   ExitCode explain(Session& session) const {
-    if (!files_.positionals.empty()) throw UsageError("--explain goes with no FILE");
+    if (names_files()) throw UsageError("--explain goes with no FILE");
     if (form_ == report::Form::kTable) {
       const size_t width = session.terminal.out_tty ? std::max<size_t>(session.terminal.out_width, 60) : 100;
       (void)session.out.write(key_text(key_, width));
@@ -130,16 +136,39 @@ class CheckConfig : public Command {
     if (device_option_->count() > 0) target_.device = device_;
     if (framework_option_->count() > 0) target_.framework = framework_;
     target_.diagnostic_path = environment("MS_DIAGNOSTIC_DATA_PATH").value_or("");
-    if (!files_.positionals.empty()) return resolve_existing(files_, session.cancel);
+    if (names_files()) {
+      MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(files_, session.cancel));
+      MSDUMP_CHECK_OK(check_list(resolved));
+      return resolved;
+    }
     const std::string variable = environment("MINDSPORE_DUMP_CONFIG").value_or("");
+    if (variable.empty() && environment("MSDUMP_DUMP").value_or("") != "")  // as -d would have named it
+      return resolve_existing(files_, session.cancel);
     if (variable.empty()) throw UsageError("name a configuration", "msdump check-config data_dump.json");
     files_.positionals = {variable};
     return resolve_existing(files_, session.cancel);
   }
 
+  [[nodiscard]] bool names_files() const { return !files_.options.empty() || !files_.positionals.empty(); }
+
+  // Who types `-` for standard input gets one message, not one for each line.
+  [[nodiscard]] Status check_list(const ResolvedPaths& resolved) const {
+    const auto is_dash = [](const std::string& typed) { return typed == "-"; };
+    if (std::none_of(files_.options.begin(), files_.options.end(), is_dash) &&
+        std::none_of(files_.positionals.begin(), files_.positionals.end(), is_dash))
+      return {};
+    for (const std::string& path : resolved.paths) {
+      const size_t begin = path.find_first_not_of(" \t");
+      if (begin == std::string::npos || path[begin] != '{' || path_kind(path) != PathKind::kMissing) continue;
+      return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, and standard input has JSON")
+                              .with_hint("a configuration on standard input is /dev/stdin"));
+    }
+    return {};
+  }
+
   Result<LoadedGraph> load(Session& session) const {
     MSDUMP_TRY(const IrSearch search, find_ir(nullptr, ir_));
-    MSDUMP_TRY(const unsigned jobs, jobs_of(0));
+    MSDUMP_TRY(const unsigned jobs, jobs_of(jobs_));
     WorkerPool pool(jobs);
     MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, {pool, session.cancel}));
     for (const Error& failure : loaded.failures) session.messages.warning(failure);
@@ -151,38 +180,29 @@ class CheckConfig : public Command {
                             .with_hint("name an IR: rank_0/graphs of an earlier dump, or a folder of save_graphs"));
   }
 
+  // What lies in a folder that may not be searched looks as if it were not there.
+  static Error why_missing(const Error& missing) {
+    const auto opened = File::open(missing.path);
+    return opened || opened.error().code != ErrorCode::kPermission ? missing : opened.error();
+  }
+
   void fail(Session& session, const Error& error) {
     session.messages.error(error);
-    code_ = worse(code_, exit_code_for(error.code));
+    // A file that is there is an input that failed; only where there is none is the call wrong.
+    code_ = worse(code_, error.code == ErrorCode::kPermission ? ExitCode::kSomeFailed : exit_code_for(error.code));
     failures_.push_back(report::failure_object(error));
   }
 
   void check(Session& session, const std::string& path, const OpGraph* graph) {
-    auto text = read(path);
+    auto text = read_config(path, session.cancel);
+    if (!text && text.error().code == ErrorCode::kCancelled) return;
     if (!text) return fail(session, text.error());
-    CheckedFile file{path, std::move(*text), {}, {}};
+    CheckedFile file{path, std::move(*text), {}, {}, {}};
     file.report = lint_config(file.text, target_);
     if (file.report.errors > 0) code_ = worse(code_, ExitCode::kNo);
     note_unused(session, file);
     if (graph != nullptr) estimate(session, file, *graph);
     checked_.push_back(std::move(file));
-  }
-
-  static Result<std::string> read(const std::string& path) {
-    if (path_kind(path) == PathKind::kDirectory) {
-      return msdump::fail(make_error(ErrorCode::kUsage, "is a folder, not a configuration")
-                              .with_path(path)
-                              .with_hint(fmt::format("name the file, such as {}{}data_dump.json", path,
-                                                     path.ends_with('/') ? "" : "/")));
-    }
-    MSDUMP_TRY(const File file, File::open(path));
-    if (file.size() > kMostConfigBytes) {
-      return msdump::fail(make_error(ErrorCode::kTooLarge, "a file of {} is no configuration", human_bytes(file.size()))
-                              .with_path(path));
-    }
-    std::string text(static_cast<size_t>(file.size()), '\0');
-    MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
-    return text;
   }
 
   // Options that mean nothing for this file.
@@ -193,10 +213,18 @@ class CheckConfig : public Command {
       session.messages.note("--framework-version is for MindSpore's data_dump.json");
     if (target_.framework && kind != ConfigKind::kMsprobe)
       session.messages.note("--framework is for msprobe's config.json");
-    if (target_.version && *target_.version > known_releases().back()) {
-      session.messages.note(fmt::format("MindSpore {} is judged as {}, the newest that is known",
-                                        short_text(*target_.version), short_text(known_releases().back())));
-    }
+    note_version(session);
+  }
+
+  // A release that is judged as another.
+  void note_version(Session& session) const {
+    if (!target_.version) return;
+    const bool newer = *target_.version > known_releases().back();
+    if (!newer && inexact_version_.empty()) return;
+    session.messages.note(fmt::format(
+        "MindSpore {} is judged as {}{}",
+        inexact_version_.empty() ? short_text(*target_.version) : escape_for_terminal(inexact_version_),
+        short_text(newer ? known_releases().back() : *target_.version), newer ? ", the newest that is known" : ""));
   }
 
   void estimate(Session& session, CheckedFile& file, const OpGraph& graph) const {
@@ -208,6 +236,12 @@ class CheckConfig : public Command {
     const Setup setup{target_.version.value_or(known_releases().back()), target_.device.value_or(Device::kAscend),
                       Framework::kMindSpore};
     file.estimate = estimate_dump(graph, read_data_dump(*root), setup);
+    // What some releases or devices refuse is a warning; the estimate is for one of them.
+    LintTarget chosen = target_;
+    chosen.version = setup.version;
+    chosen.device = setup.device;
+    if (lint_config(file.text, chosen).errors > 0)
+      file.refused_by = fmt::format("MindSpore {} on {}", short_text(setup.version), in_words(setup.device));
   }
 
   void print(Session& session) const {
@@ -244,11 +278,13 @@ class CheckConfig : public Command {
 
   DumpOptions files_;
   LintTarget target_;
+  std::string inexact_version_;  // as typed, where it is more than numbers
   Device device_ = Device::kAscend;
   Framework framework_ = Framework::kMindSpore;
   const CLI::Option *device_option_ = nullptr, *framework_option_ = nullptr, *explain_option_ = nullptr;
   std::vector<std::string> ir_;
   std::string key_;
+  uint32_t jobs_ = 0;
   report::Form form_ = report::Form::kTable;
   std::vector<CheckedFile> checked_;
   std::vector<report::Object> failures_;

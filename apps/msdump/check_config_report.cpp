@@ -12,13 +12,23 @@ namespace {
 
 constexpr size_t kWidestExcerpt = 100;
 
+// The place at or before `at` where a character of UTF-8 begins; of bytes that are none, one near it.
+size_t character_begin(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 3;  // bytes that follow a first one
+  at = std::min(at, text.size());
+  for (size_t back = 0; at < text.size() && back < kLongest && at > back; ++back) {
+    if ((static_cast<unsigned char>(text[at - back]) & 0xC0U) != 0x80U) return at - back;
+  }
+  return at;
+}
+
 // The line of a finding, cut to what a terminal shows, with a mark under the place.
 std::string source_text(const CheckedFile& file, const Finding& finding) {
-  const size_t begin = finding.offset - (finding.column - 1);
+  const size_t begin = finding.offset == 0 ? 0 : file.text.rfind('\n', finding.offset - 1) + 1;  // npos + 1 is 0
   const size_t end = std::min(file.text.find('\n', begin), file.text.size());
   std::string_view line = std::string_view(file.text).substr(begin, end - begin);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  size_t column = std::min(finding.column - 1, line.size());
+  size_t column = std::min(finding.offset - begin, line.size());  // in bytes
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (begin == 0 && line.starts_with(kByteOrderMark)) {
     line.remove_prefix(kByteOrderMark.size());
@@ -29,12 +39,12 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
   std::string_view front;
   if (column > kWidestExcerpt / 2) {
     front = "...";
-    const size_t cut = column - kWidestExcerpt / 2;
+    const size_t cut = character_begin(line, column - kWidestExcerpt / 2);
     line.remove_prefix(cut);
     column -= cut;
   }
   const bool cut_behind = line.size() > kWidestExcerpt;
-  line = line.substr(0, kWidestExcerpt);
+  line = line.substr(0, character_begin(line, kWidestExcerpt));
   const auto shown = [](std::string_view text) {
     std::string blanks(text);
     std::replace(blanks.begin(), blanks.end(), '\t', ' ');
@@ -81,6 +91,22 @@ std::string what_is_written(uint64_t tensors, uint64_t statistics) {
   if (statistics > 0)
     text += fmt::format("{}{} of statistic.csv", text.empty() ? "" : " and ", plural(statistics, "row"));
   return text;
+}
+
+// An item of kernels: whole, for two may differ at their ends only; of a very long one both ends.
+std::string shown_item(std::string_view item) {
+  constexpr size_t kLongest = 200, kEnd = kLongest / 2;
+  if (item.size() <= kLongest) return escape_for_terminal(item);
+  const size_t front = character_begin(item, kEnd), back = character_begin(item, item.size() - kEnd);
+  return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
+}
+
+// What has to happen before an estimate holds.
+std::string condition_text(const CheckedFile& file) {
+  if (file.refused_by.empty()) return "";
+  if (file.report.errors == 0) return fmt::format(", once {} does not refuse it any more:", file.refused_by);
+  return fmt::format(", once the {} above {} gone:", file.report.errors == 1 ? "error" : "errors",
+                     file.report.errors == 1 ? "is" : "are");
 }
 
 std::string steps_text(const DumpEstimate& estimate) {
@@ -144,7 +170,7 @@ report::Value estimate_value(const CheckedFile& file) {
   report::Object object;
   object.add("file", file.path).add("tensors", file.estimate->tensors()).add("bytes", file.estimate->bytes());
   object.add("steps", file.estimate->all_steps ? report::Value() : report::Value(file.estimate->steps));
-  object.add("at_most", file.estimate->at_most);
+  object.add("at_most", file.estimate->at_most).add("refused", !file.refused_by.empty());
   object.add("unmatched_kernels", report::list_of(file.estimate->unmatched_kernels)).add("graphs", std::move(rows));
   return object;
 }
@@ -152,20 +178,23 @@ report::Value estimate_value(const CheckedFile& file) {
 std::string estimate_text(const CheckedFile& file) {
   if (!file.estimate) return "";
   const DumpEstimate& estimate = *file.estimate;
-  std::string text = fmt::format("{}: a step of this dump writes{}", escape_for_terminal(file.path),
-                                 estimate.at_most ? " at most" : "");
-  if (estimate.rows.empty()) text += " nothing";
-  text += '\n';
+  std::string text = fmt::format("{}: a step of this dump {}{}{}", escape_for_terminal(file.path),
+                                 file.refused_by.empty() ? "writes" : "would write", estimate.at_most ? " at most" : "",
+                                 estimate.rows.empty() ? " nothing" : "");
+  text += condition_text(file) + '\n';
   for (const DumpEstimateRow& row : estimate.rows) {
     std::string place = row.rank ? fmt::format("rank {}, ", *row.rank) : "";
     place += row.graph ? fmt::format("graph {}", *row.graph) : "the graph";
     text += fmt::format("  {}: {} of {}, {}{}\n", place, what_is_written(row.tensors, row.statistics),
-                        plural(row.operators, "operator"), human_bytes(row.bytes),
+                        row.operators > 0 ? plural(row.operators, "operator") : "parameters", human_bytes(row.bytes),
                         row.unsized > 0 ? fmt::format(" and {} of unknown size", plural(row.unsized, "tensor")) : "");
   }
   if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));
-  for (const std::string& kernel : estimate.unmatched_kernels)
-    text += fmt::format("  no operator of the IR is chosen by '{}'\n", excerpt(kernel));
+  for (size_t i = 0; i < estimate.unmatched_kernels.size(); ++i) {
+    const std::string& near = estimate.nearest[i];
+    text += fmt::format("  no operator of the IR is chosen by '{}'{}\n", shown_item(estimate.unmatched_kernels[i]),
+                        near.empty() ? "" : fmt::format("; did you mean '{}'?", escape_for_terminal(near)));
+  }
   return text;
 }
 

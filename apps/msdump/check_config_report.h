@@ -15,6 +15,8 @@ struct CheckedFile {
   std::string path, text;
   LintReport report;
   std::optional<DumpEstimate> estimate;
+  std::string
+      refused_by;  // the run that the estimate is for, "MindSpore 2.10 on Ascend", if it is refused or writes nothing
 };
 
 // file, line, column, key, severity, rule, message, hint.

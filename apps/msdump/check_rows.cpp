@@ -172,6 +172,7 @@ std::vector<report::Column> finding_columns(const CheckRun& run) {
   columns.push_back({"source.file", "line", source_cell});
   columns.push_back({"source.line", ""});
   columns.push_back({"source.code", ""});
+  columns.push_back({"source.end_line", ""});
   columns.push_back({"message", "message"});
   columns.push_back({"hint", ""});
   return columns;

@@ -1,10 +1,13 @@
 #include "check/dump_estimate.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "config/kernels.h"
 #include "graph/op_name.h"
 #include "graph/renumber.h"
@@ -13,6 +16,7 @@ namespace msdump {
 namespace {
 
 constexpr uint64_t kNpyHeaderBytes = 128;
+constexpr size_t kLongestName = 400;  // a longer one is compared with no other
 constexpr Version kV23{2, 3, 0}, kV24{2, 4, 0}, kV27{2, 7, 0};
 
 // More than 64 bits count is as good as that.
@@ -35,6 +39,7 @@ class Estimator {
     statistics_ = dump.saves_statistics();
     if (dump.is_synchronous(setup) && dump.sample_mode == 1U && setup.version >= kV23)
       sample_ = dump.sample_num.value_or(100);
+    if (setup.version >= kV23 && dump.debug_mode(setup) == 4) dump_exceptions();
   }
 
   DumpEstimate estimate() {
@@ -44,18 +49,27 @@ class Estimator {
       if (row.tensors + row.statistics > 0) result.rows.push_back(row);
     }
     const Iteration iteration = parse_iteration(dump_.iteration.value_or("all"));
-    result.all_steps = iteration.all;
-    result.steps = iteration.count(dump_.initial_iteration.value_or(0));
+    result.all_steps = iteration.all || every_step_;
+    if (!every_step_) result.steps = iteration.count(dump_.initial_iteration.value_or(0));
     if (filter_) name_unmatched(result);
-    result.at_most = dump_.debug_mode(setup_) != 0;
+    result.at_most = dump_.debug_mode(setup_) != 0 && operators_;
     return result;
   }
 
  private:
+  // Operators that failed: only Ascend knows them; synchronous, every step counts and whole tensors are saved.
+  void dump_exceptions() {
+    operators_ = setup_.device == Device::kAscend;
+    if (!dump_.is_synchronous(setup_)) return;
+    every_step_ = tensors_ = true;
+    statistics_ = false;
+    sample_.reset();
+  }
+
   DumpEstimateRow of_graph(uint32_t index) {
     const Origin& origin = graph_.origins()[index];
     DumpEstimateRow row{.rank = origin.rank, .graph = origin.graph_id};
-    for (uint32_t node = 0; node < origin.graph.nodes.size(); ++node) {
+    for (uint32_t node = 0; operators_ && node < origin.graph.nodes.size(); ++node) {
       const OpId op = graph_.id(index, node);
       if (graph_.has_kernel(op) && is_chosen(op)) add_operator(row, origin.graph, origin.graph.nodes[node]);
     }
@@ -74,9 +88,8 @@ class Estimator {
   bool is_chosen(OpId op) {
     if (!filter_) return true;
     const std::string name = name_in_files(op);
-    const int item = filter_->match(name);
-    if (item >= 0 && static_cast<size_t>(item) < matched_.size()) matched_[static_cast<size_t>(item)] = true;
-    return item >= 0;
+    filter_->mark_choosing(name, matched_);
+    return filter_->match(name) >= 0;
   }
 
   // `kernels` takes the numbers of the files, which are not those of the IR beside a dump from 2.7 on.
@@ -138,11 +151,46 @@ class Estimator {
     return bytes_of(npy_ ? info(*dtype).npy_dtype : *dtype, *count);
   }
 
-  void name_unmatched(DumpEstimate& result) const {
+  void name_unmatched(DumpEstimate& result) {
     for (size_t i = 0; i < kernels_.size(); ++i) {
       const bool blank = kernels_[i].kind == KernelItem::Kind::kBlank;
-      if (!matched_[i] && !blank) result.unmatched_kernels.push_back(dump_.kernels->items[i].text);
+      if (matched_[i] || blank) continue;
+      result.unmatched_kernels.push_back(dump_.kernels->items[i].text);
+      if (result.nearest.size() < DumpEstimate::kMostNearest) result.nearest.push_back(nearest_to(kernels_[i]));
     }
+    result.nearest.resize(result.unmatched_kernels.size());
+  }
+
+  // What an item that chooses nothing may have meant: a type of the IR, or the full name of one of its operators.
+  std::string nearest_to(const KernelItem& item) {
+    const bool by_type = item.kind == KernelItem::Kind::kType;
+    if (!by_type && item.kind != KernelItem::Kind::kFullName) return "";
+    if (item.text.size() > kLongestName) return "";
+    if (full_names_.empty()) collect_names();
+    if (const auto near = closest_match(item.text, by_type ? types_ : full_names_)) return *near;
+    if (by_type) return "";
+    // Without its scope or with a number of another run, as people say it.
+    const std::string_view unnumbered = without_number(item.text);
+    const auto within = std::find_if(full_names_.begin(), full_names_.end(), [&](const std::string& name) {
+      const std::string_view full = without_number(name);
+      return full == unnumbered || (full.ends_with(unnumbered) && full[full.size() - unnumbered.size() - 1] == '/');
+    });
+    return within == full_names_.end() ? "" : *within;
+  }
+
+  static std::string_view without_number(std::string_view name) {
+    const auto numbered = split_number(name);
+    return numbered ? numbered->prefix : name;
+  }
+
+  void collect_names() {
+    std::set<std::string, std::less<>> types;
+    for (OpId op = 0; op < graph_.size(); ++op) {
+      if (!graph_.has_kernel(op)) continue;
+      full_names_.push_back(name_in_files(op));
+      types.emplace(kernel_type_in(full_names_.back()));
+    }
+    types_.assign(types.begin(), types.end());
   }
 
   const OpGraph& graph_;
@@ -151,9 +199,11 @@ class Estimator {
   std::vector<uint32_t> numbers_;
   std::vector<KernelItem> kernels_;
   std::vector<bool> matched_;
-  std::optional<KernelFilter> filter_;  // none: every operator
+  std::vector<std::string> full_names_, types_;  // of the operators, for nearest_to
+  std::optional<KernelFilter> filter_;           // none: every operator
   std::optional<uint32_t> sample_;
   bool inputs_ = true, outputs_ = true, host_types_ = true, npy_ = true, tensors_ = true, statistics_ = false;
+  bool operators_ = true, every_step_ = false;
 };
 
 }  // namespace

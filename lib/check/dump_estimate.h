@@ -5,8 +5,8 @@
 //   3. trans_flag chooses between the types on the host and on the device; sample_mode 1 cuts each tensor
 //   4. an .npy file has a header of 128 bytes; bfloat16 takes 4 bytes in it
 //   5. parameters are written once a step with the outputs, but for Ascend from 2.3 on, and never with dump_mode 1
-//
 //   6. tuples of numbers (a shape, axes) are no tensors
+//   7. op_debug_mode 4 (2.3 and later) leaves only parameters where the device is not Ascend
 //
 // What the IR cannot tell: how often a loop runs (an operator counts once); in a debug mode how many operators overflow or
 // fail (all of them are counted); a few small inputs that kernels of some types do not read and MindSpore leaves out.
@@ -39,7 +39,10 @@ struct DumpEstimate {
   bool all_steps = true;
   std::optional<uint64_t> steps;               // how many are selected; absent when all are, or too many to count
   std::vector<std::string> unmatched_kernels;  // items of `kernels` that choose no operator of the IR, as written
-  bool at_most = false;                        // a debug mode writes a part of it
+  // By unmatched_kernels: the name of the IR that was meant, for the first kMostNearest of them; may be empty.
+  static constexpr size_t kMostNearest = 10;
+  std::vector<std::string> nearest;
+  bool at_most = false;  // a debug mode writes a part of it
 
   [[nodiscard]] uint64_t tensors() const;
   [[nodiscard]] uint64_t bytes() const;

@@ -15,12 +15,7 @@ Effect stops(std::string text) { return {Outcome::kStops, std::move(text)}; }
 Effect refused() { return stops(std::string(kRefused)); }
 Effect nothing_written() { return stops(std::string(kNothingWritten)); }
 
-Findings::Findings(std::string_view text, std::vector<Setup> setups)
-    : text_size_(text.size()), setups_(std::move(setups)) {
-  line_begins_.push_back(0);
-  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
-    line_begins_.push_back(at + 1);
-}
+Findings::Findings(std::string_view text, std::vector<Setup> setups) : text_(text), setups_(std::move(setups)) {}
 
 bool Findings::judge_effects(const Spot& spot, const Complaint& complaint, const std::vector<Effect>& effects) {
   // Each thing that happens, with the setups that it happens to, in order of appearance.
@@ -55,7 +50,7 @@ void Findings::add(const Spot& spot, const Complaint& complaint, Severity severi
     return;
   }
   Finding finding;
-  finding.offset = std::min(spot.offset, text_size_);
+  finding.offset = std::min(spot.offset, text_.size());
   finding.key = spot.key;
   finding.severity = severity;
   finding.rule = complaint.rule;
@@ -73,7 +68,7 @@ std::vector<Finding> Findings::take() {
   for (const auto& [rule, tally] : tallies_) {
     if (tally.seen <= kMostOfARule) continue;
     Finding more;
-    more.offset = std::min(tally.last_offset, text_size_);
+    more.offset = std::min(tally.last_offset, text_.size());
     more.severity = tally.errors > 0 ? Severity::kError : Severity::kWarning;
     more.rule = rule;
     more.message = fmt::format("and {} more like this", tally.seen - kMostOfARule);
@@ -81,10 +76,11 @@ std::vector<Finding> Findings::take() {
   }
   std::stable_sort(findings_.begin(), findings_.end(),
                    [](const Finding& a, const Finding& b) { return a.offset < b.offset; });
+  TextPositions positions(text_);
   for (Finding& finding : findings_) {
-    const auto next = std::upper_bound(line_begins_.begin(), line_begins_.end(), finding.offset);
-    finding.line = static_cast<size_t>(next - line_begins_.begin());
-    finding.column = finding.offset - *(next - 1) + 1;
+    const TextPosition position = positions.at(finding.offset);
+    finding.line = position.line;
+    finding.column = position.column;
   }
   return std::move(findings_);
 }

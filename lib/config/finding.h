@@ -24,7 +24,7 @@ enum class Severity : uint8_t { kWarning, kError };
 
 struct Finding {
   size_t offset = 0;
-  size_t line = 1, column = 1;  // column in bytes
+  size_t line = 1, column = 1;  // column in characters
   std::string key;              // "common_dump_settings.iteration", "kernels[2]"; empty: the file as a whole
   Severity severity = Severity::kWarning;
   std::string rule;  // a stable word
@@ -64,6 +64,7 @@ class Findings {
  public:
   static constexpr size_t kMostOfARule = 100;
 
+  // The text has to live until `take`.
   Findings(std::string_view text, std::vector<Setup> setups);
 
   [[nodiscard]] const std::vector<Setup>& setups() const { return setups_; }
@@ -91,8 +92,7 @@ class Findings {
   bool judge_effects(const Spot& spot, const Complaint& complaint, const std::vector<Effect>& effects);
   void add(const Spot& spot, const Complaint& complaint, Severity severity, std::string message);
 
-  std::vector<size_t> line_begins_;
-  size_t text_size_;
+  std::string_view text_;
   std::vector<Setup> setups_;
   std::vector<Finding> findings_;
   struct Tally {

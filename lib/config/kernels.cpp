@@ -31,6 +31,11 @@ std::string as_mindspore_has_it(std::string_view text) {
 
 }  // namespace
 
+std::string_view kernel_type_in(std::string_view full_name) {
+  const std::string_view last = full_name.substr(full_name.rfind('/') + 1);
+  return last.substr(0, last.rfind('-'));
+}
+
 KernelItem parse_kernel(const JsonValue& item) {
   KernelItem kernel;
   if (!item.is(JsonKind::kString)) return kernel;
@@ -82,6 +87,8 @@ struct KernelFilter::Item {
   std::string lower;
   std::unique_ptr<re2::RE2> regex;
   KernelReach reach = KernelReach::kMay;
+
+  [[nodiscard]] bool chooses(const Subject& subject) const;
 };
 
 KernelFilter::KernelFilter(const std::vector<KernelItem>& items, const Version& version) {
@@ -106,27 +113,41 @@ KernelFilter::KernelFilter(KernelFilter&&) noexcept = default;
 KernelFilter& KernelFilter::operator=(KernelFilter&&) noexcept = default;
 KernelFilter::~KernelFilter() = default;
 
+// An operator's name as the items look at it.
+struct KernelFilter::Subject {
+  std::string_view full_name;
+  std::string lower_type;
+};
+
+KernelFilter::Subject KernelFilter::subject_of(std::string_view full_name) {
+  return {full_name, to_lower(kernel_type_in(full_name))};
+}
+
+bool KernelFilter::Item::chooses(const Subject& subject) const {
+  if (reach != KernelReach::kMay) return reach == KernelReach::kEverything;
+  switch (kernel.kind) {
+    case KernelItem::Kind::kFullName: return kernel.text == subject.full_name;
+    case KernelItem::Kind::kType: return subject.lower_type.find(lower) != std::string::npos;
+    case KernelItem::Kind::kRegex:
+      return regex != nullptr &&
+             re2::RE2::FullMatch(re2::StringPiece(subject.full_name.data(), subject.full_name.size()), *regex);
+    default: return false;
+  }
+}
+
 int KernelFilter::match(std::string_view full_name) const {
-  std::string_view last = full_name.substr(full_name.rfind('/') + 1);
-  last = last.substr(0, last.rfind('-'));
-  const std::string lower = to_lower(last);
+  const Subject subject = subject_of(full_name);
   for (size_t i = 0; i < items_.size(); ++i) {
-    const Item& item = items_[i];
-    bool matches = item.reach == KernelReach::kEverything;
-    if (item.reach == KernelReach::kMay) {
-      switch (item.kernel.kind) {
-        case KernelItem::Kind::kFullName: matches = item.kernel.text == full_name; break;
-        case KernelItem::Kind::kType: matches = lower.find(item.lower) != std::string::npos; break;
-        case KernelItem::Kind::kRegex:
-          matches = item.regex != nullptr &&
-                    re2::RE2::FullMatch(re2::StringPiece(full_name.data(), full_name.size()), *item.regex);
-          break;
-        default: break;
-      }
-    }
-    if (matches) return static_cast<int>(i);
+    if (items_[i].chooses(subject)) return static_cast<int>(i);
   }
   return -1;
+}
+
+void KernelFilter::mark_choosing(std::string_view full_name, std::vector<bool>& chose) const {
+  const Subject subject = subject_of(full_name);
+  for (size_t i = 0; i < std::min(items_.size(), chose.size()); ++i) {
+    if (!chose[i]) chose[i] = items_[i].chooses(subject);
+  }
 }
 
 }  // namespace msdump

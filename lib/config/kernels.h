@@ -37,6 +37,9 @@ enum class KernelReach : uint8_t {
 };
 [[nodiscard]] KernelReach reach_of(const KernelItem& item, const Version& version);
 
+// The part of an operator's name that a type is looked for in: "Conv2D" of "Default/conv1-Conv2d/Conv2D-op3".
+[[nodiscard]] std::string_view kernel_type_in(std::string_view full_name);
+
 // Do these items choose the operator "Default/conv1-Conv2d/Conv2D-op3"? `version` as above; expressions that RE2 cannot
 // read match nothing. No items at all, or blank ones only, choose everything from 2.3 on.
 class KernelFilter {
@@ -48,9 +51,13 @@ class KernelFilter {
 
   // The index of the first item that does; -1 when none does.
   [[nodiscard]] int match(std::string_view full_name) const;
+  // Sets chose[i] for each item i that does, whatever earlier items choose; those that are set already are not asked.
+  void mark_choosing(std::string_view full_name, std::vector<bool>& chose) const;
 
  private:
   struct Item;
+  struct Subject;
+  [[nodiscard]] static Subject subject_of(std::string_view full_name);
   std::vector<Item> items_;
 };
 

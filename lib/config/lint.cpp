@@ -10,6 +10,7 @@
 #include "config/known_keys.h"
 #include "config/msprobe.h"
 #include "config/schema.h"
+#include "io/json_fault.h"
 #include "io/json_slips.h"
 
 namespace msdump {
@@ -95,12 +96,18 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
 
 // A text that is no JSON, even mended.
 void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
-  std::string reason = fault.reason;
-  if (reason.ends_with('.')) reason.pop_back();
-  const std::string why = explain_fault(text, fault);
-  const bool says_it_all = why.empty() || why == reason || why == "the file is empty";
-  const std::string shown = why.empty() ? to_lower(reason.substr(0, 1)) + reason.substr(1) : why;
-  findings.error({"", fault.offset}, {"json-syntax", "no JSON: " + shown, says_it_all ? "" : reason});
+  if (fault.too_deep) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
+  std::string why = explain_fault(text, fault);
+  if (why.empty()) why = fault.reason;
+  if (why.ends_with('.')) why = to_lower(why.substr(0, 1)) + why.substr(1, why.size() - 2);  // a sentence of RapidJSON
+  findings.error({"", fault.offset}, {"json-syntax", "no JSON: " + why});
+}
+
+tl::expected<JsonValue, JsonFault> read_mended(std::string_view text, std::string_view mended) {
+  if (is_utf16(text)) return tl::unexpected<JsonFault>(JsonFault{0, "UTF-16; save it as UTF-8"});
+  const size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) return tl::unexpected<JsonFault>(JsonFault{zero, "a zero byte"});
+  return parse_json_or_fault(mended);
 }
 
 }  // namespace
@@ -120,10 +127,7 @@ ConfigKind kind_of_config(const JsonValue& root) {
 
 LintReport lint_config(std::string_view text, const LintTarget& target) {
   const MendedJson mended = mend_json(text);
-  const size_t zero = text.find('\0');
-  const auto root = zero == std::string_view::npos
-                        ? parse_json_or_fault(mended.text)
-                        : tl::expected<JsonValue, JsonFault>(tl::unexpect, JsonFault{zero, "a zero byte"});
+  const auto root = read_mended(text, mended.text);
   LintReport report;
   if (root) report.kind = kind_of_config(*root);
   const bool old = root && report.kind == ConfigKind::kDataDump && read_data_dump(*root).before_1_3();
@@ -131,7 +135,8 @@ LintReport lint_config(std::string_view text, const LintTarget& target) {
   report.version = versions_text(report.kind, findings.setups());
   complain_of_slips(findings, report.kind, mended.slips);
   const size_t bad_utf8 = first_bad_utf8(text);
-  if (bad_utf8 < text.size() && zero == std::string_view::npos)
+  // Behind a zero byte there is no text that could have an encoding.
+  if (bad_utf8 < text.size() && !is_utf16(text) && text.find('\0') == std::string_view::npos)
     findings.error({"", bad_utf8}, {"json-utf8", "a byte that is not UTF-8", "save the file as UTF-8"});
   if (root) {
     complain_of_nan(findings, report.kind, *root);

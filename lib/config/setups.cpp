@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace msdump {
 namespace {
 
@@ -15,15 +17,6 @@ constexpr std::array kReleases = {
     Version{2, 2, 0}, Version{2, 3, 0}, Version{2, 4, 0}, Version{2, 5, 0},  Version{2, 6, 0}, Version{2, 7, 0},
     Version{2, 7, 1}, Version{2, 8, 0}, Version{2, 9, 0}, Version{2, 10, 0}};
 constexpr std::array kDevices = {Device::kCpu, Device::kGpu, Device::kAscend};
-
-std::string_view word(Device device) {
-  switch (device) {
-    case Device::kCpu: return "a CPU";
-    case Device::kGpu: return "a GPU";
-    case Device::kAscend: return "Ascend";
-  }
-  return "";
-}
 
 std::string_view word(Framework framework) { return framework == Framework::kPyTorch ? "PyTorch" : "MindSpore"; }
 
@@ -73,12 +66,36 @@ std::string device_text(const std::vector<Device>& devices) {
   std::string text;
   for (const Device device : devices) {
     text += (text.empty() ? "" : device == devices.back() ? " or " : ", ");
-    text += word(device);
+    text += in_words(device);
   }
   return "on " + text;
 }
 
+// What Python's version numbers have behind the numbers: a pre- or post-release ("rc1", ".post1", "-dev3"), a build
+// ("+cpu").
+bool is_release_suffix(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kStages = {"alpha", "beta", "post", "dev", "rc", "a", "b", "c"};
+  text = text.substr(0, text.find('+'));
+  while (!text.empty()) {
+    if (std::string_view(".-_").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+    const auto stage = std::find_if(kStages.begin(), kStages.end(), [&](auto word) { return text.starts_with(word); });
+    if (stage == kStages.end()) return false;
+    text.remove_prefix(stage->size());
+    while (!text.empty() && is_digit(text.front())) text.remove_prefix(1);
+  }
+  return true;
+}
+
 }  // namespace
+
+std::string_view in_words(Device device) {
+  switch (device) {
+    case Device::kCpu: return "a CPU";
+    case Device::kGpu: return "a GPU";
+    case Device::kAscend: return "Ascend";
+  }
+  return "";
+}
 
 std::string_view name_of(ConfigKind kind) {
   switch (kind) {
@@ -101,6 +118,21 @@ std::string_view title_of(ConfigKind kind) {
 }
 
 std::span<const Version> known_releases() { return kReleases; }
+
+std::optional<TypedRelease> parse_release(std::string_view text) {
+  if (text.starts_with('v') || text.starts_with('V')) text.remove_prefix(1);
+  // One to three numbers.
+  size_t end = 0;
+  for (int count = 0; count < 3; ++count) {
+    size_t at = count == 0 ? 0 : end + 1;
+    if (count > 0 && (end >= text.size() || text[end] != '.' || at >= text.size() || !is_digit(text[at]))) break;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    end = at;
+  }
+  const auto version = parse_version(text.substr(0, end));
+  if (!version || !is_release_suffix(text.substr(end))) return std::nullopt;
+  return TypedRelease{*version, end == text.size()};
+}
 
 std::string short_text(const Version& version) {
   std::string text = fmt::format("{}.{}", version.major, version.minor);

@@ -20,6 +20,7 @@ enum class ConfigKind : uint8_t { kUnknown, kDataDump, kMsprobe, kAcl };
 [[nodiscard]] std::string_view title_of(ConfigKind kind);
 
 enum class Device : uint8_t { kCpu, kGpu, kAscend };
+[[nodiscard]] std::string_view in_words(Device device);  // "a CPU", "Ascend"
 enum class Framework : uint8_t { kMindSpore, kPyTorch };
 
 struct Setup {
@@ -38,6 +39,13 @@ struct LintTarget {
 
 // The releases of MindSpore that read a data_dump.json, oldest first: 1.0 to 2.10.
 [[nodiscard]] std::span<const Version> known_releases();
+// A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false where more than the
+// numbers stand there. No value for anything else.
+struct TypedRelease {
+  Version version;
+  bool exact = true;
+};
+[[nodiscard]] std::optional<TypedRelease> parse_release(std::string_view text);
 // "2.10", "2.7.1"
 [[nodiscard]] std::string short_text(const Version& version);
 

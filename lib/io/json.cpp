@@ -134,9 +134,11 @@ tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (result) return builder.take();
-  const std::string reason = builder.too_deep() ? fmt::format("nested deeper than {}", kMaxDepth)
-                                                : std::string(rapidjson::GetParseError_En(result.Code()));
-  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason});
+  if (builder.too_deep()) {
+    const std::string reason = fmt::format("nested deeper than {}, which is all that msdump reads", kMaxDepth);
+    return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason, true});
+  }
+  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), rapidjson::GetParseError_En(result.Code())});
 }
 
 Result<JsonValue> parse_json(std::string_view text) {
@@ -148,11 +150,23 @@ Result<JsonValue> parse_json(std::string_view text) {
                   .with_offset(fault.offset));
 }
 
-TextPosition position_in(std::string_view text, size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return {static_cast<size_t>(lines) + 1, before.size() - line_begin + 1};
+TextPosition position_in(std::string_view text, size_t offset) { return TextPositions(text).at(offset); }
+
+TextPositions::TextPositions(std::string_view text) : text_(text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) done_ = kByteOrderMark.size();
+}
+
+TextPosition TextPositions::at(size_t offset) {
+  for (; done_ < std::min(offset, text_.size()); ++done_) {
+    const auto byte = static_cast<unsigned char>(text_[done_]);
+    if (byte == '\n') {
+      position_ = {position_.line + 1, 1};
+    } else if ((byte & 0xC0U) != 0x80U) {  // the others continue a character
+      ++position_.column;
+    }
+  }
+  return position_;
 }
 
 }  // namespace msdump

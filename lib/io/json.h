@@ -46,13 +46,25 @@ Result<JsonValue> parse_json(std::string_view text);
 // The same for who says in words of his own where and why a text is no JSON.
 struct JsonFault {
   size_t offset = 0;
-  std::string reason;  // "Missing a comma or } after an object member."
+  std::string reason;     // "Missing a comma or } after an object member."
+  bool too_deep = false;  // nothing is wrong with the text but that it is nested deeper than is read
 };
 [[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text);
 
 struct TextPosition {
-  size_t line = 1, column = 1;  // column in bytes
+  size_t line = 1, column = 1;  // column in characters, as editors count: a byte order mark is none
 };
 [[nodiscard]] TextPosition position_in(std::string_view text, size_t offset);
+// The same for offsets that never go back, without reading the text again for each.
+class TextPositions {
+ public:
+  explicit TextPositions(std::string_view text);
+  TextPosition at(size_t offset);
+
+ private:
+  std::string_view text_;
+  size_t done_ = 0;
+  TextPosition position_;
+};
 
 }  // namespace msdump

@@ -4,10 +4,6 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
-
 namespace msdump {
 namespace {
 
@@ -113,35 +109,8 @@ class Mender {
   size_t last_ = std::string::npos;  // the last token, comments not counted
 };
 
-// The last byte in front of `offset` that is no blank; 0 when there is none.
-char byte_before(std::string_view text, size_t offset) {
-  while (offset > 0) {
-    if (!is_blank(text[--offset])) return text[offset];
-  }
-  return '\0';
-}
-
 }  // namespace
 
 MendedJson mend_json(std::string_view text) { return Mender(text).take(); }
-
-std::string explain_fault(std::string_view text, const JsonFault& fault) {
-  const size_t offset = std::min(fault.offset, text.size());
-  if (std::all_of(text.begin(), text.end(), is_blank)) return "the file is empty";
-  if (offset == text.size()) return "the text ends here; a bracket or a quote is not closed";
-  const std::string_view rest = text.substr(offset);
-  const char c = rest.front(), before = byte_before(text, offset);
-  if (c == '\0') return "a zero byte";
-  if (rest.starts_with("\xE2\x80\x9C") || rest.starts_with("\xE2\x80\x9D")) return "typographic quotes; JSON has \"";
-  if (c == '"' && fault.reason.find("colon") != std::string::npos) return "a colon is missing in front of it";
-  if (c == '"' && (before == '"' || before == '}' || before == ']' || is_word(before)))
-    return "a comma is missing in front of it";
-  if (c == '=') return "JSON has : between a key and its value";
-  if (is_letter(c)) {
-    const size_t end = static_cast<size_t>(std::find_if_not(rest.begin(), rest.end(), is_word) - rest.begin());
-    return fmt::format("'{}' needs double quotes", excerpt(rest.substr(0, end)));
-  }
-  return "";
-}
 
 }  // namespace msdump

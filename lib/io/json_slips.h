@@ -15,8 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "io/json.h"
-
 namespace msdump {
 
 enum class JsonSlipKind : uint8_t { kByteOrderMark, kComment, kTrailingComma, kSingleQuotes, kPythonWord };
@@ -31,8 +29,5 @@ struct MendedJson {
   std::vector<JsonSlip> slips;  // in the order of the text
 };
 [[nodiscard]] MendedJson mend_json(std::string_view text);
-
-// What stands where the reader stopped, in words for who wrote it; empty when the reader's own reason says it all.
-[[nodiscard]] std::string explain_fault(std::string_view text, const JsonFault& fault);
 
 }  // namespace msdump

@@ -56,6 +56,21 @@ TEST_CASE("kernels choose by the numbers of the files, and items without an oper
   CHECK(before.tensors() == 3);
 }
 
+TEST_CASE("an item that repeats an earlier one chooses something all the same") {
+  const DumpEstimate chosen =
+      estimate(R"("dump_mode": 1, "kernels": ["Add", "add", "Default/Add-op0", "ad"])", "", kCpu);
+  CHECK(chosen.unmatched_kernels.empty());
+  CHECK(chosen.tensors() == 3);
+}
+
+TEST_CASE("an item that chooses nothing comes with the name of the IR that is near it") {
+  const DumpEstimate chosen = estimate(
+      R"("dump_mode": 1, "kernels": ["Adb", "Default/Add-op7", "ReLU-op1", "Convolution", "Default/x/y/z-op1"])", "",
+      kCpu);
+  REQUIRE(chosen.unmatched_kernels.size() == 5);
+  CHECK(chosen.nearest == std::vector<std::string>{"Add", "Default/Add-op0", "Default/relu-ReLU/ReLU-op0", "", ""});
+}
+
 TEST_CASE("statistics are rows, samples are parts of tensors") {
   const DumpEstimate statistics =
       estimate(R"("input_output": 2, "saved_data": "statistic")", R"("enable": true)", kAscend);
@@ -65,6 +80,17 @@ TEST_CASE("statistics are rows, samples are parts of tensors") {
   CHECK(statistics.bytes() == 2 * DumpEstimate::kStatisticRowBytes);
   const DumpEstimate sampled = estimate(R"("input_output": 2)", R"("sample_mode": 1, "sample_num": 3)", kAscend);
   CHECK(sampled.bytes() == 2 * (3 * 4 + kHeader));
+}
+
+TEST_CASE("a dump of operators that failed has only parameters on a CPU, in every step") {
+  const std::string common = R"("op_debug_mode": 4, "iteration": "0|2", "saved_data": "full")";
+  const DumpEstimate cpu = estimate(common, R"("enable": true)", kCpu);
+  CHECK(cpu.tensors() == 2);
+  CHECK(cpu.bytes() == 2 * (kTensorBytes + kHeader));
+  CHECK(cpu.all_steps);
+  CHECK_FALSE(cpu.at_most);
+  CHECK(estimate(common, R"("enable": true)", kAscend).tensors() == 5);
+  CHECK(estimate(common, R"("enable": true)", kAscend).at_most);
 }
 
 TEST_CASE("selected steps are counted and a debug mode writes at most this") {

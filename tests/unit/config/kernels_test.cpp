@@ -67,6 +67,14 @@ TEST_CASE("a filter chooses operators as MindSpore does") {
   CHECK(match(R"x(["name-regex((?=x).*)"])x", k210) == -1);
 }
 
+TEST_CASE("every item that chooses an operator is marked, not only the first") {
+  const std::vector<KernelItem> items =
+      items_of(R"x(["Conv2D", "conv2d", "name-regex(.*Conv.*)", "ReLU", "Default/conv1-Conv2d/Conv2D-op3"])x");
+  std::vector<bool> chose(items.size());
+  KernelFilter(items, k210).mark_choosing("Default/conv1-Conv2d/Conv2D-op3", chose);
+  CHECK(chose == std::vector<bool>{true, true, true, false, true});
+}
+
 TEST_CASE("expressions that neither grammar reads are told from those that one does") {
   for (const char* text : {"[", "(", ")", "a)", "(a", "*a", "a|*", "(*)", "a**", "\\", "[a", "^*", "a+*"}) {
     INFO(text);

@@ -16,6 +16,24 @@ std::string where(ConfigKind kind, const LintTarget& target, const Chosen& chose
 
 }  // namespace
 
+TEST_CASE("a release is typed in several ways, and only these") {
+  const auto typed = [](const char* text) {
+    const auto release = parse_release(text);
+    return release ? to_string(release->version) + (release->exact ? "" : " about") : "none";
+  };
+  CHECK(typed("2") == "2.0.0");
+  CHECK(typed("2.7") == "2.7.0");
+  CHECK(typed("v2.10.1") == "2.10.1");
+  CHECK(typed("2.3.0rc1") == "2.3.0 about");
+  CHECK(typed("2.3rc2") == "2.3.0 about");
+  CHECK(typed("2.7.post1") == "2.7.0 about");
+  CHECK(typed("2.7.0-dev20250101+cpu") == "2.7.0 about");
+  for (const char* text : {"", "v", "next", "2.", "2..7", "2.7x", "2.7.0.1", "2.7 ", "-2.7", "vv2.7", "99999.1"}) {
+    INFO(text);
+    CHECK(typed(text) == "none");
+  }
+}
+
 TEST_CASE("setups are named by what they have in common") {
   const auto data_dump = [](const auto& chosen) { return where(ConfigKind::kDataDump, {}, chosen); };
   CHECK(data_dump([](const Setup&) { return true; }) == "");

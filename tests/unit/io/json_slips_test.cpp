@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "io/json.h"
 #include "support/catch.h"
 
 namespace msdump {
@@ -23,12 +24,6 @@ JsonValue mended_value(const std::string& text) {
   const auto value = parse_json(mended.text);
   REQUIRE(value);
   return *value;
-}
-
-std::string explained(const std::string& text) {
-  const auto value = parse_json_or_fault(text);
-  REQUIRE_FALSE(value);
-  return explain_fault(text, value.error());
 }
 
 }  // namespace
@@ -92,18 +87,6 @@ TEST_CASE("texts that end in the middle of anything are mended without reading o
   for (const std::string text : {"/", "/*", "/* *", "//", "'", "'a", "\"", "\"\\", "[,", ",]", "T", "#", "\xEF\xBB"}) {
     CHECK(mend_json(text).text.size() == text.size());
   }
-}
-
-TEST_CASE("what the reader stopped at is explained") {
-  CHECK(explained("") == "the file is empty");
-  CHECK(explained(" \n") == "the file is empty");
-  CHECK(explained("{\"a\": [1") == "the text ends here; a bracket or a quote is not closed");
-  CHECK(explained("{\"a\": 1 \"b\": 2}") == "a comma is missing in front of it");
-  CHECK(explained("{\"a\" \"b\"}") == "a colon is missing in front of it");
-  CHECK(explained("{a: 1}") == "'a' needs double quotes");
-  CHECK(explained("{\xE2\x80\x9C"
-                  "a\": 1}") == "typographic quotes; JSON has \"");
-  CHECK(explained("{\"a\" = 1}") == "JSON has : between a key and its value");
 }
 
 }  // namespace msdump

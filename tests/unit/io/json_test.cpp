@@ -70,4 +70,26 @@ TEST_CASE("a tower of brackets is refused before it becomes a tower of calls") {
   CHECK(json.error().message.find("nested deeper than 100") != std::string::npos);
 }
 
+TEST_CASE("columns are characters and a byte order mark is none") {
+  const std::string text = "\xEF\xBB\xBF{\"\xE6\x95\xB0\xC3\xA9\": 1,\n \"\xF0\x9F\x98\x80\": x}";
+  const auto column = [&](const char* what) { return position_in(text, text.find(what)).column; };
+  CHECK(position_in(text, 0).column == 1);
+  CHECK(column("{") == 1);
+  CHECK(column("1,") == 8);
+  CHECK(column("x}") == 7);
+  CHECK(position_in(text, text.find("x}")).line == 2);
+  CHECK(position_in(text, text.size() + 9).column == 9);
+}
+
+TEST_CASE("positions that go forward are those of each on its own") {
+  const std::string text =
+      "\xEF\xBB\xBF"
+      "a\n\n\xC3\xA9\x80\xFFz\n";
+  TextPositions positions(text);
+  for (size_t offset = 0; offset <= text.size(); ++offset) {
+    const TextPosition one = position_in(text, offset), next = positions.at(offset);
+    CHECK((one.line == next.line && one.column == next.column));
+  }
+}
+
 }  // namespace msdump
