@@ -18,16 +18,16 @@ std::optional<size_t> thread_of(std::string_view file_name) {
 }
 
 Result<Shape> slice_shape(const JsonValue& slice) {
+  const auto bound = [](const JsonValue& dim, std::string_view key) {
+    const JsonValue* const value = dim.find(key);
+    return value != nullptr ? value->as_int().value_or(-1) : int64_t{-1};  // no bound is negative
+  };
   Shape shape;
   for (const JsonValue& dim : slice.items) {
-    const JsonValue* lower = dim.find("lower");
-    const JsonValue* higher = dim.find("higher");
-    const auto begin = lower != nullptr ? lower->as_int() : std::nullopt;
-    const auto end = higher != nullptr ? higher->as_int() : std::nullopt;
-    if (!begin || !end || *begin < 0 || *end < *begin || shape.size() == kMaxRank) {
+    const int64_t begin = bound(dim, "lower"), end = bound(dim, "higher");
+    if (begin < 0 || end < begin || shape.size() == kMaxRank)
       return fail(ErrorCode::kBadHeader, "an FFTS+ slice without a sound lower and higher");
-    }
-    shape.push_back(*end - *begin);
+    shape.push_back(end - begin);
   }
   return shape;
 }
