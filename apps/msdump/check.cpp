@@ -139,7 +139,7 @@ class Check : public Command {
     if (code != ExitCode::kUsage) {
       const bool table = options_.form == report::Form::kTable;
       if (options_.trend && !table) print_trend_rows(session, run, {}, 0);
-      if (const Status done = options_.trend ? Status() : publish(session, run, !table); !done)
+      if (const Status done = publish(session, run, !table && !options_.trend); !done)
         return session.end_with(done.error());
     }
     const bool everything = run.opened.operators.everything() && run.opened.tensors.everything();

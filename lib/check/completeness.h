@@ -8,7 +8,11 @@
 // Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
 #pragma once
 
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -49,6 +53,9 @@ void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::
 [[nodiscard]] uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step);
 
 [[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
+// Rank and step of what these rules have found already.
+using RankStep = std::pair<std::optional<int64_t>, int64_t>;
+[[nodiscard]] std::set<RankStep> told_of(const std::vector<Finding>& findings, std::span<const RuleId> rules);
 // A finding about a place in the tree.
 [[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
 

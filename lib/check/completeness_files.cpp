@@ -77,6 +77,16 @@ std::string first_names(const std::vector<std::string>& names) {
   return names.size() > kNamesShown ? text + ", .." : text;
 }
 
+std::set<RankStep> told_of(const std::vector<Finding>& findings, std::span<const RuleId> rules) {
+  std::set<RankStep> places;
+  for (const Finding& finding : findings) {
+    const bool of_these =
+        std::any_of(rules.begin(), rules.end(), [&](RuleId rule) { return finding.kind == info(rule).name; });
+    if (of_these && finding.step) places.emplace(finding.rank, *finding.step);
+  }
+  return places;
+}
+
 Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
   Finding finding;
   finding.kind = info(id).name;

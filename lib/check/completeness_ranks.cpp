@@ -1,6 +1,7 @@
 // Ranks: those without tensors, and operators that all other ranks have in a step. Ranks of a pipeline have operators of
 // their own; they are not compared.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -63,6 +64,8 @@ class RankJudge {
   }
 
   void judge_operators() {
+    // Compared with the other steps of its rank it lacks something already.
+    const std::set<RankStep> told = told_of(findings_, std::array{RuleId::kIncompleteStep, RuleId::kStopped});
     for (const auto& [place, ranks] : shares()) {
       if (ranks.size() < 2) continue;
       std::map<uint32_t, size_t> how_often;
@@ -72,7 +75,7 @@ class RankJudge {
       for (const auto& [rank, share] : ranks) {
         const bool has_own =
             std::any_of(share.names.begin(), share.names.end(), [&](uint32_t name) { return how_often[name] == 1; });
-        if (has_own || is_told(rank, place.second)) continue;
+        if (has_own || told.count({rank, place.second}) > 0) continue;
         Lack& lack = lacks_[{rank, place.first}];
         const size_t before = lack.names.size();
         size_t here = 0;
@@ -106,15 +109,6 @@ class RankJudge {
       share.names.insert(found->second);
     }
     return shares;
-  }
-
-  // Compared with the other steps of its rank it lacks something already.
-  [[nodiscard]] bool is_told(int64_t rank, int64_t step) const {
-    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
-      const bool of_step =
-          finding.kind == info(RuleId::kIncompleteStep).name || finding.kind == info(RuleId::kStopped).name;
-      return of_step && finding.rank == rank && finding.step == step;
-    });
   }
 
   void add(const std::pair<int64_t, Number>& graph, const Lack& lack) {

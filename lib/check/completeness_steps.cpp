@@ -1,5 +1,6 @@
 // Steps: those with less than others, those that ranks lack, those that ran and were not dumped.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,8 +51,7 @@ class StepJudge {
     std::set<uint32_t> operators;
     uint32_t folder = 0;
   };
-  using Graph = std::pair<Number, Number>;   // rank, graph
-  using Place = std::pair<Number, int64_t>;  // rank, step
+  using Graph = std::pair<Number, Number>;  // rank, graph
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
     return index_.files()[input_.runs.record(input_.runs.any_tensor_of(run)).file].folder;
@@ -153,7 +153,9 @@ class StepJudge {
 
   // By numbers of files, where names did not tell.
   void judge_counts() {
-    const std::set<Place> told_by_tensors = places_of_missing_tensors();
+    // Which tensors are missing says more than how many.
+    const std::set<RankStep> told_by_tensors =
+        told_of(findings_, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
     const bool loops = has_loops();
     for (const Oddity& oddity : input_.oddities) {
       const bool empty = oddity.kind == OddityKind::kEmptyStep;
@@ -185,17 +187,6 @@ class StepJudge {
     if (found == steps_of_.end()) return false;
     const std::set<int64_t>& steps = found->second;
     return steps.size() > 1 && folder.step == *steps.begin() && may_differ(folder, steps.size());
-  }
-
-  // Which tensors are missing says more than how many.
-  [[nodiscard]] std::set<Place> places_of_missing_tensors() const {
-    std::set<Place> places;
-    for (const Finding& finding : findings_) {
-      const bool of_tensors =
-          finding.kind == info(RuleId::kMissingSlots).name || finding.kind == info(RuleId::kMissingFiles).name;
-      if (of_tensors && finding.step) places.emplace(finding.rank, *finding.step);
-    }
-    return places;
   }
 
   [[nodiscard]] bool has_loops() const {

@@ -43,6 +43,21 @@ TEST_CASE("of two ranks the one with less is told of") {
   CHECK(Checked(scratch.path()).only("incomplete_step").rank == 1);
 }
 
+TEST_CASE("what a step lacks beside the other steps of its rank is not told once more beside the other ranks") {
+  const test::ScratchDir scratch;
+  for (const int64_t rank : {0, 1, 2}) {
+    for (const int64_t step : {0, 1, 2}) {
+      for (int op = 0; op < 4; ++op) {
+        if (rank != 1 || step != 1 || op != 2) write_op(scratch, "Mul", op, rank, step);
+      }
+    }
+  }
+  const Finding finding = Checked(scratch.path()).only("incomplete_step");
+  CHECK(finding.rank == 1);
+  CHECK(finding.step == 1);
+  CHECK(finding.message == "1 operator that other steps have is not here: Default_Mul-op2");
+}
+
 TEST_CASE("ranks of a pipeline have operators of their own and lack nothing") {
   const test::ScratchDir scratch;
   write_ranks(scratch, 2, [](int64_t rank, int op) { return (rank == 0) == (op < 2); });
