@@ -8,10 +8,10 @@ BEGIN {
   floor["kernels"] = floor["npy"] = floor["ascend"] = floor["torch"] = floor["tables"] = floor["config"] = 2
   floor["format"] = floor["msprobe"] = floor["ir"] = 3
   floor["dump"] = 4
-  floor["graph"] = 5
+  floor["graph"] = floor["info"] = 5
   floor["convert"] = floor["stats"] = 6
   floor["compare"] = 7
-  floor["check"] = 8
+  floor["divergence"] = floor["profiles"] = floor["check"] = 8
 
   # Third-party headers with a fence around them: pattern, name, and what the fence is there for.
   fence("^(google/protobuf/|.*\\.pb\\.h$)", "protobuf", "slow to compile, and a wire format is nobody else's business")

@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
-#include "cli.h"
-#include "signals.h"
-#include "terminal.h"
+#include "frame/cli.h"
+#include "frame/signals.h"
+#include "frame/terminal.h"
 
 namespace {
 

@@ -5,13 +5,13 @@
 #include <tuple>
 
 #include "base/order.h"
-#include "check/completeness.h"
-#include "check/execution_order.h"
-#include "check/gradient_rules.h"
-#include "check/health.h"
-#include "check/range_rules.h"
-#include "check/value_rules.h"
-#include "check/weight_rules.h"
+#include "check/tree/completeness.h"
+#include "check/tree/execution_order.h"
+#include "check/values/gradient_rules.h"
+#include "check/values/health.h"
+#include "check/values/range_rules.h"
+#include "check/values/value_rules.h"
+#include "check/values/weight_rules.h"
 
 namespace msdump::check {
 namespace {

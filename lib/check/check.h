@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/dump_settings.h"
-#include "check/facts_reader.h"
-#include "check/finding.h"
-#include "check/first_nonfinite.h"
-#include "check/op_runs.h"
-#include "check/overflow.h"
-#include "check/rules.h"
-#include "dump/selection.h"
-#include "dump/tensor_list.h"
+#include "check/first/first_nonfinite.h"
+#include "check/first/op_runs.h"
+#include "check/rules/finding.h"
+#include "check/rules/rules.h"
+#include "check/tree/dump_settings.h"
+#include "check/values/facts_reader.h"
+#include "check/values/overflow.h"
+#include "dump/index/selection.h"
+#include "dump/index/tensor_list.h"
 
 namespace msdump::check {
 

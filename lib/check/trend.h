@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/op_runs.h"
+#include "check/first/op_runs.h"
 
 namespace msdump::check {
 

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "config/acl.h"
-#include "config/data_dump.h"
-#include "config/known_keys.h"
-#include "config/msprobe.h"
-#include "config/schema.h"
-#include "io/json_fault.h"
-#include "io/json_slips.h"
+#include "config/acl/acl.h"
+#include "config/data_dump/data_dump.h"
+#include "config/json/json_fault.h"
+#include "config/json/json_slips.h"
+#include "config/msprobe/msprobe.h"
+#include "config/rules/known_keys.h"
+#include "config/rules/schema.h"
 
 namespace msdump {
 namespace {

@@ -1,6 +1,6 @@
 // One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
 //
-// Text that is no JSON is findings, too: each slip of the hand (io/json_slips.h) is one, and what can still be read behind it
+// Text that is no JSON is findings, too: each slip of the hand (config/json/json_slips.h) is one, and what can still be read behind it
 // is judged. Files are looked at up to kMostConfigBytes.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/finding.h"
+#include "config/rules/finding.h"
 
 namespace msdump {
 

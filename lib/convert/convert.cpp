@@ -12,7 +12,7 @@
 
 #include "convert/file_converter.h"
 #include "convert/output_tree.h"
-#include "dump/family.h"
+#include "dump/layouts/family.h"
 #include "io/dir_walk.h"
 
 namespace msdump {

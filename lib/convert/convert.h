@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "convert/output_name.h"
-#include "dump/dump_index.h"
-#include "dump/selection.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/selection.h"
 #include "format/plan.h"
 #include "io/cancel.h"
 #include "io/progress.h"

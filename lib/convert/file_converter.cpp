@@ -5,7 +5,7 @@
 #include "ascend/opdebug.h"
 #include "convert/tensor_writer.h"
 #include "io/dir_walk.h"
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 #include "npy/npy.h"
 
 namespace msdump {

@@ -8,7 +8,7 @@
 #include "convert/convert.h"
 #include "convert/output_name.h"
 #include "convert/output_tree.h"
-#include "dump/dump_index.h"
+#include "dump/index/dump_index.h"
 
 namespace msdump {
 

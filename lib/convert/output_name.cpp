@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/file_name.h"
+#include "dump/names/file_name.h"
 #include "tables/mapping_csv.h"
 
 namespace msdump {

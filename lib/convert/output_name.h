@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "dump/stored_tensor.h"
+#include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
 
 namespace msdump {

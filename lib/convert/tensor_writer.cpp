@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "format/window.h"
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 
 namespace msdump {
 namespace {

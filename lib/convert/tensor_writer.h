@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "dump/stored_tensor.h"
+#include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
 #include "io/atomic_file.h"
 #include "io/cancel.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "kernels/copy_strided.h"
+#include "kernels/copy/copy_strided.h"
 
 namespace msdump {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/ir_graph.h"
+#include "ir/model/ir_graph.h"
 
 namespace msdump {
 

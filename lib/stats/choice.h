@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dump/dump_index.h"
+#include "dump/index/dump_index.h"
 #include "stats/dialect.h"
 
 namespace msdump::stats {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dump/host_tensor.h"
+#include "dump/index/host_tensor.h"
 #include "stats/stream.h"
 
 namespace msdump::stats {

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "base/error.h"
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
 #include "io/cancel.h"
 #include "io/progress.h"
 #include "io/worker_pool.h"

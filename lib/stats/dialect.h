@@ -7,7 +7,7 @@
 //   2.5 to 2.7.0      rule C, NaN survives the merge
 //   2.7.1 and later   slices of 20480 elements; SHA1; the shape in square brackets; repeated columns are dropped
 //
-// Rules: A, B, C of kernels/reduce.h. Source: reference/dump-layouts-and-statistics.md section 3, checked against the
+// Rules: A, B, C of kernels/reduce/reduce.h. Source: reference/dump-layouts-and-statistics.md section 3, checked against the
 // writers of 2.7.0 to 2.10.0 and the offline debuggers of 1.6.1 to 2.0.0 (verified-on-real-mindspore.md section 4).
 #pragma once
 
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/framework.h"
-#include "kernels/reduce.h"
+#include "dump/index/framework.h"
+#include "kernels/reduce/reduce.h"
 #include "tables/statistic_column.h"
 
 namespace msdump::stats {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
 #include "io/atomic_file.h"
 
 namespace msdump::stats {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
 #include "stats/dialect.h"
 #include "stats/tensor_statistics.h"
 

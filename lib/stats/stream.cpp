@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "kernels/sha1.h"
-#include "kernels/widen.h"
+#include "kernels/digest/sha1.h"
+#include "kernels/widen/widen.h"
 
 namespace msdump::stats {
 namespace {

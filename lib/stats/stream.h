@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/host_tensor.h"
-#include "kernels/md5.h"
-#include "kernels/reduce.h"
+#include "dump/index/host_tensor.h"
+#include "kernels/digest/md5.h"
+#include "kernels/reduce/reduce.h"
 #include "stats/compute.h"
 
 namespace msdump::stats {

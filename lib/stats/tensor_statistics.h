@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/code_counts.h"
-#include "kernels/reduce.h"
+#include "kernels/reduce/code_counts.h"
+#include "kernels/reduce/reduce.h"
 #include "stats/dialect.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -29,7 +29,7 @@ struct TensorStatistics {
   bool nothing_finite = false;  // max, min and avg are printed as "null" (up to 2.3rc)
   uint64_t count = 0, negative = 0, positive = 0, zero = 0, nan = 0, negative_inf = 0, positive_inf = 0;
   std::string md5, sha1;  // lower-case hexadecimal; empty when not asked for
-  // Only when asked for; of types without such codes (kernels/code_counts.h) no value.
+  // Only when asked for; of types without such codes (kernels/reduce/code_counts.h) no value.
   std::optional<kernels::CodeCounts> codes;
   std::optional<double> mean_abs;  // of finite elements; not of signed integers
 };

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
 #include "stats/compute.h"
 #include "stats/statistic_text.h"
 

@@ -17,10 +17,10 @@
 #include <thread>
 
 #include "base/text_arena.h"
-#include "compare/divergence.h"
-#include "compare/nearest_name.h"
-#include "compare/pairing.h"
-#include "dump/tensor_list.h"
+#include "compare/match/nearest_name.h"
+#include "compare/match/pairing.h"
+#include "divergence/divergence.h"
+#include "dump/index/tensor_list.h"
 #include "npy/npy.h"
 #include "tensor/dtype.h"
 #include "whole_process.h"

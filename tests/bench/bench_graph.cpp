@@ -13,8 +13,8 @@
 #include <fstream>
 #include <random>
 
-#include "graph/load_graph.h"
-#include "graph/numbering.h"
+#include "graph/join/numbering.h"
+#include "graph/load/load_graph.h"
 #include "io/cancel.h"
 #include "io/worker_pool.h"
 #include "made_ir.h"

@@ -5,7 +5,7 @@
 //
 // The text (made_ir.h) has 120,000 operators (245 MB) at 100 percent. It lies under $TMPDIR, which should be in memory
 // (/dev/shm): the disk is not what is measured.
-#include "ir/ir_text.h"
+#include "ir/text/ir_text.h"
 #include "made_ir.h"
 #include "whole_process.h"
 

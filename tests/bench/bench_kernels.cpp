@@ -15,13 +15,13 @@
 
 #include <openssl/evp.h>
 
-#include "kernels/copy_strided.h"
+#include "kernels/copy/copy_strided.h"
 #include "kernels/cpu.h"
-#include "kernels/md5.h"
-#include "kernels/pair.h"
-#include "kernels/reduce.h"
-#include "kernels/sha1.h"
-#include "kernels/widen.h"
+#include "kernels/digest/md5.h"
+#include "kernels/digest/sha1.h"
+#include "kernels/pair/pair.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/widen/widen.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "compare/record_diff.h"
-#include "dump/tensor_list.h"
+#include "compare/statistics/record_diff.h"
+#include "dump/index/tensor_list.h"
 
 namespace {
 

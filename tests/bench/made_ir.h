@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/ir_graph.h"
+#include "ir/model/ir_graph.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include "conformance/planted_truth.h"
 #include "support/catch.h"
 #include "support/paths.h"
-#include "unit/apps/run_program.h"
+#include "support/program/run_program.h"
 
 using namespace msdump;
 using namespace msdump::test;

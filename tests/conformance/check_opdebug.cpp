@@ -7,9 +7,9 @@
 #include "io/json.h"
 #include "support/catch.h"
 #include "support/paths.h"
+#include "support/program/run_program.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
-#include "unit/apps/run_program.h"
 
 using namespace msdump;
 using namespace msdump::test;

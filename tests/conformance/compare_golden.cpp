@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "io/json.h"
-#include "kernels/pair.h"
-#include "kernels/pair_dtype.h"
-#include "kernels/pair_kl.h"
+#include "kernels/pair/pair.h"
+#include "kernels/pair/pair_dtype.h"
+#include "kernels/pair/pair_kl.h"
 #include "npy/npy.h"
 #include "support/catch.h"
 #include "support/paths.h"

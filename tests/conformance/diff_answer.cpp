@@ -6,7 +6,7 @@
 
 #include "graph/op_name.h"
 #include "support/catch.h"
-#include "unit/apps/run_program.h"
+#include "support/program/run_program.h"
 
 namespace msdump::test {
 

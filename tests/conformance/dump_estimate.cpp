@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "check/dump_estimate.h"
-#include "graph/load_graph.h"
+#include "check/tree/dump_estimate.h"
+#include "graph/load/load_graph.h"
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "graph/line_search.h"
-#include "graph/proof.h"
+#include "graph/join/proof.h"
+#include "graph/lines/line_search.h"
 #include "support/catch.h"
 #include "support/csv_rows.h"
 #include "support/graph_run.h"

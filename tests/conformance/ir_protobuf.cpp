@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "ir/ir_protobuf.h"
-#include "ir/ir_text.h"
-#include "ir/protobuf_fields.h"
+#include "ir/protobuf/ir_protobuf.h"
+#include "ir/protobuf/protobuf_fields.h"
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "ir/ir_text.h"
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/csv_rows.h"
 #include "support/paths.h"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <rapidjson/document.h>
 
-#include "ir/attributes.h"
-#include "ir/ir_text.h"
-#include "ir/scan.h"
+#include "ir/model/scan.h"
+#include "ir/text/attributes.h"
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"

@@ -1,9 +1,9 @@
 // corpus/compare: what msaccucmp's ten algorithms print for pairs of arrays, to the last character.
 #include <iostream>
 
-#include "compare/msaccucmp_metrics.h"
-#include "dump/dump_index.h"
+#include "dump/index/dump_index.h"
 #include "io/json.h"
+#include "profiles/msaccucmp/metrics.h"
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"

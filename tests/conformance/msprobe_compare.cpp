@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "compare/msprobe_metrics.h"
-#include "compare/msprobe_result.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "profiles/msprobe/metrics.h"
+#include "profiles/msprobe/result.h"
 #include "support/catch.h"
 #include "support/gzip.h"
 #include "support/paths.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/framework.h"
-#include "dump/tensor_list.h"
+#include "dump/index/framework.h"
+#include "dump/index/tensor_list.h"
 #include "support/catch.h"
 #include "support/paths.h"
 

@@ -10,8 +10,8 @@
 
 #include "check/check.h"
 #include "fuzz_file.h"
-#include "graph/load_graph.h"
-#include "graph/numbering.h"
+#include "graph/join/numbering.h"
+#include "graph/load/load_graph.h"
 
 namespace {
 

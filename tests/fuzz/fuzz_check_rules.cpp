@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "check/rules.h"
+#include "check/rules/rules.h"
 #include "fuzz_file.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "fuzz_file.h"
-#include "kernels/code_counts.h"
 #include "kernels/cpu.h"
+#include "kernels/reduce/code_counts.h"
 
 namespace {
 

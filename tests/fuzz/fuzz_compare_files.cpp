@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/quick_glob.h"
 #include "base/text.h"
-#include "compare/baseline.h"
-#include "compare/name_map.h"
-#include "compare/quick_glob.h"
-#include "compare/tolerance_file.h"
+#include "compare/accept/baseline.h"
+#include "compare/accept/tolerance_file.h"
+#include "compare/match/name_map.h"
 #include "fuzz_file.h"
 
 namespace {

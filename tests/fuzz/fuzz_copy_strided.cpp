@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/copy_strided.h"
+#include "kernels/copy/copy_strided.h"
 #include "kernels/cpu.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include "ascend/dump_file.h"
 #include "ascend/opdebug.h"
 #include "base/text.h"
-#include "dump/family.h"
-#include "dump/sidecars.h"
+#include "dump/layouts/family.h"
+#include "dump/layouts/sidecars.h"
 #include "format/plan.h"
 #include "fuzz_file.h"
 

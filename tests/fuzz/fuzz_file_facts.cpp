@@ -5,11 +5,11 @@
 #include <fstream>
 #include <string>
 
-#include "dump/array_text.h"
-#include "dump/file_facts.h"
-#include "dump/host_tensor.h"
-#include "dump/shown_array.h"
+#include "dump/index/host_tensor.h"
 #include "fuzz_file.h"
+#include "info/array_text.h"
+#include "info/file_facts.h"
+#include "info/shown_array.h"
 #include "io/json.h"
 #include "report/json_text.h"
 

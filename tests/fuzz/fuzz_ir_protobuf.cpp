@@ -5,10 +5,10 @@
 
 #include "debug_graph.pb.h"
 #include "fuzz_file.h"
-#include "ir/ir_protobuf.h"
-#include "ir/protobuf_graph.h"
-#include "ir/source_address.h"
-#include "ir/types.h"
+#include "ir/model/types.h"
+#include "ir/protobuf/ir_protobuf.h"
+#include "ir/protobuf/protobuf_graph.h"
+#include "ir/protobuf/source_address.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "fuzz_file.h"
-#include "ir/attributes.h"
-#include "ir/ir_text.h"
-#include "ir/node_head.h"
-#include "ir/source_frame.h"
-#include "ir/types.h"
+#include "ir/model/source_frame.h"
+#include "ir/model/types.h"
+#include "ir/text/attributes.h"
+#include "ir/text/ir_text.h"
+#include "ir/text/node_head.h"
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "compare/float32_reader.h"
-#include "compare/msaccucmp_metrics.h"
-#include "compare/msaccucmp_row.h"
 #include "fuzz_file.h"
+#include "profiles/msaccucmp/float32_reader.h"
+#include "profiles/msaccucmp/metrics.h"
+#include "profiles/msaccucmp/row.h"
 
 namespace {
 

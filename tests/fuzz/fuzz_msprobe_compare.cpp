@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "compare/msprobe_items.h"
-#include "compare/msprobe_result.h"
-#include "compare/msprobe_stacks.h"
+#include "compare/match/msprobe/msprobe_items.h"
+#include "compare/match/msprobe/msprobe_stacks.h"
 #include "fuzz_file.h"
+#include "profiles/msprobe/result.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include "base/int_ranges.h"
 #include "base/text.h"
-#include "dump/file_name.h"
-#include "dump/layout.h"
+#include "dump/layouts/layout.h"
+#include "dump/names/file_name.h"
 
 #include "fuzz_file.h"
 #include "tables/mapping_csv.h"

@@ -18,8 +18,8 @@
 
 #include "fuzz_file.h"
 #include "kernels/cpu.h"
-#include "kernels/pair.h"
-#include "kernels/pair_kl.h"
+#include "kernels/pair/pair.h"
+#include "kernels/pair/pair_kl.h"
 
 namespace {
 

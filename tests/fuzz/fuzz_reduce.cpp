@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
-#include "kernels/reduce.h"
+#include "kernels/reduce/reduce.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/statistic_diff.h"
+#include "compare/statistics/statistic_diff.h"
 #include "fuzz_file.h"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/source_lines.h"
+#include "graph/lines/source_lines.h"
 #include "support/catch.h"
 
 namespace msdump::test {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check/check.h"
-#include "graph/load_graph.h"
-#include "graph/numbering.h"
+#include "graph/join/numbering.h"
+#include "graph/load/load_graph.h"
 #include "support/statistics_run.h"
 
 namespace msdump::test {

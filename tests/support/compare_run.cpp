@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "compare/precision.h"
-#include "compare/record_diff.h"
+#include "compare/pair/precision.h"
+#include "compare/statistics/record_diff.h"
 #include "msprobe/names.h"
 #include "support/catch.h"
 

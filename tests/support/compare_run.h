@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/divergence.h"
-#include "compare/name_map.h"
+#include "compare/match/name_map.h"
+#include "divergence/divergence.h"
 #include "support/graph_run.h"
 
 namespace msdump::test {

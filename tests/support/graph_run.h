@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/load_graph.h"
-#include "graph/numbering.h"
+#include "graph/join/numbering.h"
+#include "graph/load/load_graph.h"
 #include "support/statistics_run.h"
 
 namespace msdump::test {

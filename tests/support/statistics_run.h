@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dump/dump_index.h"
-#include "dump/tensor_list.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
 #include "stats/compute.h"
 #include "stats/statistic_files.h"
 #include "stats/statistic_text.h"

@@ -1,9 +1,9 @@
-#include "argv.h"
+#include "frame/argv.h"
 
 #include <CLI/CLI.hpp>
 
+#include "frame/usage.h"
 #include "support/catch.h"
-#include "usage.h"
 
 namespace msdump::cli {
 namespace {

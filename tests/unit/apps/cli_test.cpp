@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "frame/usage.h"
 #include "kernels/cpu.h"
-#include "run_program.h"
 #include "support/catch.h"
-#include "usage.h"
+#include "support/program/run_program.h"
 
 namespace msdump::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "info_text.h"
+#include "info/info_text.h"
 
 #include "support/catch.h"
 

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "cpus.h"
-#include "options.h"
+#include "io/cpus.h"
+#include "shared/options.h"
 #include "support/catch.h"
 
 namespace msdump::cli {

@@ -1,9 +1,9 @@
 // Messages, progress and the rules for colour.
 #include "support/catch.h"
 
-#include "messages.h"
-#include "progress.h"
-#include "run_program.h"
+#include "frame/messages.h"
+#include "frame/progress.h"
+#include "support/program/run_program.h"
 
 namespace msdump::cli {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "argv.h"
 #include "base/text.h"
-#include "help.h"
-#include "run_program.h"
+#include "frame/argv.h"
+#include "help/help.h"
 #include "support/catch.h"
+#include "support/program/run_program.h"
 
 namespace msdump::cli {
 namespace {

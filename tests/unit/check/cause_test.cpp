@@ -1,5 +1,5 @@
 // Why an operator is bad, where a mask, an empty tensor or a hole in the dump stands beside it.
-#include "check/nonfinite_cause.h"
+#include "check/first/nonfinite_cause.h"
 
 #include <filesystem>
 #include <limits>

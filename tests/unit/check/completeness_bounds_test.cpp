@@ -1,5 +1,5 @@
 // Where the findings about what is missing begin and end, and what is missing on purpose.
-#include "check/completeness.h"
+#include "check/tree/completeness.h"
 
 #include <filesystem>
 

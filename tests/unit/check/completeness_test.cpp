@@ -1,4 +1,4 @@
-#include "check/completeness.h"
+#include "check/tree/completeness.h"
 
 #include <filesystem>
 #include <set>

@@ -1,4 +1,4 @@
-#include "check/dump_estimate.h"
+#include "check/tree/dump_estimate.h"
 
 #include "support/catch.h"
 #include "support/graph_run.h"

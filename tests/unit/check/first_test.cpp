@@ -1,4 +1,4 @@
-#include "check/first_nonfinite.h"
+#include "check/first/first_nonfinite.h"
 
 #include <limits>
 

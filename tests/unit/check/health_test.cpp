@@ -1,5 +1,5 @@
 // What of NaN and infinities is a fault, and what is a mask.
-#include "check/health.h"
+#include "check/values/health.h"
 
 #include <limits>
 

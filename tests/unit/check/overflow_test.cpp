@@ -1,4 +1,4 @@
-#include "check/overflow.h"
+#include "check/values/overflow.h"
 
 #include "small_dump.h"
 #include "support/dump_builder.h"

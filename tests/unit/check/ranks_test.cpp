@@ -1,5 +1,5 @@
 // Ranks of one run, side by side.
-#include "check/completeness.h"
+#include "check/tree/completeness.h"
 
 #include <functional>
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 #include "check/trend.h"
-#include "check/weight_rules.h"
+#include "check/values/weight_rules.h"
 
 #include "small_dump.h"
 

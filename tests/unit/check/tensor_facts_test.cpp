@@ -1,10 +1,10 @@
-#include "check/tensor_facts.h"
+#include "check/values/tensor_facts.h"
 
 #include <cmath>
 #include <limits>
 
-#include "kernels/decode.h"
-#include "kernels/widen.h"
+#include "kernels/widen/decode.h"
+#include "kernels/widen/widen.h"
 #include "support/catch.h"
 
 namespace msdump::check {

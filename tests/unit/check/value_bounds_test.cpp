@@ -1,5 +1,5 @@
 // Where the rules about one tensor begin and end: shares and limits that are just reached, and what they do not judge.
-#include "check/value_rules.h"
+#include "check/values/value_rules.h"
 
 #include <limits>
 

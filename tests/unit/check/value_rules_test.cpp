@@ -1,4 +1,4 @@
-#include "check/value_rules.h"
+#include "check/values/value_rules.h"
 
 #include <limits>
 

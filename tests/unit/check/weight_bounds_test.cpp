@@ -1,8 +1,8 @@
 // Where the rules about weights and their gradients begin and end.
 #include <cmath>
 
-#include "check/gradient_rules.h"
-#include "check/weight_rules.h"
+#include "check/values/gradient_rules.h"
+#include "check/values/weight_rules.h"
 
 #include "small_dump.h"
 

@@ -1,4 +1,4 @@
-#include "compare/alignment.h"
+#include "compare/match/alignment.h"
 
 #include <random>
 #include <string>

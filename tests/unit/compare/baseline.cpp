@@ -1,4 +1,4 @@
-#include "compare/baseline.h"
+#include "compare/accept/baseline.h"
 
 #include <limits>
 

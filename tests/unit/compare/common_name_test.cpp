@@ -1,4 +1,4 @@
-#include "compare/common_name.h"
+#include "compare/match/common_name.h"
 
 #include "support/catch.h"
 

@@ -1,9 +1,9 @@
-#include "compare/metric_limit.h"
+#include "compare/accept/metric_limit.h"
 
 #include <set>
 
 #include "report/json_text.h"
-#include "unit/compare/made_tensors.h"
+#include "support/made_tensors.h"
 
 namespace msdump {
 namespace {

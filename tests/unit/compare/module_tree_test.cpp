@@ -1,4 +1,4 @@
-#include "compare/module_tree.h"
+#include "compare/match/module_tree.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

@@ -1,8 +1,8 @@
-#include "compare/msprobe_items.h"
+#include "compare/match/msprobe/msprobe_items.h"
 
 #include <fmt/format.h>
 
-#include "compare/msprobe_stacks.h"
+#include "compare/match/msprobe/msprobe_stacks.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

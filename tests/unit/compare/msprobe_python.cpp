@@ -1,4 +1,4 @@
-#include "compare/msprobe_python.h"
+#include "compare/match/msprobe/msprobe_python.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "compare/name_map.h"
+#include "compare/match/name_map.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

@@ -1,4 +1,4 @@
-#include "compare/nearest_name.h"
+#include "compare/match/nearest_name.h"
 
 #include <algorithm>
 #include <random>

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "compare/one_sided_runs.h"
-#include "compare/pairing.h"
+#include "compare/match/pairing.h"
+#include "divergence/one_sided_runs.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"

@@ -1,11 +1,11 @@
-#include "compare/pairing.h"
+#include "compare/match/pairing.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "made_calls.h"
 #include "support/catch.h"
+#include "support/made_calls.h"
 
 namespace msdump {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare/precision.h"
+#include "compare/pair/precision.h"
 
 #include "support/catch.h"
 

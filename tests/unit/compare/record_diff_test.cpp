@@ -1,4 +1,4 @@
-#include "compare/record_diff.h"
+#include "compare/statistics/record_diff.h"
 
 #include <cmath>
 #include <cstring>

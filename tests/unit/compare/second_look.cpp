@@ -1,12 +1,12 @@
-#include "compare/second_look.h"
+#include "compare/pair/second_look.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "compare/pair_distance.h"
+#include "compare/pair/pair_distance.h"
 #include "report/json_text.h"
-#include "unit/compare/made_tensors.h"
+#include "support/made_tensors.h"
 
 namespace msdump {
 namespace {

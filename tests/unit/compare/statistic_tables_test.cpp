@@ -1,4 +1,4 @@
-#include "compare/statistic_tables.h"
+#include "compare/statistics/statistic_tables.h"
 
 #include <atomic>
 

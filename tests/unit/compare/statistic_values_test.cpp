@@ -1,4 +1,4 @@
-#include "compare/statistic_values.h"
+#include "compare/statistics/statistic_values.h"
 
 #include <cmath>
 

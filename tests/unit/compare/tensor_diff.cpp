@@ -1,11 +1,11 @@
-#include "compare/tensor_diff.h"
+#include "compare/pair/tensor_diff.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "compare/pair_reader.h"
-#include "unit/compare/made_tensors.h"
+#include "compare/pair/pair_reader.h"
+#include "support/made_tensors.h"
 
 namespace msdump {
 namespace {

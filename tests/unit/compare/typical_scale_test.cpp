@@ -1,12 +1,12 @@
-#include "compare/typical_scale.h"
+#include "compare/pair/typical_scale.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "made_tensors.h"
 #include "support/catch.h"
+#include "support/made_tensors.h"
 
 namespace msdump {
 namespace {

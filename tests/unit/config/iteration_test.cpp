@@ -1,4 +1,4 @@
-#include "config/iteration.h"
+#include "config/data_dump/iteration.h"
 
 #include "support/catch.h"
 

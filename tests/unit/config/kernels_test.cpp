@@ -1,6 +1,6 @@
-#include "config/kernels.h"
+#include "config/data_dump/kernels.h"
 
-#include "config/regex_syntax.h"
+#include "config/rules/regex_syntax.h"
 #include "support/catch.h"
 
 namespace msdump {

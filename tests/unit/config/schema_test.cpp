@@ -1,4 +1,4 @@
-#include "config/schema.h"
+#include "config/rules/schema.h"
 
 #include <set>
 

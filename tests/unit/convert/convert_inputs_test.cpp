@@ -1,6 +1,6 @@
 // The kinds of input besides tensors of dump files: overflow records, .npy files, raw .bin files.
 #include "ascend/opdebug.h"
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"

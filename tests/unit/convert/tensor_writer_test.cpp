@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"

@@ -1,4 +1,4 @@
-#include "dump/dump_index.h"
+#include "dump/index/dump_index.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "dump/family.h"
+#include "dump/layouts/family.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"

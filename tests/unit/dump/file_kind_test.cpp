@@ -1,6 +1,6 @@
-#include "dump/file_kind.h"
+#include "dump/names/file_kind.h"
 
-#include "dump/framework.h"
+#include "dump/index/framework.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"

@@ -1,4 +1,4 @@
-#include "dump/host_tensor.h"
+#include "dump/index/host_tensor.h"
 
 #include <cstring>
 #include <string>

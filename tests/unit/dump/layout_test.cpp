@@ -1,10 +1,10 @@
-#include "dump/layout.h"
+#include "dump/layouts/layout.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "dump/selection.h"
+#include "dump/index/selection.h"
 #include "support/catch.h"
 
 namespace msdump {

@@ -1,4 +1,4 @@
-#include "dump/near_miss.h"
+#include "dump/index/near_miss.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "dump/tensor_list.h"
+#include "dump/index/tensor_list.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "graph/communication.h"
+#include "graph/flow/communication.h"
 
 #include "support/catch.h"
 

@@ -1,8 +1,8 @@
-#include "graph/data_flow.h"
+#include "graph/flow/data_flow.h"
 
 #include <string>
 
-#include "graph/dot.h"
+#include "graph/flow/dot.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 

@@ -1,4 +1,4 @@
-#include "graph/file_join.h"
+#include "graph/join/file_join.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "graph/in_place.h"
+#include "graph/flow/in_place.h"
 
 #include "support/catch.h"
 #include "support/graph_run.h"

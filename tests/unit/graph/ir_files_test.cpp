@@ -1,4 +1,4 @@
-#include "graph/ir_files.h"
+#include "graph/load/ir_files.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "graph/line_query.h"
+#include "graph/lines/line_query.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "graph/line_search.h"
+#include "graph/lines/line_search.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "graph/numbering.h"
+#include "graph/join/numbering.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "graph/proof.h"
+#include "graph/join/proof.h"
 
 #include "support/catch.h"
 

@@ -1,11 +1,11 @@
-#include "graph/renumber.h"
+#include "graph/join/renumber.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "io/file.h"
-#include "ir/ir_text.h"
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 #include "support/scratch_dir.h"

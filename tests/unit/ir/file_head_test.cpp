@@ -1,8 +1,8 @@
-#include "ir/file_head.h"
+#include "ir/text/file_head.h"
 
 #include <fmt/format.h>
 
-#include "ir/line_kind.h"
+#include "ir/text/line_kind.h"
 #include "support/catch.h"
 
 namespace msdump {

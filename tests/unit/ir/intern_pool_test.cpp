@@ -1,9 +1,9 @@
-#include "ir/intern_pool.h"
+#include "ir/model/intern_pool.h"
 
 #include <set>
 #include <string>
 
-#include "ir/handle_map.h"
+#include "ir/model/handle_map.h"
 #include "support/catch.h"
 
 namespace msdump {

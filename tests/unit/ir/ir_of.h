@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/ir_text.h"
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

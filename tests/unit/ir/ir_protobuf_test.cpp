@@ -1,9 +1,9 @@
-#include "ir/ir_protobuf.h"
+#include "ir/protobuf/ir_protobuf.h"
 
 #include <string>
 #include <vector>
 
-#include "ir/protobuf_graph.h"
+#include "ir/protobuf/protobuf_graph.h"
 #include "support/catch.h"
 #include "support/ir_pb_builder.h"
 #include "support/scratch_dir.h"

@@ -1,6 +1,6 @@
-#include "ir/ir_text.h"
+#include "ir/text/ir_text.h"
 
-#include "ir/attributes.h"
+#include "ir/text/attributes.h"
 #include "ir_of.h"
 
 namespace msdump {

@@ -1,8 +1,8 @@
-#include "ir/node_head.h"
+#include "ir/text/node_head.h"
 
 #include <fmt/format.h>
 
-#include "ir/attributes.h"
+#include "ir/text/attributes.h"
 #include "support/catch.h"
 
 namespace msdump {

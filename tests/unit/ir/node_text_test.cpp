@@ -1,8 +1,8 @@
 // What the lines of one operator mean, also wrapped and damaged; through read_ir_text, so that nothing is told that a
 // user would not see.
-#include "ir/node_text.h"
+#include "ir/text/node_text.h"
 
-#include "ir/attributes.h"
+#include "ir/text/attributes.h"
 #include "ir_of.h"
 
 namespace msdump {

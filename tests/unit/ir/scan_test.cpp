@@ -1,4 +1,4 @@
-#include "ir/scan.h"
+#include "ir/model/scan.h"
 
 #include <chrono>
 #include <string>

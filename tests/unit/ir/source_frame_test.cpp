@@ -1,4 +1,4 @@
-#include "ir/source_frame.h"
+#include "ir/model/source_frame.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "ir/text_blocks.h"
+#include "ir/text/text_blocks.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "ir/types.h"
+#include "ir/model/types.h"
 
 #include <fmt/format.h>
 
-#include "ir/ir_builder.h"
+#include "ir/model/ir_builder.h"
 #include "support/catch.h"
 
 namespace msdump {

@@ -1,4 +1,4 @@
-#include "kernels/code_counts.h"
+#include "kernels/reduce/code_counts.h"
 
 #include <array>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "each_target.h"
-#include "kernels/decode.h"
+#include "kernels/widen/decode.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 

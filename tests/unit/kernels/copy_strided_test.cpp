@@ -1,7 +1,7 @@
 // copy_strided against its definition, on every CPU target. Both write into buffers with the same canary bytes, which are
 // compared as a whole: a byte written between or beside the elements is as wrong as a wrong element. The source has the
 // exact size, so that the address sanitizer sees a load beyond it.
-#include "kernels/copy_strided.h"
+#include "kernels/copy/copy_strided.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kernels/crc32.h"
+#include "kernels/digest/crc32.h"
 
 #include <string>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 #include "support/catch.h"
 
 namespace msdump::kernels {

@@ -1,9 +1,9 @@
 // Two dtypes compared in a common one; the Kullback-Leibler divergence.
-#include "kernels/pair_dtype.h"
+#include "kernels/pair/pair_dtype.h"
 
 #include <cmath>
 
-#include "kernels/pair_kl.h"
+#include "kernels/pair/pair_kl.h"
 #include "unit/kernels/pair_values.h"
 
 namespace msdump::kernels {

@@ -1,7 +1,7 @@
 // pair on every CPU target, however the pairs are cut.
 #include <cmath>
 
-#include "kernels/pair.h"
+#include "kernels/pair/pair.h"
 #include "unit/kernels/pair_values.h"
 
 namespace msdump::kernels {

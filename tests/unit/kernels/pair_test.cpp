@@ -1,5 +1,5 @@
 // What the metrics of pair mean.
-#include "kernels/pair.h"
+#include "kernels/pair/pair.h"
 
 #include <algorithm>
 #include <cmath>

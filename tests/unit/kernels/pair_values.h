@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/pair.h"
+#include "kernels/pair/pair.h"
 #include "support/catch.h"
 #include "unit/kernels/each_target.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/reduce.h"
+#include "kernels/reduce/reduce.h"
 
 #include <algorithm>
 #include <cfloat>

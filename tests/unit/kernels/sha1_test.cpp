@@ -1,9 +1,9 @@
-#include "kernels/sha1.h"
+#include "kernels/digest/sha1.h"
 
 #include <string>
 #include <string_view>
 
-#include "kernels/md5.h"
+#include "kernels/digest/md5.h"
 #include "support/catch.h"
 
 namespace msdump::kernels {

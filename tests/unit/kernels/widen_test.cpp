@@ -1,4 +1,4 @@
-#include "kernels/widen.h"
+#include "kernels/widen/widen.h"
 
 #include <bit>
 #include <cstring>

@@ -1,0 +1,307 @@
+// msdump check: one dump on its own: what is not finite, saturated, unchanged, missing; and who was first.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "check/check_junit.h"
+#include "check/check_rows.h"
+#include "check/check_run.h"
+#include "check/check_shown.h"
+#include "check/check_text.h"
+#include "check/trend.h"
+#include "check/values/value_rules.h"
+#include "dump/index/near_miss.h"
+#include "frame/usage.h"
+#include "info/tree_facts.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr const char* kRuleGroup = "Rules";
+
+const CommandInfo& check_info() {
+  static const CommandInfo info{
+      .name = "check",
+      .order = 55,
+      .summary = "what is wrong in one dump: NaN, overflow, what is missing",
+      .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
+      .description =
+          "Looks at every tensor of a dump once, or at its statistics where only these were dumped. Reports what is "
+          "not finite, at the edge of its type, constant, unchanged or out of range, overflows that the device noted, "
+          "and files, steps and operators that are missing. Names the first operator that makes NaN or an infinity "
+          "out of finite inputs, along the data flow, with its line.",
+      .examples = {{"msdump check -d dump --first",
+                    "the first operator that makes NaN or an infinity, and nothing else"},
+                   {"msdump check -d dump", "all that is wrong, the worst first"},
+                   {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
+                   {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
+                   {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
+      .done = "nothing at or above --fail-level",
+      .no = "something was found, or the selection matched nothing"};
+  return info;
+}
+
+class Check : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return check_info(); }
+
+  void declare(CLI::App& app) override {
+    add_dump_options(app, options_.graph.dump);
+    app.add_option("--ir", options_.graph.ir,
+                   "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dump")
+        ->type_name("PATH...")
+        ->group(kInputGroup);
+    add_selection_options(app, options_.graph.selection);
+    declare_rules(app);
+    app.add_flag("--first", options_.first,
+                 "Only search the first operator that makes NaN or an infinity; reads no more tensors than that takes")
+        ->group(kOutputGroup);
+    app.add_flag(
+           "--trend", options_.trend,
+           "Tensor by tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
+        ->group(kOutputGroup);
+    app.add_flag("--all", options_.all, "In the table also the notes, and every row")->group(kOutputGroup);
+    app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
+        ->type_name("FILE")
+        ->group(kOutputGroup);
+    add_report_options(app, options_.form);
+    add_jobs_option(app, options_.graph.jobs);
+  }
+
+  ExitCode run(Session& session) override {
+    if (options_.first && options_.trend) throw UsageError("--first and --trend exclude each other");
+    if (options_.trend && !options_.junit.empty()) throw UsageError("--trend finds nothing that --junit could report");
+    if (options_.trend && !(options_.rules.empty() && options_.rules_file.empty()))
+      throw UsageError("--trend judges nothing: it takes neither --rule nor --rules");
+    if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
+    if (options_.list_rules) return list_rules(session);
+    Result<std::unique_ptr<CheckRun>> opened = open_check(session, options_);
+    if (!opened) return session.end_with(opened.error());
+    CheckRun& run = **opened;
+    if (run.side.tensors->empty() || !any_chosen(run)) return end_without_tensors(session, run);
+    return options_.trend ? print_trend(session, run) : check(session, run);
+  }
+
+ private:
+  void declare_rules(CLI::App& app) {
+    app.add_option(
+           "--rule", options_.rules,
+           "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, default "
+           "or all begin anew; may be repeated")
+        ->type_name("RULE")
+        ->allow_extra_args(false)
+        ->group(kRuleGroup);
+    app.add_option("--rules", options_.rules_file, "A whole set of rules instead of the default ones, one a line")
+        ->type_name("FILE")
+        ->group(kRuleGroup);
+    app.add_flag("--list-rules", options_.list_rules, "Print the rules with their parameters and formulas")
+        ->group(kRuleGroup);
+    add_choice<check::Severity>(
+        app, "--fail-level", options_.fail_level,
+        {{"error", check::Severity::kError}, {"warning", check::Severity::kWarning}, {"note", check::Severity::kNote}},
+        {"level", "Exit code 1 from this severity on"})
+        ->default_str("warning")
+        ->group(kRuleGroup);
+  }
+
+  static bool any_chosen(const CheckRun& run) {
+    return std::any_of(run.chosen.begin(), run.chosen.end(), [](bool one) { return one; });
+  }
+
+  // Ascend writes them whether or not tensors are dumped.
+  static bool has_overflow_records(const CheckRun& run) {
+    const auto& files = run.catalogue().index.files();
+    return std::any_of(files.begin(), files.end(),
+                       [](const IndexedFile& file) { return kind_in_tree(file) == FileKind::kOpdebug; });
+  }
+
+  ExitCode list_rules(Session& session) const {
+    const Result<check::RuleSet> rules = rules_of(options_);
+    if (!rules) return session.end_with(rules.error());
+    const auto sink = session.open_report(options_.form, {}, rule_columns());
+    for (const check::RuleInfo& rule : check::all_rules()) {
+      if (!sink->row(rule_row(rule, *rules))) break;
+    }
+    (void)sink->finish({});
+    return ExitCode::kOk;
+  }
+
+  // Nothing was selected, or there are no tensors: then overflows and what is missing are all there is to tell.
+  ExitCode end_without_tensors(Session& session, CheckRun& run) const {
+    const bool tells = !run.catalogue().list.failures().empty() || has_overflow_records(run);
+    if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
+    const ExitCode code = conclude_listing(session, run.catalogue());
+    // Who asked for a document gets one, wherever there is a dump.
+    if (code != ExitCode::kUsage) {
+      const bool table = options_.form == report::Form::kTable;
+      if (options_.trend && !table) print_trend_rows(session, run, {}, 0);
+      if (const Status done = publish(session, run, !table && !options_.trend); !done)
+        return session.end_with(done.error());
+    }
+    const bool everything = run.opened.operators.everything() && run.opened.tensors.everything();
+    if (run.side.tensors->empty() && everything) note_settings(session, run);
+    if (code != ExitCode::kOk) return code;
+    const std::string near = near_miss(run.catalogue().index, options_.graph.selection);
+    session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
+    return ExitCode::kNo;
+  }
+
+  // A dump without tensors: how it was set up.
+  static void note_settings(Session& session, const CheckRun& run) {
+    std::vector<Error> unread;
+    const check::DumpSettings settings = check::settings_of(run.catalogue().index, unread);
+    if (settings.path.empty()) return;
+    std::string text = fmt::format("{} asks for iteration \"{}\"", settings.path, settings.iteration);
+    if (settings.dump_mode == 1) text += ", and only for the operators in kernels (dump_mode 1)";
+    if (settings.op_debug_mode == 3) text += ", and only for operators that overflow (op_debug_mode 3)";
+    if (settings.op_debug_mode == 4) text += ", and only for operators that fail (op_debug_mode 4)";
+    session.messages.note(text + "; nothing that ran was among these");
+  }
+
+  ExitCode check(Session& session, CheckRun& run) const {
+    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+    std::vector<Error> before = run.opened.loaded->failures;
+    for (const Error& error : run.catalogue().list.failures()) before.push_back(error);
+    Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
+                                                   .graph = options_.graph.selection.graph,
+                                                   .step = options_.graph.selection.step});
+    if (!places) return session.end_with(places.error());
+    const check::CheckInput input{*run.runs, run.rules, *places, before, run.chosen};
+    auto report =
+        options_.first ? check::check_first(input, *run.facts, context) : check::check_all(input, *run.facts, context);
+    session.progress.stop();
+    if (!report) return session.end_with(report.error());
+    run.report = std::move(*report);
+    const Status published = publish(session, run, true);
+    if (!options_.first) {
+      for (const std::string& line : check::unjudged_rules(*run.runs, *run.facts, run.rules))
+        session.messages.warning(line, "it was not judged");
+    }
+    return published ? conclude(session, run) : session.end_with(published.error());
+  }
+
+  // To the terminal or pipe, and as JUnit.
+  Status publish(Session& session, const CheckRun& run, bool printed) const {
+    if (printed) print(session, run);
+    return options_.junit.empty() ? Status() : write_junit(run, options_.junit, options_.fail_level, options_.first);
+  }
+
+  void print(Session& session, const CheckRun& run) const {
+    const bool table = options_.form == report::Form::kTable;
+    if (table) (void)session.out.write(first_text(run));
+    if (table && options_.first && run.report.first) return;
+    const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
+    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
+    for (const check::Finding* const finding : shown.rows) {
+      if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
+    }
+    report::Object further;
+    further.add("first", first_value(run));
+    (void)sink->finish({check_summary(run), check_failure_objects(run), std::move(further)});
+    if (table) (void)session.out.write(hints_text(run));
+    if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
+    if (shown.inputs > 0)
+      session.messages.note(
+          fmt::format("{} left out, of which the rows have the outputs that they were; --all shows them",
+                      plural(shown.inputs, "input")));
+  }
+
+  ExitCode print_trend(Session& session, CheckRun& run) const {
+    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+    std::vector<uint32_t> wanted;
+    const std::vector<check::TrendSeries> all = check::series_by_step(*run.runs);
+    size_t series_chosen = 0;
+    for (const check::TrendSeries& series : all) {
+      const bool any = std::any_of(series.tensors.begin(), series.tensors.end(),
+                                   [&](uint32_t tensor) { return run.chosen[tensor]; });
+      series_chosen += any ? 1U : 0U;
+      for (const uint32_t tensor : series.tensors) {
+        if (run.chosen[tensor]) wanted.push_back(tensor);
+      }
+    }
+    const Status read = run.facts->read(wanted, context);
+    session.progress.stop();
+    if (!read) return session.end_with(read.error());
+    run.report.failures = run.facts->failures();
+    if (options_.form == report::Form::kTable) {
+      const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_line_columns(run));
+      for (const check::TrendSeries& series : all) {
+        if (run.chosen[series.tensors.front()] && !sink->row(trend_line(run, series))) break;
+      }
+      (void)sink->finish({});
+    } else {
+      print_trend_rows(session, run, wanted, series_chosen);
+    }
+    if (wanted.empty())
+      session.messages.warning("no tensor has more than one step", "--trend is for dumps of several steps");
+    const bool failed = say_failures(session, run);
+    if (failed) return ExitCode::kSomeFailed;
+    return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  void print_trend_rows(Session& session, const CheckRun& run, const std::vector<uint32_t>& tensors,
+                        size_t series) const {
+    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
+    for (const uint32_t tensor : tensors) {
+      if (!sink->row(trend_row(run, tensor))) break;
+    }
+    report::Object summary;
+    summary.add("tensors", tensors.size()).add("series", series).add("failed", run.failures().size());
+    (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
+  }
+
+  // True when there are any.
+  static bool say_failures(Session& session, const CheckRun& run) {
+    const bool failed = report_graph_failures(session, run.opened, Choices::kSilent);
+    for (const Error& error : run.report.failures) session.messages.error(error);
+    return failed || !run.report.failures.empty();
+  }
+
+  ExitCode conclude(Session& session, const CheckRun& run) const {
+    const bool failed = say_failures(session, run);
+    if (options_.first && !run.report.first) {
+      const size_t blind = run.facts->count_without_values(), read = run.facts->count_read();
+      const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
+      session.messages.summary(fmt::format("{} looked at{}: {}", plural(read, "tensor"), not_known,
+                                           read > 0 && blind == read ? "nothing can be said of NaN or infinities"
+                                                                     : "no operator makes NaN or an infinity"));
+    } else if (options_.first) {
+      session.messages.summary(
+          fmt::format("{} of {} looked at", run.facts->count_read(), plural(run.side.tensors->size(), "tensor")));
+    } else {
+      session.messages.summary(check_summary_text(run) + (hides_all(run) ? "; --all shows them" : ""));
+    }
+    if (failed) return ExitCode::kSomeFailed;
+    const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
+                                   [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
+    return found || first_counts(run) ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // Nothing but notes, which the table leaves out.
+  [[nodiscard]] bool hides_all(const CheckRun& run) const {
+    const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
+    return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
+  }
+
+  [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
+
+  // What came into the operators that were asked for has no row of its own.
+  [[nodiscard]] bool first_counts(const CheckRun& run) const {
+    if (!run.report.first) return false;
+    const check::FirstNonfinite& first = *run.report.first;
+    const bool overflow = first.kind == check::FirstNonfinite::Kind::kOverflow;
+    const check::RuleId special = (*run.facts)[first.tensor].has_nan ? check::RuleId::kNan : check::RuleId::kInf;
+    return run.rules[overflow ? check::RuleId::kOperatorOverflow : special].severity >= options_.fail_level;
+  }
+
+  CheckOptions options_;
+};
+
+const Registration kCheckCommand{[] { return std::make_unique<Check>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

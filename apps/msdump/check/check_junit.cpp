@@ -1,0 +1,97 @@
+#include "check/check_junit.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "io/atomic_file.h"
+#include "report/junit.h"
+#include "shared/graph_rows.h"
+
+namespace msdump::cli {
+namespace {
+
+using check::Finding;
+
+constexpr size_t kLinesOfCase = 100;
+
+// Operators of one type are a group; what is about no operator is of the tree.
+std::string group_of(const CheckRun& run, uint32_t op) {
+  const std::string_view type = run.op_type(op);
+  if (op == check::kNone) return "tree";
+  return type.empty() ? "operators without a type" : std::string(type);
+}
+
+std::string line_of(const CheckRun& run, const Finding& finding) {
+  std::string text(check::name_of(finding.severity));
+  if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
+  if (finding.step) text += fmt::format(", step {}", *finding.step);
+  text += ": ";
+  if (finding.op != check::kNone) text += run.op_name(finding.op) + ": ";
+  if (finding.tensor != check::kNone) {
+    const NameFacts& name = run.runs->record(finding.tensor).name;
+    text += fmt::format("{}:{}: ", name_of(name.io), name.slot);
+  } else if (!finding.path.empty()) {
+    text += finding.path + ": ";
+  }
+  text += finding.message;
+  if (const SourceFrame* const frame = run.frame(finding.op)) text += fmt::format(" ({})", source_text(frame));
+  return text;
+}
+
+std::string lines_of(const CheckRun& run, const std::vector<const Finding*>& findings) {
+  std::string text;
+  for (size_t i = 0; i < findings.size() && i < kLinesOfCase; ++i) text += line_of(run, *findings[i]) + "\n";
+  if (findings.size() > kLinesOfCase) text += fmt::format("and {} more\n", findings.size() - kLinesOfCase);
+  return text;
+}
+
+report::JunitCase case_of(const CheckRun& run, const check::RuleInfo& rule, const std::string& group,
+                          const std::vector<const Finding*>& findings, check::Severity fail_level) {
+  report::JunitCase one;
+  one.name = group;
+  one.class_name = fmt::format("msdump.check.{}", rule.name);
+  std::vector<const Finding*> failing, others;
+  for (const Finding* const finding : findings) (finding->severity >= fail_level ? failing : others).push_back(finding);
+  one.output = lines_of(run, others);
+  if (failing.empty()) return one;
+  report::JunitProblem problem;
+  problem.message = failing.size() == 1
+                        ? line_of(run, *failing.front())
+                        : fmt::format("{} findings, the first: {}", failing.size(), line_of(run, *failing.front()));
+  problem.type = std::string(rule.name);
+  problem.text = lines_of(run, failing);
+  (rule.id == check::RuleId::kUnreadable ? one.error : one.failure) = std::move(problem);
+  return one;
+}
+
+}  // namespace
+
+Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first) {
+  std::set<std::string> groups;
+  for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
+    if (run.chosen[tensor] && run.runs->op_of(tensor) != check::kNone)
+      groups.insert(group_of(run, run.runs->op_of(tensor)));
+  }
+  std::map<std::pair<std::string_view, std::string>, std::vector<const Finding*>> found;
+  for (const Finding& finding : run.report.findings)
+    found[{finding.kind, group_of(run, finding.op)}].push_back(&finding);
+  report::JunitSuite suite{"msdump check", {}};
+  for (const check::RuleInfo& rule : check::all_rules()) {
+    const bool searched =
+        rule.id == check::RuleId::kNan || rule.id == check::RuleId::kInf || rule.id == check::RuleId::kOperatorOverflow;
+    if (!run.rules.on(rule.id) || (only_first && !searched)) continue;
+    std::set<std::string> of_rule = rule.target == check::Target::kTree ? std::set<std::string>{"tree"} : groups;
+    for (const auto& [key, findings] : found) {
+      if (key.first == rule.name) of_rule.insert(key.second);
+    }
+    for (const std::string& group : of_rule)
+      suite.cases.push_back(case_of(run, rule, group, found[{rule.name, group}], fail_level));
+  }
+  return write_named_file(path, report::junit_text({std::move(suite)}));
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,11 @@
+// --junit: the findings as test cases, one for each rule that was looked at and each group of operators it is about.
+#pragma once
+
+#include "base/error.h"
+#include "check/check_run.h"
+
+namespace msdump::cli {
+
+Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first);
+
+}  // namespace msdump::cli

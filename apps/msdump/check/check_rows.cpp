@@ -1,0 +1,321 @@
+#include "check/check_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/names/identity_value.h"
+#include "graph/lines/source_lines.h"
+#include "shared/graph_rows.h"
+#include "shared/identity_row.h"
+
+namespace msdump::cli {
+namespace {
+
+using check::Finding;
+using check::kNone;
+
+// The record with the name of the operator, and with what only its header says.
+struct ShownRecord {
+  TensorRecord record;
+  std::string op_name;
+  Shape shape;
+};
+
+void complete(const CheckRun& run, uint32_t tensor, ShownRecord& shown) {
+  shown.record = run.runs->record(tensor);
+  const uint32_t op = run.runs->op_of(tensor);
+  if (op != kNone) {
+    shown.op_name = run.op_name(op);
+    shown.record.name.op_name = shown.op_name;
+  }
+  TensorRecord& record = shown.record;
+  const DType dtype = (*run.facts)[tensor].dtype;
+  if (dtype != DType::kUndefined) record.name.dtype = dtype;
+  if (record.shape != nullptr || !record.has_elements || record.broken) return;
+  const auto opened = run.catalogue().index.open_tensors(run.catalogue().index.files()[record.file]);
+  if (!opened || record.item >= opened->tensors.size()) return;
+  const StoredTensor& stored = opened->tensors[record.item];
+  record.bytes = stored.bytes;
+  if (!stored.request.shape) return;
+  shown.shape = *stored.request.shape;
+  record.shape = &shown.shape;
+}
+
+report::Object identity_of_tensor(const CheckRun& run, uint32_t tensor) {
+  ShownRecord shown;
+  complete(run, tensor, shown);
+  return identity_object(run.catalogue().index, shown.record);
+}
+
+// Of what is about no tensor: the same keys, with what the name of its file says.
+report::Object identity_of_place(const CheckRun& run, const Finding& finding) {
+  report::Object object;
+  const DumpIndex& index = run.catalogue().index;
+  NameFacts name;
+  if (finding.file != kNone) name = index.identity_of(index.files()[finding.file]).name;
+  const auto text = [](std::string_view known, std::string_view else_this) {
+    return report::text_or_null(known.empty() ? else_this : known);
+  };
+  object.add("path", report::text_or_null(finding.path));
+  object.add("rank", finding.rank).add("graph", finding.graph).add("step", finding.step);
+  object.add("op_name", text(run.op_name(finding.op), name.op_name));
+  object.add("op_type", text(run.op_type(finding.op), name.op_type));
+  object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
+  object.add("slot", slot_value(name.slot)).add("occurrence", report::Value());
+  object.add("task_id", name.task_id).add("stream_id", name.stream_id);
+  object.add("timestamp", report::text_or_null(name.timestamp));
+  for (const char* const key : {"dtype", "format", "shape", "bytes"}) object.add(key, report::Value());
+  return object;
+}
+
+report::Value optional_value(const std::optional<double>& number) {
+  return number ? report::Value(*number) : report::Value();
+}
+report::Value optional_value(const std::optional<uint64_t>& number) {
+  return number ? report::Value(*number) : report::Value();
+}
+
+// The numbers of one tensor, for `first` and --trend.
+void add_facts(report::Object& object, const check::TensorFacts& facts) {
+  object.add("min", optional_value(facts.min)).add("max", optional_value(facts.max));
+  object.add("mean", optional_value(facts.mean)).add("l2norm", optional_value(facts.l2norm));
+  object.add("std", optional_value(facts.deviation()));
+  object.add("count", optional_value(facts.elements)).add("nan_count", optional_value(facts.nan));
+  object.add("negative_inf_count", optional_value(facts.negative_inf));
+  object.add("positive_inf_count", optional_value(facts.positive_inf));
+  object.add("finite", facts.known() ? report::Value(facts.is_finite()) : report::Value());
+}
+
+report::List tensors_value(const CheckRun& run, const std::vector<uint32_t>& tensors) {
+  report::List list;
+  for (const uint32_t tensor : tensors) {
+    const NameFacts& name = run.runs->record(tensor).name;
+    report::Object object;
+    object.add("op_name", run.runs->op_of(tensor) == kNone ? report::Value(name.op_name)
+                                                           : report::Value(run.op_name(run.runs->op_of(tensor))));
+    object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+    add_facts(object, (*run.facts)[tensor]);
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+// "output:0"; of what is about no tensor nothing.
+std::string tensor_cell(const report::Row& row) {
+  const auto* const io = std::get_if<std::string>(&row.find("io")->storage());
+  if (io == nullptr) return "-";
+  const report::Value& slot = *row.find("slot");
+  if (const auto* const number = std::get_if<uint64_t>(&slot.storage())) return fmt::format("{}:{}", *io, *number);
+  if (const auto* const number = std::get_if<int64_t>(&slot.storage())) return fmt::format("{}:{}", *io, *number);
+  const auto* const text = std::get_if<std::string>(&slot.storage());
+  return text == nullptr ? *io : fmt::format("{}:{}", *io, *text);
+}
+
+std::string text_cell(const report::Row& row, std::string_view key) {
+  const report::Value* const value = row.find(key);
+  const auto* const text = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
+  return text == nullptr ? "-" : *text;
+}
+
+// Of what is about no operator the path.
+std::string subject_cell(const report::Row& row) {
+  const std::string name = text_cell(row, "op_name");
+  return name == "-" ? text_cell(row, "path") : name;
+}
+
+std::string six_digits(const report::Row& row, std::string_view key) {
+  const report::Value* const value = row.find(key);
+  if (const auto* const number = std::get_if<double>(&value->storage())) return fmt::format("{:g}", *number);
+  return "-";
+}
+
+report::Column number_column(const char* key, bool shown) {
+  return {key, shown ? key : "", [key](const report::Row& row) {
+            const auto* const number = std::get_if<int64_t>(&row.find(key)->storage());
+            return number == nullptr ? std::string("-") : std::to_string(*number);
+          }};
+}
+
+bool several(const CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
+  std::set<std::optional<int64_t>> seen;
+  for (const IndexedFolder& folder : run.catalogue().index.folders()) {
+    if (folder.identity.*number) seen.insert(folder.identity.*number);
+  }
+  return seen.size() > 1;
+}
+
+}  // namespace
+
+report::Row finding_row(const CheckRun& run, const Finding& finding) {
+  report::Row row = finding.tensor == kNone ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
+  row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
+  row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
+  row.add("source", source_value(run.frame(finding.op)));
+  return row;
+}
+
+std::vector<report::Column> finding_columns(const CheckRun& run) {
+  std::vector<report::Column> columns = {{"severity", "severity"}, {"kind", "kind"}};
+  columns.push_back(number_column("rank", several(run, &FolderIdentity::rank)));
+  columns.push_back(number_column("graph", false));
+  columns.push_back(number_column("step", several(run, &FolderIdentity::step)));
+  columns.push_back({"op_type", "op type", [](const report::Row& row) { return text_cell(row, "op_type"); }});
+  columns.push_back({"op_name", "op name", subject_cell});
+  columns.push_back({"io", "tensor", tensor_cell});
+  for (const char* const key : {"path", "slot", "occurrence", "task_id", "stream_id", "timestamp"})
+    columns.push_back({key, ""});
+  columns.push_back({"dtype", "dtype", [](const report::Row& row) { return text_cell(row, "dtype"); }});
+  for (const char* const key : {"format", "shape", "bytes", "value"}) columns.push_back({key, ""});
+  columns.push_back({"source.file", "line", source_cell});
+  columns.push_back({"source.line", ""});
+  columns.push_back({"source.code", ""});
+  columns.push_back({"source.end_line", ""});
+  columns.push_back({"message", "message"});
+  columns.push_back({"hint", ""});
+  return columns;
+}
+
+report::Object check_summary(const CheckRun& run) {
+  report::Object summary;
+  const auto tensors = std::count(run.chosen.begin(), run.chosen.end(), true);
+  summary.add("tensors", tensors).add("tensors_read", run.facts->count_read());
+  for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote})
+    summary.add(fmt::format("{}s", check::name_of(severity)), run.count(severity));
+  for (const check::RuleInfo& rule : check::all_rules()) summary.add(std::string(rule.name), run.count(rule.id));
+  summary.add("failed", run.failures().size());
+  return summary;
+}
+
+report::Value first_value(const CheckRun& run) {
+  if (!run.report.first) return {};
+  const check::FirstNonfinite& first = *run.report.first;
+  const TensorRecord& record = run.runs->record(first.tensor);
+  const Identity identity = identity_of(run.catalogue().index, record);
+  report::Object object;
+  object.add("op_name", report::text_or_null(run.op_name(first.op)));
+  object.add("op_type", report::text_or_null(run.op_type(first.op)));
+  object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
+  const auto order = first.op == kNone ? std::nullopt : run.runs->order_of(first.op);
+  object.add("order", order).add("source", source_value(run.frame(first.op)));
+  const bool in_graph =
+      run.side.graph != nullptr && first.op != kNone && run.runs->operators()[first.op].op != kNoIndex;
+  object.add("stack", in_graph ? stack_value(stack_of(run.opened.graph(), run.runs->operators()[first.op].op))
+                               : report::Value(report::List()));
+  object.add("kind", check::name_of(first.kind)).add("io", name_of(record.name.io));
+  object.add("slot", slot_value(record.name.slot));
+  object.add("path", run.catalogue().index.relative_path_of(run.catalogue().index.files()[record.file]));
+  object.add("inputs_finite", first.inputs_finite ? report::Value(*first.inputs_finite) : report::Value())
+      .add("parameter", report::text_or_null(first.parameter));
+  object.add("reason", first.reason);
+  object.add("inputs", tensors_value(run, first.inputs)).add("outputs", tensors_value(run, first.outputs));
+  return object;
+}
+
+std::vector<report::Object> check_failure_objects(const CheckRun& run) {
+  std::vector<report::Object> objects = graph_failure_objects(run.opened);
+  for (const Error& error : run.report.failures) objects.push_back(relative_failure(run.catalogue().index, error));
+  return objects;
+}
+
+report::Row trend_row(const CheckRun& run, uint32_t tensor) {
+  report::Row row = identity_of_tensor(run, tensor);
+  add_facts(row, (*run.facts)[tensor]);
+  return row;
+}
+
+std::vector<report::Column> trend_columns() {
+  std::vector<report::Column> columns = identity_columns();
+  for (report::Column& column : columns) {
+    if (column.key == "graph" || column.key == "op_type" || column.key == "format" || column.key == "bytes" ||
+        column.key == "shape")
+      column.title.clear();
+  }
+  for (const char* const key : {"min", "max", "mean", "l2norm", "std"}) {
+    const std::string name = key;
+    columns.push_back({name, name, [name](const report::Row& row) { return six_digits(row, name); }});
+  }
+  for (const char* const key : {"count", "nan_count", "negative_inf_count", "positive_inf_count", "finite"})
+    columns.push_back({key, ""});
+  return columns;
+}
+
+report::Row trend_line(const CheckRun& run, const check::TrendSeries& series) {
+  std::vector<std::optional<double>> norms;
+  for (const uint32_t tensor : series.tensors) {
+    const check::TensorFacts& facts = (*run.facts)[tensor];
+    norms.push_back(facts.known() && !facts.is_finite() ? std::optional(std::nan("")) : facts.l2norm);
+  }
+  const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
+  const DumpIndex& index = run.catalogue().index;
+  const Identity first = identity_of(index, run.runs->record(series.tensors.front()));
+  const Identity last = identity_of(index, run.runs->record(series.tensors.back()));
+  report::Row row;
+  row.add("rank", first.rank).add("graph", first.graph);
+  row.add("op_name", run.op_name(run.runs->op_of(series.tensors.front())));
+  row.add("tensor", fmt::format("{}:{}", name_of(first.name.io), first.name.slot));
+  row.add("occurrence", first.occurrence);
+  const int64_t from = first.step.value_or(0), to = last.step.value_or(0);
+  const bool gaps = to - from + 1 != static_cast<int64_t>(series.tensors.size());
+  row.add("steps",
+          gaps ? fmt::format("{}-{}, {} of them", from, to, series.tensors.size()) : fmt::format("{}-{}", from, to));
+  row.add("norm", fmt::format("{} -> {}", number(norms.front()), number(norms.back())));
+  row.add("line", check::sparkline(norms));
+  return row;
+}
+
+std::vector<report::Column> trend_line_columns(const CheckRun& run) {
+  const auto& tensors = *run.side.tensors;
+  const bool loops =
+      std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.occurrence > 0; });
+  return {number_column("rank", several(run, &FolderIdentity::rank)),
+          number_column("graph", several(run, &FolderIdentity::graph)),
+          {"op_name", "op name"},
+          {"tensor", "tensor"},
+          {"occurrence", loops ? "occurrence" : ""},
+          {"steps", "steps"},
+          {"norm", "norm, first -> last step"},
+          {"line", "step by step"}};
+}
+
+report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules) {
+  report::Row row;
+  row.add("rule", rule.name).add("abbreviations", report::text_or_null(rule.abbreviations));
+  row.add("on", rules.on(rule.id)).add("severity", check::name_of(rules[rule.id].severity));
+  row.add("target", check::name_of(rule.target)).add("needs", check::name_of(rule.needs));
+  report::Object parameters;
+  for (const check::RuleParameter& parameter : rule.parameters) {
+    const double value = rules.value(rule.id, parameter.name);
+    parameters.add(std::string(parameter.name), std::isnan(value) ? report::Value() : report::Value(value));
+  }
+  row.add("parameters", std::move(parameters)).add("formula", rule.formula);
+  return row;
+}
+
+std::vector<report::Column> rule_columns() {
+  const auto parameters = [](const report::Row& row) {
+    std::string text;
+    const auto* const object = std::get_if<report::Object>(&row.find("parameters")->storage());
+    for (const report::Member& member : object->members()) {
+      const auto* const number = std::get_if<double>(&member.value.storage());
+      text += fmt::format("{}{}{}", text.empty() ? "" : ",", member.key,
+                          number == nullptr ? std::string("=..") : fmt::format("={:g}", *number));
+    }
+    return text.empty() ? std::string("-") : text;
+  };
+  return {{"rule", "rule"},
+          {"abbreviations", "abbr", [](const report::Row& row) { return text_cell(row, "abbreviations"); }},
+          {"on", "on",
+           [](const report::Row& row) {
+             return *std::get_if<bool>(&row.find("on")->storage()) ? std::string("yes") : std::string("-");
+           }},
+          {"severity", "severity"},
+          {"target", "of"},
+          {"needs", "from"},
+          {"parameters", "parameters", parameters},
+          {"formula", "holds when"}};
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,139 @@
+#include "check/check_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "shared/graph_rows.h"
+
+namespace msdump::cli {
+namespace {
+
+using check::FirstNonfinite;
+using check::kNone;
+using check::TensorFacts;
+
+constexpr size_t kTensorsShown = 6, kHintsShown = 5;
+
+std::string range_text(const TensorFacts& facts) {
+  if (!facts.min || !facts.max) return "";
+  return *facts.min == *facts.max ? fmt::format("{:g}", *facts.min)
+                                  : fmt::format("{:g} .. {:g}", *facts.min, *facts.max);
+}
+
+// "24 NaN, 3 +inf"
+std::string specials_text(const TensorFacts& facts) {
+  std::string text;
+  const auto add = [&](bool has, const std::optional<uint64_t>& count, std::string_view what) {
+    if (!has) return;
+    text += text.empty() ? "" : ", ";
+    text +=
+        count && facts.from == TensorFacts::From::kElements ? fmt::format("{} {}", *count, what) : std::string(what);
+  };
+  add(facts.has_nan, facts.nan, "NaN");
+  add(facts.has_positive_inf, facts.positive_inf, "+inf");
+  add(facts.has_negative_inf, facts.negative_inf, "-inf");
+  return text;
+}
+
+// "input 0 float32 -89.1 .. 93.2", "output 0 float32 24 +inf of 96, the others 0 .. 3e+38"
+std::string tensor_text(const CheckRun& run, uint32_t tensor) {
+  const NameFacts& name = run.runs->record(tensor).name;
+  const TensorFacts& facts = (*run.facts)[tensor];
+  std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
+  if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
+  if (facts.elements == 0U) return text + " empty";
+  if (!facts.known()) return text;
+  const std::string range = range_text(facts);
+  if (facts.is_finite()) return range.empty() ? text + " finite" : text + " " + range;
+  text += " " + specials_text(facts);
+  if (facts.elements && facts.from == TensorFacts::From::kElements) text += fmt::format(" of {}", *facts.elements);
+  return range.empty() ? text : fmt::format("{}, the others {}", text, range);
+}
+
+std::string tensors_text(const CheckRun& run, const std::vector<uint32_t>& tensors) {
+  std::string text;
+  for (size_t i = 0; i < std::min(tensors.size(), kTensorsShown); ++i)
+    text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
+  if (tensors.size() > kTensorsShown) text += fmt::format("; and {} more", tensors.size() - kTensorsShown);
+  return text;
+}
+
+std::string place_text(const Identity& identity) {
+  std::string text;
+  if (identity.rank) text += fmt::format(", rank {}", *identity.rank);
+  if (identity.step) text += fmt::format(", step {}", *identity.step);
+  return text;
+}
+
+std::string heading(const CheckRun& run, const FirstNonfinite& first) {
+  switch (first.kind) {
+    case FirstNonfinite::Kind::kOverflow: return "the first overflow";
+    case FirstNonfinite::Kind::kInput: return "the first NaN or infinity came in from outside";
+    case FirstNonfinite::Kind::kParameter: return "the first NaN or infinity is in a parameter";
+    default: break;
+  }
+  const TensorFacts& facts = (*run.facts)[first.tensor];
+  return fmt::format("the first {}", facts.has_nan ? "NaN" : facts.has_positive_inf ? "+inf" : "-inf");
+}
+
+// "nan 6, inf 2"
+std::string kinds_text(const CheckRun& run, check::Severity severity) {
+  std::string text;
+  for (const check::RuleInfo& rule : check::all_rules()) {
+    const auto count = std::count_if(run.report.findings.begin(), run.report.findings.end(), [&](const auto& finding) {
+      return finding.kind == rule.name && finding.severity == severity;
+    });
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rule.name, count);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string first_text(const CheckRun& run) {
+  if (!run.report.first) return {};
+  const FirstNonfinite& first = *run.report.first;
+  const Identity identity = identity_of(run.catalogue().index, run.runs->record(first.tensor));
+  const std::string type(run.op_type(first.op));
+  std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), escape_for_terminal(run.op_name(first.op)),
+                                 type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
+  if (const SourceFrame* const frame = run.frame(first.op); frame != nullptr)
+    text += fmt::format("  line  {}  {}\n", escape_for_terminal(source_text(frame)), escape_for_terminal(frame->code));
+  if (!first.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, first.inputs));
+  if (!first.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, first.outputs));
+  text += fmt::format("  why   {}\n\n", escape_for_terminal(first.reason));
+  return text;
+}
+
+std::string hints_text(const CheckRun& run) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const check::Finding& finding : run.report.findings) {
+    if (finding.severity == check::Severity::kNote || finding.hint.empty()) continue;
+    if (!seen.insert(finding.hint).second || seen.size() > kHintsShown) continue;
+    text += fmt::format("{}{}: {}\n", text.empty() ? "\n" : "", finding.kind, escape_for_terminal(finding.hint));
+  }
+  return text;
+}
+
+std::string check_summary_text(const CheckRun& run) {
+  const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
+  std::string text = plural(tensors, "tensor");
+  std::string parts;
+  for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
+    const size_t count = run.count(severity);
+    if (count == 0) continue;
+    parts += fmt::format("{}{} ({})", parts.empty() ? ": " : ", ", plural(count, check::name_of(severity)),
+                         kinds_text(run, severity));
+  }
+  text += parts.empty() ? ": nothing to report" : parts;
+  if (const size_t blind = run.facts->count_without_values(); blind > 0)
+    text += fmt::format("; of {} nothing but a checksum, or nothing, is known", plural(blind, "tensor"));
+  return text;
+}
+
+}  // namespace msdump::cli

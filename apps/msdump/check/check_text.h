@@ -1,0 +1,17 @@
+// What msdump check says to people: the first operator with its line and ranges, and what to do.
+#pragma once
+
+#include <string>
+
+#include "check/check_run.h"
+
+namespace msdump::cli {
+
+// Empty when nothing is NaN or infinite and no overflow was noted.
+[[nodiscard]] std::string first_text(const CheckRun& run);
+// The hints of what was found, each once; empty for none.
+[[nodiscard]] std::string hints_text(const CheckRun& run);
+// "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
+[[nodiscard]] std::string check_summary_text(const CheckRun& run);
+
+}  // namespace msdump::cli

@@ -1,0 +1,297 @@
+// msdump check-config: configurations of dumps, before the run.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "check_config/check_config_input.h"
+#include "check_config/check_config_report.h"
+#include "config/json/json_slips.h"
+#include "frame/subcommand.h"
+#include "frame/usage.h"
+#include "graph/load/load_graph.h"
+#include "io/dir_walk.h"
+#include "io/file.h"
+
+namespace msdump::cli {
+namespace {
+
+const CommandInfo& check_config_info() {
+  static const CommandInfo info{
+      .name = "check-config",
+      .order = 61,
+      .summary = "says what is wrong with a dump configuration before the run",
+      .usage = "FILE... [--framework-version V] [--estimate IR] [OPTIONS] | --explain KEY",
+      .description =
+          "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL (which of "
+          "them a FILE is, its content says) and tells, with line and column (of characters), what the framework would "
+          "do with it. An error is what makes every release, framework and device that was not ruled out refuse the "
+          "run, end it or write nothing; a warning what some of them refuse, or silently take for something else. An "
+          "empty path is judged by MS_DIAGNOSTIC_DATA_PATH; without FILE the one that MINDSPORE_DUMP_CONFIG names is "
+          "read. A FILE may be /dev/stdin or a pipe; '-' reads a list of files from stdin.",
+      .examples = {{"msdump check-config data_dump.json --framework-version 2.7", "for the release that will run"},
+                   {"msdump check-config config.json --framework pytorch", "msprobe's, for one framework"},
+                   {"msdump check-config data_dump.json --estimate rank_0/graphs",
+                    "what a step would write, from the IR of an earlier run"},
+                   {"msdump check-config --explain saved_data", "what a key does, its values and versions"}},
+      .done = "no errors; warnings alone are no failure",
+      .no = "at least one error"};
+  return info;
+}
+
+class CheckConfig : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return check_config_info(); }
+
+  void declare(CLI::App& app) override {
+    add_positionals(app, "FILE", files_.positionals, "The configurations");
+    app.add_option("-d,--dump", files_.options, "The configurations, the same as FILE; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("FILE[,FILE...]")
+        ->group(kInputGroup);
+    app.add_option_function<std::string>(
+           "--framework-version", [this](const std::string& typed) { take_version(typed); },
+           "The release of MindSpore that will run; without it all from 1.3 on (1.0 for files of their form)")
+        ->type_name("V")
+        ->group(kInputGroup);
+    add_choice<Device>(app, "--device", device_,
+                       {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
+                       {"device",
+                        "Where the run will be; without it anywhere",
+                        {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}})
+        ->group(kInputGroup);
+    add_choice<Framework>(app, "--framework", framework_,
+                          {{"mindspore", Framework::kMindSpore}, {"pytorch", Framework::kPyTorch}},
+                          {"framework", "Whose msprobe; without it both"})
+        ->group(kInputGroup);
+    app.add_option("--estimate", ir_,
+                   "Say how many tensors and bytes a step of this data_dump.json would write: IR files (text or "
+                   "protobuf), folders or globs; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("IR")
+        ->group(kOutputGroup);
+    app.add_option("--explain", key_, "Print what a key does, its values and versions; a name or a glob")
+        ->type_name("KEY")
+        ->group(kOutputGroup);
+    add_report_options(app, form_);
+    add_jobs_option(app, jobs_);
+    device_option_ = app.get_option("--device");
+    framework_option_ = app.get_option("--framework");
+    explain_option_ = app.get_option("--explain");
+  }
+
+  ExitCode run(Session& session) override {
+    if (explain_option_->count() > 0) return explain(session);
+    const auto resolved = resolve(session);
+    if (!resolved) return session.end_with(resolved.error());
+    std::optional<LoadedGraph> graph;
+    if (!ir_.empty()) {
+      auto loaded = load(session);
+      if (!loaded) return session.end_with(loaded.error());
+      graph = std::move(*loaded);
+    }
+    for (const Error& error : resolved->missing) fail(session, why_missing(error));
+    for (const std::string& path : resolved->paths) {
+      if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+      check(session, path, graph ? &graph->graph : nullptr);
+    }
+    print(session);
+    return code_;
+  }
+
+ private:
+  void take_version(const std::string& typed) {
+    const auto release = parse_release(typed);
+    if (!release || release->version < known_releases().front()) {
+      throw UsageError(
+          fmt::format("--framework-version: '{}' is no release of MindSpore that dumps", typed),
+          fmt::format("there are {} to {}", short_text(known_releases().front()), short_text(known_releases().back())));
+    }
+    target_.version = release->version;
+    if (!release->exact) inexact_version_ = typed;
+  }
+
+  ExitCode explain(Session& session) const {
+    if (names_files()) throw UsageError("--explain goes with no FILE");
+    if (form_ == report::Form::kTable) {
+      const size_t width = session.terminal.out_tty ? std::max<size_t>(session.terminal.out_width, 60) : 100;
+      (void)session.out.write(key_text(key_, width));
+      return ExitCode::kOk;
+    }
+    const std::vector<report::Row> rows = key_rows(key_);
+    const auto sink = session.open_report(form_, {}, key_columns());
+    for (const report::Row& row : rows) {
+      if (!sink->row(row)) break;  // the stream remembers why
+    }
+    (void)sink->finish({});
+    return ExitCode::kOk;
+  }
+
+  Result<ResolvedPaths> resolve(Session& session) {
+    if (device_option_->count() > 0) target_.device = device_;
+    if (framework_option_->count() > 0) target_.framework = framework_;
+    target_.diagnostic_path = environment("MS_DIAGNOSTIC_DATA_PATH").value_or("");
+    if (names_files()) {
+      MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(files_, session.cancel));
+      MSDUMP_CHECK_OK(check_list(resolved));
+      return resolved;
+    }
+    const std::string variable = environment("MINDSPORE_DUMP_CONFIG").value_or("");
+    if (variable.empty() && environment("MSDUMP_DUMP").value_or("") != "")  // as -d would have named it
+      return resolve_existing(files_, session.cancel);
+    if (variable.empty()) throw UsageError("name a configuration", "msdump check-config data_dump.json");
+    files_.positionals = {variable};
+    return resolve_existing(files_, session.cancel);
+  }
+
+  [[nodiscard]] bool names_files() const { return !files_.options.empty() || !files_.positionals.empty(); }
+
+  // Who types `-` for standard input gets one message, not one for each line.
+  [[nodiscard]] Status check_list(const ResolvedPaths& resolved) const {
+    const auto is_dash = [](const std::string& typed) { return typed == "-"; };
+    if (std::none_of(files_.options.begin(), files_.options.end(), is_dash) &&
+        std::none_of(files_.positionals.begin(), files_.positionals.end(), is_dash))
+      return {};
+    for (const std::string& path : resolved.paths) {
+      const size_t begin = path.find_first_not_of(" \t");
+      if (begin == std::string::npos || path[begin] != '{' || path_kind(path) != PathKind::kMissing) continue;
+      return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, and standard input has JSON")
+                              .with_hint("a configuration on standard input is /dev/stdin"));
+    }
+    return {};
+  }
+
+  Result<LoadedGraph> load(Session& session) const {
+    MSDUMP_TRY(const IrSearch search, find_ir(nullptr, ir_));
+    MSDUMP_TRY(const unsigned jobs, jobs_of(jobs_));
+    WorkerPool pool(jobs);
+    MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, {pool, session.cancel}));
+    for (const Error& failure : loaded.failures) session.messages.warning(failure);
+    if (loaded.graph.size() == 0) return fail_no_ir();
+    return loaded;
+  }
+  [[nodiscard]] tl::unexpected<Error> fail_no_ir() const {
+    return msdump::fail(make_error(ErrorCode::kNotFound, "no operators in '{}'", fmt::join(ir_, "', '"))
+                            .with_hint("name an IR: rank_0/graphs of an earlier dump, or a folder of save_graphs"));
+  }
+
+  // What lies in a folder that may not be searched looks as if it were not there.
+  static Error why_missing(const Error& missing) {
+    const auto opened = File::open(missing.path);
+    return opened || opened.error().code != ErrorCode::kPermission ? missing : opened.error();
+  }
+
+  void fail(Session& session, const Error& error) {
+    session.messages.error(error);
+    // A file that is there is an input that failed; only where there is none is the call wrong.
+    code_ = worse(code_, error.code == ErrorCode::kPermission ? ExitCode::kSomeFailed : exit_code_for(error.code));
+    failures_.push_back(report::failure_object(error));
+  }
+
+  void check(Session& session, const std::string& path, const OpGraph* graph) {
+    auto text = read_config(path, session.cancel);
+    if (!text && text.error().code == ErrorCode::kCancelled) return;
+    if (!text) return fail(session, text.error());
+    CheckedFile file{path, std::move(*text), {}, {}, {}};
+    file.report = lint_config(file.text, target_);
+    if (file.report.errors > 0) code_ = worse(code_, ExitCode::kNo);
+    note_unused(session, file);
+    if (graph != nullptr) estimate(session, file, *graph);
+    checked_.push_back(std::move(file));
+  }
+
+  // Options that mean nothing for this file.
+  void note_unused(Session& session, const CheckedFile& file) const {
+    const ConfigKind kind = file.report.kind;
+    if (kind == ConfigKind::kUnknown) return;
+    if (target_.version && kind != ConfigKind::kDataDump)
+      session.messages.note("--framework-version is for MindSpore's data_dump.json");
+    if (target_.framework && kind != ConfigKind::kMsprobe)
+      session.messages.note("--framework is for msprobe's config.json");
+    note_version(session);
+  }
+
+  // A release that is judged as another.
+  void note_version(Session& session) const {
+    if (!target_.version) return;
+    const bool newer = *target_.version > known_releases().back();
+    if (!newer && inexact_version_.empty()) return;
+    session.messages.note(fmt::format(
+        "MindSpore {} is judged as {}{}",
+        inexact_version_.empty() ? short_text(*target_.version) : escape_for_terminal(inexact_version_),
+        short_text(newer ? known_releases().back() : *target_.version), newer ? ", the newest that is known" : ""));
+  }
+
+  void estimate(Session& session, CheckedFile& file, const OpGraph& graph) const {
+    const auto root = parse_json(mend_json(file.text).text);
+    if (file.report.kind != ConfigKind::kDataDump || !root) {
+      session.messages.warning(fmt::format("{}: --estimate is for MindSpore's data_dump.json", file.path));
+      return;
+    }
+    const Setup setup{target_.version.value_or(known_releases().back()), target_.device.value_or(Device::kAscend),
+                      Framework::kMindSpore};
+    file.estimate = estimate_dump(graph, read_data_dump(*root), setup);
+    // What some releases or devices refuse is a warning; the estimate is for one of them.
+    LintTarget chosen = target_;
+    chosen.version = setup.version;
+    chosen.device = setup.device;
+    if (lint_config(file.text, chosen).errors > 0)
+      file.refused_by = fmt::format("MindSpore {} on {}", short_text(setup.version), in_words(setup.device));
+  }
+
+  void print(Session& session) const {
+    if (form_ == report::Form::kTable) {
+      std::string text;
+      for (const CheckedFile& file : checked_) {
+        for (const Finding& finding : file.report.findings) text += finding_text(file, finding);
+        text += estimate_text(file);
+      }
+      (void)session.out.write(text);
+    } else {
+      print_report(session);
+    }
+    if (!checked_.empty()) session.messages.summary(lint_summary_text(checked_));
+  }
+
+  void print_report(Session& session) const {
+    std::vector<std::string> paths;
+    report::List estimates;
+    for (const CheckedFile& file : checked_) {
+      paths.push_back(file.path);
+      if (file.estimate) estimates.push_back(estimate_value(file));
+    }
+    const auto sink = session.open_report(form_, paths, finding_columns());
+    for (const CheckedFile& file : checked_) {
+      for (const Finding& finding : file.report.findings) {
+        if (!sink->row(finding_row(file, finding))) return;  // the stream remembers why
+      }
+    }
+    report::Object further;
+    further.add("estimate", ir_.empty() ? report::Value() : report::Value(std::move(estimates)));
+    (void)sink->finish({lint_summary(checked_), failures_, std::move(further)});
+  }
+
+  DumpOptions files_;
+  LintTarget target_;
+  std::string inexact_version_;  // as typed, where it is more than numbers
+  Device device_ = Device::kAscend;
+  Framework framework_ = Framework::kMindSpore;
+  const CLI::Option *device_option_ = nullptr, *framework_option_ = nullptr, *explain_option_ = nullptr;
+  std::vector<std::string> ir_;
+  std::string key_;
+  uint32_t jobs_ = 0;
+  report::Form form_ = report::Form::kTable;
+  std::vector<CheckedFile> checked_;
+  std::vector<report::Object> failures_;
+  ExitCode code_ = ExitCode::kOk;
+};
+
+const Registration kCheckConfigCommand{[] { return std::make_unique<CheckConfig>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

@@ -1,0 +1,201 @@
+#include "check_config/check_config_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kWidestExcerpt = 100;
+
+// The place at or before `at` where a character of UTF-8 begins; of bytes that are none, one near it.
+size_t character_begin(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 3;  // bytes that follow a first one
+  at = std::min(at, text.size());
+  for (size_t back = 0; at < text.size() && back < kLongest && at > back; ++back) {
+    if ((static_cast<unsigned char>(text[at - back]) & 0xC0U) != 0x80U) return at - back;
+  }
+  return at;
+}
+
+// The line of a finding, cut to what a terminal shows, with a mark under the place.
+std::string source_text(const CheckedFile& file, const Finding& finding) {
+  const size_t begin = finding.offset == 0 ? 0 : file.text.rfind('\n', finding.offset - 1) + 1;  // npos + 1 is 0
+  const size_t end = std::min(file.text.find('\n', begin), file.text.size());
+  std::string_view line = std::string_view(file.text).substr(begin, end - begin);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  size_t column = std::min(finding.offset - begin, line.size());  // in bytes
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (begin == 0 && line.starts_with(kByteOrderMark)) {
+    line.remove_prefix(kByteOrderMark.size());
+    column -= std::min(column, kByteOrderMark.size());
+  }
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return "";
+  // What is in front of the place, if it is far away, and what is behind it, as far as it fits.
+  std::string_view front;
+  if (column > kWidestExcerpt / 2) {
+    front = "...";
+    const size_t cut = character_begin(line, column - kWidestExcerpt / 2);
+    line.remove_prefix(cut);
+    column -= cut;
+  }
+  const bool cut_behind = line.size() > kWidestExcerpt;
+  line = line.substr(0, character_begin(line, kWidestExcerpt));
+  const auto shown = [](std::string_view text) {
+    std::string blanks(text);
+    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+    return escape_for_terminal(blanks);
+  };
+  const std::string number = std::to_string(finding.line);
+  const std::string before = std::string(front) + shown(line.substr(0, column));
+  return fmt::format("  {} | {}{}{}\n  {} | {}^\n", number, before, shown(line.substr(column)), cut_behind ? "..." : "",
+                     std::string(number.size(), ' '), std::string(display_width(before), ' '));
+}
+
+// The text that all files share; null when they differ.
+template <class TextOf>
+report::Value shared(const std::vector<CheckedFile>& files, const TextOf& text_of) {
+  if (files.empty()) return {};
+  const std::string first(text_of(files.front()));
+  const bool same =
+      std::all_of(files.begin(), files.end(), [&](const CheckedFile& file) { return text_of(file) == first; });
+  return same ? report::text_or_null(first) : report::Value();
+}
+
+size_t errors_in(const std::vector<CheckedFile>& files) {
+  size_t sum = 0;
+  for (const CheckedFile& file : files) sum += file.report.errors;
+  return sum;
+}
+
+size_t warnings_in(const std::vector<CheckedFile>& files) {
+  size_t sum = 0;
+  for (const CheckedFile& file : files) sum += file.report.warnings;
+  return sum;
+}
+
+report::Object estimate_row(const DumpEstimateRow& row) {
+  report::Object object;
+  object.add("rank", row.rank).add("graph", row.graph).add("operators", row.operators).add("tensors", row.tensors);
+  object.add("statistics", row.statistics).add("bytes", row.bytes).add("unsized", row.unsized);
+  return object;
+}
+
+std::string what_is_written(uint64_t tensors, uint64_t statistics) {
+  std::string text;
+  if (tensors > 0) text = plural(tensors, "tensor");
+  if (statistics > 0)
+    text += fmt::format("{}{} of statistic.csv", text.empty() ? "" : " and ", plural(statistics, "row"));
+  return text;
+}
+
+// An item of kernels: whole, for two may differ at their ends only; of a very long one both ends.
+std::string shown_item(std::string_view item) {
+  constexpr size_t kLongest = 200, kEnd = kLongest / 2;
+  if (item.size() <= kLongest) return escape_for_terminal(item);
+  const size_t front = character_begin(item, kEnd), back = character_begin(item, item.size() - kEnd);
+  return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
+}
+
+// What has to happen before an estimate holds.
+std::string condition_text(const CheckedFile& file) {
+  if (file.refused_by.empty()) return "";
+  if (file.report.errors == 0) return fmt::format(", once {} does not refuse it any more:", file.refused_by);
+  return fmt::format(", once the {} above {} gone:", file.report.errors == 1 ? "error" : "errors",
+                     file.report.errors == 1 ? "is" : "are");
+}
+
+std::string steps_text(const DumpEstimate& estimate) {
+  if (estimate.all_steps) return "every step";
+  if (!estimate.steps) return "more steps than can be counted";
+  const auto bytes = checked_mul<uint64_t>(*estimate.steps, estimate.bytes());
+  return fmt::format("{}{}", plural(*estimate.steps, "step"),
+                     bytes ? fmt::format(", {} in all", human_bytes(*bytes)) : "");
+}
+
+}  // namespace
+
+std::vector<report::Column> finding_columns() {
+  return {{"file", "file"},         {"line", "line"}, {"column", "column"},   {"key", "key"},
+          {"severity", "severity"}, {"rule", "rule"}, {"message", "message"}, {"hint", "hint"}};
+}
+
+report::Row finding_row(const CheckedFile& file, const Finding& finding) {
+  report::Row row;
+  row.add("file", file.path).add("line", finding.line).add("column", finding.column);
+  row.add("key", report::text_or_null(finding.key)).add("severity", name_of(finding.severity));
+  row.add("rule", finding.rule).add("message", finding.message).add("hint", report::text_or_null(finding.hint));
+  return row;
+}
+
+std::string finding_text(const CheckedFile& file, const Finding& finding) {
+  std::string text =
+      fmt::format("{}:{}:{}: {}: {} [{}]\n", escape_for_terminal(file.path), finding.line, finding.column,
+                  name_of(finding.severity), escape_for_terminal(finding.message), finding.rule);
+  text += source_text(file, finding);
+  if (!finding.hint.empty()) text += fmt::format("  hint: {}\n", escape_for_terminal(finding.hint));
+  return text;
+}
+
+report::Object lint_summary(const std::vector<CheckedFile>& files) {
+  report::Object summary;
+  summary.add("errors", errors_in(files)).add("warnings", warnings_in(files)).add("files", files.size());
+  summary.add("kind", shared(files, [](const CheckedFile& file) { return name_of(file.report.kind); }));
+  return summary.add("version",
+                     shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); }));
+}
+
+std::string lint_summary_text(const std::vector<CheckedFile>& files) {
+  std::string text = fmt::format("{}, {} in {}", plural(errors_in(files), "error"),
+                                 plural(warnings_in(files), "warning"), plural(files.size(), "file"));
+  const report::Value kind = shared(files, [](const CheckedFile& file) { return title_of(file.report.kind); });
+  const auto* title = std::get_if<std::string>(&kind.storage());
+  if (title != nullptr && files.front().report.kind != ConfigKind::kUnknown) {
+    text += ": " + *title;
+    const report::Value version =
+        shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); });
+    if (const auto* judged = std::get_if<std::string>(&version.storage())) text += ", for " + *judged;
+  }
+  return text;
+}
+
+report::Value estimate_value(const CheckedFile& file) {
+  if (!file.estimate) return {};
+  report::List rows;
+  for (const DumpEstimateRow& row : file.estimate->rows) rows.emplace_back(estimate_row(row));
+  report::Object object;
+  object.add("file", file.path).add("tensors", file.estimate->tensors()).add("bytes", file.estimate->bytes());
+  object.add("steps", file.estimate->all_steps ? report::Value() : report::Value(file.estimate->steps));
+  object.add("at_most", file.estimate->at_most).add("refused", !file.refused_by.empty());
+  object.add("unmatched_kernels", report::list_of(file.estimate->unmatched_kernels)).add("graphs", std::move(rows));
+  return object;
+}
+
+std::string estimate_text(const CheckedFile& file) {
+  if (!file.estimate) return "";
+  const DumpEstimate& estimate = *file.estimate;
+  std::string text = fmt::format("{}: a step of this dump {}{}{}", escape_for_terminal(file.path),
+                                 file.refused_by.empty() ? "writes" : "would write", estimate.at_most ? " at most" : "",
+                                 estimate.rows.empty() ? " nothing" : "");
+  text += condition_text(file) + '\n';
+  for (const DumpEstimateRow& row : estimate.rows) {
+    std::string place = row.rank ? fmt::format("rank {}, ", *row.rank) : "";
+    place += row.graph ? fmt::format("graph {}", *row.graph) : "the graph";
+    text += fmt::format("  {}: {} of {}, {}{}\n", place, what_is_written(row.tensors, row.statistics),
+                        row.operators > 0 ? plural(row.operators, "operator") : "parameters", human_bytes(row.bytes),
+                        row.unsized > 0 ? fmt::format(" and {} of unknown size", plural(row.unsized, "tensor")) : "");
+  }
+  if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));
+  for (size_t i = 0; i < estimate.unmatched_kernels.size(); ++i) {
+    const std::string& near = estimate.nearest[i];
+    text += fmt::format("  no operator of the IR is chosen by '{}'{}\n", shown_item(estimate.unmatched_kernels[i]),
+                        near.empty() ? "" : fmt::format("; did you mean '{}'?", escape_for_terminal(near)));
+  }
+  return text;
+}
+
+}  // namespace msdump::cli

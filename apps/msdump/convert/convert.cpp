@@ -1,0 +1,269 @@
+// msdump convert: Ascend dump files to arrays; a drop-in for msaccucmp.py convert as far as names and options go.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "convert/convert_report.h"
+#include "dump/index/near_miss.h"
+#include "format/plan.h"
+#include "frame/subcommand.h"
+#include "frame/usage.h"
+#include "tensor/dtype.h"
+#include "tensor/format.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr const char* kConversionGroup = "Conversion";
+
+// What was asked for.
+struct ConvertRequest {
+  DumpOptions dump;
+  std::string out;
+  ConvertOptions options;
+  bool list_formats = false, list_dtypes = false;
+  SelectionOptions selection;
+  report::Form form = report::Form::kTable;
+  uint32_t jobs = 0;
+};
+
+constexpr std::array kRefused = {
+    RefusedOption{'o', "'-o' means the output's index in msaccucmp and the output's path in msprobe",
+                  "write --out DIR, or --io output --slot K"},
+    RefusedOption{'i', "'-i K' of msaccucmp is spelt differently here", "write --io input --slot K"},
+    RefusedOption{'c', "'-c' of msaccucmp, a custom conversion script, is not supported",
+                  "every format in msdump convert --list-formats is converted without scripts"},
+};
+
+const CommandInfo& convert_info() {
+  static const CommandInfo info{
+      .name = "convert",
+      .order = 10,
+      .summary = "Ascend dump files to .npy, in the host format asked for",
+      .usage = "-d DUMP -out OUT [-f FORMAT] [-t npy|bin|msnpy] [-s SHAPE] [OPTIONS]",
+      .description =
+          "Writes every tensor of the dump files below DUMP as an array under OUT, which mirrors the tree. Without "
+          "-f tensors stay as they are on the device; with it they are laid out in that host format. A file "
+          "that cannot be converted is named and the others go on.",
+      .examples = {{"msdump convert -d dump -out npy -f NCHW", "the whole tree in NCHW, e.g. for numpy.load"},
+                   {"msdump convert -d dump/rank_0 -out npy --op 'Conv2D*' --step 0-9",
+                    "some operators of the first ten steps"},
+                   {"find dump -name 'MatMul*' | msdump convert -d - -out npy", "the files another program lists"},
+                   {"msdump convert -d dump -out npy -f NCHW --dry-run --csv",
+                    "what would be written, as a table for scripts"}},
+      .done = "done",
+      .no = "done, but the selection matched nothing"};
+  return info;
+}
+
+std::vector<int64_t> parse_shape(const std::string& typed) {
+  std::vector<int64_t> shape;
+  for (const std::string_view part : split(typed, ',')) {
+    const std::optional<int64_t> dim = parse_i64(part);
+    if (!dim || *dim < 1) {
+      throw UsageError(fmt::format("shape '{}': '{}' is not a positive number", typed, part),
+                       "write the original shape as 1,3,224,224");
+    }
+    shape.push_back(*dim);
+  }
+  return shape;
+}
+
+class Convert : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return convert_info(); }
+  [[nodiscard]] std::span<const RefusedOption> refused() const override { return kRefused; }
+
+  void declare(CLI::App& app) override {
+    add_dump_options(app, request_.dump, ",--dump_file");
+    declare_conversion(app);
+    add_selection_options(app, request_.selection);
+    add_output_option(app, request_.out, "Where the arrays go; required");
+    app.add_flag("--resume", request_.options.resume, "Skip outputs that are complete and newer than their input")
+        ->group(kOutputGroup);
+    app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
+        ->group(kOutputGroup);
+    add_report_options(app, request_.form);
+    app.add_flag("--list-formats", request_.list_formats, "Print the tensor formats there are and what becomes of each")
+        ->group(kOutputGroup);
+    app.add_flag("--list-dtypes", request_.list_dtypes, "Print the element types there are and what becomes of each")
+        ->group(kOutputGroup);
+    add_jobs_option(app, request_.jobs);
+  }
+
+  // msaccucmp's `-v 1|2` and `--version 1|2` name a version of its dump file format; ours is read from the file.
+  size_t ignored(std::span<const std::string> arguments) override {
+    const std::string& first = arguments[0];
+    const bool attached = first == "-v1" || first == "-v2" || first == "-v=1" || first == "-v=2" ||
+                          first == "--version=1" || first == "--version=2";
+    const bool named = first == "-v" || first == "--version" || first == "-version";
+    const bool detached = named && arguments.size() > 1 && (arguments[1] == "1" || arguments[1] == "2");
+    if (attached || detached) ignored_version_ = true;
+    return detached ? 2 : attached ? 1 : 0;
+  }
+
+  ExitCode run(Session& session) override {
+    if (ignored_version_) {
+      session.messages.note("the dump version given with -v or --version is ignored; each file says its own");
+    }
+    if (request_.list_formats) return list_formats(session);
+    if (request_.list_dtypes) return list_dtypes(session);
+    if (request_.out.empty()) {
+      throw UsageError("option '--out' is required", "msdump convert -d DUMP -out OUT");
+    }
+    const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.cancel);
+    if (!dumps) return session.end_with(dumps.error());
+    const Result<unsigned> jobs = jobs_of(request_.jobs);
+    if (!jobs) return session.end_with(jobs.error());
+    const Result<Selection> selection = Selection::compile(request_.selection);
+    if (!selection) return session.end_with(selection.error());
+    return convert_dumps(session, *dumps, *selection, *jobs);
+  }
+
+ private:
+  void declare_conversion(CLI::App& app) {
+    std::vector<std::pair<std::string, std::optional<Format>>> host_formats;
+    std::vector<RefusedWord> other_formats;
+    for (const FormatInfo& one : all_formats()) {
+      if (one.format == Format::kND || !host_axes(one.format).empty()) {
+        host_formats.emplace_back(one.name, one.format);
+      } else {
+        other_formats.push_back({to_lower(one.name), fmt::format("{} is no host format to convert to", one.name),
+                                 "msdump convert --list-formats says which formats -f takes"});
+      }
+    }
+    const ChoiceText format{"tensor format",
+                            "Host format of the arrays; tensors without a layout are written as they are",
+                            other_formats, "msdump convert --list-formats says which formats -f takes"};
+    add_choice(app, "-f,--format", request_.options.format, host_formats, format)
+        ->default_str("the device format")
+        ->group(kConversionGroup);
+
+    const std::vector<RefusedWord> no_torch = {{"pt", "'-t pt' is not written: it needs torch",
+                                                "write npy; torch.from_numpy(numpy.load(FILE)) makes a tensor"}};
+    add_choice<OutputType>(app, "-t,--type", request_.options.type,
+                           {{"npy", OutputType::kNpy}, {"bin", OutputType::kBin}, {"msnpy", OutputType::kMsnpy}},
+                           {"output type", "Container of the arrays", no_torch})
+        ->default_str("npy")
+        ->group(kConversionGroup);
+    const auto take_shape = [this](const std::string& typed) { request_.options.shape = parse_shape(typed); };
+    app.add_option_function<std::string>("-s,--shape", take_shape,
+                                         "Original shape, for tensors whose file does not say it: 1,3,224,224")
+        ->type_name("N,N,...")
+        ->group(kConversionGroup);
+    add_choice<Naming>(app, "--naming", request_.options.naming,
+                       {{"msaccucmp", Naming::kMsaccucmp}, {"mindspore", Naming::kMindspore}},
+                       {"naming", "Whose file names the arrays get"})
+        ->default_str("msaccucmp")
+        ->group(kConversionGroup);
+  }
+
+  ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection,
+                         unsigned jobs) {
+    const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.cancel});
+    if (!index) return session.end_with(index.error());
+    // People who convert want the files; the rows are for scripts, for plans and for those who ask.
+    const bool rows =
+        request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
+    ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
+                         request_.out);
+    WorkerPool pool(jobs);
+    request_.options.out = request_.out;
+    const Result<ConvertSummary> summary =
+        convert(*index, selection, request_.options, {pool, session.cancel, report, &session.progress});
+    session.progress.stop();
+    if (!summary) return session.end_with(summary.error());
+    report.finish(*summary);
+    return conclude(session, *index, selection, *summary);
+  }
+
+  // What the numbers mean for whoever waits for the exit code.
+  [[nodiscard]] ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
+                                  const ConvertSummary& summary) const {
+    if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
+    if (summary.inputs == 0 && summary.failed == 0) {
+      const bool any = std::any_of(index.files().begin(), index.files().end(),
+                                   [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
+      if (any && !selection.everything()) {
+        std::string hint = near_miss(index, request_.selection);
+        if (hint.empty()) hint = "msdump convert --dry-run without selection shows what is there";
+        session.messages.warning("the selection matches nothing", hint);
+        return ExitCode::kNo;
+      }
+      session.messages.error(
+          fmt::format("nothing to convert: {} found, no dump file among them", plural(index.files().size(), "file")),
+          "-d takes a directory of a dump, or dump files");
+      return ExitCode::kUsage;
+    }
+    session.messages.summary(summary_text(summary));
+    if (summary.failed > 0) return ExitCode::kSomeFailed;
+    if (summary.tensors > 0 || selection.everything()) return ExitCode::kOk;
+    session.messages.warning("the selection matches no tensor");
+    return ExitCode::kNo;
+  }
+
+  static std::string summary_text(const ConvertSummary& summary) {
+    std::string text = plural(static_cast<uint64_t>(summary.tensors), "tensor") + " of " +
+                       plural(static_cast<uint64_t>(summary.inputs), "file");
+    if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
+    if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
+    if (summary.kept > 0) text += fmt::format(", {} in device layout", summary.kept);
+    if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
+    if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
+    return text;
+  }
+
+  ExitCode list_formats(Session& session) const {
+    const std::unique_ptr<report::RowSink> sink = session.open_report(
+        request_.form, {}, {{"format", "format"}, {"number", "number"}, {"support", "support"}, {"note", "note"}});
+    for (const FormatInfo& one : all_formats()) {
+      report::Row row;
+      row.add("format", one.name).add("number", static_cast<int>(one.format)).add("support", support_word(one.support));
+      row.add("note", one.note);
+      if (!sink->row(row)) break;  // the stream remembers why, the frame says it
+    }
+    (void)sink->finish({});
+    return ExitCode::kOk;
+  }
+
+  ExitCode list_dtypes(Session& session) const {
+    const std::unique_ptr<report::RowSink> sink = session.open_report(request_.form, {},
+                                                                      {{"dtype", "dtype"},
+                                                                       {"cann_name", "cann name"},
+                                                                       {"number", "number"},
+                                                                       {"bits", "bits"},
+                                                                       {"npy_dtype", "in npy"}});
+    for (const DTypeInfo& one : all_dtypes()) {
+      const report::Value number = one.proto_number < 0 ? report::Value() : report::Value(one.proto_number);
+      const report::Value bits = one.bits == 0 ? report::Value() : report::Value(one.bits);
+      report::Row row;
+      row.add("dtype", one.name).add("cann_name", one.cann_name).add("number", number).add("bits", bits);
+      row.add("npy_dtype", is_raw(one.dtype) ? "uint8 (raw bytes)" : name_of(one.npy_dtype));
+      if (!sink->row(row)) break;
+    }
+    (void)sink->finish({});
+    return ExitCode::kOk;
+  }
+
+  static std::string_view support_word(Support support) {
+    switch (support) {
+      case Support::kHost: return "host";
+      case Support::kDevice: return "converted";
+      case Support::kKept: return "kept";
+    }
+    return "";
+  }
+
+  ConvertRequest request_;
+  bool ignored_version_ = false;
+};
+
+const Registration kConvertCommand{[] { return std::make_unique<Convert>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

@@ -1,0 +1,173 @@
+// msdump diff: what differs between two dumps, and which operator is to blame.
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "diff/diff_options.h"
+#include "diff/diff_profile.h"
+#include "diff/diff_rows.h"
+#include "diff/diff_run.h"
+#include "diff/diff_text.h"
+#include "frame/usage.h"
+#include "shared/parallel_rows.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kRowsShown = 40, kCloserShown = 10;
+
+const CommandInfo& diff_info() {
+  static const CommandInfo info{
+      .name = "diff",
+      .order = 50,
+      .summary = "what differs between two dumps, and which operator is to blame",
+      .usage = "CANDIDATE REFERENCE [OPTIONS] | DUMP --a-rank N --b-rank N",
+      .description =
+          "Compares two dumps, or two files: first what is in doubt, then what it should be. Tensors are paired by "
+          "operator, slot and step, across device formats, frameworks and shifted operator numbers; statistics are "
+          "compared with statistics and with tensors. Names the first divergence: the operators whose inputs agree "
+          "and whose outputs do not, along the data flow, with their lines.",
+      .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
+                   {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
+                   {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
+                   {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
+                   {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"},
+                   {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
+      .done = "equal within the tolerance",
+      .no = "something differs or has no partner, or the selection matched nothing"};
+  return info;
+}
+
+class Diff : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return diff_info(); }
+
+  void declare(CLI::App& app) override {
+    declare_diff_options(app, options_);
+    declare_profile_options(app, profile_);
+  }
+
+  ExitCode run(Session& session) override {
+    if (options_.list_metrics) {
+      (void)session.out.write(metrics_text());
+      return ExitCode::kOk;
+    }
+    check_diff_options(options_);
+    check_profile_options(profile_, options_);
+    if (!profile_.name.empty()) return run_profile(session, profile_, options_);
+    Result<DiffRules> rules = diff_rules(options_);
+    if (!rules) {
+      (void)session.end_with(rules.error());
+      return ExitCode::kUsage;
+    }
+    Result<DiffRun> run = run_diff(session, options_, *rules);
+    if (!run) return session.end_with(run.error());
+    if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
+      return end_without_rows(session, *run);
+    if (!options_.new_baseline.empty()) {
+      if (const Status written = write_baseline(*run); !written) return session.end_with(written.error());
+    }
+    print(session, *run);
+    return conclude(session, *run);
+  }
+
+ private:
+  // Nothing was selected, or one side holds no tensors.
+  static ExitCode end_without_rows(Session& session, const DiffRun& run) {
+    report_failures(session, run.a->catalogue());
+    report_failures(session, run.b->catalogue());
+    for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      const ExitCode code = conclude_listing(session, side->catalogue());
+      if (code != ExitCode::kOk) return code;
+    }
+    session.messages.warning("the selection matches nothing", "msdump ls shows what is there");
+    return ExitCode::kNo;
+  }
+
+  Status write_baseline(const DiffRun& run) const {
+    Baseline baseline;
+    for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
+    return baseline.write(options_.new_baseline);
+  }
+
+  void print(Session& session, const DiffRun& run) const {
+    const bool table = options_.form == report::Form::kTable;
+    if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run));
+    if (!table || !run.single_pair) print_rows(session, run);
+    if (table) print_closer(session, run);
+  }
+
+  [[nodiscard]] bool is_shown(const DiffRun& run, uint32_t row) const {
+    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
+  }
+
+  void print_rows(Session& session, const DiffRun& run) const {
+    const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
+    const bool limited = options_.form == report::Form::kTable && !options_.all;
+    std::vector<uint32_t> shown;
+    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(shown),
+                 [&](uint32_t row) { return is_shown(run, row); });
+    const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
+    shown.resize(shown.size() - left_out);
+    write_rows(*sink, *run.b->opened.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
+    report::Object further;
+    further.add("first_divergence", divergences_value(run));
+    std::vector<report::Object> failures = failure_objects_of(run);
+    report::Object summary = diff_summary(run, failures.size());
+    (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
+    if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
+  }
+
+  void print_closer(Session& session, const DiffRun& run) const {
+    size_t shown = 0;
+    for (const uint32_t row : run.rows) {
+      const std::string text = counts_as_difference(run, row) ? closer_text(run, row) : std::string();
+      if (text.empty()) continue;
+      if (++shown > kCloserShown) return session.messages.note("more tensors; --json has the worst elements of all");
+      (void)session.out.write("\n" + text);
+    }
+  }
+
+  static std::vector<report::Object> failure_objects_of(const DiffRun& run) {
+    std::vector<report::Object> objects = graph_failure_objects(run.a->opened);
+    for (report::Object& object : graph_failure_objects(run.b->opened)) objects.push_back(std::move(object));
+    for (const Error& error : run.failures) objects.push_back(report::failure_object(error));
+    return objects;
+  }
+
+  // Only where it may be wrong.
+  static void note_numbering(Session& session, const DiffRun& run) {
+    for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      if (side->side.graph == nullptr || side->opened.joined->numbering.confidence >= 1) continue;
+      session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
+                                        side == run.a.get() ? "candidate" : "reference",
+                                        side->opened.joined->numbering.evidence));
+    }
+  }
+
+  ExitCode conclude(Session& session, const DiffRun& run) const {
+    const bool failed_a = report_graph_failures(session, run.a->opened, Choices::kSilent);
+    const bool failed_b = report_graph_failures(session, run.b->opened, Choices::kSilent);
+    note_numbering(session, run);
+    for (const Error& error : run.failures) session.messages.error(error);
+    for (const std::string& text : run.unused_baseline)
+      session.messages.note(fmt::format("in the baseline, but no longer that way: {}", text));
+    session.messages.summary(summary_text(run));
+    if (failed_a || failed_b || !run.failures.empty()) return ExitCode::kSomeFailed;
+    const bool differs = verdict_over_all(run) == Verdict::kDiffer;
+    return differs && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  DiffOptions options_;
+  ProfileOptions profile_;
+};
+
+const Registration kDiffCommand{[] { return std::make_unique<Diff>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

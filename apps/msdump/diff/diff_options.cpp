@@ -1,0 +1,155 @@
+#include "diff/diff_options.h"
+
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "frame/usage.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr const char* kToleranceGroup = "Tolerance";
+
+void add_side(CLI::App& app, const char* name, std::string& target, const char* description) {
+  app.add_option(name, target, description)->type_name("N")->group(kInputGroup);
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Not negative and no NaN.
+CLI::Option* add_tolerance(CLI::App& app, const std::string& name, std::optional<double>& target,
+                           const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&target, name](const std::string& text) {
+            const auto value = number_of(text);
+            if (!value || !(*value >= 0))
+              throw UsageError(fmt::format("{} {}: a number from 0 on", name, excerpt(text)));
+            target = *value;
+          },
+          description)
+      ->type_name("X")
+      ->group(kToleranceGroup);
+}
+
+void declare_tolerances(CLI::App& app, DiffOptions& options) {
+  add_tolerance(
+      app, "--rtol", options.rtol,
+      "A pair of elements may differ by atol + rtol |b|, b the reference's. Default, by the coarser dtype of the "
+      "two: float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; and rtol times "
+      "the scale of the tensor on top");
+  add_tolerance(app, "--atol", options.atol, "See --rtol; one of the two without the other means the other is 0");
+  app.add_option("--metric", options.metric_limits, "A limit, such as cosine>=0.9999; may be repeated; --list-metrics")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false)
+      ->group(kToleranceGroup);
+  app.add_option(
+         "--tolerances", options.tolerance_file,
+         "Rules by tensor, one a line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; the glob is of an operator's name, "
+         "name:io:slot, type:GLOB or dtype:GLOB; the last that fits counts")
+      ->type_name("FILE")
+      ->group(kToleranceGroup);
+  app.add_option("--baseline", options.baseline, "Differences that are accepted, as --write-baseline wrote them")
+      ->type_name("FILE")
+      ->group(kToleranceGroup);
+  app.add_option("--write-baseline", options.new_baseline, "Write all differences as accepted ones")
+      ->type_name("FILE")
+      ->group(kToleranceGroup);
+  app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 although something differs")->group(kToleranceGroup);
+}
+
+}  // namespace
+
+void declare_diff_options(CLI::App& app, DiffOptions& options) {
+  add_positionals(app, "PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files");
+  add_side(app, "--a-rank", options.rank_a, "Of the candidate only this rank; with one PATH both sides are of it");
+  add_side(app, "--b-rank", options.rank_b, "Of the reference only this rank");
+  add_side(app, "--a-step", options.step_a, "Of the candidate only this step");
+  add_side(app, "--b-step", options.step_b, "Of the reference only this step");
+  app.add_option("--ir", options.ir,
+                 "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dumps")
+      ->type_name("PATH...")
+      ->group(kInputGroup);
+  app.add_option(
+         "--map", options.map,
+         "Which name of the candidate is which of the reference: two columns of CSV, or msprobe's data, cell, api "
+         "or layer mapping. With --profile msprobe: one of these four, or the words cell, api and layer for its -cm, "
+         "-am and -lm without a file")
+      ->type_name("FILE")
+      ->group(kInputGroup);
+  add_selection_options(app, options.selection);
+  declare_tolerances(app, options);
+  add_number(app, "--worst", options.worst, 1, 100'000, "List the N worst elements of each tensor that differs")
+      ->group(kOutputGroup);
+  app.add_flag("--by-axis", options.by_axis, "Say along which axis, and where on it, the error lies")
+      ->group(kOutputGroup);
+  app.add_option("--metrics", options.more_metrics, "Metrics that cost a second pass: kl")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kOutputGroup);
+  app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
+  app.add_flag("--all", options.all, "In the table also the tensors that agree")->group(kOutputGroup);
+  add_report_options(app, options.form);
+  add_jobs_option(app, options.jobs);
+}
+
+void check_diff_options(DiffOptions& options) {
+  const bool by_rank = !options.rank_a.empty() || !options.rank_b.empty();
+  const bool by_step = !options.step_a.empty() || !options.step_b.empty();
+  if (by_rank && !options.selection.rank.empty()) throw UsageError("--rank goes with neither --a-rank nor --b-rank");
+  if (by_step && !options.selection.step.empty()) throw UsageError("--step goes with neither --a-step nor --b-step");
+  if (options.paths.size() == 1) {
+    const bool both =
+        (!options.rank_a.empty() && !options.rank_b.empty()) || (!options.step_a.empty() && !options.step_b.empty());
+    if (!both) {
+      throw UsageError(
+          "one dump is given; the reference is missing",
+          "msdump diff CANDIDATE REFERENCE, or one dump with --a-rank and --b-rank, or --a-step and --b-step");
+    }
+    options.paths.push_back(options.paths.front());
+  }
+  if (options.paths.size() != 2) {
+    throw UsageError(options.paths.empty() ? "two dumps are needed"
+                                           : fmt::format("two dumps are compared, {} are given", options.paths.size()),
+                     "msdump diff CANDIDATE REFERENCE: first what is in doubt, then what it should be");
+  }
+  for (const std::string& name : options.more_metrics) {
+    if (name == "kl") continue;
+    const bool known = find_metric(name) != nullptr;
+    throw UsageError(known ? fmt::format("--metrics {}: it is always computed; only kl has to be asked for", name)
+                           : fmt::format("--metrics {}: no such metric", excerpt(name)),
+                     "--list-metrics names all");
+  }
+}
+
+Result<DiffRules> diff_rules(const DiffOptions& options) {
+  DiffRules rules;
+  rules.tolerance.rtol = options.rtol;
+  rules.tolerance.atol = options.atol;
+  for (const std::string& text : options.metric_limits) {
+    MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
+    rules.limits.push_back(limit);
+  }
+  rules.kl = !options.more_metrics.empty() || needs_kl(rules.limits);
+  if (!options.tolerance_file.empty()) {
+    MSDUMP_TRY(rules.by_tensor, ToleranceRules::read(options.tolerance_file));
+    for (const ToleranceRule& rule : rules.by_tensor->rules()) rules.kl = rules.kl || needs_kl(rule.limits);
+  }
+  if (!options.baseline.empty()) {
+    MSDUMP_TRY(rules.baseline, Baseline::read(options.baseline));
+  }
+  return rules;
+}
+
+}  // namespace msdump::cli

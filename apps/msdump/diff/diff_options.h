@@ -1,0 +1,49 @@
+// The options of msdump diff, and what is made of them before the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/accept/baseline.h"
+#include "compare/accept/metric_limit.h"
+#include "compare/accept/tolerance_file.h"
+#include "shared/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+struct DiffOptions {
+  std::vector<std::string> paths;  // CANDIDATE and REFERENCE, or one dump for both
+  std::string rank_a, rank_b, step_a, step_b;
+  std::vector<std::string> ir;
+  std::string map;
+  SelectionOptions selection;
+  std::optional<double> rtol, atol;
+  std::vector<std::string> metric_limits, more_metrics;
+  std::string tolerance_file, baseline, new_baseline;
+  uint32_t worst = 0;
+  bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
+  report::Form form = report::Form::kTable;
+  uint32_t jobs = 0;
+};
+void declare_diff_options(CLI::App& app, DiffOptions& options);
+
+// What says how much a tensor may differ.
+struct DiffRules {
+  Tolerance tolerance;
+  std::vector<MetricLimit> limits;
+  std::optional<ToleranceRules> by_tensor;
+  std::optional<Baseline> baseline;
+  bool kl = false;
+};
+Result<DiffRules> diff_rules(const DiffOptions& options);
+
+// May throw UsageError. Afterwards `paths` has both sides.
+void check_diff_options(DiffOptions& options);
+
+}  // namespace msdump::cli

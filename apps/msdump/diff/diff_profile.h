@@ -1,0 +1,60 @@
+// msdump diff --profile: the result file of another tool, as that tool writes it, instead of msdump's own rows.
+//
+//   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`      diff_profile_msprobe.cpp
+//   msaccucmp                  result.csv of `msaccucmp.py compare`         diff_profile_msaccucmp.cpp
+//
+// --map is msprobe's -dm, -cm, -am or -lm then, by the content of the file; cell, api and layer are these without a file.
+//
+// The file is theirs, the exit code is msdump's: 0 all agrees, 1 not (msprobe: a row is "warning" or "error"; msaccucmp: a row
+// has no partner, was not compared, or is beyond the limits of its manual), 2 refused, 3 something could not be read.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "diff/diff_options.h"
+#include "frame/subcommand.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+struct ProfileOptions {
+  std::string name;  // empty: none
+  std::string out;   // a folder
+  bool fuzzy = false;
+};
+void declare_profile_options(CLI::App& app, ProfileOptions& options);
+
+enum class ProfileTool : uint8_t { kMsprobe, kMsaccucmp };
+struct Profile {
+  ProfileTool tool = ProfileTool::kMsprobe;
+  bool pandas2 = false;  // of msprobe: the digits of pandas 2 and numpy 1
+};
+// kUsage with the nearest name.
+Result<Profile> parse_profile(std::string_view text);
+
+// Options that only go with a profile, or do not go with one. May throw UsageError.
+void check_profile_options(const ProfileOptions& profile, const DiffOptions& options);
+
+// With a name, after check_profile_options and check_diff_options.
+ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options);
+
+// ---- for the profiles
+
+using ProfileSink = std::function<Status(std::string_view lines)>;
+// Runs `write` with a sink that is stdout, or OUT/<name>.csv, which appears when all has been written.
+Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
+                          const std::function<Status(const ProfileSink&)>& write);
+
+// 3 when something failed, 1 when something is not as it should be and --exit-zero was not given, else 0.
+[[nodiscard]] ExitCode profile_exit_code(const DiffOptions& options, bool failed, bool differs);
+
+ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options, bool pandas2);
+ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options);
+
+}  // namespace msdump::cli

@@ -1,0 +1,266 @@
+#include "diff/diff_rows.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "compare/pair/metric_table.h"
+#include "dump/names/identity_value.h"
+#include "graph/lines/source_lines.h"
+#include "shared/graph_rows.h"
+#include "shared/identity_row.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict::kDiffer,
+                                  Verdict::kNan,       Verdict::kShape, Verdict::kDtype,
+                                  Verdict::kUnmatched, Verdict::kEmpty, Verdict::kSkipped};
+
+report::Value tensor_value(const OpenedGraph& side, uint32_t tensor) {
+  if (tensor == kNoTensor) return {};
+  return identity_object(side.catalogue->index, side.catalogue->list.tensors()[tensor]);
+}
+
+report::Object element_object(const WorstElement& element) {
+  report::Object object;
+  object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
+  return object;
+}
+
+report::Value limits_value(const std::optional<Limits>& limits) {
+  if (!limits) return {};
+  report::Object object;
+  object.add("rtol", limits->rtol).add("atol", limits->atol);
+  return object;
+}
+
+report::List elements_value(const std::vector<WorstElement>& elements) {
+  report::List list;
+  for (const WorstElement& element : elements) list.emplace_back(element_object(element));
+  return list;
+}
+
+report::List axes_value(const ErrorAxes& axes) {
+  report::List list;
+  for (const AxisError& axis : axes.axes) {
+    report::List ranges;
+    for (const AxisRange& range : axis.ranges) {
+      report::Object object;
+      object.add("first", range.first).add("last", range.last).add("share", range.share);
+      object.add("max_abs", range.max_abs).add("mismatches", range.mismatches);
+      ranges.emplace_back(std::move(object));
+    }
+    report::Object object;
+    object.add("axis", axis.axis).add("extent", axis.extent).add("carried", axis.carried);
+    object.add("ranges", std::move(ranges));
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+// The place in the data flow, or in msprobe's order; unknown where only names tell of operators.
+report::Value order_value(const DiffRun& run, uint32_t pair) {
+  const OpPair& op = run.pairing.operators[pair];
+  const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
+    if (place == kNoOperator) return false;
+    const SequencedOp& one = operators[place];
+    return one.op != kNoIndex || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
+  };
+  const bool any = known(op.a, run.pairing.a, run.a->side) || known(op.b, run.pairing.b, run.b->side);
+  return any ? report::Value(pair) : report::Value();
+}
+
+report::Object evidence_entry(const DiffRun& run, uint32_t tensor) {
+  const TensorPair& pair = run.pairing.tensors[tensor];
+  const TensorDiff& diff = run.diffs[tensor];
+  const NameFacts& name = run.record_of(pair).name;
+  report::Object entry;
+  entry.add("op_name", run.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+  entry.add("verdict", name_of(diff.verdict));
+  entry.add("relative_l2", diff.by_statistics ? diff.relative_error : diff.metrics.relative_l2);
+  return entry;
+}
+
+report::Object divergence_object(const DiffRun& run, const Divergence& root) {
+  const auto found = run.operator_in_graph(root.op);
+  const OpPair& pair = run.pairing.operators[root.op];
+  const SequencedOp& op = pair.b != kNoOperator ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
+  const bool enters = !root.parameter.empty();
+  report::Object object;
+  object.add("op_name", enters ? root.parameter : run.op_name(root.op));
+  object.add("op_type", enters ? std::string_view("Parameter") : run.op_type(root.op));
+  object.add("rank", root.place.rank).add("graph", op.graph).add("step", root.place.step);
+  object.add("order", order_value(run, root.op)).add("source", source_value(run.frame(root.op)));
+  object.add("stack", found.opened == nullptr ? report::Value(report::List())
+                                              : stack_value(stack_of(found.opened->graph(), found.op)));
+  object.add("kind", name_of(root.kind)).add("confidence", root.confidence).add("reason", root.reason);
+  report::List inputs, outputs;
+  for (const uint32_t tensor : root.inputs) inputs.emplace_back(evidence_entry(run, tensor));
+  for (const uint32_t tensor : root.outputs) outputs.emplace_back(evidence_entry(run, tensor));
+  report::Object evidence;
+  evidence.add("inputs", std::move(inputs)).add("outputs", std::move(outputs));
+  object.add("evidence", std::move(evidence)).add("downstream", root.downstream);
+  object.add("amplification", root.amplification);
+  object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
+  return object;
+}
+
+// One pass for all: the diffs of a large run are in no cache.
+using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
+
+VerdictCounts counts_of(const DiffRun& run) {
+  VerdictCounts counts{};
+  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
+  return counts;
+}
+
+uint64_t count_compared(const DiffRun& run, const VerdictCounts& counts) {
+  return run.rows.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
+         counts[static_cast<size_t>(Verdict::kSkipped)];
+}
+
+uint64_t count_accepted(const DiffRun& run) {
+  return static_cast<uint64_t>(
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
+}
+
+// ---- the table
+
+std::string text_at(const report::Row& row, const char* path) {
+  const report::Value* const value = row.find_path(path);
+  if (value == nullptr) return {};
+  if (const auto* text = std::get_if<std::string>(&value->storage())) return *text;
+  if (const auto* number = std::get_if<int64_t>(&value->storage())) return std::to_string(*number);
+  return {};
+}
+
+std::string number_at(const report::Row& row, const char* path) {
+  const report::Value* const value = row.find_path(path);
+  const auto* const number = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
+  return number == nullptr ? "-" : fmt::format("{:.3g}", *number);
+}
+
+std::string tensor_cell(const report::Row& row) { return text_at(row, "io") + ":" + text_at(row, "slot"); }
+
+std::string dtypes_cell(const report::Row& row) {
+  const std::string a = text_at(row, "a.dtype"), b = text_at(row, "b.dtype");
+  if (a.empty() || b.empty() || a == b) return a.empty() ? b : a;
+  return a + " / " + b;
+}
+
+}  // namespace
+
+std::vector<report::Column> diff_columns(const DiffRun& run) {
+  std::vector<report::Column> columns{{"verdict", "verdict"}, {"rank", ""}, {"graph", ""}, {"step", ""}, {"order", ""}};
+  std::set<std::optional<int64_t>> ranks, steps;
+  for (const uint32_t row : run.rows) {
+    const Identity identity = run.identity(row);
+    ranks.insert(identity.rank);
+    steps.insert(identity.step);
+  }
+  if (ranks.size() > 1) columns[1].title = "rank";
+  if (steps.size() > 1) columns[3].title = "step";
+  columns.insert(columns.end(), {{"op_type", "op type"},
+                                 {"op_name", "op name"},
+                                 {"io", "tensor", tensor_cell},
+                                 {"slot", ""},
+                                 {"a.dtype", "dtype", dtypes_cell}});
+  for (const report::Column& column : identity_columns()) {
+    if (column.key != "dtype") columns.push_back({"a." + column.key, ""});
+  }
+  for (const report::Column& column : identity_columns()) columns.push_back({"b." + column.key, ""});
+  for (const Metric& metric : all_metrics()) {
+    const std::string key = "metrics." + std::string(metric.name);
+    const bool shown = metric.name == "relative_l2" || metric.name == "max_abs";
+    columns.push_back({key, shown ? std::string(metric.name) : std::string(),
+                       [key](const report::Row& row) { return number_at(row, key.c_str()); }});
+  }
+  columns.insert(columns.end(), {{"worst.index", ""},
+                                 {"worst.a", ""},
+                                 {"worst.b", ""},
+                                 {"tolerance_that_passes.rtol", ""},
+                                 {"tolerance_that_passes.atol", ""},
+                                 {"source.file", "line", source_cell},
+                                 {"source.line", ""},
+                                 {"source.code", ""},
+                                 {"source.end_line", ""},
+                                 {"paired_by", ""},
+                                 {"pair_confidence", ""},
+                                 {"accepted", ""},
+                                 {"reason", "reason"}});
+  return columns;
+}
+
+report::Object diff_row(const DiffRun& run, uint32_t tensor, const DiffOptions& options) {
+  const TensorPair& pair = run.pairing.tensors[tensor];
+  const OpPair& op = run.pairing.operators[pair.op];
+  const TensorDiff& diff = run.diffs[tensor];
+  const RowExtras& extras = run.extras[tensor];
+  const Identity identity = run.identity(tensor);
+  constexpr size_t kMembers = 21;
+  report::Object row;
+  row.reserve(kMembers);
+  row.add("a", tensor_value(run.a->opened, pair.a)).add("b", tensor_value(run.b->opened, pair.b));
+  row.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
+  row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
+  row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
+  row.add("order", order_value(run, pair.op)).add("verdict", name_of(diff.verdict));
+  row.add("reason", report::text_or_null(diff.reason)).add("source", source_value(run.frame(pair.op)));
+  row.add("metrics", metric_values(diff));
+  row.add("worst", extras.worst ? report::Value(element_object(*extras.worst)) : report::Value());
+  row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
+  const bool paired = op.how != PairedBy::kNothing;
+  row.add("paired_by", paired ? report::Value(explanation(op.how)) : report::Value());
+  row.add("pair_confidence", paired ? report::Value(op.confidence) : report::Value());
+  row.add("accepted", extras.accepted);
+  if (options.worst > 0) row.add("worst_elements", elements_value(extras.look.worst));
+  if (options.by_axis) row.add("axes", axes_value(extras.look.axes));
+  return row;
+}
+
+report::List divergences_value(const DiffRun& run) {
+  report::List list;
+  for (const Divergence& root : run.divergence.roots) list.emplace_back(divergence_object(run, root));
+  return list;
+}
+
+uint64_t count_of(const DiffRun& run, Verdict verdict) {
+  return static_cast<uint64_t>(
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; }));
+}
+
+Verdict verdict_over_all(const DiffRun& run) {
+  if (std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
+    return Verdict::kDiffer;
+  const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+    return run.diffs[row].verdict == Verdict::kSame || run.diffs[row].verdict == Verdict::kEmpty;
+  });
+  return all_same ? Verdict::kSame : Verdict::kClose;
+}
+
+report::Object diff_summary(const DiffRun& run, size_t failed) {
+  report::Object summary;
+  const VerdictCounts counts = counts_of(run);
+  summary.add("compared", count_compared(run, counts));
+  for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
+  summary.add("accepted", count_accepted(run)).add("failed", failed);
+  summary.add("verdict", name_of(verdict_over_all(run)));
+  return summary;
+}
+
+std::string summary_text(const DiffRun& run) {
+  const VerdictCounts counts = counts_of(run);
+  std::string text = plural(count_compared(run, counts), "tensor") + " compared";
+  std::string parts;
+  for (const Verdict verdict : kVerdicts) {
+    const uint64_t count = counts[static_cast<size_t>(verdict)];
+    if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
+  }
+  const uint64_t accepted = count_accepted(run);
+  return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
+}
+
+}  // namespace msdump::cli

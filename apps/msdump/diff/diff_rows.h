@@ -1,0 +1,26 @@
+// The rows of msdump diff, its summary and its first_divergence, as machine output has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diff/diff_run.h"
+#include "report/row_sink.h"
+#include "report/value.h"
+
+namespace msdump::cli {
+
+[[nodiscard]] std::vector<report::Column> diff_columns(const DiffRun& run);
+[[nodiscard]] report::Object diff_row(const DiffRun& run, uint32_t tensor, const DiffOptions& options);
+[[nodiscard]] report::List divergences_value(const DiffRun& run);
+
+// same, close or differ.
+[[nodiscard]] Verdict verdict_over_all(const DiffRun& run);
+[[nodiscard]] uint64_t count_of(const DiffRun& run, Verdict verdict);
+// compared, a count per verdict, and the verdict over all.
+[[nodiscard]] report::Object diff_summary(const DiffRun& run, size_t failed);
+// "273 tensors compared: 112 same, 2 close, 159 differ"
+[[nodiscard]] std::string summary_text(const DiffRun& run);
+
+}  // namespace msdump::cli

@@ -1,0 +1,232 @@
+#include "diff/diff_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "diff/diff_compare.h"
+#include "graph/lines/source_lines.h"
+#include "graph/op_name.h"
+
+namespace msdump::cli {
+namespace {
+
+// One side's share of the selection: --a-rank stands for --rank.
+SelectionOptions selection_of(const DiffOptions& options, const std::string& rank, const std::string& step) {
+  SelectionOptions selection = options.selection;
+  if (!rank.empty()) selection.rank = rank;
+  if (!step.empty()) selection.step = step;
+  return selection;
+}
+
+Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions& options, const std::string& path,
+                                            const SelectionOptions& selection,
+                                            const std::shared_ptr<WorkerPool>& pool) {
+  GraphOptions graph;
+  graph.dump.options = {path};
+  graph.ir = options.ir;
+  graph.selection = selection;
+  graph.jobs = options.jobs;
+  auto side = std::make_unique<DiffSide>();
+  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll, pool}));
+  side->side.index = &side->catalogue().index;
+  side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
+  side->side.tensors = &side->catalogue().list.tensors();
+  // An IR that was found nearby and has none of the operators is another run's.
+  if (side->opened.joined && side->opened.joined->join.matched_operators() > 0) {
+    side->side.graph = &side->opened.graph();
+    side->side.join = &side->opened.joined->join;
+  }
+  return side;
+}
+
+// Both at once: a table is read by one thread, so that each side has one to itself.
+Status open_sides(Session& session, const DiffOptions& options, DiffRun& run) {
+  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
+  const auto pool = std::make_shared<WorkerPool>(jobs);
+  Result<std::unique_ptr<DiffSide>> a, b;
+  std::atomic<bool> failed = false;
+  pool->parallel_for(2, [&](int64_t side) {
+    if (side == 0) {
+      const SelectionOptions selection = selection_of(options, options.rank_a, options.step_a);
+      a = open_side(session, options, options.paths.front(), selection, pool);
+      failed = !a;
+    } else if (!failed) {
+      const SelectionOptions selection = selection_of(options, options.rank_b, options.step_b);
+      b = open_side(session, options, options.paths.back(), selection, pool);
+    }
+  });
+  // Whichever failed first, it is the candidate's error that is told.
+  MSDUMP_TRY(run.a, std::move(a));
+  MSDUMP_TRY(run.b, std::move(b));
+  return {};
+}
+
+// The dump.json of both sides, the first with the first.
+std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
+  const auto of = [](const DumpIndex& index) {
+    std::vector<std::string> paths;
+    for (const IndexedFile& file : index.files()) {
+      if (file.kind == FileKind::kDumpJson) paths.push_back(index.path_of(file));
+    }
+    return paths;
+  };
+  const std::vector<std::string> left = of(*a.side.index), right = of(*b.side.index);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
+  return pairs;
+}
+
+// Names that are mapped one by one and that the candidate has not.
+void note_unknown_names(Session& session, const NameMap& map, const CompareSide& side) {
+  std::set<std::string> known;
+  for (const TensorRecord& tensor : *side.tensors) known.insert(normalised_op_name(tensor.name.op_name));
+  for (const NamePair& pair : map.operators()) {
+    if (known.count(normalised_op_name(pair.candidate)) > 0) continue;
+    session.messages.warning(
+        fmt::format("--map, line {}: the candidate has no operator '{}'", pair.line, excerpt(pair.candidate)));
+  }
+}
+
+bool is_one_file(const DiffSide& side) {
+  return side.catalogue().index.files().size() == 1 && side.catalogue().list.tensors().size() == 1;
+}
+
+bool is_selected(const DiffRun& run, const TensorPair& pair) {
+  const OpenedGraph& side = run.side_of(pair);
+  if (!side.selects(run.record_of(pair))) return false;
+  if (side.operators.everything()) return true;
+  const auto named = [&](uint32_t place, const std::vector<SequencedOp>& operators) {
+    if (place == kNoOperator) return false;
+    Identity identity;
+    identity.name.op_name = operators[place].name;
+    identity.name.op_type = operators[place].type;
+    return side.operators.matches_file(identity);
+  };
+  const OpPair& op = run.pairing.operators[pair.op];
+  return side.operators.matches_file(identity_of(side.catalogue->index, run.record_of(pair))) ||
+         named(op.a, run.pairing.a) || named(op.b, run.pairing.b);
+}
+
+// By rank, graph and step, then operator by operator.
+void choose_rows(DiffRun& run) {
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
+  std::vector<Key> keys;
+  for (uint32_t i = 0; i < run.pairing.tensors.size(); ++i) {
+    if (!is_selected(run, run.pairing.tensors[i])) continue;
+    const Identity identity = run.identity(i);
+    keys.emplace_back(identity.rank, identity.graph, identity.step, i);
+  }
+  std::sort(keys.begin(), keys.end());
+  for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
+}
+
+// What only the neighbours of a tensor tell.
+void revise_verdicts(DiffRun& run) {
+  for (const uint32_t tensor : run.divergence.noise) {
+    run.diffs[tensor].verdict = Verdict::kClose;
+    run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
+  }
+  for (const uint32_t tensor : run.divergence.unwritten) {
+    if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
+    run.diffs[tensor].verdict = Verdict::kSkipped;
+    run.diffs[tensor].reason = "nothing reads this output; the kernel may never have written it";
+  }
+  for (const uint32_t tensor : run.divergence.suspicious) {
+    run.diffs[tensor].verdict = Verdict::kDiffer;
+    run.diffs[tensor].reason = "within the tolerance, but the operator's inputs are equal bit for bit";
+  }
+}
+
+void accept_by_baseline(DiffRules& rules, DiffRun& run) {
+  if (!rules.baseline) return;
+  for (const uint32_t tensor : run.rows)
+    run.extras[tensor].accepted = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
+  for (const TensorKey* const key : rules.baseline->unused())
+    run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
+}
+
+// A tensor whose elements cannot be had was told of when the dump was listed.
+void drop_doubled_failures(DiffRun& run) {
+  if (run.failures.empty()) return;
+  std::set<std::pair<std::string_view, std::string_view>> listed;
+  for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+    for (const Error& error : side->catalogue().list.failures()) listed.emplace(error.path, error.tensor);
+  }
+  const auto told = [&](const Error& error) { return listed.count({error.path, error.tensor}) > 0; };
+  std::erase_if(run.failures, told);
+}
+
+}  // namespace
+
+const TensorRecord& DiffRun::record_of(const TensorPair& pair) const {
+  return pair.b != kNoTensor ? (*b->side.tensors)[pair.b] : (*a->side.tensors)[pair.a];
+}
+
+Identity DiffRun::identity(uint32_t tensor) const {
+  const TensorPair& pair = pairing.tensors[tensor];
+  return identity_of(side_of(pair).catalogue->index, record_of(pair));
+}
+
+TensorKey DiffRun::key(uint32_t tensor) const {
+  const Identity identity = this->identity(tensor);
+  return {identity.rank,      identity.graph,
+          identity.step,      op_name(pairing.tensors[tensor].op),
+          identity.name.io,   std::string(identity.name.slot),
+          identity.occurrence};
+}
+
+DiffRun::OpInGraph DiffRun::operator_in_graph(uint32_t pair) const {
+  const OpPair& op = pairing.operators[pair];
+  if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {&a->opened, pairing.a[op.a].op};
+  if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {&b->opened, pairing.b[op.b].op};
+  return {};
+}
+
+const SourceFrame* DiffRun::frame(uint32_t pair) const {
+  const OpInGraph found = operator_in_graph(pair);
+  return found.opened == nullptr ? nullptr : best_frame(found.opened->graph(), found.op);
+}
+
+const std::string& DiffRun::op_name(uint32_t pair) const {
+  const OpPair& op = pairing.operators[pair];
+  return op.a != kNoOperator ? pairing.a[op.a].name : pairing.b[op.b].name;
+}
+
+std::string_view DiffRun::op_type(uint32_t pair) const {
+  const OpPair& op = pairing.operators[pair];
+  return op.a != kNoOperator ? pairing.a[op.a].type : pairing.b[op.b].type;
+}
+
+Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
+  DiffRun run;
+  MSDUMP_CHECK_OK(open_sides(session, options, run));
+  run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
+  std::optional<NameMap> map;
+  if (!options.map.empty()) {
+    MSDUMP_TRY(map, NameMap::read(options.map, {dump_jsons(*run.a, *run.b)}));
+    note_unknown_names(session, *map, run.a->side);
+  }
+  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
+                                : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
+  choose_rows(run);
+  compare_all(session, options, rules, run);
+  MSDUMP_CHECK_OK(session.cancel.check());
+  const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
+  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
+  for (const Error& problem : modules.problems()) run.failures.push_back(problem);
+  revise_verdicts(run);
+  accept_by_baseline(rules, run);
+  drop_doubled_failures(run);
+  return run;
+}
+
+bool counts_as_difference(const DiffRun& run, uint32_t tensor) {
+  return is_difference(run.diffs[tensor].verdict) && !run.extras[tensor].accepted;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,301 @@
+// msdump find-op: from a line of the script, or a name, to operators and their tensor files.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "find_op/find_op_hints.h"
+#include "frame/usage.h"
+#include "graph/lines/line_search.h"
+#include "graph/lines/source_lines.h"
+#include "graph/load/ir_files.h"
+#include "graph/op_name.h"
+#include "shared/graph_rows.h"
+#include "shared/graph_run.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kMostPathsShown = 40;
+
+const CommandInfo& find_op_info() {
+  static const CommandInfo info{
+      .name = "find-op",
+      .order = 40,
+      .summary = "which operators a line of the script became, and their tensors",
+      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP] [--ir PATH...] [OPTIONS]",
+      .description =
+          "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
+          "and "
+          "in the dump which files hold their tensors. Relations, best first: direct, the innermost statement of the "
+          "script; via, a call that led there; range, a statement of several lines; gradient, the line is the forward "
+          "operator's; fused, it is that of an operator fused in.",
+      .examples = {{"msdump find-op --line alexnet.py:175 -d dump", "operators of a line, and their files"},
+                   {"msdump find-op --line 'alexnet.py:175, 12~25' --ir graphs/*.ir", "as copied from an IR; no dump"},
+                   {"msdump find-op --code 'self.conv3(x)' -d dump --io output -0 | xargs -0 msdump stats -d",
+                    "statistics of what a statement computed"},
+                   {"msdump find-op '*conv3*' -d dump --json", "by name, for scripts"}},
+      .done = "an operator was found",
+      .no = "no operator was found (-0: no file); the nearest lines that have operators are named"};
+  return info;
+}
+
+// An operator that was found, by whatever was asked.
+struct Found {
+  LineHit hit;
+  OperatorFiles files;
+};
+
+struct Answer {
+  std::vector<Found> found;
+  std::vector<Error> failures;  // of files whose headers were wanted
+  size_t unselected = 0;        // operators that fit and are not selected
+};
+
+class FindOp : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return find_op_info(); }
+
+  void declare(CLI::App& app) override {
+    constexpr const char* kQuestion = "Question";
+    app.add_option("--line", asked_.lines, "Lines of a script, as they stand in IR, logs and traces; may be repeated")
+        ->type_name("FILE:LINE[-LINE]")
+        ->allow_extra_args(false)
+        ->group(kQuestion);
+    app.add_option("--code", asked_.codes, "Text of a line; may be repeated")
+        ->type_name("TEXT")
+        ->allow_extra_args(false)
+        ->group(kQuestion);
+    add_positionals(app, "NAME", asked_.names, "Names of operators, or globs");
+    add_graph_options(app, options_);
+    app.add_flag("-0,--print0", paths_, "Print the paths of the tensor files only, each once, ended by a NUL byte")
+        ->group(kOutputGroup);
+    add_report_options(app, form_);
+    add_jobs_option(app, options_.jobs);
+  }
+
+  ExitCode run(Session& session) override {
+    take_names_from_ir();
+    check();
+    for (const std::string& line : asked_.lines) {
+      auto query = parse_line_query(line);
+      if (!query) return session.end_with(query.error());
+      asked_.queries.push_back(std::move(*query));
+    }
+    Result<OpenedGraph> opened = open_graph(session, options_, {only_line(), Headers::kWhereNeeded});
+    if (!opened) return session.end_with(opened.error());
+    Answer answer = find(session, *opened);
+    opened->add_failures(std::move(answer.failures));
+    if (answer.found.empty() && only_line() && !opened->catalogue) {
+      // What is near has to be said.
+      if (const Status read = read_other_lines(session, *opened); !read) return session.end_with(read.error());
+    }
+    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
+    return paths_ ? print_paths(session, *opened, answer) : print_rows(session, *opened, answer);
+  }
+
+ private:
+  // `--ir a.ir 'Conv2D*'`: --ir takes several paths, but what is none is the name that is asked for.
+  void take_names_from_ir() {
+    if (!asked_.lines.empty() || !asked_.codes.empty() || !asked_.names.empty()) return;
+    while (options_.ir.size() > 1 && !names_a_path(options_.ir.back())) {
+      asked_.names.insert(asked_.names.begin(), options_.ir.back());
+      options_.ir.pop_back();
+    }
+  }
+
+  void check() const {
+    const bool by_selection =
+        !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
+    if (asked_.lines.empty() && asked_.codes.empty() && asked_.names.empty() && !by_selection)
+      throw UsageError("what is to be found?", "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
+    if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
+    if (paths_ && !has_dump(options_)) throw UsageError("-0 prints paths of tensors; name the dump with -d");
+  }
+
+  // One place alone: other operators need not be read where no dump is to be joined.
+  [[nodiscard]] std::optional<LineQuery> only_line() const {
+    if (asked_.queries.size() != 1 || !asked_.codes.empty() || !asked_.names.empty()) return std::nullopt;
+    return asked_.queries[0];
+  }
+
+  // As the IR spells it, or as the files do: the same name may be another operator's there.
+  [[nodiscard]] bool matches_name(const OpenedGraph& opened, OpId op) const {
+    const OpGraph& graph = opened.graph();
+    std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
+    if (opened.joined) {
+      const FileJoin& join = opened.joined->join;
+      for (const JoinPair& pair : join.pairs_of(op)) spellings.emplace_back(join.groups()[pair.group].op_name);
+    }
+    if (spellings.size() == 2) spellings.push_back(normalised_op_name(spellings[0]));
+    return std::any_of(asked_.names.begin(), asked_.names.end(), [&](const std::string& name) {
+      return std::any_of(spellings.begin(), spellings.end(),
+                         [&](const std::string& spelling) { return glob_match(name, spelling); });
+    });
+  }
+
+  // Best relation first, each operator once.
+  [[nodiscard]] std::vector<LineHit> hits_of(const OpenedGraph& opened) const {
+    const OpGraph& graph = opened.graph();
+    std::vector<LineHit> hits;
+    const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
+    for (const LineQuery& query : asked_.queries) append(find_line(graph, query));
+    for (const std::string& code : asked_.codes) append(find_code(graph, code));
+    if (by_line()) {
+      if (!asked_.names.empty()) std::erase_if(hits, [&](const LineHit& hit) { return !matches_name(opened, hit.op); });
+    } else {
+      for (OpId op = 0; op < graph.size(); ++op) {
+        if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
+        if (asked_.names.empty() || matches_name(opened, op))
+          hits.push_back({op, Relation::kDirect, nullptr, false, 1});
+      }
+    }
+    std::stable_sort(hits.begin(), hits.end(), is_better);
+    std::set<OpId> seen;
+    std::erase_if(hits, [&](const LineHit& hit) { return !seen.insert(hit.op).second; });
+    return hits;
+  }
+
+  [[nodiscard]] bool by_line() const { return !asked_.queries.empty() || !asked_.codes.empty(); }
+
+  [[nodiscard]] Answer find(const Session& session, const OpenedGraph& opened) const {
+    Answer answer;
+    for (const LineHit& hit : hits_of(opened)) {
+      if (session.cancel.cancelled()) break;
+      if (!opened.selects(hit.op)) {
+        ++answer.unselected;
+        continue;
+      }
+      answer.found.push_back({hit, files_of(opened, hit.op, paths_ ? Detail::kPaths : Detail::kHeaders)});
+      std::vector<Error>& failures = answer.found.back().files.failures;
+      std::move(failures.begin(), failures.end(), std::back_inserter(answer.failures));
+    }
+    return answer;
+  }
+
+  ExitCode print_paths(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+    std::set<std::string> printed;
+    for (const Found& one : answer.found) {
+      for (const TensorRecord& tensor : one.files.tensors) {
+        const std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
+        if (printed.insert(path).second && !session.out.write(path + '\0')) break;
+      }
+    }
+    const bool failed = explain(session, opened, answer);
+    if (failed) return ExitCode::kSomeFailed;
+    return printed.empty() ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // What the rows do not say; true if anything failed.
+  bool explain(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+    const bool failed = report_graph_failures(session, opened);
+    for (const Found& one : answer.found) {
+      if (opened.joined && one.files.tensors.empty()) explain_missing_files(session, opened, one.hit.op);
+    }
+    if (answer.found.empty()) explain_nothing(session, opened, asked_, answer.unselected);
+    return failed;
+  }
+
+  // For people: relations only where a line was asked for, and files where there is a dump.
+  [[nodiscard]] std::vector<report::Column> columns(const OpenedGraph& opened) const {
+    const bool of_dump = opened.catalogue.has_value();
+    const auto number = [](const report::Row& row) {
+      const report::Value* value = row.find("confidence");
+      const auto* found = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
+      return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
+    };
+    std::vector<report::Column> columns{{"relation", by_line() ? "relation" : "", relation_cell},
+                                        {"op_type", "op type"},
+                                        {"op_name", "op name"},
+                                        {"confidence", "confidence", number},
+                                        {"one_of_several", ""},
+                                        {"source.file", "line", source_cell},
+                                        {"source.line", ""},
+                                        {"source.code", "code"},
+                                        {"source.end_line", ""},
+                                        {"stack", ""},
+                                        {"ir_file", ""},
+                                        {"ir_line", ""},
+                                        {"node", ""},
+                                        {"ir_graph", ""},
+                                        {"files", of_dump ? "tensors" : ""}};
+    const std::vector<report::Column> places = place_columns(opened);
+    columns.insert(columns.begin() + 1, places.begin(), places.end());
+    return columns;
+  }
+
+  static std::string relation_cell(const report::Row& row) {
+    const report::Value *relation = row.find("relation"), *several = row.find("one_of_several");
+    const auto* word = relation == nullptr ? nullptr : std::get_if<std::string>(&relation->storage());
+    const auto* flag = several == nullptr ? nullptr : std::get_if<bool>(&several->storage());
+    if (word == nullptr) return "-";
+    return flag != nullptr && *flag ? *word + ", one of several calls" : *word;
+  }
+
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const Found& found) const {
+    report::Object row = operator_object(opened, found.hit.op);
+    const SourceFrame* const source =
+        found.hit.frame != nullptr ? found.hit.frame : best_frame(opened.graph(), found.hit.op);
+    row.add("relation", name_of(found.hit.relation));
+    row.add("confidence", std::min(found.hit.confidence, found.files.confidence));
+    row.add("one_of_several", found.hit.one_of_several);
+    row.add("source", source_value(source)).add("stack", stack_value(stack_of(opened.graph(), found.hit.op)));
+    add_place(row, opened, found.hit.op);
+    row.add("files", files_value(opened, found.files, form_));
+    return row;
+  }
+
+  ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+    const std::vector<std::string> dumps =
+        opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
+    const auto sink = session.open_report(form_, dumps, columns(opened));
+    size_t files = 0;
+    for (const Found& one : answer.found) {
+      files += one.files.tensors.size();
+      if (session.cancel.cancelled() || !sink->row(row_of(opened, one))) break;  // the stream remembers why
+    }
+    report::Object summary;
+    summary.add("operators", answer.found.size()).add("files", files);
+    report::Object further;
+    if (answer.found.empty()) further.add("nearest", nearest_sources(opened, asked_));
+    (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
+    if (form_ == report::Form::kTable) print_files(session, opened, answer.found);
+    const bool failed = explain(session, opened, answer);
+    if (failed) return ExitCode::kSomeFailed;
+    return answer.found.empty() ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // For people: the paths themselves, while they are few.
+  static void print_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
+    std::vector<std::string> paths;
+    std::set<std::string> seen;
+    for (const Found& one : found) {
+      for (const TensorRecord& tensor : one.files.tensors) {
+        std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
+        if (seen.insert(path).second) paths.push_back(std::move(path));
+      }
+    }
+    if (paths.empty()) return;
+    std::string text = "\n";
+    for (size_t i = 0; i < paths.size() && i < kMostPathsShown; ++i) text += escape_for_terminal(paths[i]) + "\n";
+    if (paths.size() > kMostPathsShown)
+      text += fmt::format("and {} more files; -0 prints them all\n", paths.size() - kMostPathsShown);
+    (void)session.out.write(text);
+  }
+
+  GraphOptions options_;
+  FindQuestion asked_;
+  bool paths_ = false;
+  report::Form form_ = report::Form::kTable;
+};
+
+const Registration kFindOpCommand{[] { return std::make_unique<FindOp>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

@@ -1,0 +1,194 @@
+#include "frame/cli.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "frame/argv.h"
+#include "frame/log.h"
+#include "frame/parse_errors.h"
+#include "frame/signals.h"
+#include "frame/usage.h"
+#include "help/help.h"
+#include "kernels/cpu.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kNarrowestHelp = 60, kWidestHelp = 100;
+
+// One run of the program: the streams, and who speaks on them.
+class Run {
+ public:
+  Run(const std::vector<std::string>& arguments, const Streams& streams)
+      : arguments_(arguments),
+        facts_(look_at_terminal(streams.out, streams.err)),
+        out_(streams.out, facts_.out_tty),
+        console_(streams.err),
+        messages_(console_),
+        progress_(console_) {
+    out_.before_write([this] {
+      if (facts_.out_tty) console_.status("");
+    });
+    out_.when_reader_gone([] { process_cancel_token().cancel(); });
+    configure_messages({});
+  }
+
+  ExitCode guarded() {
+    ExitCode code = ExitCode::kInternal;
+    try {
+      code = dispatch();
+    } catch (const UsageError& error) {
+      messages_.error(speaker_.empty() ? error.message() : speaker_ + ": " + error.message(), error.hint());
+      code = ExitCode::kUsage;
+    } catch (const std::bad_alloc&) {
+      report_bug("out of memory");
+    } catch (const std::exception& error) {
+      report_bug(error.what());
+    } catch (...) {
+      report_bug("an exception of an unknown kind");
+    }
+    return finish(code);
+  }
+
+ private:
+  ExitCode dispatch() {
+    choose_cpu();
+    if (arguments_.empty()) {
+      std::string text = overview(tree_);
+      text.pop_back();
+      console_.line(text);
+      return ExitCode::kUsage;
+    }
+    const std::string& first = arguments_.front();
+    if (first == "--help" || first == "-h" || first == "-help") return print(overview(tree_));
+    if (first == "--version" || first == "-V" || first == "-version") return print(version_text());
+    if (first.size() > 1 && first[0] == '-') {
+      throw UsageError(fmt::format("unknown option '{}' before the command", first),
+                       fmt::format("options follow the command: msdump COMMAND {}", first));
+    }
+    return run_command(tree_.find(first));
+  }
+
+  ExitCode run_command(const CommandTree::Entry& entry) {
+    const CommandInfo& info = entry.info();
+    speaker_ = info.name;
+    const OptionNames names(*entry.app);
+    const std::vector<std::string> rest(arguments_.begin() + 1, arguments_.end());
+    Prepared prepared = prepare_arguments(rest, names, *entry.command);
+    if (prepared.help) return print(command_help(info, *entry.app, help_width()));
+    if (prepared.version) return print(version_text());
+    parse(entry, names, std::move(prepared.arguments));
+
+    const GeneralOptions& general = *entry.general;
+    configure_messages(general);
+    progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
+    const Log log(console_, general.verbosity);
+    Session session{info, tree_, general, facts_, out_, messages_, progress_, process_cancel_token()};
+    log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
+    const Progress::Clock::time_point started = Progress::Clock::now();
+    const ExitCode code = entry.command->run(session);
+    const std::chrono::duration<double> taken = Progress::Clock::now() - started;
+    log_step(fmt::format("finished in {:.3f} s", taken.count()));
+    return code;
+  }
+
+  static void parse(const CommandTree::Entry& entry, const OptionNames& names, std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    try {
+      entry.app->parse(arguments);
+    } catch (const CLI::ParseError& error) {
+      throw usage_error_of(error, *entry.app, names);
+    } catch (const UsageError& error) {
+      throw usage_error_of(error, *entry.app, names);
+    }
+  }
+
+  void choose_cpu() {
+    const Status status = kernels::choose_cpu_target(environment("MSDUMP_CPU").value_or(""));
+    if (!status) throw UsageError("MSDUMP_CPU: " + status.error().message, status.error().hint);
+  }
+
+  void configure_messages(const GeneralOptions& general) {
+    messages_.configure({general.quiet, general.verbosity, use_color(general.color, facts_.err_tty, facts_)});
+  }
+
+  [[nodiscard]] size_t help_width() const { return std::clamp(facts_.out_width, kNarrowestHelp, kWidestHelp); }
+
+  ExitCode print(const std::string& text) {
+    (void)out_.write(text);  // finish looks at the stream's own state
+    return ExitCode::kOk;
+  }
+
+  void report_bug(std::string_view what) {
+    std::string line = "msdump";
+    for (const std::string& argument : arguments_) line += " " + argument;
+    messages_.error(fmt::format("internal error: {}", what),
+                    fmt::format("this is a bug in msdump; please report it with this line and these two: version {}, "
+                                "command line: {}",
+                                version_number(), line));
+  }
+
+  ExitCode finish(ExitCode code) {
+    progress_.finish();
+    const Status flushed = out_.flush();
+    messages_.finish();
+    // Whoever interrupts a run sees a shell prompt, not what the interruption led to.
+    if (const std::optional<ExitCode> signal = signal_exit_code()) return *signal;
+    if (out_.reader_gone()) return ExitCode::kOk;
+    if (flushed) return code;
+    messages_.error(flushed.error());
+    return worse(code == ExitCode::kUsage ? ExitCode::kOk : code, ExitCode::kSomeFailed);
+  }
+
+  const std::vector<std::string>& arguments_;
+  std::string speaker_;  // the subcommand, once it is known
+  TerminalFacts facts_;
+  Output out_;
+  Console console_;
+  Messages messages_;
+  Progress progress_;
+  CommandTree tree_;
+};
+
+}  // namespace
+
+CommandTree::CommandTree() {
+  for (std::unique_ptr<Command>& command : make_commands()) {
+    Entry entry{std::move(command), nullptr, std::make_unique<GeneralOptions>()};
+    entry.app = std::make_unique<CLI::App>(std::string(entry.info().description), std::string(entry.info().name));
+    entry.app->set_help_flag();  // both are recognised before CLI11 parses; declared for help and completion
+    entry.command->declare(*entry.app);
+    if (entry.info().works) add_general_options(*entry.app, *entry.general);
+    entry.app
+        ->add_flag_callback(
+            "-h,--help", [] {}, "This text")
+        ->group(kGeneralGroup);
+    entry.app
+        ->add_flag_callback(
+            "-V,--version", [] {}, "Version, compiler and CPU, for bug reports")
+        ->group(kGeneralGroup);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+CommandTree::~CommandTree() = default;
+
+const CommandTree::Entry& CommandTree::find(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.info().name == name) return entry;
+    names.emplace_back(entry.info().name);
+  }
+  throw UsageError(unknown_word("command", name, names), "commands are " + join_words(names, "and"));
+}
+
+ExitCode run(const std::vector<std::string>& arguments, const Streams& streams) {
+  return Run(arguments, streams).guarded();
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,107 @@
+#include "frame/messages.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace msdump::cli {
+
+struct Messages::Kind {
+  std::string_view word;
+  std::string_view color;  // SGR parameters
+  bool foldable;           // not each one has to be named
+  bool silenced_by_quiet;
+};
+
+namespace {
+
+// A tree with a million different causes must not cost the memory of a million messages.
+constexpr size_t kMaxCauses = 1000;
+
+// The message with what differs between two inputs taken out: digits, and what stands in quotes.
+std::string cause_of(std::string_view text) {
+  std::string cause;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '\'') quoted = !quoted;
+    const bool digit = c >= '0' && c <= '9';
+    if (quoted && c != '\'') continue;
+    if (digit && !cause.empty() && cause.back() == '#') continue;
+    cause += digit ? '#' : c;
+  }
+  return cause;
+}
+
+std::string place_of(const Error& error) {
+  std::string place;
+  if (!error.path.empty()) place += escape_for_terminal(error.path) + ": ";
+  if (!error.tensor.empty()) place += escape_for_terminal(error.tensor) + ": ";
+  if (error.offset) place += fmt::format("at byte {}: ", *error.offset);
+  return place;
+}
+
+}  // namespace
+
+constexpr std::string_view kRed = "1;31", kYellow = "1;33", kBlue = "1;34";
+
+void Messages::error(const Error& error) {
+  print({"error", kRed, false, false}, place_of(error), error.message, error.hint);
+}
+
+void Messages::error(std::string_view text, std::string_view hint) {
+  print({"error", kRed, false, false}, "", text, hint);
+}
+
+void Messages::warning(const Error& error) {
+  print({"warning", kYellow, true, true}, place_of(error), error.message, error.hint);
+}
+
+void Messages::warning(std::string_view text, std::string_view hint) {
+  print({"warning", kYellow, true, true}, "", text, hint);
+}
+
+void Messages::note(std::string_view text) { print({"note", kBlue, true, true}, "", text, ""); }
+
+void Messages::print(const Kind& kind, const std::string& place, std::string_view text, std::string_view hint) {
+  if (options_.quiet && kind.silenced_by_quiet) return;
+  const std::string key = fmt::format("{}: {}", kind.word, cause_of(text));
+  const std::string lines = head(kind) + place + escape_for_terminal(text);
+  const std::lock_guard lock(mutex_);
+  bool first = true;
+  const std::map<std::string, Cause>::iterator known = causes_.find(key);
+  if (known != causes_.end()) {
+    first = false;
+    ++known->second.seen;
+    if (kind.foldable && options_.verbosity == 0 && known->second.seen > kShownPerCause) {
+      if (known->second.seen == kShownPerCause + 1) folded_.push_back(key);
+      return;
+    }
+  } else if (causes_.size() < kMaxCauses) {
+    causes_.emplace(key, Cause{1, head(kind) + escape_for_terminal(text)});
+  }
+  const bool with_hint = !hint.empty() && first;
+  console_.line(with_hint ? lines + "\n  hint: " + escape_for_terminal(hint) : lines);
+}
+
+std::string Messages::head(const Kind& kind) const {
+  if (!options_.color) return fmt::format("msdump: {}: ", kind.word);
+  return fmt::format("msdump: \x1b[{}m{}:\x1b[0m ", kind.color, kind.word);
+}
+
+void Messages::finish() {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : folded_) {
+    const Cause& cause = causes_.at(key);
+    console_.line(
+        fmt::format("{} (and {} more like this; -v names them all)", cause.example, cause.seen - kShownPerCause));
+  }
+  folded_.clear();
+  causes_.clear();
+}
+
+void Messages::summary(std::string_view text) {
+  finish();
+  if (!options_.quiet) console_.line(fmt::format("msdump: {}", text));
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,63 @@
+// Messages: everything msdump says on stderr, in one shape:
+//
+//   msdump: error: PATH: output:0: at byte 128: needs 576 bytes, 100 present
+//     hint: ...
+//
+// Names that come from files are escaped. Errors are always printed, since each failed input is to be named, but a hint
+// only once per cause. A warning or note whose cause was printed kShownPerCause times already is counted, and `finish`
+// says "and 41 more like this" (not with -v, which prints all). Two messages have the same cause when they differ only in
+// numbers, in quoted names and in the place they speak of. Thread-safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "frame/terminal.h"
+
+namespace msdump::cli {
+
+struct MessageOptions {
+  bool quiet = false;  // errors only
+  int verbosity = 0;   // number of -v
+  bool color = false;
+};
+
+class Messages {
+ public:
+  static constexpr size_t kShownPerCause = 3;
+
+  explicit Messages(Console& console) : console_(console) {}
+  void configure(const MessageOptions& options) { options_ = options; }
+
+  void error(const Error& error);
+  void error(std::string_view text, std::string_view hint = {});
+  void warning(const Error& error);
+  void warning(std::string_view text, std::string_view hint = {});
+  void note(std::string_view text);  // something the user should know and need not act on
+
+  // What was folded. Called by the frame at the end, and by `summary`.
+  void finish();
+  // The one line at the end of a command, after what was folded; silent with -q.
+  void summary(std::string_view text);
+
+ private:
+  struct Kind;
+  struct Cause {
+    size_t seen = 0;
+    std::string example;
+  };
+  void print(const Kind& kind, const std::string& place, std::string_view text, std::string_view hint);
+  [[nodiscard]] std::string head(const Kind& kind) const;
+
+  Console& console_;
+  MessageOptions options_;
+  std::mutex mutex_;
+  std::map<std::string, Cause> causes_;
+  std::vector<std::string> folded_;  // keys of causes_ with more than was shown, in order of appearance
+};
+
+}  // namespace msdump::cli

@@ -1,0 +1,98 @@
+// What a subcommand is. One file in this folder defines a Command and registers it:
+//
+//   class Stats : public Command { ... };
+//   const Registration kStatsCommand{[] { return std::make_unique<Stats>(); }};
+//
+// and nothing else in this folder needs to know. All sources here are linked as objects, never through an archive, so the
+// linker cannot drop the registration. The frame (cli.cpp) parses, prepares a Session, calls run and maps the outcome.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frame/exit_code.h"
+#include "frame/messages.h"
+#include "frame/progress.h"
+#include "frame/terminal.h"
+#include "io/cancel.h"
+#include "report/row_sink.h"
+#include "shared/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+class CommandTree;
+
+struct Example {
+  std::string_view line;     // "msdump convert -d dump -out npy"
+  std::string_view meaning;  // "all dump files below ./dump, as they are on the device"
+};
+
+struct CommandInfo {
+  std::string_view name;
+  int order = 0;                  // place in the list of commands
+  std::string_view summary;       // one line of that list
+  std::string_view usage;         // what follows "msdump NAME"
+  std::string_view description;   // one paragraph
+  std::vector<Example> examples;  // the first one also stands on the first screen
+  std::string_view done;          // what exit code 0 means, if more than "done"
+  std::string_view no;            // what exit code 1 means; empty if it never comes
+  bool works = true;              // false: prints text only (help, completion) and takes no general options
+};
+
+// An option other tools have, which is refused with an explanation.
+struct RefusedOption {
+  char letter;
+  std::string_view message;
+  std::string_view hint;
+};
+
+// All a running command needs of the outside.
+struct Session {
+  const CommandInfo& command;
+  const CommandTree& tree;
+  const GeneralOptions& general;
+  const TerminalFacts& terminal;
+  Output& out;
+  Messages& messages;
+  Progress& progress;
+  CancelToken& cancel;
+
+  // The sink for the command's rows: heading, version and terminal filled in.
+  [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,
+                                                             std::vector<report::Column> columns) const;
+  // Prints an error that ends the command and returns its exit code; an interruption is not printed.
+  [[nodiscard]] ExitCode end_with(const Error& error) const;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  [[nodiscard]] virtual const CommandInfo& info() const = 0;
+  // Options bind to members of the command.
+  virtual void declare(CLI::App& app) = 0;
+  // `-o` is refused everywhere; a command may add its own or speak of `-o` in its own words.
+  [[nodiscard]] virtual std::span<const RefusedOption> refused() const { return {}; }
+  // How many of the arguments at hand, which begin with an option, are taken and ignored for the sake of old scripts.
+  virtual size_t ignored(std::span<const std::string> arguments);
+  // May throw UsageError (usage.h); everything else that goes wrong is a message and an exit code.
+  virtual ExitCode run(Session& session) = 0;
+};
+
+using CommandMaker = std::function<std::unique_ptr<Command>()>;
+
+struct Registration {
+  explicit Registration(CommandMaker maker);
+};
+
+// Fresh commands, in their order.
+[[nodiscard]] std::vector<std::unique_ptr<Command>> make_commands();
+
+}  // namespace msdump::cli

@@ -1,0 +1,122 @@
+#include "frame/terminal.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kBufferSize = size_t{64} << 10;
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+bool set_and_not_empty(const char* name) { return !environment(name).value_or("").empty(); }
+
+size_t width_of(int fd) {
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;  // a nonsense width is no width
+  return size.ws_col;
+}
+
+// errno of the write that failed, 0 on success.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);  // read at start-up only, before there are threads
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+TerminalFacts look_at_terminal(int out_fd, int err_fd) {
+  TerminalFacts facts;
+  facts.out_tty = isatty(out_fd) == 1;
+  facts.err_tty = isatty(err_fd) == 1;
+  facts.out_width = width_of(out_fd);
+  facts.err_width = width_of(err_fd);
+  const std::string term = environment("TERM").value_or("");
+  facts.dumb = term.empty() || term == "dumb";
+  facts.no_color = set_and_not_empty("NO_COLOR");
+  facts.ci = set_and_not_empty("CI");
+  return facts;
+}
+
+bool use_color(When when, bool tty, const TerminalFacts& facts) {
+  if (when != When::kAuto) return when == When::kAlways;
+  return tty && !facts.dumb && !facts.no_color;
+}
+
+bool use_progress(When when, bool quiet, const TerminalFacts& facts) {
+  if (when != When::kAuto) return when == When::kAlways;
+  return facts.err_tty && !facts.dumb && !facts.ci && !quiet;
+}
+
+void claim_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free descriptor is `fd` itself. Read-only, so that writing results to it fails.
+    if (::open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) std::_Exit(2);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+Output::~Output() { (void)flush(); }
+
+Status Output::write(std::string_view text) {
+  if (error_) return fail(*error_);
+  buffer_.append(text);
+  // On a terminal somebody is waiting for each row.
+  return tty_ || buffer_.size() >= kBufferSize ? flush() : Status();
+}
+
+Status Output::flush() {
+  if (error_) return fail(*error_);
+  if (buffer_.empty()) return {};
+  if (before_write_) before_write_();
+  const int failed = write_all(fd_, buffer_);
+  buffer_.clear();
+  return failed == 0 ? Status() : note_error(failed);
+}
+
+Status Output::note_error(int errno_value) {
+  if (errno_value == EPIPE) {
+    reader_gone_ = true;
+    error_ = make_error(ErrorCode::kCancelled, "the reader of the results has gone");
+    if (when_reader_gone_) when_reader_gone_();
+  } else {
+    error_ = system_error(errno_value, "write the results", "standard output", ErrorCode::kWriteFailed);
+  }
+  return fail(*error_);
+}
+
+void Console::line(std::string_view text) {
+  std::string bytes;
+  const std::lock_guard lock(mutex_);
+  if (status_shown_) bytes = kEraseLine;
+  status_shown_ = false;
+  bytes.append(text);
+  bytes += '\n';
+  (void)write_all(fd_, bytes);  // one write: lines of several processes on one log do not mix
+}
+
+void Console::status(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (text.empty() && !status_shown_) return;
+  (void)write_all(fd_, std::string(kEraseLine).append(text));
+  status_shown_ = !text.empty();
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,168 @@
+// msdump completion bash|zsh|fish: a completion script made from the live tree of commands and options.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "frame/cli.h"
+#include "frame/usage.h"
+#include "help/help.h"
+#include "shared/options.h"
+
+namespace msdump::cli {
+namespace {
+
+enum class Shell : uint8_t { kBash, kZsh, kFish };
+
+// Inside single quotes in all three shells.
+std::string quoted(std::string text) {
+  for (size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
+  return text;
+}
+
+std::string words_of(const CommandTree& tree) {
+  std::string words;
+  for (const CommandTree::Entry& entry : tree.entries())
+    words += (words.empty() ? "" : " ") + std::string(entry.info().name);
+  return words;
+}
+
+std::vector<std::string> spellings_of(const CLI::Option& option) {
+  std::vector<std::string> spellings;
+  for (const std::string& name : option.get_lnames()) spellings.push_back("--" + name);
+  for (const std::string& letter : option.get_snames()) spellings.push_back("-" + letter);
+  return spellings;
+}
+
+std::string bash_case(const CommandTree::Entry& entry) {
+  std::vector<std::string> options, valued;
+  std::string choices;
+  for (const CLI::Option* option : entry.app->get_options()) {
+    if (!option->nonpositional()) continue;
+    const std::vector<std::string> spellings = spellings_of(*option), words = choices_of(*option);
+    options.insert(options.end(), spellings.begin(), spellings.end());
+    if (!words.empty()) {
+      choices += fmt::format("        {}) words='{}' ;;\n", fmt::join(spellings, "|"), fmt::join(words, " "));
+    } else if (option->get_items_expected_max() > 0) {
+      valued.insert(valued.end(), spellings.begin(), spellings.end());
+    }
+  }
+  std::string text = fmt::format("    {})\n      case $previous in\n{}", entry.info().name, choices);
+  if (!valued.empty()) text += fmt::format("        {}) words= ;;\n", fmt::join(valued, "|"));
+  return text + fmt::format("        *) [[ $current == -* ]] && words='{}' ;;\n      esac\n      ;;\n",
+                            fmt::join(options, " "));
+}
+
+// Without words bash falls back to file names (-o default).
+std::string bash_script(const CommandTree& tree) {
+  std::string text =
+      "# bash completion of msdump; made by: msdump completion bash\n"
+      "_msdump() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  case ${COMP_WORDS[1]} in\n";
+  for (const CommandTree::Entry& entry : tree.entries()) text += bash_case(entry);
+  return text + "  esac\n" + fmt::format("  ((COMP_CWORD == 1)) && words='{} --help --version'\n", words_of(tree)) +
+         fmt::format("  ((COMP_CWORD == 2)) && [[ $previous == help ]] && words='{}'\n", words_of(tree)) +
+         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+         "}\n"
+         "complete -o default -F _msdump msdump\n";
+}
+
+// _arguments wants each spelling as one specification: '(-t --type)'{-t,--type}'[text]:value:(npy bin)'.
+std::string zsh_option(const CLI::Option& option) {
+  const std::vector<std::string> spellings = spellings_of(option), words = choices_of(option);
+  std::string text = option.get_description();
+  for (const char special : {'[', ']', ':'}) {
+    for (size_t at = 0; (at = text.find(special, at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  }
+  std::string value;
+  if (option.get_items_expected_max() > 0) {
+    value = words.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(words, " "));
+  }
+  const std::string body = fmt::format("'[{}]{}'", quoted(text), quoted(value));
+  if (spellings.size() == 1) return fmt::format("      {}{} \\\n", spellings[0], body);
+  return fmt::format("      '({})'{{{}}}{} \\\n", fmt::join(spellings, " "), fmt::join(spellings, ","), body);
+}
+
+std::string zsh_script(const CommandTree& tree) {
+  std::string commands, cases;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    commands += fmt::format("    '{}:{}'\n", entry.info().name, quoted(std::string(entry.info().summary)));
+    cases += fmt::format("    {})\n    _arguments -s \\\n", entry.info().name);
+    for (const CLI::Option* option : entry.app->get_options()) {
+      if (option->nonpositional()) cases += zsh_option(*option);
+    }
+    cases += "      '*:file:_files'\n    ;;\n";
+  }
+  return "#compdef msdump\n# zsh completion of msdump; made by: msdump completion zsh\n_msdump() {\n  local -a "
+         "commands=(\n" +
+         commands + "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n" +
+         "  local command=$words[2]\n  words=(\"${(@)words[2,-1]}\")\n  ((CURRENT--))\n  case $command in\n" + cases +
+         "  esac\n}\n_msdump \"$@\"\n";
+}
+
+std::string fish_script(const CommandTree& tree) {
+  std::string text = "# fish completion of msdump; made by: msdump completion fish\n";
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    const CommandInfo& info = entry.info();
+    text += fmt::format("complete -c msdump -n __fish_use_subcommand -f -a {} -d '{}'\n", info.name,
+                        quoted(std::string(info.summary)));
+    for (const CLI::Option* option : entry.app->get_options()) {
+      if (!option->nonpositional()) continue;
+      text += fmt::format("complete -c msdump -n '__fish_seen_subcommand_from {}'", info.name);
+      for (const std::string& letter : option->get_snames()) text += " -s " + letter;
+      for (const std::string& name : option->get_lnames()) text += " -l " + name;
+      const std::vector<std::string> words = choices_of(*option);
+      if (!words.empty()) {
+        text += fmt::format(" -x -a '{}'", fmt::join(words, " "));
+      } else if (option->get_items_expected_max() > 0) {
+        text += " -r";
+      }
+      text += fmt::format(" -d '{}'\n", quoted(option->get_description()));
+    }
+  }
+  return text;
+}
+
+class Completion : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override {
+    static const CommandInfo info{
+        .name = "completion",
+        .order = 101,
+        .summary = "prints a completion script for bash, zsh or fish",
+        .usage = "bash|zsh|fish",
+        .description = "Prints a script that completes commands, options and their values in a shell.",
+        .examples = {{"msdump completion bash > ~/.local/share/bash-completion/completions/msdump", "for new shells"},
+                     {"msdump completion zsh > ~/.zfunc/_msdump", "with ~/.zfunc in fpath"},
+                     {"msdump completion fish > ~/.config/fish/completions/msdump.fish", "for new shells"}},
+        .done = {},
+        .no = {},
+        .works = false};
+    return info;
+  }
+
+  void declare(CLI::App& app) override { app.add_option("SHELL", shell_, "bash, zsh or fish")->group(""); }
+
+  ExitCode run(Session& session) override {
+    const std::vector<std::string> shells = {"bash", "zsh", "fish"};
+    if (shell_.empty()) throw UsageError("name a shell: " + join_words(shells));
+    const std::vector<std::string>::const_iterator found = std::find(shells.begin(), shells.end(), shell_);
+    if (found == shells.end())
+      throw UsageError(unknown_word("shell", shell_, shells), "there are " + join_words(shells, "and"));
+    switch (static_cast<Shell>(found - shells.begin())) {
+      case Shell::kBash: (void)session.out.write(bash_script(session.tree)); break;
+      case Shell::kZsh: (void)session.out.write(zsh_script(session.tree)); break;
+      case Shell::kFish: (void)session.out.write(fish_script(session.tree)); break;
+    }
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string shell_;
+};
+
+const Registration kCompletionCommand{[] { return std::make_unique<Completion>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

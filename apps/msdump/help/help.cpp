@@ -1,0 +1,154 @@
+#include "help/help.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "frame/cli.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kIndent = 2, kColumn = 28;  // where descriptions begin
+
+// Words of `text` in lines of at most `width` columns, each behind `indent` blanks but the first, which follows what
+// stands there already.
+std::string wrapped(std::string_view text, size_t indent, size_t width) {
+  std::string result;
+  size_t used = indent;
+  for (const std::string_view word : split(text, ' ')) {
+    const size_t columns = display_width(word);
+    if (used > indent && used + 1 + columns > width) {
+      result += '\n' + std::string(indent, ' ');
+      used = indent;
+    }
+    if (used > indent) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += columns;
+  }
+  return result + '\n';
+}
+
+// A name, then its description in the second column, on the next line if the name is too long.
+std::string entry(const std::string& name, std::string_view description, size_t column, size_t width) {
+  std::string line = std::string(kIndent, ' ') + name;
+  if (display_width(line) + 2 > column) {
+    line += '\n' + std::string(column, ' ');
+  } else {
+    line.append(column - display_width(line), ' ');
+  }
+  return line + wrapped(description, column, width);
+}
+
+std::string variable_of(const CLI::Option& option) {
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    if (!variable.option.empty() && option.check_lname(std::string(variable.option))) return std::string(variable.name);
+  }
+  return "";
+}
+
+std::string options_section(const CLI::App& app, size_t width) {
+  std::string text;
+  for (const std::string& group : app.get_groups()) {
+    if (group.empty()) continue;  // hidden
+    text += fmt::format("\n{}:\n", group);
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group() != group || !option->nonpositional()) continue;
+      // Options without a letter are set in, so that long names stand under each other.
+      const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
+      const std::string value = option_value(*option);
+      const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);
+      text += entry(name, option_description(*option), kColumn, width);
+    }
+  }
+  return text;
+}
+
+std::string environment_section(const CLI::App& app, size_t width) {
+  std::string text = "\nEnvironment:\n";
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    const bool concerns =
+        variable.option.empty() || app.get_option_no_throw("--" + std::string(variable.option)) != nullptr;
+    if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
+  }
+  return text;
+}
+
+std::string exit_section(const CommandInfo& info, size_t width) {
+  std::string text = "\nExit codes:\n";
+  for (const ExitMeaning& one : exit_meanings(info)) text += entry(one.code, one.meaning, 16, width);
+  return text;
+}
+
+}  // namespace
+
+std::string option_description(const CLI::Option& option) {
+  std::string text = option.get_description();
+  const std::string variable = variable_of(option);
+  std::vector<std::string> extras;
+  if (!option.get_default_str().empty()) extras.push_back("default: " + option.get_default_str());
+  const bool named_already = option.get_default_str().find(variable) != std::string::npos;
+  if (!variable.empty() && !named_already) extras.push_back("environment: " + variable);
+  if (!extras.empty()) text += fmt::format(" [{}]", fmt::join(extras, "; "));
+  return text;
+}
+
+std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
+  std::vector<ExitMeaning> meanings = {{"0", info.done.empty() ? "done" : std::string(info.done)}};
+  if (!info.no.empty()) meanings.push_back({"1", std::string(info.no)});
+  meanings.push_back({"2", "usage error, a missing path, or nothing there that could be an input"});
+  if (!info.works) return meanings;
+  meanings.push_back({"3", "finished, but some or all inputs failed; each is named on stderr and in the report"});
+  meanings.push_back({"70", "internal error, please report"});
+  meanings.push_back({"130, 143", "interrupted by SIGINT, SIGTERM; no partial file is left"});
+  return meanings;
+}
+
+std::string option_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& letter : option.get_snames()) names.push_back("-" + letter);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string option_value(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "";
+  const std::vector<std::string> choices = choices_of(option);
+  return choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|"));
+}
+
+std::string overview(const CommandTree& tree) {
+  std::string text =
+      "msdump: everything after a MindSpore / Ascend tensor dump has been written\n\n"
+      "Usage: msdump COMMAND [OPTIONS]\n\nCommands:\n";
+  for (const CommandTree::Entry& one : tree.entries()) {
+    text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
+  }
+  text += "\nExamples:\n";
+  constexpr size_t kExamplesShown = 3;
+  size_t shown = 0;
+  for (const CommandTree::Entry& one : tree.entries()) {
+    if (one.info().examples.empty() || !one.info().works || shown++ >= kExamplesShown) continue;
+    text += fmt::format("  {}\n", one.info().examples.front().line);
+  }
+  return text + "\nmsdump COMMAND --help says more; msdump --version is what a bug report needs.\n";
+}
+
+std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width) {
+  std::string text = fmt::format("Usage: msdump {} {}\n\n", info.name, info.usage);
+  text += wrapped(info.description, 0, width);
+  if (!info.examples.empty()) text += "\nExamples:\n";
+  for (const Example& example : info.examples) {
+    text += fmt::format("  {}\n      {}", example.line, wrapped(example.meaning, 6, width));
+  }
+  text += options_section(app, width);
+  if (info.works) text += environment_section(app, width);
+  return text + exit_section(info, width);
+}
+
+}  // namespace msdump::cli

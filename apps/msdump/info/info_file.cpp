@@ -1,0 +1,210 @@
+// The row of a single file.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/index/framework.h"
+#include "info/file_facts.h"
+#include "info/info_run.h"
+#include "info/info_text.h"
+#include "info/info_values.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kShownTensors = 20, kShownAttributes = 5;
+
+std::string text_at(const report::Object& object, std::string_view key) {
+  const report::Value* value = object.find(key);
+  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
+  return text == nullptr ? std::string() : *text;
+}
+
+std::string number_at(const report::Object& object, std::string_view key) {
+  const report::Value* value = object.find(key);
+  if (value == nullptr) return {};
+  if (const auto* number = std::get_if<int64_t>(&value->storage())) return std::to_string(*number);
+  if (const auto* number = std::get_if<uint64_t>(&value->storage())) return std::to_string(*number);
+  return {};
+}
+
+bool is_true(const report::Object& object, std::string_view key, bool wanted = true) {
+  const report::Value* value = object.find(key);
+  const auto* held = value == nullptr ? nullptr : std::get_if<bool>(&value->storage());
+  return held != nullptr && *held == wanted;
+}
+
+std::string shape_at(const report::Object& object, std::string_view key) {
+  const report::Value* value = object.find(key);
+  return value == nullptr ? std::string() : shape_text(*value);
+}
+
+// "Conv2D conv1-op12, output 0" and "rank 0, graph 0, step 3".
+void add_identity(const report::Object& identity, InfoText& text) {
+  std::string op = text_at(identity, "op_type");
+  // Of an array of anybody's the name is all that is known, and that stands in the title.
+  const bool foreign = op.empty() && text_at(identity, "timestamp").empty();
+  const std::string name = text_at(identity, "op_name");
+  if (!name.empty()) op += (op.empty() ? "" : " ") + name;
+  const std::string io = text_at(identity, "io");
+  const std::string slot = number_at(identity, "slot") + text_at(identity, "slot");
+  if (!io.empty()) op += fmt::format("{}{} {}", op.empty() ? "" : ", ", io, slot);
+  if (!foreign) text.line("operator", op);
+  std::string place;
+  for (const char* key : {"rank", "graph", "step"}) {
+    const std::string number = number_at(identity, key);
+    if (!number.empty()) place += fmt::format("{}{} {}", place.empty() ? "" : ", ", key, number);
+  }
+  text.line("dumped at", place);
+}
+
+void add_array(const report::Object& detail, InfoText& text) {
+  std::string dtype = text_at(detail, "dtype");
+  const std::string original = text_at(detail, "original_dtype"), descr = text_at(detail, "npy_descr");
+  if (!original.empty()) dtype += fmt::format(", a wider copy of {}", original);
+  if (is_true(detail, "readable_by_numpy", false)) dtype += fmt::format(" ('{}', which numpy cannot read)", descr);
+  if (is_true(detail, "big_endian")) dtype += ", big-endian";
+  text.line("dtype", dtype);
+  const std::string elements = number_at(detail, "elements");
+  std::string shape = shape_at(detail, "shape");
+  if (!elements.empty()) shape += fmt::format(", {} element{}", elements, elements == "1" ? "" : "s");
+  if (is_true(detail, "fortran_order")) shape += ", first axis fastest (Fortran order)";
+  text.line("shape", shape);
+  text.line("format", text_at(detail, "format"));
+}
+
+// "float16 FRACTAL_Z (4, 1, 16, 16), on the host (16, 16, 1, 1), 2.0 KiB"
+std::string tensor_text(const report::Object& tensor) {
+  const std::string dtype = text_at(tensor, "dtype"), format = text_at(tensor, "format");
+  const std::string host = shape_at(tensor, "original_shape"), device = shape_at(tensor, "shape");
+  const std::string problem = text_at(tensor, "problem"), note = text_at(tensor, "note");
+  std::string text = fmt::format("{} {} {}", dtype.empty() ? "(unknown dtype)" : dtype,
+                                 format.empty() ? "(unknown format)" : format, device.empty() ? "(no shape)" : device);
+  if (!host.empty() && host != device) text += ", on the host " + host;
+  const std::string groups = number_at(tensor, "sub_format");
+  if (!groups.empty()) text += fmt::format(", {} groups", groups);
+  if (!problem.empty()) return text + ": " + problem;
+  text += ", " + human_bytes(parse_u64(number_at(tensor, "bytes")).value_or(0));
+  return note.empty() ? text : text + "; " + note;
+}
+
+void add_tensors(const report::List& tensors, InfoText& text) {
+  if (tensors.empty()) text.line("tensors", "none");
+  for (size_t i = 0; i < std::min(tensors.size(), kShownTensors); ++i) {
+    const auto& tensor = std::get<report::Object>(tensors[i].storage());
+    const std::string label = text_at(tensor, "io") + ":" + number_at(tensor, "slot") + text_at(tensor, "slot");
+    text.line(escape_for_terminal(label), tensor_text(tensor));
+  }
+  if (tensors.size() > kShownTensors)
+    text.line("...", fmt::format("and {} more; --json names all", tensors.size() - kShownTensors));
+}
+
+void add_attributes(const report::List& attributes, InfoText& text) {
+  for (size_t i = 0; i < std::min(attributes.size(), kShownAttributes); ++i) {
+    const auto& attribute = std::get<report::Object>(attributes[i].storage());
+    text.line("attribute",
+              fmt::format("{} = {}", excerpt(text_at(attribute, "name")), excerpt(text_at(attribute, "value"))));
+  }
+}
+
+// Keys that the special lines above have told already, or that say something only when they are not what is usual.
+bool is_told(std::string_view key) {
+  for (const std::string_view told :
+       {"bytes", "dtype", "original_dtype", "npy_descr", "readable_by_numpy", "shape", "elements", "fortran_order",
+        "big_endian", "data_offset", "data_bytes", "format", "identity", "tensors", "attributes", "dump_time_us"}) {
+    if (key == told) return true;
+  }
+  return false;
+}
+
+bool says_nothing(const report::Member& member) {
+  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" || member.key == "other_values";
+  const auto* number = std::get_if<uint64_t>(&member.value.storage());
+  const auto* signed_number = std::get_if<int64_t>(&member.value.storage());
+  const bool zero = (number != nullptr && *number == 0) || (signed_number != nullptr && *signed_number == 0);
+  return (count_of_faults && zero) || (member.key == "runs" && number != nullptr && *number < 2);
+}
+
+std::string label_of(std::string_view key) {
+  std::string label(key);
+  std::replace(label.begin(), label.end(), '_', ' ');
+  return label;
+}
+
+void add_facts(const FileFacts& facts, InfoText& text) {
+  const report::Object& detail = facts.detail;
+  const auto object_at = [&](std::string_view key) {
+    const report::Value* value = detail.find(key);
+    return value == nullptr ? nullptr : std::get_if<report::Object>(&value->storage());
+  };
+  const auto list_at = [&](std::string_view key) {
+    const report::Value* value = detail.find(key);
+    return value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
+  };
+  const bool table = facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
+  add_array(detail, text);
+  for (const report::Member& member : detail.members()) {
+    if (table && member.key == "tensors") text.value("tensors", member.value);
+    if (!is_told(member.key) && !says_nothing(member)) text.value(label_of(member.key), member.value);
+  }
+  if (const auto* identity = object_at("identity")) add_identity(*identity, text);
+  if (const auto* tensors = list_at("tensors")) add_tensors(*tensors, text);
+  if (const auto* attributes = list_at("attributes")) add_attributes(*attributes, text);
+}
+
+void add_next(const std::string& path, const FileFacts& facts, bool values, InfoText& text) {
+  const std::string file = shell_quoted(path);
+  if (!facts.tensors.empty()) {
+    if (!values) text.next("the elements", "msdump info " + file + " --values");
+    text.next("max, min, NaN, ...", "msdump stats -d " + file);
+  }
+  if (facts.kind == FileKind::kDumpFile && !facts.tensors.empty())
+    text.next("as .npy, in NCHW", "msdump convert -d " + file + " -out OUT -f NCHW");
+  const bool table =
+      facts.kind == FileKind::kStatistic || facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
+  if (table && facts.tensor_count > 0) text.next("its tensors", "msdump ls -d " + file);
+}
+
+void add_to_summary(const DumpIndex& index, const FileFacts& facts, InfoSummary& summary) {
+  summary.tensors += facts.tensor_count;
+  summary.bytes += facts.tensor_bytes;
+  if (facts.tensor_count == 0) return;
+  const FolderIdentity& folder = index.folders().front().identity;
+  if (folder.rank) summary.ranks.insert(*folder.rank);
+  if (folder.graph) summary.graphs.insert(*folder.graph);
+  if (folder.step) summary.steps.insert(*folder.step);
+  summary.add_layout(name_of(folder.layout));
+  summary.add_version(framework_of(index).text);
+}
+
+std::string title_of(const FileFacts& facts) {
+  const std::string kind(name_of(facts.kind));
+  if (kind == "unknown") return kind;
+  const bool other = facts.kind == FileKind::kConfig && text_at(facts.detail, "tool").empty();
+  return fmt::format("{}, {}", kind, other ? "of no tool that msdump knows" : explanation(facts.kind));
+}
+
+}  // namespace
+
+InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index) {
+  FileFacts facts = read_file_facts(index, index.files().front(), task.session.cancel);
+  for (const Error& problem : index.problems()) task.fail(problem);
+  for (const Error& problem : facts.problems) task.fail(problem, &index);
+  add_to_summary(index, facts, task.summary);
+  const std::string what = title_of(facts);
+  InfoText text(path, what);
+  if (task.for_people()) {
+    const report::Value* bytes = facts.detail.find("bytes");
+    if (bytes != nullptr) text.line("size", bytes_text(std::get<uint64_t>(bytes->storage())));
+    add_facts(facts, text);
+  }
+  if (task.request.values) add_values(task, index, facts, facts.detail, text);
+  if (!task.session.general.quiet) add_next(path, facts, task.request.values, text);
+  if (task.for_people()) return {path, std::string(name_of(facts.kind)), {}, text.text()};
+  return {path, std::string(name_of(facts.kind)), std::move(facts.detail), {}};
+}
+
+}  // namespace msdump::cli

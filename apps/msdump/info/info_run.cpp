@@ -1,0 +1,136 @@
+#include "info/info_run.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "io/dir_walk.h"
+#include "shared/catalogue.h"
+
+namespace msdump::cli {
+namespace {
+
+// Objects whose keys are always the same are columns of their own; the others are one cell.
+std::vector<report::Column> columns_for(const std::vector<InfoRow>& rows) {
+  std::vector<report::Column> columns = {{"path", "path"}, {"kind", "kind"}};
+  const auto add = [&](const std::string& key) {
+    const auto same = [&](const report::Column& column) { return column.key == key; };
+    if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({key, key});
+  };
+  for (const InfoRow& row : rows) {
+    for (const report::Member& member : row.detail.members()) {
+      const auto* identity = member.key == "identity" ? std::get_if<report::Object>(&member.value.storage()) : nullptr;
+      if (identity == nullptr) {
+        add("detail." + member.key);
+      } else {
+        for (const report::Member& one : identity->members()) add("detail.identity." + one.key);
+      }
+    }
+  }
+  return columns;
+}
+
+report::Row report_row(InfoRow row) {
+  report::Row object;
+  object.add("path", std::move(row.path)).add("kind", std::move(row.kind)).add("detail", std::move(row.detail));
+  return object;
+}
+
+std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
+
+void add_once(std::vector<std::string>& texts, std::string_view text) {
+  if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.emplace_back(text);
+}
+
+// Prints each row as soon as it is known; CSV has to know all columns first.
+class Printer {
+ public:
+  Printer(InfoTask& task, std::vector<std::string> paths) : task_(task), paths_(std::move(paths)) {
+    const bool at_once = task.request.form == report::Form::kJson || task.request.form == report::Form::kJsonl;
+    if (at_once) sink_ = task.session.open_report(task.request.form, paths_, {});
+  }
+
+  // False when nobody reads any more.
+  bool print(InfoRow row) {
+    if (sink_) return sink_->row(report_row(std::move(row))).has_value();
+    if (!task_.for_people()) {
+      waiting_.push_back(std::move(row));
+      return true;
+    }
+    return task_.session.out.write((std::exchange(first_, false) ? "" : "\n") + row.text).has_value();
+  }
+
+  void finish() {
+    if (task_.for_people()) return;
+    if (!sink_) sink_ = task_.session.open_report(task_.request.form, paths_, columns_for(waiting_));
+    for (InfoRow& row : waiting_) {
+      if (!sink_->row(report_row(std::move(row)))) break;
+    }
+    (void)sink_->finish({task_.summary.object(), std::move(task_.failures), {}});
+  }
+
+ private:
+  InfoTask& task_;
+  std::vector<std::string> paths_;
+  std::unique_ptr<report::RowSink> sink_;
+  std::vector<InfoRow> waiting_;
+  bool first_ = true;
+};
+
+// An error only when the run is to end.
+Result<InfoRow> look_at(InfoTask& task, const std::string& path) {
+  const bool folder = path_kind(path) == PathKind::kDirectory;
+  auto index = DumpIndex::build({path}, {{}, &task.session.cancel, &task.pool});
+  if (!index) return fail(std::move(index).error());
+  return folder ? tree_row(task, path, *index) : file_row(task, path, *index);
+}
+
+}  // namespace
+
+void InfoSummary::add_layout(std::string_view layout) { add_once(layouts, layout); }
+void InfoSummary::add_version(std::string_view version) { add_once(versions, version); }
+
+report::Object InfoSummary::object() const {
+  report::Object object;
+  object.add("tensors", tensors).add("bytes", bytes);
+  object.add("ranks", report::list_of(ranks)).add("graphs", report::list_of(graphs));
+  object.add("steps", report::list_of(steps)).add("layout", joined(layouts));
+  return object.add("framework_version", report::text_or_null(joined(versions)));
+}
+
+void InfoTask::fail(const Error& error, const DumpIndex* index) {
+  if (error.code == ErrorCode::kCancelled) return;
+  session.messages.error(error);
+  const bool missing = error.code == ErrorCode::kNotFound && index == nullptr;
+  const bool refused = missing || error.code == ErrorCode::kUsage;
+  code = worse(code, refused ? ExitCode::kUsage : ExitCode::kSomeFailed);
+  if (error.code == ErrorCode::kUsage) return;  // the input is sound
+  failures.push_back(index == nullptr ? report::failure_object(error) : relative_failure(*index, error));
+}
+
+ExitCode run_info(Session& session, const InfoRequest& request) {
+  auto resolved = resolve_existing(request.dump, session.cancel);
+  if (!resolved) return session.end_with(resolved.error());
+  const auto jobs = jobs_of(request.jobs);
+  if (!jobs) return session.end_with(jobs.error());
+  const auto selection = Selection::compile(request.selection);
+  if (!selection) return session.end_with(selection.error());
+  WorkerPool pool(*jobs);
+  InfoTask task{session, request, *selection, pool};
+  for (const Error& error : resolved->missing) task.fail(error);
+  Printer printer(task, resolved->paths);
+  for (const std::string& path : resolved->paths) {
+    auto row = look_at(task, path);
+    if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+    if (!row) {
+      task.fail(row.error());
+    } else if (!printer.print(std::move(*row))) {
+      break;
+    }
+  }
+  printer.finish();
+  return task.code;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,63 @@
+// What msdump info does once its options are known: one row a path, as text for people or as a report.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dump/index/dump_index.h"
+#include "frame/exit_code.h"
+#include "frame/subcommand.h"
+#include "report/row_sink.h"
+#include "shared/options.h"
+
+namespace msdump::cli {
+
+struct InfoRequest {
+  DumpOptions dump;
+  SelectionOptions selection;  // io and slot
+  bool values = false;
+  std::string slice;  // empty: everything
+  uint32_t jobs = 0;
+  report::Form form = report::Form::kTable;
+};
+
+[[nodiscard]] ExitCode run_info(Session& session, const InfoRequest& request);
+
+// What one path is. The table form has `text` and no detail, the others the other way round.
+struct InfoRow {
+  std::string path, kind;
+  report::Object detail;
+  std::string text;
+};
+
+// What the rows have in common.
+struct InfoSummary {
+  std::set<int64_t> ranks, graphs, steps;
+  std::vector<std::string> layouts, versions;
+  uint64_t tensors = 0, bytes = 0;
+
+  void add_layout(std::string_view layout);
+  void add_version(std::string_view version);
+  [[nodiscard]] report::Object object() const;
+};
+
+// One run over all paths.
+struct InfoTask {
+  Session& session;
+  const InfoRequest& request;
+  const Selection& selection;
+  WorkerPool& pool;
+  InfoSummary summary = {};
+  std::vector<report::Object> failures = {};
+  ExitCode code = ExitCode::kOk;
+
+  [[nodiscard]] bool for_people() const { return request.form == report::Form::kTable; }
+  // Names what went wrong, and remembers it for the report and the exit code.
+  void fail(const Error& error, const DumpIndex* index = nullptr);
+};
+
+[[nodiscard]] InfoRow tree_row(InfoTask& task, const std::string& path, const DumpIndex& index);
+[[nodiscard]] InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index);
+
+}  // namespace msdump::cli

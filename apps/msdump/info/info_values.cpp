@@ -1,0 +1,107 @@
+#include "info/info_values.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/index/host_tensor.h"
+#include "dump/names/identity_value.h"
+#include "info/array_text.h"
+#include "info/shown_array.h"
+#include "tensor/basic_index.h"
+
+namespace msdump::cli {
+namespace {
+
+struct Shown {
+  ShownArray array;
+  DType dtype = DType::kUndefined;  // of the framework's tensor
+  Shape shape;                      // of the whole tensor in host format
+};
+
+Result<Shown> read_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, size_t item) {
+  MSDUMP_TRY(OpenedFile opened, open_again(index, index.files().front(), facts));
+  MSDUMP_TRY(HostTensor tensor, HostTensor::open(std::move(opened), item, {}));
+  if (!tensor.plan().note.empty()) {
+    Error note = make_error(ErrorCode::kUnsupportedFormat, "{}", tensor.plan().note).with_path(tensor.path());
+    note.tensor = facts.tensors[item].label();
+    task.session.messages.warning(note);
+  }
+  const std::string& slice = task.request.slice;
+  ArrayView view = whole_view(tensor.shape());
+  if (!slice.empty()) {
+    MSDUMP_TRY(view, index_view(slice, tensor.shape()));
+  }
+  Shown shown{{}, tensor.original_dtype(), tensor.shape()};
+  MSDUMP_TRY(shown.array, read_shown(tensor, view, {task.for_people()}));
+  MSDUMP_CHECK_OK(tensor.check_unchanged());
+  return shown;
+}
+
+// "output:0[0,:]  float16 (2, 3)"
+std::string title_of(const InfoTask& task, const StoredTensor& tensor, const Shown& shown) {
+  const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
+  return fmt::format("{}{}  {} {}", tensor.label(), slice, name_of(shown.dtype),
+                     shape_text(report::list_of(shown.array.shape)));
+}
+
+// The members of "tensors" with the values of each.
+report::List with_values(const report::Value* tensors, std::vector<report::Value> values) {
+  report::List list;
+  const auto* old = tensors == nullptr ? nullptr : std::get_if<report::List>(&tensors->storage());
+  for (size_t i = 0; old != nullptr && i < old->size(); ++i) {
+    report::Object object = std::get<report::Object>((*old)[i].storage());
+    list.emplace_back(object.add("values", std::move(values[i])));
+  }
+  return list;
+}
+
+// The same object with another value for a key.
+report::Object replaced(const report::Object& object, std::string_view key, const report::Value& value) {
+  report::Object result;
+  for (const report::Member& member : object.members())
+    result.add(member.key, member.key == key ? value : member.value);
+  return result;
+}
+
+}  // namespace
+
+void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, report::Object& detail,
+                InfoText& text) {
+  const std::string path = index.path_of(index.files().front());
+  std::vector<report::Value> values(facts.tensors.size());
+  size_t chosen = 0, last = 0;
+  for (size_t i = 0; i < facts.tensors.size(); ++i) {
+    const StoredTensor& tensor = facts.tensors[i];
+    if (tensor.problem || !task.selection.matches_tensor(tensor.io, tensor.slot)) continue;
+    if (task.session.cancel.cancelled()) return;
+    ++chosen;
+    last = i;
+    const auto shown = read_values(task, index, facts, i);
+    if (!shown) {
+      Error error = shown.error();
+      if (error.path.empty()) error.path = path;
+      if (error.tensor.empty() && facts.tensors.size() > 1) error.tensor = tensor.label();
+      task.fail(error);
+    } else if (!task.for_people()) {
+      values[i] = array_value(shown->array);
+    } else {
+      text.block(title_of(task, tensor, *shown) + "\n" + array_text(shown->array));
+    }
+  }
+  if (chosen == 0 && facts.problems.empty()) {
+    const bool none = facts.tensors.empty();
+    task.fail(make_error(ErrorCode::kUsage, "{}",
+                         none ? "there are no elements of tensors in it" : "it has no tensor of that --io and --slot")
+                  .with_path(path));
+  }
+  if (task.for_people()) return;
+  const report::Value* tensors = detail.find("tensors");
+  const bool several = facts.tensors.size() > 1 && tensors != nullptr;
+  report::Value one = chosen == 1 ? values[last] : report::Value();
+  if (several) detail = replaced(detail, "tensors", with_values(tensors, std::move(values)));
+  detail.add("values", std::move(one));
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,96 @@
+// msdump ls: the tensors of a dump as rows.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "dump/index/framework.h"
+#include "frame/subcommand.h"
+#include "frame/usage.h"
+#include "shared/catalogue.h"
+#include "shared/identity_row.h"
+#include "shared/parallel_rows.h"
+
+namespace msdump::cli {
+namespace {
+
+const CommandInfo& ls_info() {
+  static const CommandInfo info{
+      .name = "ls",
+      .order = 30,
+      .summary = "the tensors of a dump, one row each",
+      .usage = "-d DUMP [--no-shape] [-0] [OPTIONS]",
+      .description =
+          "Lists every tensor below DUMP: whose it is, its dtype, format and shape, and the file it is in. Rows of "
+          "statistic.csv and dump.json whose tensors were not dumped are listed too. Headers are read, data is not.",
+      .examples = {{"msdump ls -d dump --op '*conv1*' --step 0", "what there is of some operators in one step"},
+                   {"msdump ls -d dump --csv", "the inventory as a table for scripts"},
+                   {"msdump ls -d dump --op-type MatMul --io output -0 | xargs -0 cp -t there",
+                    "the files themselves, for other programs"}},
+      .done = "done",
+      .no = "done, but the selection matched nothing"};
+  return info;
+}
+
+class Ls : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override { return ls_info(); }
+
+  void declare(CLI::App& app) override {
+    add_dump_options(app, dump_);
+    add_selection_options(app, selection_);
+    app.add_flag("--no-shape", no_shape_, "Judge by names and sizes, open no tensor file; shapes stay unknown")
+        ->group(kOutputGroup);
+    app.add_flag("-0,--print0", paths_, "Print the paths of the files only, each once, ended by a NUL byte")
+        ->group(kOutputGroup);
+    add_report_options(app, form_);
+    add_jobs_option(app, jobs_);
+  }
+
+  ExitCode run(Session& session) override {
+    if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
+    Result<Catalogue> catalogue =
+        open_catalogue(session, {dump_, selection_, {no_shape_ || paths_ ? Headers::kNone : Headers::kAll}, jobs_});
+    if (!catalogue) return session.end_with(catalogue.error());
+    return paths_ ? print_paths(session, *catalogue) : print_rows(session, *catalogue);
+  }
+
+ private:
+  ExitCode print_paths(Session& session, const Catalogue& catalogue) const {
+    std::set<uint32_t> printed;
+    for (const TensorRecord& tensor : catalogue.list.tensors()) {
+      if (!printed.insert(tensor.file).second) continue;
+      const std::string path = catalogue.index.path_of(catalogue.index.files()[tensor.file]);
+      if (!session.out.write(path + '\0')) break;
+    }
+    return conclude(session, catalogue);
+  }
+
+  ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
+    const auto sink = session.open_report(form_, catalogue.index.paths(), identity_columns());
+    const auto& tensors = catalogue.list.tensors();
+    write_rows(*sink, *catalogue.pool, tensors.size(),
+               [&](size_t i) { return identity_object(catalogue.index, tensors[i]); });
+    (void)sink->finish({catalogue_summary(catalogue), failure_objects(catalogue), {}});
+    return conclude(session, catalogue);
+  }
+
+  [[nodiscard]] ExitCode conclude(Session& session, const Catalogue& catalogue) const {
+    report_failures(session, catalogue);
+    return conclude_listing(session, catalogue);
+  }
+
+  DumpOptions dump_;
+  SelectionOptions selection_;
+  bool no_shape_ = false, paths_ = false;
+  report::Form form_ = report::Form::kTable;
+  uint32_t jobs_ = 0;
+};
+
+const Registration kLsCommand{[] { return std::make_unique<Ls>(); }};
+
+}  // namespace
+}  // namespace msdump::cli

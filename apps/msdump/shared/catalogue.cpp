@@ -1,0 +1,130 @@
+#include "shared/catalogue.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/index/framework.h"
+#include "dump/index/near_miss.h"
+#include "dump/layouts/family.h"
+#include "info/tree_facts.h"
+#include "io/dir_walk.h"
+#include "report/row_sink.h"
+
+namespace msdump::cli {
+namespace {
+
+report::List numbers(const std::set<int64_t>& values) { return report::list_of(values); }
+
+// The layout most files lie in; several are named in the order of their share.
+std::string layout_text(const DumpIndex& index) {
+  std::string text;
+  for (const auto& [layout, count] : layouts_of(index))
+    text += (text.empty() ? "" : "; ") + std::string(name_of(layout));
+  return text;
+}
+
+void note_double_claims(Session& session, const Catalogue& catalogue) {
+  const auto& tensors = catalogue.list.tensors();
+  const auto claimed_twice = [](const TensorRecord& tensor) { return tensor.claimed_twice; };
+  const auto count = std::count_if(tensors.begin(), tensors.end(), claimed_twice);
+  if (count == 0) return;
+  const auto first = std::find_if(tensors.begin(), tensors.end(), claimed_twice);
+  session.messages.note(fmt::format("{} claimed by more than one file; each is listed, such as {}",
+                                    plural(static_cast<uint64_t>(count), "tensor"),
+                                    catalogue.index.path_of(catalogue.index.files()[first->file])));
+}
+
+}  // namespace
+
+Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request) {
+  MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, session.cancel));
+  MSDUMP_TRY(const unsigned jobs, jobs_of(request.jobs));
+  MSDUMP_TRY(Selection selection, Selection::compile(request.selection));
+  std::shared_ptr<WorkerPool> pool = request.pool ? request.pool : std::make_shared<WorkerPool>(jobs);
+  MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &session.cancel, pool.get()}));
+  return OpenedDump{std::move(pool), std::move(index), std::move(selection)};
+}
+
+Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& request) {
+  MSDUMP_TRY(OpenedDump dump, open_dump(session, request));
+  auto list =
+      TensorList::read(dump.index, dump.selection, request.list, {*dump.pool, session.cancel, &session.progress});
+  session.progress.stop();
+  if (!list) return fail(std::move(list).error());
+  return Catalogue{std::move(dump.pool), std::move(dump.index), std::move(dump.selection), request.selection,
+                   std::move(*list)};
+}
+
+report::Object catalogue_summary(const Catalogue& catalogue) {
+  std::set<int64_t> ranks, graphs, steps;
+  uint64_t bytes = 0;
+  for (const TensorRecord& tensor : catalogue.list.tensors()) {
+    const Identity identity = identity_of(catalogue.index, tensor);
+    if (identity.rank) ranks.insert(*identity.rank);
+    if (identity.graph) graphs.insert(*identity.graph);
+    if (identity.step) steps.insert(*identity.step);
+    bytes += tensor.bytes.value_or(0);
+  }
+  const FrameworkFacts framework = framework_of(catalogue.index);
+  report::Object summary;
+  summary.add("tensors", catalogue.list.tensors().size()).add("bytes", bytes);
+  summary.add("ranks", numbers(ranks)).add("graphs", numbers(graphs)).add("steps", numbers(steps));
+  summary.add("layout", layout_text(catalogue.index));
+  summary.add("framework_version", framework.text.empty() ? report::Value() : report::Value(framework.text));
+  summary.add("failed", catalogue.list.failures().size());
+  return summary;
+}
+
+void report_failures(Session& session, const Catalogue& catalogue) {
+  for (const Error& error : catalogue.list.failures()) session.messages.error(error);
+}
+
+report::Object relative_failure(const DumpIndex& index, const Error& error) {
+  Error machine = error;
+  machine.path = relative_to_any(index.paths(), machine.path);
+  return report::failure_object(machine);
+}
+
+std::vector<report::Object> failure_objects(const Catalogue& catalogue) {
+  std::vector<report::Object> objects;
+  for (const Error& error : catalogue.list.failures()) objects.push_back(relative_failure(catalogue.index, error));
+  return objects;
+}
+
+void note_unknown_files(Session& session, const Catalogue& catalogue) {
+  const auto& files = catalogue.index.files();
+  const auto unknown = std::count_if(files.begin(), files.end(), [](const IndexedFile& file) {
+    return file.family == nullptr && file.kind == FileKind::kUnknown;
+  });
+  const auto total = static_cast<uint64_t>(unknown + catalogue.list.foreign());
+  if (total == 0) return;
+  session.messages.note(fmt::format("{} of no kind that a dump has; msdump info says which", plural(total, "file")));
+}
+
+ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
+  note_unknown_files(session, catalogue);
+  note_double_claims(session, catalogue);
+  if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
+  if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
+  const auto& files = catalogue.index.files();
+  const bool any = std::any_of(files.begin(), files.end(),
+                               [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
+  if (any && !catalogue.selection.everything()) {
+    std::string hint = near_miss(catalogue.index, catalogue.asked);
+    if (hint.empty()) hint = fmt::format("msdump {} without selection shows what is there", session.command.name);
+    session.messages.warning("the selection matches nothing", hint);
+    return ExitCode::kNo;
+  }
+  if (any) {
+    session.messages.warning("there are files of tensors, but none holds a tensor");
+    return ExitCode::kNo;
+  }
+  session.messages.error(fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
+                         "-d takes a directory of a dump, or files of one; msdump info says what a thing is");
+  return ExitCode::kUsage;
+}
+
+}  // namespace msdump::cli

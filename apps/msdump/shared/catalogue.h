@@ -1,0 +1,63 @@
+// What commands do with a dump before they come to their own work: options to paths, paths to a DumpIndex, that to a
+// TensorList; and what they say about it at the end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/selection.h"
+#include "dump/index/tensor_list.h"
+#include "frame/exit_code.h"
+#include "frame/subcommand.h"
+#include "io/worker_pool.h"
+#include "report/value.h"
+#include "shared/options.h"
+
+namespace msdump::cli {
+
+struct CatalogueRequest {
+  const DumpOptions& dump;
+  const SelectionOptions& selection;
+  ListOptions list;
+  uint32_t jobs = 0;
+  std::vector<std::string> excluded = {};  // folders not entered: an OUT inside the dump
+  std::shared_ptr<WorkerPool> pool = {};   // instead of one of its own with so many jobs
+};
+
+struct Catalogue {
+  std::shared_ptr<WorkerPool> pool;
+  DumpIndex index;
+  Selection selection;
+  SelectionOptions asked;  // what `selection` was made of
+  TensorList list;
+};
+
+// The dump as a whole, without asking files what they hold.
+struct OpenedDump {
+  std::shared_ptr<WorkerPool> pool;
+  DumpIndex index;
+  Selection selection;
+};
+Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request);
+Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& request);
+
+// tensors, bytes, ranks, graphs, steps, layout, framework_version, failed.
+[[nodiscard]] report::Object catalogue_summary(const Catalogue& catalogue);
+
+// Prints each failure.
+void report_failures(Session& session, const Catalogue& catalogue);
+// The same for machine output, with paths relative to the dump.
+[[nodiscard]] std::vector<report::Object> failure_objects(const Catalogue& catalogue);
+[[nodiscard]] report::Object relative_failure(const DumpIndex& index, const Error& error);
+
+// Says how many files are none that a dump has.
+void note_unknown_files(Session& session, const Catalogue& catalogue);
+
+// 3 when something failed, 1 when the selection matches nothing, 2 when nothing there could be an input, else 0; each
+// with its message.
+[[nodiscard]] ExitCode conclude_listing(Session& session, const Catalogue& catalogue);
+
+}  // namespace msdump::cli

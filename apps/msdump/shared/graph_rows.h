@@ -1,0 +1,44 @@
+// Rows about operators: their identity, source lines and tensor files, the same in find-op and map-ir.
+#pragma once
+
+#include <vector>
+
+#include "report/row_sink.h"
+#include "report/value.h"
+#include "shared/graph_run.h"
+
+namespace msdump::cli {
+
+// {"file","line","code"} and "end_line" of a range; null for none.
+[[nodiscard]] report::Value source_value(const SourceFrame* frame);
+[[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
+// "alexnet.py:175", the file without its folders.
+[[nodiscard]] std::string source_text(const SourceFrame* frame);
+
+// The same of a row, for a column with the key "source.file".
+[[nodiscard]] std::string source_cell(const report::Row& row);
+
+// The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
+// are known.
+struct OperatorFiles {
+  std::vector<TensorRecord> tensors;
+  std::vector<Shape> shapes;    // that the tensors point to
+  std::vector<Error> failures;  // of headers that cannot be read
+  double confidence = 1;        // of the best pair
+  JoinRule rule = JoinRule::kUnmatched;
+};
+enum class Detail : uint8_t { kPaths, kHeaders };
+[[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
+[[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
+                                            Detail detail);
+// A list of identities; in a table, which shows no more, their number.
+[[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
+
+// rank, graph, step: for people only those that are not the same for all operators.
+[[nodiscard]] std::vector<report::Column> place_columns(const OpenedGraph& opened);
+// rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR is that of all steps.
+[[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);
+// ir_file, ir_line, node, ir_graph.
+void add_place(report::Object& row, const OpenedGraph& opened, OpId op);
+
+}  // namespace msdump::cli

@@ -1,0 +1,79 @@
+// What find-op and map-ir begin with: the dump, if there is one, the graph that tells about it, and the join of the
+// two.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frame/subcommand.h"
+#include "graph/join/numbering.h"
+#include "graph/load/load_graph.h"
+#include "shared/catalogue.h"
+#include "shared/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+struct GraphOptions {
+  DumpOptions dump;
+  std::vector<std::string> ir;
+  SelectionOptions selection;
+  uint32_t jobs = 0;
+};
+// Is a dump to be joined? With --ir and neither -d nor $MSDUMP_DUMP only the IR is read.
+[[nodiscard]] bool has_dump(const GraphOptions& options);
+// --ir and the selection.
+void add_graph_options(CLI::App& app, GraphOptions& options);
+
+struct OpenedGraph {
+  std::shared_ptr<WorkerPool> pool;    // the catalogue's, too
+  Selection operators;                 // --op, --op-type, --regex
+  Selection ranks, graphs, steps;      // --rank, --graph, --step, each on its own
+  Selection tensors;                   // all of them, and --io and --slot, but for the operators'
+  std::optional<Catalogue> catalogue;  // none: only the IR is read
+  IrSearch search;
+  std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // stays where it is: the join refers to it
+  std::optional<Joined> joined;
+  std::set<std::string> failed_paths;  // of add_failures()
+
+  [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
+  // Failures of single files that came up later; each file once.
+  void add_failures(std::vector<Error>&& failures);
+  // By rank, graph and step. IR that does not say its rank is every rank's.
+  [[nodiscard]] bool selects(const Origin& origin) const;
+  // By its name in the graph or in the files, too.
+  [[nodiscard]] bool selects(OpId op) const;
+  [[nodiscard]] bool selects(const TensorGroup& group) const;
+  [[nodiscard]] bool selects(const TensorRecord& tensor) const;
+};
+
+struct GraphNeeds {
+  std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
+  Headers headers = Headers::kWhereNeeded;
+  std::shared_ptr<WorkerPool> pool = {};  // instead of one of its own
+};
+// Errors of single files are in `loaded.failures` and `catalogue`.
+Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);
+
+// Reads the operators that `only_line` left out.
+Status read_other_lines(Session& session, OpenedGraph& opened);
+
+// Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
+[[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
+
+// Prints failures of the graph's and the dump's files, and what was decided about the graph and the numbers; true if
+// anything failed.
+enum class Choices : uint8_t { kNoted, kSilent };
+bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices = Choices::kNoted);
+[[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
+
+// A path relative to the dump where it lies inside it; else as it is.
+[[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
+
+}  // namespace msdump::cli

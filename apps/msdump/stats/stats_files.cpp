@@ -1,0 +1,133 @@
+// The forms of msdump stats that are a statistic.csv: files, or the bytes of one on stdout.
+#include <optional>
+#include <set>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "io/dir_walk.h"
+#include "stats/compute.h"
+#include "stats/statistic_files.h"
+#include "stats/statistic_text.h"
+#include "stats/stats_run.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr std::string_view kName = "statistic.csv";
+
+// Runs all tensors in the order of their directories; `visit(directory, tensor, statistics)` gets what could be computed.
+template <class Visit>
+void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories,
+                          StatsOutcome& outcome, Visit&& visit) {
+  const std::vector<TensorRecord>& tensors = task.catalogue.list.tensors();
+  std::vector<stats::ComputeItem> items;
+  std::vector<size_t> directory_of;
+  for (size_t d = 0; d < directories.size(); ++d) {
+    for (const size_t tensor : directories[d].tensors) {
+      items.push_back({&tensors[tensor]});
+      directory_of.push_back(d);
+    }
+  }
+  const stats::ComputeOptions options{task.dialect, task.request.arch, task.request.exact, wanted_of(task)};
+  const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};
+  stats::compute(task.catalogue.index, items, options, context,
+                 [&](size_t item, Result<stats::TensorStatistics>&& result) {
+                   const stats::TensorStatistics* statistics = outcome.take(*items[item].tensor, result);
+                   if (statistics != nullptr && statistics->supported)
+                     visit(directory_of[item], *items[item].tensor, *statistics);
+                 });
+}
+
+std::string target_of(const StatsTask& task, const stats::StatisticDirectory& directory) {
+  const std::string& base = task.request.in_place ? task.catalogue.index.paths()[directory.root] : task.request.out;
+  return join_path(join_path(base, directory.relative), kName);
+}
+
+// Nothing is computed before it is clear that every file may be written.
+Status check_targets(const StatsTask& task, const std::vector<stats::StatisticDirectory>& directories) {
+  std::set<std::string> targets;
+  for (const stats::StatisticDirectory& directory : directories) {
+    const std::string target = target_of(task, directory);
+    if (task.request.in_place && path_kind(task.catalogue.index.paths()[directory.root]) != PathKind::kDirectory) {
+      return fail(make_error(ErrorCode::kUsage, "--in-place needs the directory of the tensors, not single files"));
+    }
+    if (!targets.insert(target).second) {
+      return fail(make_error(ErrorCode::kUsage, "two of the dumps would write the same file")
+                      .with_path(target)
+                      .with_hint("write them to different OUT directories"));
+    }
+    if (task.request.in_place && !task.request.force && path_kind(target) != PathKind::kMissing) {
+      return fail(make_error(ErrorCode::kUsage, "is there already")
+                      .with_path(target)
+                      .with_hint("--force replaces it; --verify compares with it"));
+    }
+  }
+  return {};
+}
+
+stats::TextStyle style_of(const StatsTask& task) { return {task.dialect, task.columns, task.request.exact}; }
+
+}  // namespace
+
+ExitCode write_statistic_files(StatsTask& task) {
+  const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
+  if (Status allowed = check_targets(task, directories); !allowed) return task.session.end_with(allowed.error());
+  const stats::TextStyle style = style_of(task);
+  StatsOutcome outcome(task);
+  std::optional<stats::TextFile> file;
+  std::optional<size_t> current;
+  int64_t written = 0, rows = 0;
+  bool stopped = false;
+  const auto give_up = [&](const Error& error) {
+    outcome.fail(error);
+    file.reset();
+    stopped = true;
+    task.session.cancel.cancel();
+  };
+  const auto close = [&] {
+    if (!file) return;
+    if (Status committed = file->commit(); !committed) return give_up(committed.error());
+    ++written;
+    file.reset();
+  };
+  const auto visit = [&](size_t directory, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
+    if (stopped) return;
+    if (current != directory) {
+      close();
+      if (stopped) return;
+      current = directory;
+      auto created = stats::TextFile::create(target_of(task, directories[directory]));
+      if (!created) return give_up(created.error());
+      file.emplace(std::move(*created));
+      if (Status status = file->append(stats::header_line(style)); !status) return give_up(status.error());
+    }
+    ++rows;
+    Status status = file->append(stats::row_line(style, task.catalogue.index, tensor, statistics));
+    if (!status) give_up(status.error());
+  };
+  compute_by_directory(task, directories, outcome, visit);
+  // An interruption leaves the directory at hand without a file rather than with half of one.
+  if (!outcome.interrupted() && !stopped) close();
+  const ExitCode code = outcome.conclude(fmt::format("{} of {} written", plural(static_cast<uint64_t>(rows), "row"),
+                                                     plural(static_cast<uint64_t>(written), "statistic.csv")));
+  return stopped ? ExitCode::kSomeFailed : code;
+}
+
+ExitCode print_statistic_csv(StatsTask& task) {
+  const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
+  const stats::TextStyle style = style_of(task);
+  StatsOutcome outcome(task);
+  bool open = task.session.out.write(stats::header_line(style)).has_value();
+  compute_by_directory(
+      task, directories, outcome, [&](size_t, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
+        if (!open) return;
+        open = task.session.out.write(stats::row_line(style, task.catalogue.index, tensor, statistics)).has_value();
+        if (!open) task.session.cancel.cancel();  // the stream remembers why
+      });
+  return outcome.conclude("");
+}
+
+}  // namespace msdump::cli

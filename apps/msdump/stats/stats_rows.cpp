@@ -1,0 +1,197 @@
+// The forms of msdump stats that are rows: a table for people, JSON for machines.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "shared/identity_row.h"
+#include "stats/compute.h"
+#include "stats/statistic_text.h"
+#include "stats/stats_run.h"
+
+namespace msdump::cli {
+namespace {
+
+using stats::TensorStatistics;
+
+report::Value value_of(StatisticColumn column, const TensorStatistics& statistics) {
+  using enum StatisticColumn;
+  const auto finite = [&](double value) { return statistics.nothing_finite ? report::Value() : report::Value(value); };
+  if (column == kMd5) return statistics.md5;
+  if (column == kSha1) return statistics.sha1;
+  if (!statistics.supported) return {};
+  switch (column) {
+    case kMax: return finite(statistics.max);
+    case kMin: return finite(statistics.min);
+    case kAvg: return finite(statistics.avg);
+    case kL2Norm: return statistics.l2norm;
+    case kCount: return statistics.count;
+    case kNegativeZero: return statistics.negative;
+    case kPositiveZero: return statistics.positive;
+    case kNan: return statistics.nan;
+    case kNegativeInf: return statistics.negative_inf;
+    case kPositiveInf: return statistics.positive_inf;
+    case kZero: return statistics.zero;
+    default: return {};
+  }
+}
+
+// Repeated columns of a dialect are one key.
+std::vector<StatisticColumn> distinct(const std::vector<StatisticColumn>& columns) {
+  std::vector<StatisticColumn> kept;
+  for (const StatisticColumn column : columns) {
+    if (std::find(kept.begin(), kept.end(), column) == kept.end()) kept.push_back(column);
+  }
+  return kept;
+}
+
+class Rows {
+ public:
+  explicit Rows(StatsTask& task) : task_(task), columns_(distinct(task.columns)) {
+    const StatsRequest& request = task.request;
+    if (request.top > 0) {
+      // What the order is by is shown, asked for or not.
+      using enum StatisticColumn;
+      for (const StatisticColumn column : {kNan, kNegativeInf, kPositiveInf, kMax, kMin}) {
+        if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) columns_.push_back(column);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<report::Column> table_columns() const {
+    std::vector<report::Column> result = identity_columns();
+    for (report::Column& column : result) {
+      if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
+      if (column.key == "shape") column.title.clear();
+    }
+    result.push_back({"host_shape", "shape"});  // people ask for the tensor's, not for how the device lays it out
+    const bool exact = task_.request.exact;
+    for (const StatisticColumn column : columns_) {
+      const std::string key(info(column).key);
+      result.push_back({key, std::string(info(column).category),
+                        [key, exact](const report::Row& row) { return cell(row, key, exact); }});
+    }
+    return result;
+  }
+
+  [[nodiscard]] report::Row row(const TensorRecord& tensor, const TensorStatistics& statistics) const {
+    TensorRecord shown = tensor;
+    // Files that hold one tensor were opened here for the first time; a row of a table that tells of them may not be
+    // right, or be about a part of it.
+    const bool opened_here = !task_.catalogue.index.files()[tensor.file].facts.slot.empty();
+    if (statistics.dtype != DType::kUndefined) shown.name.dtype = statistics.dtype;
+    if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
+    if (opened_here || !shown.bytes) shown.bytes = statistics.stored_bytes;
+    report::Row result = identity_object(task_.catalogue.index, shown);
+    result.add("host_shape", report::list_of(statistics.shape));
+    for (const StatisticColumn column : columns_) {
+      result.add(info(column).key, value_of(column, statistics));
+    }
+    return result;
+  }
+
+ private:
+  // Six digits are what people read; everything is in the machine forms.
+  static std::string cell(const report::Row& row, const std::string& key, bool exact) {
+    const report::Value* value = row.find(key);
+    if (value == nullptr || value->is_null()) return "-";
+    if (const auto* number = std::get_if<double>(&value->storage()))
+      return exact ? report::number_text(*number) : stats::six_digits(*number);
+    if (const auto* number = std::get_if<uint64_t>(&value->storage())) return std::to_string(*number);
+    const auto* text = std::get_if<std::string>(&value->storage());
+    return text == nullptr ? "" : *text;
+  }
+
+  StatsTask& task_;
+  std::vector<StatisticColumn> columns_;
+};
+
+// Worst first: NaN, infinities, the largest absolute value.
+struct Badness {
+  uint64_t nan = 0, inf = 0;
+  double largest = 0;
+  size_t item = 0;
+
+  bool operator<(const Badness& other) const {
+    if (nan != other.nan) return nan > other.nan;
+    if (inf != other.inf) return inf > other.inf;
+    if (largest != other.largest) return largest > other.largest;
+    return item < other.item;
+  }
+};
+
+Badness badness_of(const TensorStatistics& statistics, size_t item) {
+  const auto magnitude = [](double value) { return std::isfinite(value) ? std::abs(value) : 0.0; };
+  const double largest =
+      statistics.nothing_finite ? 0.0 : std::max(magnitude(statistics.max), magnitude(statistics.min));
+  return {statistics.nan, statistics.negative_inf + statistics.positive_inf, largest, item};
+}
+
+// Keeps the worst N.
+class Worst {
+ public:
+  explicit Worst(size_t most) : most_(most) {}
+  void add(size_t item, TensorStatistics statistics) {
+    kept_.emplace_back(badness_of(statistics, item), std::move(statistics));
+    std::push_heap(kept_.begin(), kept_.end(), less);
+    if (kept_.size() <= most_) return;
+    std::pop_heap(kept_.begin(), kept_.end(), less);
+    kept_.pop_back();
+  }
+  std::vector<std::pair<Badness, TensorStatistics>> sorted() {
+    std::sort_heap(kept_.begin(), kept_.end(), less);
+    return std::move(kept_);
+  }
+
+ private:
+  static bool less(const std::pair<Badness, TensorStatistics>& a, const std::pair<Badness, TensorStatistics>& b) {
+    return a.first < b.first;
+  }
+  size_t most_;
+  std::vector<std::pair<Badness, TensorStatistics>> kept_;  // a heap, the least bad on top
+};
+
+}  // namespace
+
+ExitCode print_statistic_rows(StatsTask& task) {
+  const StatsRequest& request = task.request;
+  const Rows rows(task);
+  const auto sink = task.session.open_report(request.form, task.catalogue.index.paths(), rows.table_columns());
+  std::vector<stats::ComputeItem> items;
+  for (const TensorRecord& tensor : task.catalogue.list.tensors()) {
+    if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
+  }
+  const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
+  const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};
+  StatsOutcome outcome(task);
+  Worst worst(request.top);
+  stats::compute(task.catalogue.index, items, options, context, [&](size_t item, Result<TensorStatistics>&& result) {
+    const TensorRecord& tensor = *items[item].tensor;
+    const TensorStatistics* statistics = outcome.take(tensor, result);
+    if (statistics == nullptr) return;
+    if (request.top > 0) {
+      worst.add(item, std::move(*result));
+    } else if (!sink->row(rows.row(tensor, *statistics))) {
+      task.session.cancel.cancel();  // the stream remembers why
+    }
+  });
+  if (request.top > 0) {
+    for (const auto& [badness, statistics] : worst.sorted()) {
+      if (!sink->row(rows.row(*items[badness.item].tensor, statistics))) break;
+    }
+  }
+  report::Closing closing;
+  closing.summary.add("tensors", outcome.computed())
+      .add("failed", outcome.failed() + static_cast<int64_t>(task.catalogue.list.failures().size()));
+  closing.summary.add("dialect", task.dialect->name);
+  closing.failures = outcome.failure_objects();
+  (void)sink->finish(closing);
+  return outcome.conclude(
+      request.form == report::Form::kTable ? plural(static_cast<uint64_t>(outcome.computed()), "tensor") : "");
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,74 @@
+// What msdump stats does once its options are known.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frame/exit_code.h"
+#include "frame/subcommand.h"
+#include "report/row_sink.h"
+#include "shared/catalogue.h"
+#include "shared/options.h"
+#include "stats/tensor_statistics.h"
+
+namespace msdump::cli {
+
+struct StatsRequest {
+  DumpOptions dump;
+  SelectionOptions selection;
+  std::optional<std::vector<StatisticColumn>> columns;
+  std::string dialect = "auto", out;
+  stats::HostArch arch = stats::HostArch::kX86;
+  bool exact = false, in_place = false, force = false, verify = false, list_columns = false;
+  bool fail_on_nan = false, fail_on_inf = false;
+  uint32_t top = 0, jobs = 0;
+  report::Form form = report::Form::kTable;
+};
+
+[[nodiscard]] ExitCode run_stats(Session& session, const StatsRequest& request);
+
+// Parts of it, by what they make: files or the bytes of one (stats_files.cpp), rows (stats_rows.cpp), a comparison
+// (stats_verify.cpp).
+struct StatsTask {
+  Session& session;
+  const StatsRequest& request;
+  Catalogue& catalogue;
+  const stats::Dialect* dialect;
+  std::vector<const stats::Dialect*> candidates;  // for --verify
+  std::vector<StatisticColumn> columns;
+};
+[[nodiscard]] ExitCode write_statistic_files(StatsTask& task);
+[[nodiscard]] ExitCode print_statistic_csv(StatsTask& task);
+[[nodiscard]] ExitCode print_statistic_rows(StatsTask& task);
+[[nodiscard]] ExitCode verify_statistics(StatsTask& task);
+
+// What all of them end with: failures named, --fail-on, the exit code.
+class StatsOutcome {
+ public:
+  explicit StatsOutcome(const StatsTask& task);
+  // Returns the statistics, or null after noting the failure.
+  const stats::TensorStatistics* take(const TensorRecord& tensor, const Result<stats::TensorStatistics>& result);
+  void fail(const Error& error);
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  [[nodiscard]] int64_t computed() const { return computed_; }
+  [[nodiscard]] int64_t failed() const { return static_cast<int64_t>(failures_.size()); }
+  [[nodiscard]] std::vector<report::Object> failure_objects() const;
+  [[nodiscard]] ExitCode conclude(std::string_view what);
+
+ private:
+  void warn(const TensorRecord& tensor, const std::string& text);
+
+  const StatsTask& task_;
+  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor of failures that the listing told already
+  std::vector<Error> failures_;
+  int64_t computed_ = 0, unsupported_ = 0, with_nan_ = 0, with_inf_ = 0;
+  bool interrupted_ = false;
+};
+
+// The wanted results of the columns, and of --fail-on and --top.
+[[nodiscard]] stats::Wanted wanted_of(const StatsTask& task);
+
+}  // namespace msdump::cli

@@ -1,0 +1,65 @@
+// Why is a run bad (check/values/health.h)? It made NaN or an infinity itself, or got it from somewhere.
+//
+//   its inputs are good              it is the one that made it
+//   an input is bad, its maker, too  the question goes to the maker
+//   an input is bad                  it came in so: a parameter, an input of the network, of what was not dumped or not
+//                                    asked for
+// Outputs that were not dumped, or cannot be read, are what others read of them.
+//
+// An answer is uncertain where the dump contradicts itself (an input is bad although its maker's output is not: the IR is
+// that of another run, or files were changed) and where nothing tells the order of the operators.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "check/first/first_nonfinite.h"
+#include "check/first/op_runs.h"
+#include "check/values/facts_reader.h"
+#include "check/values/health.h"
+
+namespace msdump::check {
+
+struct Cause {
+  FirstNonfinite found;
+  bool certain = true;
+};
+
+class CauseFinder {
+ public:
+  // `asked`: by run. All outlive it.
+  CauseFinder(const OpRuns& runs, FactsReader& facts, const ReadContext& context, const std::vector<bool>& asked)
+      : runs_(runs), facts_(facts), context_(context), asked_(asked), health_(runs, facts) {}
+
+  // What tells of the results of a run; of one without results, and nobody who read them, what it read. Outputs that
+  // turned out to be unreadable are replaced.
+  [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const;
+  // Errors only when interrupted.
+  Result<bool> is_bad(uint32_t run);
+  Result<Cause> explain(uint32_t run);
+  // Are its inputs all known, and none of them bad?
+  Result<bool> has_good_inputs(uint32_t run);
+  // Is an input bad, whatever its outputs are?
+  [[nodiscard]] const RunInput* bad_input(uint32_t run) const;
+  Result<FirstNonfinite> entered(uint32_t run, const RunInput& bad);
+
+ private:
+  [[nodiscard]] const RunInput* infinite_input(uint32_t run) const;  // of the network, with -inf among its values
+  [[nodiscard]] bool is_bad_input(const RunInput& input) const;
+  [[nodiscard]] bool is_empty(uint32_t tensor) const;  // of no element
+  [[nodiscard]] bool is_lost(uint32_t output) const { return facts_.has_read(output) && !facts_[output].known(); }
+  [[nodiscard]] FirstNonfinite start(uint32_t run) const;
+  [[nodiscard]] FirstNonfinite root(uint32_t run) const;
+  [[nodiscard]] std::string hidden_before(uint32_t run) const;
+  Result<uint32_t> module_parameter_like(uint32_t tensor);
+
+  const OpRuns& runs_;
+  FactsReader& facts_;
+  const ReadContext& context_;
+  const std::vector<bool>& asked_;
+  const HealthJudge health_;
+};
+
+}  // namespace msdump::check

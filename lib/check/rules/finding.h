@@ -1,0 +1,32 @@
+// What msdump check finds: about a tensor, an operator, a file, a step or a rank, with how bad it is and what to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/value.h"
+
+namespace msdump::check {
+
+// In this order: a note says something worth knowing about a healthy dump.
+enum class Severity : uint8_t { kNote, kWarning, kError };
+[[nodiscard]] std::string_view name_of(Severity severity);  // "note", ...
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+struct Finding {
+  std::string_view kind;  // the name of its rule (check/rules/rules.h)
+  Severity severity = Severity::kWarning;
+  uint32_t tensor = kNone;  // of the list; then rank, graph, step and path are those of the tensor
+  uint32_t op = kNone;      // OpRuns::operators()
+  std::optional<int64_t> rank, graph, step;
+  uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
+  std::string path;       // relative to the dump; empty: the tensor's or the file's, or no single file
+  report::Value value;    // the number that the rule judged
+  std::string message, hint;
+  std::string excuse = {};  // why it is but a note, as the end of the message; void for what is named as the first
+};
+
+}  // namespace msdump::check

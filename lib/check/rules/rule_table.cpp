@@ -1,0 +1,302 @@
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "check/rules/rules.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr double kNotGiven = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMost = std::numeric_limits<double>::max();
+
+RuleParameter number(std::string_view name, double standard = kNotGiven) { return {name, standard, -kMost, kMost}; }
+RuleParameter positive(std::string_view name, double standard = kNotGiven) { return {name, standard, 0, kMost}; }
+RuleParameter percentage(std::string_view name, double standard = kNotGiven) { return {name, standard, 0, 100}; }
+
+std::vector<RuleParameter> large_parameters() {
+  return {positive("abs_mean_gt"), number("max_gt"), number("min_gt"), number("mean_gt")};
+}
+std::vector<RuleParameter> small_parameters() {
+  return {positive("abs_mean_lt"), number("max_lt"), number("min_lt"), number("mean_lt")};
+}
+std::vector<RuleParameter> range_parameters() {
+  return {number("range_start_inclusive"),   number("range_end_inclusive"), percentage("range_percentage_lt"),
+          percentage("range_percentage_gt"), positive("max_min_lt"),        positive("max_min_gt")};
+}
+
+constexpr std::string_view kLarge = "mean |x|, max, min or mean is above its parameter";
+constexpr std::string_view kSmall = "mean |x|, max, min or mean is below its parameter";
+constexpr std::string_view kRange =
+    "the share of elements in [start, end], or max - min, is below or above its parameter";
+
+std::vector<RuleInfo> make_rules() {
+  using enum RuleId;
+  using enum Severity;
+  constexpr bool kOn = true, kOff = false;
+  return {
+      {kNan,
+       "nan",
+       "TO WO GE",
+       Target::kTensor,
+       kError,
+       Needs::kNumbers,
+       kOn,
+       {percentage("percentage_ge", 0)},
+       "an element is NaN. Of outputs that nothing reads a note: the kernel may never have written them"},
+      {kInf,
+       "inf",
+       "TO WO GE",
+       Target::kTensor,
+       kError,
+       Needs::kNumbers,
+       kOn,
+       {percentage("percentage_ge", 0)},
+       "an element is infinite. -inf alone is a note where it masks: beside one other value, made by a select or fill, "
+       "or handed on from an input"},
+      {kSaturation,
+       "saturation",
+       "",
+       Target::kTensor,
+       kWarning,
+       Needs::kNumbers,
+       kOn,
+       {percentage("percentage_ge", 0), percentage("fp8_percentage_ge", 1)},
+       "elements are the largest of their type (65504 of float16): too large, and clipped. Masks as in inf; of 8-bit "
+       "floats, whose scales use the edge, from fp8_percentage_ge on"},
+      {kSubnormal,
+       "subnormal",
+       "",
+       Target::kTensor,
+       kNote,
+       Needs::kElements,
+       kOn,
+       {percentage("percentage_ge", 50)},
+       "of the elements that are not zero so many are subnormal: they are about to vanish"},
+      {kAllZero,
+       "all_zero",
+       "TZ",
+       Target::kTensor,
+       kNote,
+       Needs::kNumbers,
+       kOn,
+       {percentage("zero_percentage_ge", 100)},
+       "so many elements are zero, of an output with an input that has other values"},
+      {kConstant,
+       "constant",
+       "",
+       Target::kTensor,
+       kNote,
+       Needs::kNumbers,
+       kOn,
+       {},
+       "max = min, not zero, of two elements and more, of an output with an input that has several values"},
+      {kTooLarge, "too_large", "TL", Target::kTensor, kWarning, Needs::kNumbers, kOff, large_parameters(), kLarge},
+      {kTooSmall, "too_small", "TS", Target::kTensor, kWarning, Needs::kNumbers, kOff, small_parameters(), kSmall},
+      {kTensorRange, "tensor_range", "TR", Target::kTensor, kWarning, Needs::kElements, kOff, range_parameters(),
+       kRange},
+      {kActivationRange, "activation_range", "AR", Target::kActivation, kWarning, Needs::kElements, kOff,
+       range_parameters(), kRange},
+      {kWeightInitialization,
+       "weight_initialization",
+       "WI",
+       Target::kWeight,
+       kWarning,
+       Needs::kNumbers,
+       kOff,
+       {percentage("zero_percentage_ge", 100), number("max_gt"), number("min_lt")},
+       "in the first step so many elements are zero, or max or min is beyond its parameter"},
+      {kWeightTooLarge, "weight_too_large", "WL", Target::kWeight, kWarning, Needs::kNumbers, kOff, large_parameters(),
+       kLarge},
+      {kWeightTooSmall, "weight_too_small", "WS", Target::kWeight, kWarning, Needs::kNumbers, kOff, small_parameters(),
+       kSmall},
+      {kWeightUnchanged,
+       "weight_unchanged",
+       "WNC",
+       Target::kWeight,
+       kNote,
+       Needs::kNumbers,
+       kOn,
+       {positive("rtol", 1e-5), positive("atol", 1e-8)},
+       "|x - x of the step before| <= atol + rtol |x of the step before| for all elements; from statistics: all "
+       "numbers are equal. A warning when it holds for every weight of the step"},
+      {kWeightChangeLarge,
+       "weight_change_large",
+       "WCL",
+       Target::kWeight,
+       kWarning,
+       Needs::kElements,
+       kOff,
+       {positive("abs_mean_update_ratio_gt", 0.1), positive("epsilon", 1e-9)},
+       "mean |x - p| / (mean |p| + epsilon) is above its parameter; p is the step before"},
+      {kWeightChangeSmall,
+       "weight_change_small",
+       "WCS",
+       Target::kWeight,
+       kWarning,
+       Needs::kElements,
+       kOff,
+       {positive("abs_mean_update_ratio_lt", 1e-4), positive("epsilon", 1e-9)},
+       "mean |x - p| / (mean |p| + epsilon) is below its parameter; p is the step before"},
+      {kGradientTooLarge, "gradient_too_large", "GL", Target::kGradient, kWarning, Needs::kNumbers, kOff,
+       large_parameters(), kLarge},
+      {kGradientExploding,
+       "gradient_exploding",
+       "",
+       Target::kGradient,
+       kWarning,
+       Needs::kNumbers,
+       kOn,
+       {positive("rms_gt", 1e6)},
+       "the root mean square of a weight's gradient is above its parameter (loss scaling counts in)"},
+      {kGradientVanishing, "gradient_vanishing", "GV", Target::kGradient, kWarning, Needs::kNumbers, kOn,
+       [] {
+         std::vector<RuleParameter> parameters = small_parameters();
+         parameters.push_back(positive("layer_ratio_lt", 1e-8));
+         return parameters;
+       }(),
+       "mean |x|, max, min or mean is below its parameter; or by layer: the root mean square of a weight's gradient is "
+       "smaller by layer_ratio_lt than the largest of the step (not of vectors, whose gradients may cancel out; of "
+       "exactly "
+       "0 a note, unless most are)"},
+      {kOperatorOverflow,
+       "operator_overflow",
+       "OO",
+       Target::kOperator,
+       kError,
+       Needs::kTree,
+       kOn,
+       {},
+       "the device noted an overflow (Opdebug), or the dump was set to overflowing operators (op_debug_mode 3)"},
+      {kException,
+       "exception",
+       "",
+       Target::kOperator,
+       kError,
+       Needs::kTree,
+       kOn,
+       {},
+       "the operator failed: extra-info of CANN, or a dump set to failing operators (op_debug_mode 4)"},
+      {kUnreadable,
+       "unreadable",
+       "",
+       Target::kTree,
+       kError,
+       Needs::kTree,
+       kOn,
+       {},
+       "a file, or a tensor of it, cannot be read: cut off, damaged, no permission"},
+      {kEmptyFile,
+       "empty_file",
+       "",
+       Target::kTree,
+       kError,
+       Needs::kTree,
+       kOn,
+       {},
+       "a file without a byte, of a kind that never is empty"},
+      {kSizeAgainstName,
+       "size_against_name",
+       "",
+       Target::kTree,
+       kError,
+       Needs::kTree,
+       kOn,
+       {},
+       "a raw file that holds more or less than the shape and dtype in its name"},
+      {kIncompleteStep,
+       "incomplete_step",
+       "",
+       Target::kTree,
+       kWarning,
+       Needs::kTree,
+       kOn,
+       {},
+       "a step with fewer tensors than others of the same rank and graph, or than the same step of other ranks, or "
+       "with none; a "
+       "note where scripts may branch"},
+      {kMissingStep,
+       "missing_step",
+       "",
+       Target::kTree,
+       kWarning,
+       Needs::kTree,
+       kOn,
+       {},
+       "a rank without steps that others have, or that ran and were to be dumped"},
+      {kStopped,
+       "stopped",
+       "",
+       Target::kTree,
+       kWarning,
+       Needs::kTree,
+       kOn,
+       {},
+       "from one operator on nothing was dumped, or msprobe was not stopped: the process ended in between"},
+      {kMissingFiles,
+       "missing_files",
+       "",
+       Target::kTree,
+       kNote,
+       Needs::kTree,
+       kOn,
+       {},
+       "operators with a kernel, by the IR or the execution order, without a tensor where others of their graph have "
+       "some; a warning where a fifth of all or more are missing"},
+      {kMissingSlots,
+       "missing_slots",
+       "",
+       Target::kTree,
+       kWarning,
+       Needs::kTree,
+       kOn,
+       {},
+       "operators with inputs and no output, or without an input that the IR tells of, in a dump that has both"},
+      {kUnexplainedFiles,
+       "unexplained_files",
+       "",
+       Target::kTree,
+       kNote,
+       Needs::kTree,
+       kOn,
+       {},
+       "tensors of operators that the IR does not have"},
+      {kPartialDump,
+       "partial_dump",
+       "",
+       Target::kTree,
+       kNote,
+       Needs::kTree,
+       kOn,
+       {},
+       "only inputs, only outputs or only some operators were dumped: what cannot be told for that"},
+  };
+}
+
+}  // namespace
+
+std::string_view name_of(Severity severity) {
+  static constexpr std::array<std::string_view, 3> kNames = {"note", "warning", "error"};
+  return kNames[static_cast<size_t>(severity)];
+}
+
+std::string_view name_of(Target target) {
+  static constexpr std::array<std::string_view, 6> kNames = {"tensor", "activation", "gradient",
+                                                             "weight", "operator",   "tree"};
+  return kNames[static_cast<size_t>(target)];
+}
+
+std::string_view name_of(Needs needs) {
+  static constexpr std::array<std::string_view, 4> kNames = {"tensors or statistics", "tensors or counts", "tensors",
+                                                             "names and sizes"};
+  return kNames[static_cast<size_t>(needs)];
+}
+
+std::span<const RuleInfo> all_rules() {
+  static const std::vector<RuleInfo> kTable = make_rules();
+  return kTable;
+}
+
+const RuleInfo& info(RuleId id) { return all_rules()[static_cast<size_t>(id)]; }
+
+}  // namespace msdump::check

@@ -1,0 +1,131 @@
+// The rules of msdump check: what each looks at, by which formula, with which parameters, and how bad it is when it
+// holds. The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas; they have
+// no thresholds until some are given. The others have defaults that are quiet on healthy dumps.
+//
+//   --rule NAME                      the rule with its defaults, also one that is off by default
+//   --rule NAME:param=value[,..]     with these parameters; NAME may be an abbreviation (TL), which may be of several
+//   --rule NAME:off                  not this one
+//   --rule none|default|all          all before it are forgotten: no rule, those that are on by default, every rule
+//   parameters of every rule         severity=error|warning|note, op=GLOB (only operators of this name)
+//
+// A file (--rules) has one such text a line, '#' begins a comment; it begins with no rule, so that it is the whole set.
+// Source of the watchpoints: reference/compare-and-check.md section 4.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "check/rules/finding.h"
+
+namespace msdump::check {
+
+enum class RuleId : uint8_t {
+  kNan,
+  kInf,
+  kSaturation,
+  kSubnormal,
+  kAllZero,
+  kConstant,
+  kTooLarge,
+  kTooSmall,
+  kTensorRange,
+  kActivationRange,
+  kWeightInitialization,
+  kWeightTooLarge,
+  kWeightTooSmall,
+  kWeightUnchanged,
+  kWeightChangeLarge,
+  kWeightChangeSmall,
+  kGradientTooLarge,
+  kGradientExploding,
+  kGradientVanishing,
+  kOperatorOverflow,
+  kException,
+  kUnreadable,
+  kEmptyFile,
+  kSizeAgainstName,
+  kIncompleteStep,
+  kMissingStep,
+  kStopped,
+  kMissingFiles,
+  kMissingSlots,
+  kUnexplainedFiles,
+  kPartialDump,
+};
+inline constexpr size_t kRules = 31;
+
+enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
+[[nodiscard]] std::string_view name_of(Target target);
+
+enum class Needs : uint8_t {
+  kNumbers,   // tensors, statistic.csv or dump.json
+  kCounts,    // tensors, or tables with the counts it is about
+  kElements,  // tensors only
+  kTree,      // names, sizes and headers
+};
+[[nodiscard]] std::string_view name_of(Needs needs);
+
+struct RuleParameter {
+  std::string_view name;
+  double standard;  // NaN: not judged until it is given
+  double least, most;
+};
+
+struct RuleInfo {
+  RuleId id;
+  std::string_view name;           // the word of machine output
+  std::string_view abbreviations;  // of MindInsight: "WO GE TO"
+  Target target;
+  Severity severity;
+  Needs needs;
+  bool standard;  // on by default
+  std::vector<RuleParameter> parameters;
+  std::string_view formula;
+};
+[[nodiscard]] std::span<const RuleInfo> all_rules();  // in the order of RuleId
+[[nodiscard]] const RuleInfo& info(RuleId id);
+
+struct Rule {
+  bool on = false;
+  Severity severity = Severity::kNote;
+  bool by_name = false;        // somebody asked for it, and not for all
+  std::vector<double> values;  // by RuleInfo::parameters; NaN: not judged
+  std::vector<std::string> ops;
+
+  // Are operators of this name looked at? A glob with '/' also fits the '_' of file names.
+  [[nodiscard]] bool takes(std::string_view op_name) const;
+};
+
+class RuleSet {
+ public:
+  static RuleSet defaults();
+  static RuleSet none();
+  // A set of its own. kUsage and the errors of reading name the file and the line.
+  static Result<RuleSet> read(const std::string& path);
+  static Result<RuleSet> parse(std::string_view text);
+
+  // One --rule. kUsage with did-you-mean.
+  Status apply(std::string_view text);
+  // Can every rule that was asked for by name hold? kUsage where one has no limit yet, or a range without ends, and where
+  // no rule is on at all.
+  [[nodiscard]] Status check_complete() const;
+
+  [[nodiscard]] const Rule& operator[](RuleId id) const { return rules_[static_cast<size_t>(id)]; }
+  [[nodiscard]] bool on(RuleId id) const { return (*this)[id].on; }
+  // Of a parameter that the rule has.
+  [[nodiscard]] double value(RuleId id, std::string_view parameter) const;
+  // Is any parameter of this name given, of a rule that is on?
+  [[nodiscard]] bool any_given(std::string_view parameter) const;
+
+ private:
+  RuleSet();
+  Status set_parameter(size_t rule, std::string_view name, std::string_view value);
+
+  std::vector<Rule> rules_;  // by RuleId
+};
+
+}  // namespace msdump::check

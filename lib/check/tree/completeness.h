@@ -1,0 +1,62 @@
+// Is all there that should be? Files that are cut or empty, steps and ranks with less than others, operators without
+// tensors, tensors without an operator, a dump that ended in the middle; each with what probably happened, and the setting
+// that would help.
+//
+// What is no fault: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
+// a Reshape that costs nothing); slots that input_output leaves out; steps that iteration leaves out; branches that one
+// step takes and another does not.
+// Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "check/first/op_runs.h"
+#include "check/rules/finding.h"
+#include "check/rules/rules.h"
+#include "check/tree/dump_settings.h"
+#include "check/tree/execution_order.h"
+#include "dump/index/selection.h"
+#include "dump/index/tensor_list.h"
+#include "info/tree_oddities.h"
+
+namespace msdump::check {
+
+struct CompletenessInput {
+  const OpRuns& runs;
+  const DumpSettings& settings;
+  const ExecutionOrders& orders;
+  const Selection& selection;           // rank, graph and step of what is looked at
+  const std::vector<Error>& failures;   // of files and tensors that could not be read
+  const std::vector<Oddity>& oddities;  // of the index
+};
+
+void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+
+// Parts of it.
+void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+
+// Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place
+// where a run ended. What is missing for other reasons has readers that were dumped. By operator.
+[[nodiscard]] std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>& dumped);
+// Of the tensors of these operators, in one step or in all, the operator with the latest time stamp; kNone: none has one.
+[[nodiscard]] uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step);
+
+[[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
+// Rank and step of what these rules have found already.
+using RankStep = std::pair<std::optional<int64_t>, int64_t>;
+[[nodiscard]] std::set<RankStep> told_of(const std::vector<Finding>& findings, std::span<const RuleId> rules);
+// A finding about a place in the tree.
+[[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
+
+}  // namespace msdump::check

@@ -1,0 +1,261 @@
+// Steps: those with less than others, those that ranks lack, those that ran and were not dumped.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/int_ranges.h"
+#include "base/text.h"
+#include "check/tree/completeness.h"
+#include "info/tree_oddities.h"
+#include "msprobe/names.h"
+
+namespace msdump::check {
+namespace {
+
+using Number = std::optional<int64_t>;
+
+constexpr size_t kEndsExplained = 10;
+
+std::string steps_text(const std::vector<int64_t>& steps) {
+  if (steps.size() == 1) return fmt::format("step {}", steps.front());
+  if (steps.size() <= 5) return fmt::format("steps {}", fmt::join(steps, ", "));
+  return fmt::format("{} steps from {} to {}", steps.size(), steps.front(), steps.back());
+}
+
+class StepJudge {
+ public:
+  StepJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
+      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {
+    for (const IndexedFolder& folder : index_.folders()) {
+      const FolderIdentity& identity = folder.identity;
+      if (identity.step) steps_of_[{identity.rank, identity.graph}].insert(*identity.step);
+    }
+  }
+
+  void run() {
+    if (!input_.settings.of_overflows() && !input_.settings.of_exceptions()) {
+      judge_operators_of_steps();
+      judge_counts();
+    }
+    judge_lacking();
+    judge_executed();
+  }
+
+ private:
+  struct Step {
+    std::set<uint32_t> operators;
+    uint32_t folder = 0;
+  };
+  using Graph = std::pair<Number, Number>;  // rank, graph
+
+  [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
+    return index_.files()[input_.runs.record(input_.runs.any_tensor_of(run)).file].folder;
+  }
+
+  // Operators that most steps have, and one has not.
+  void judge_operators_of_steps() {
+    std::map<Graph, std::map<int64_t, Step>> graphs;
+    for (const OpRun& run : input_.runs.runs()) {
+      if (!run.step || input_.runs.any_tensor_of(run) == kNone) continue;
+      Step& step = graphs[{run.rank, run.graph}][*run.step];
+      if (step.operators.empty()) step.folder = folder_of(run);
+      step.operators.insert(input_.runs.same_in_all_steps(run.op));
+    }
+    add_steps_without_tensors(graphs);
+    for (const auto& [graph, steps] : graphs) ++graphs_of_[graph.first];
+    for (const auto& [graph, steps] : graphs) {
+      if (steps.size() < 2) continue;
+      std::map<uint32_t, size_t> how_often;
+      for (const auto& [number, step] : steps) {
+        for (const uint32_t op : step.operators) ++how_often[op];
+      }
+      for (const auto& [number, step] : steps) {
+        const bool first = number == steps.begin()->first;
+        const bool compiled = input_.runs.has_flow() && graphs_of_[graph.first] == 1;
+        if (first && !compiled && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
+        judge_step(graph, number, step, how_often, steps.size(), number == steps.rbegin()->first);
+      }
+    }
+  }
+
+  // Those with a file that tells of tensors, and none in it.
+  void add_steps_without_tensors(std::map<Graph, std::map<int64_t, Step>>& graphs) const {
+    for (const IndexedFile& file : index_.files()) {
+      const bool tells =
+          file.family != nullptr || file.kind == FileKind::kDumpJson || file.kind == FileKind::kStackJson;
+      const FolderIdentity& folder = index_.folders()[file.folder].identity;
+      if (!tells || !folder.step || !selected(folder)) continue;
+      const auto found = graphs.find({folder.rank, folder.graph});
+      if (found != graphs.end()) found->second.try_emplace(*folder.step, Step{{}, file.folder});
+    }
+  }
+
+  void judge_step(const Graph& graph, int64_t number, const Step& step, const std::map<uint32_t, size_t>& how_often,
+                  size_t steps, bool is_last) {
+    std::vector<uint32_t> missing;
+    for (const auto& [op, count] : how_often) {
+      if (step.operators.count(op) == 0 && count * 2 > steps - 1) missing.push_back(op);
+    }
+    if (missing.empty()) return;
+    const bool ended = missing.size() > 1 && is_last && !step.operators.empty() && is_end(missing, step.operators);
+    const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
+    told_.insert(step.folder);
+    if (!rules_.on(id)) return;
+    const auto name = [&](uint32_t op) { return input_.runs.operators()[op].name; };
+    std::vector<std::string> names;
+    for (const uint32_t op : missing) names.push_back(name(op));
+    const bool one = missing.size() == 1;
+    std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
+                                      one ? "is" : "are", first_names(names));
+    if (ended && ++ends_ <= kEndsExplained) {
+      std::vector<bool> ops(input_.runs.operators().size(), false);
+      for (uint32_t op = 0; op < ops.size(); ++op)
+        ops[op] = step.operators.count(input_.runs.same_in_all_steps(op)) > 0;
+      const uint32_t last = last_in_time(input_.runs, ops, number);
+      if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
+    }
+    Finding finding = tree_finding(rules_, id, message);
+    // Scripts may call more in one step than in another, and take another branch; one compiled graph has no choice.
+    const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
+    const bool branches = graphs_of_[graph.first] > 1 && missing.size() * 10 < step.operators.size();
+    if (id == RuleId::kIncompleteStep && !step.operators.empty() && (of_msprobe || branches))
+      finding.severity = std::min(finding.severity, Severity::kNote);
+    set_place(finding, graph, number, index_.folders()[step.folder].relative);
+    finding.value = missing.size();
+    finding.hint =
+        id == RuleId::kStopped
+            ? "the process ended or the disk was full while this step was written; it is still being written "
+              "if the run goes on"
+            : "a branch that this step did not take looks so, too; else files were lost";
+    findings_.push_back(std::move(finding));
+  }
+
+  // Is what is missing all behind what is there: by what reads what, else by the order?
+  [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
+    if (!input_.runs.has_flow()) return missing.front() > *there.rbegin();
+    std::vector<bool> dumped(input_.runs.operators().size(), false);
+    for (const uint32_t op : there) dumped[op] = true;
+    const std::vector<bool> unread = unread_of_missing(input_.runs, dumped);
+    return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) { return unread[op]; });
+  }
+
+  static void set_place(Finding& finding, const Graph& graph, int64_t step, std::string path) {
+    finding.rank = graph.first;
+    finding.graph = graph.second;
+    finding.step = step;
+    finding.path = std::move(path);
+  }
+
+  // By numbers of files, where names did not tell.
+  void judge_counts() {
+    // Which tensors are missing says more than how many.
+    const std::set<RankStep> told_by_tensors =
+        told_of(findings_, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
+    const bool loops = has_loops();
+    for (const Oddity& oddity : input_.oddities) {
+      const bool empty = oddity.kind == OddityKind::kEmptyStep;
+      if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
+      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
+      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+      if (folder.step && told_by_tensors.count({folder.rank, *folder.step}) > 0) continue;
+      Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
+      set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
+      finding.hint = empty
+                         ? "the folder of a step is made before its first file: the run ended there, or dumped nothing "
+                           "in this step (kernels, iteration, support_device)"
+                         : "operators in loops and branches may run more or less often; else files were lost, or the "
+                           "run ended";
+      // How often a loop runs differs from step to step.
+      if (!empty && loops) finding.severity = Severity::kNote;
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // A run ends in a later step; the first one may have more to do than the others, or less: of two nobody knows which is
+  // right, and msprobe misses the first step of an optimizer.
+  static bool may_differ(const FolderIdentity& folder, size_t steps) {
+    return steps == 2 || folder.layout == Layout::kMsprobe;
+  }
+
+  [[nodiscard]] bool is_excused(const FolderIdentity& folder) const {
+    const auto found = steps_of_.find({folder.rank, folder.graph});
+    if (found == steps_of_.end()) return false;
+    const std::set<int64_t>& steps = found->second;
+    return steps.size() > 1 && folder.step == *steps.begin() && may_differ(folder, steps.size());
+  }
+
+  [[nodiscard]] bool has_loops() const {
+    const auto& runs = input_.runs.runs();
+    return std::any_of(runs.begin(), runs.end(), [](const OpRun& run) { return run.occurrence > 0; });
+  }
+
+  [[nodiscard]] bool selected(const FolderIdentity& folder) const {
+    return input_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0});
+  }
+
+  void judge_lacking() {
+    if (!rules_.on(RuleId::kMissingStep)) return;
+    for (const Oddity& oddity : input_.oddities) {
+      if (oddity.kind != OddityKind::kLackingSteps) continue;
+      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
+      if (!selected(folder)) continue;
+      Finding finding = tree_finding(rules_, RuleId::kMissingStep, oddity.text);
+      finding.rank = folder.rank;
+      finding.path = path_of(index_, oddity);
+      finding.hint = "that process ended earlier, its disk was full, or its configuration has another iteration";
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // Steps that ran, by ms_global_execution_order_graph_G.csv, that were to be dumped, and are not there.
+  void judge_executed() {
+    const DumpSettings& settings = input_.settings;
+    if (!rules_.on(RuleId::kMissingStep) || settings.iteration.empty() || settings.op_debug_mode.value_or(0) != 0)
+      return;
+    const auto wanted = settings.iteration == "all" ? IntRanges() : IntRanges::parse(settings.iteration);
+    if (!wanted) return;
+    std::map<Number, std::set<int64_t>> dumped;  // by rank
+    for (const IndexedFolder& folder : index_.folders()) {
+      if (folder.identity.step) dumped[folder.identity.rank].insert(*folder.identity.step);
+    }
+    for (const auto& [rank, steps] : input_.orders.steps) {
+      std::vector<int64_t> lacking;
+      for (const int64_t step : steps) {
+        const bool asked = wanted->empty() || wanted->contains(step);
+        const bool chosen = input_.selection.matches_folder({rank, std::nullopt, step, {}, 0});
+        if (asked && chosen && dumped[rank].count(step) == 0) lacking.push_back(step);
+      }
+      // With nothing there at all the folder of another run may be meant.
+      if (lacking.empty() || dumped[rank].empty()) continue;
+      Finding finding = tree_finding(rules_, RuleId::kMissingStep,
+                                     fmt::format("not there, although run and to be dumped (iteration \"{}\"): {}",
+                                                 settings.iteration, steps_text(lacking)));
+      finding.rank = rank;
+      finding.value = lacking.size();
+      finding.hint = "they were deleted, the disk was full, or the run still goes on";
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  const CompletenessInput& input_;
+  const DumpIndex& index_;
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+  std::set<uint32_t> told_;                                          // folders of steps
+  std::map<std::pair<Number, Number>, std::set<int64_t>> steps_of_;  // by rank and graph
+  std::map<Number, size_t> graphs_of_;                               // by rank
+  size_t ends_ = 0;
+};
+
+}  // namespace
+
+void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
+  StepJudge(input, rules, findings).run();
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,171 @@
+#include "check/values/facts_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/index/host_tensor.h"
+#include "kernels/reduce/reduce.h"
+#include "stats/compute.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr int64_t kSlabElements = int64_t{1} << 16;
+
+bool has_elements(const TensorRecord& tensor) {
+  return tensor.has_elements && (!tensor.broken || tensor.table == kNoTable);
+}
+
+// The type of the two parts of a complex number.
+std::optional<DType> part_of(DType dtype) {
+  if (dtype == DType::kComplex64) return DType::kFloat32;
+  if (dtype == DType::kComplex128) return DType::kFloat64;
+  return std::nullopt;
+}
+
+Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
+  return make_error(ErrorCode::kBadCsv, "'{}' is no number", excerpt(values.bad_number))
+      .with_tensor(fmt::format("{} {} {}", tensor.name.op_name, name_of(tensor.name.io), tensor.name.slot))
+      .with_offset(tensor.row_offset);
+}
+
+stats::ComputeOptions options_for(bool with_mean_abs) {
+  stats::ComputeOptions options;
+  options.honest = options.finite = true;
+  options.wanted.sum = options.wanted.squares = options.wanted.extremes = options.wanted.counts = true;
+  options.wanted.codes = true;
+  options.wanted.mean_abs = with_mean_abs;
+  return options;
+}
+
+}  // namespace
+
+FactsReader::FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs)
+    : index_(&index),
+      tensors_(&tensors),
+      tables_(index),
+      with_mean_abs_(with_mean_abs),
+      facts_(tensors.size()),
+      read_(tensors.size(), false) {}
+
+void FactsReader::limit_to(const std::vector<bool>& tensors) {
+  for (size_t i = 0; i < read_.size(); ++i) read_[i] = read_[i] || !tensors[i];
+}
+
+Status FactsReader::read_all(const ReadContext& context) {
+  std::vector<uint32_t> all(tensors_->size());
+  std::iota(all.begin(), all.end(), 0U);
+  return read(all, context);
+}
+
+Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& context) {
+  std::vector<uint32_t> with_elements, in_tables;
+  for (const uint32_t tensor : tensors) {
+    if (read_[tensor]) continue;
+    read_[tensor] = true;
+    const TensorRecord& record = (*tensors_)[tensor];
+    if (record.broken) continue;
+    ++count_read_;
+    if (has_elements(record)) {
+      with_elements.push_back(tensor);
+    } else if (record.table != kNoTable) {
+      in_tables.push_back(tensor);
+    }
+  }
+  read_elements(with_elements, context);
+  read_tables(in_tables, context);
+  return context.cancel.check();
+}
+
+void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const ReadContext& context) {
+  std::vector<stats::ComputeItem> items;
+  items.reserve(tensors.size());
+  for (const uint32_t tensor : tensors) items.push_back({&(*tensors_)[tensor]});
+  stats::compute(*index_, items, options_for(with_mean_abs_), {context.pool, context.cancel, context.progress},
+                 [&](size_t item, Result<stats::TensorStatistics>&& statistics) {
+                   const uint32_t tensor = tensors[item];
+                   if (!statistics) return keep_failure(tensor, std::move(statistics).error());
+                   TensorFacts& facts = facts_[tensor];
+                   facts = facts_of(*statistics);
+                   if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+                   if (statistics->supported) return;
+                   Status parts = read_parts(tensor, context.cancel);
+                   if (!parts) keep_failure(tensor, std::move(parts).error());
+                 });
+}
+
+// Of complex numbers, which are no numbers to the statistics.
+Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
+  const auto part = part_of(facts_[tensor].dtype);
+  if (!part) return {};
+  MSDUMP_TRY(HostTensor host, HostTensor::open(*index_, (*tensors_)[tensor], {}));
+  if (part_of(host.dtype()) != part) return {};
+  kernels::ReduceRule rule;
+  rule.finite_only = true;
+  kernels::ChunkStatistics state = kernels::start_statistics(rule);
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlabElements, host.count())) * host.element_bytes());
+  for (int64_t first = 0; first < host.count(); first += kSlabElements) {
+    MSDUMP_CHECK_OK(cancel.check());
+    const int64_t count = std::min(kSlabElements, host.count() - first);
+    MSDUMP_CHECK_OK(host.read(first, count, slab.data()));
+    const kernels::ReduceLane lane{*part, slab.data(), 2 * count, &state};
+    kernels::reduce({&lane, 1}, rule);
+  }
+  MSDUMP_CHECK_OK(host.check_unchanged());
+  TensorFacts& facts = facts_[tensor];
+  facts.from = TensorFacts::From::kElements;
+  facts.elements = static_cast<uint64_t>(host.count());  // of which the parts were counted
+  facts.has_nan = state.nan > 0;
+  facts.has_positive_inf = state.positive_inf > 0;
+  facts.has_negative_inf = state.negative_inf > 0;
+  if (state.entered == 0) return {};
+  facts.min = state.min;
+  facts.max = state.max;
+  facts.mean = state.sum / static_cast<double>(state.entered);
+  facts.l2norm = std::sqrt(state.squares);
+  return {};
+}
+
+void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadContext& context) {
+  constexpr int64_t kPiece = 1024;
+  const auto count = static_cast<int64_t>(tensors.size());
+  using Values = std::vector<Result<StatisticValues>>;
+  context.pool.ordered_for((count + kPiece - 1) / kPiece,
+                           [&](int64_t piece) {
+                             Values values;
+                             for (int64_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, count); ++i) {
+                               if (context.cancel.cancelled()) break;
+                               values.push_back(tables_.values_of((*tensors_)[tensors[static_cast<size_t>(i)]]));
+                             }
+                             return values;
+                           },
+                           [&](int64_t piece, Values&& values) {
+                             for (size_t i = 0; i < values.size(); ++i) {
+                               const uint32_t tensor = tensors[static_cast<size_t>(piece * kPiece) + i];
+                               if (values[i] && !values[i]->bad_number.empty()) {
+                                 keep_failure(tensor, bad_row(*values[i], (*tensors_)[tensor]));
+                               } else if (values[i]) {
+                                 facts_[tensor] = facts_of(*values[i]);
+                                 count_blind_ += facts_[tensor].from == TensorFacts::From::kNothing ? 1U : 0U;
+                               } else {
+                                 keep_failure(tensor, std::move(values[i]).error());
+                               }
+                             }
+                           });
+}
+
+void FactsReader::keep_failure(uint32_t tensor, Error&& error) {
+  if (error.code == ErrorCode::kCancelled) return;
+  --count_read_;
+  const TensorRecord& record = (*tensors_)[tensor];
+  if (error.path.empty()) error.path = index_->path_of(index_->files()[record.file]);
+  failures_.push_back(std::move(error));
+}
+
+}  // namespace msdump::check

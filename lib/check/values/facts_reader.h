@@ -1,0 +1,62 @@
+// FactsReader: the facts of the tensors of a dump, read once, when they are asked for: all of them in one pass, or the few
+// that a search needs. Elements where there are any, else the row of a table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "check/values/tensor_facts.h"
+#include "compare/statistics/statistic_tables.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "io/cancel.h"
+#include "io/progress.h"
+#include "io/worker_pool.h"
+
+namespace msdump::check {
+
+struct ReadContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+  ProgressSink* progress = nullptr;
+};
+
+class FactsReader {
+ public:
+  // The list and the index outlive it.
+  FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs);
+
+  // Nothing is to be known of the others: the user has asked for a part of the dump.
+  void limit_to(const std::vector<bool>& tensors);
+
+  // Those of these tensors that are not known yet. An error only when interrupted; a tensor that cannot be read is in
+  // failures(), and nothing is known of it.
+  Status read(std::span<const uint32_t> tensors, const ReadContext& context);
+  Status read_all(const ReadContext& context);
+
+  [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
+  [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
+  [[nodiscard]] size_t count_read() const { return count_read_; }
+  // Of these, those of whose values nothing is known: a row of checksums, or of nothing.
+  [[nodiscard]] size_t count_without_values() const { return count_blind_; }
+  [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
+
+ private:
+  void read_elements(const std::vector<uint32_t>& tensors, const ReadContext& context);
+  void read_tables(const std::vector<uint32_t>& tensors, const ReadContext& context);
+  Status read_parts(uint32_t tensor, const CancelToken& cancel);
+  void keep_failure(uint32_t tensor, Error&& error);
+
+  const DumpIndex* index_;
+  const std::vector<TensorRecord>* tensors_;
+  StatisticTables tables_;
+  bool with_mean_abs_;
+  std::vector<TensorFacts> facts_;  // by tensor
+  std::vector<bool> read_;
+  std::vector<Error> failures_;
+  size_t count_read_ = 0, count_blind_ = 0;
+};
+
+}  // namespace msdump::check

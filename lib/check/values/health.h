@@ -1,0 +1,54 @@
+// Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is how attention masks, and scores under a mask,
+// look; it is no fault when
+//
+//   * an input of the operator has some already (of a sum: as many), or
+//   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are no
+//     results (-1e9, the smallest float32), or
+//   * it is a parameter that holds one other value at most: a mask that the network keeps, or
+//   * nothing is known of its inputs, and it is none that makes infinities (log, a quotient, a power)
+//
+// The edge of a type (-65504, the smallest float32) masks the same way.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "check/first/op_runs.h"
+#include "check/values/facts_reader.h"
+
+namespace msdump::check {
+
+enum class Health : uint8_t { kUnknown, kFinite, kMasked, kBad };
+
+class HealthJudge {
+ public:
+  HealthJudge(const OpRuns& runs, const FactsReader& facts) : runs_(runs), facts_(facts) {}
+
+  // Of an output its run's inputs are to have been read where needs_inputs() says so.
+  [[nodiscard]] Health of(uint32_t tensor) const;
+  // Of what a run made, whoever's input shows it.
+  [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
+  [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
+  // An infinity that came in, as a constant or a parameter (where a running minimum begins), and of which every operator
+  // that read it made something finite. The outputs of these are to have been read.
+  [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
+  // Has a sum more -inf than its terms, all of which are known, can put into it?
+  [[nodiscard]] bool has_more_than_its_terms(uint32_t tensor, uint32_t run) const;
+  // The tensors that tell of an input: what was dumped of it, else the output that it was.
+  [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
+
+ private:
+  [[nodiscard]] bool has_finite_outputs(uint32_t run) const;
+  [[nodiscard]] Health of_negative_infinity(uint32_t tensor, uint32_t run) const;
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+};
+
+// One finite value at most beside its infinities.
+[[nodiscard]] bool is_two_valued(const TensorFacts& facts);
+// Does an operator of this type write values that it was given, or move them about?
+[[nodiscard]] bool puts_given_values(std::string_view op_type);
+
+}  // namespace msdump::check

@@ -1,0 +1,290 @@
+#include "check/values/overflow.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/order.h"
+#include "base/text.h"
+#include "check/values/value_rules.h"
+#include "dump/names/file_name.h"
+#include "info/file_facts.h"
+#include "info/tree_facts.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr uint64_t kNoContext = 65535;
+constexpr size_t kMostBits = 8;
+
+// Numbers and "0x.." texts alike.
+std::optional<uint64_t> number_of(const report::Value& value) {
+  if (const auto* const number = std::get_if<int64_t>(&value.storage())) return static_cast<uint64_t>(*number);
+  if (const auto* const number = std::get_if<uint64_t>(&value.storage())) return *number;
+  const auto* const text = std::get_if<std::string>(&value.storage());
+  if (text == nullptr || !text->starts_with("0x")) return std::nullopt;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data() + 2, text->data() + text->size(), number, 16);
+  return error == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<uint64_t> field(const report::Object& section, std::string_view name) {
+  const report::Value* const value = section.find(name);
+  return value == nullptr ? std::nullopt : number_of(*value);
+}
+
+std::vector<uint64_t> status_of(const report::Object& section) {
+  const report::Value* const value = section.find("status");
+  if (value == nullptr) return {};
+  std::vector<uint64_t> words;
+  if (const auto* const list = std::get_if<report::List>(&value->storage())) {
+    for (const report::Value& word : *list) words.push_back(number_of(word).value_or(0));
+  } else if (const auto word = number_of(*value)) {
+    words.push_back(*word);
+  }
+  return words;
+}
+
+bool is_hit(const std::vector<uint64_t>& status) {
+  return std::any_of(status.begin(), status.end(), [](uint64_t word) { return word != 0; });
+}
+
+std::string details_of(const report::Object& section) {
+  struct Word {
+    std::string_view field, text;
+  };
+  constexpr std::array kPlain = {Word{"model_id", "model"},     Word{"context_id", "context"},
+                                 Word{"thread_id", "thread"},   Word{"core_id", "core"},
+                                 Word{"block_id", "block"},     Word{"block_idx", "block"},
+                                 Word{"channel_id", "channel"}, Word{"cpu_id", "AI CPU"}};
+  constexpr std::array kAddresses = {Word{"kernel_code", "kernel"}, Word{"pc_start", "program"},
+                                     Word{"src_addr", "from"}, Word{"dst_addr", "to"}};
+  std::string text;
+  for (const Word& word : kPlain) {
+    const auto value = field(section, word.field);
+    if (!value || *value == kNoContext) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word.text, *value);
+  }
+  for (const Word& word : kAddresses) {
+    const auto value = field(section, word.field);
+    if (value.value_or(0) != 0) text += fmt::format("{}{} at {:#x}", text.empty() ? "" : ", ", word.text, *value);
+  }
+  return text;
+}
+
+// The sections of a record, of either generation.
+class Sections {
+ public:
+  explicit Sections(const report::Value& record) {
+    const auto* const object = std::get_if<report::Object>(&record.storage());
+    if (object == nullptr) return;
+    if (const report::Value* const list = object->find("acc_list")) {
+      add_new(*list);
+      return;
+    }
+    for (const report::Member& member : object->members()) {
+      if (const auto* const section = std::get_if<report::Object>(&member.value.storage()))
+        sections.emplace_back(member.key, section);
+    }
+  }
+
+  std::vector<std::pair<std::string, const report::Object*>> sections;
+
+ private:
+  // One object, or a list of them.
+  void add_new(const report::Value& value) {
+    if (const auto* const list = std::get_if<report::List>(&value.storage())) {
+      for (const report::Value& item : *list) {
+        if (std::holds_alternative<report::Object>(item.storage())) add_new(item);
+      }
+      return;
+    }
+    const auto* const object = std::get_if<report::Object>(&value.storage());
+    if (object == nullptr) return;
+    const report::Value* const type = object->find("acc_type");
+    const report::Value* const data = object->find("data");
+    const auto* const name = type == nullptr ? nullptr : std::get_if<std::string>(&type->storage());
+    const auto* const section = data == nullptr ? nullptr : std::get_if<report::Object>(&data->storage());
+    if (section != nullptr) sections.emplace_back(name == nullptr ? "accelerator" : *name, section);
+  }
+};
+
+// What the name of a record says, with or without the ".output.0.json" of the JSON form.
+using RecordName = DumpFileName;
+RecordName name_of_record(std::string_view name) {
+  if (const size_t end = name.rfind(".output."); end != std::string_view::npos) name = name.substr(0, end);
+  return parse_dump_file_name(name).value_or(RecordName{});
+}
+
+class OperatorFinder {
+ public:
+  explicit OperatorFinder(const OpRuns& runs) : runs_(runs) {
+    for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+      const NameFacts& name = runs.record(tensor).name;
+      if (name.task_id && name.stream_id) by_task_.emplace_back(*name.task_id, *name.stream_id, tensor);
+    }
+    std::sort(by_task_.begin(), by_task_.end());
+  }
+
+  void join(OverflowHit& hit, const IndexedFile& file, const RecordName& name) const {
+    if (hit.task_id && hit.stream_id) hit.tensor = find(*hit.task_id, *hit.stream_id, hit, file);
+    if (hit.tensor == kNone && name.task_id && name.stream_id) {
+      hit.tensor = find(static_cast<uint64_t>(*name.task_id), static_cast<uint64_t>(*name.stream_id), hit, file);
+      hit.by_file_name = hit.tensor != kNone;
+    }
+    if (hit.tensor != kNone) hit.op = runs_.op_of(hit.tensor);
+  }
+
+ private:
+  // The nearest tensor with these numbers: in the same folder, else of the same step and rank.
+  [[nodiscard]] uint32_t find(uint64_t task, uint64_t stream, const OverflowHit& hit, const IndexedFile& file) const {
+    const auto key = std::tuple(static_cast<int64_t>(task), static_cast<int64_t>(stream), uint32_t{0});
+    uint32_t best = kNone;
+    int best_rank = 0;
+    for (auto at = std::lower_bound(by_task_.begin(), by_task_.end(), key); at != by_task_.end(); ++at) {
+      if (std::get<0>(*at) != std::get<0>(key) || std::get<1>(*at) != std::get<1>(key)) break;
+      const uint32_t tensor = std::get<2>(*at);
+      const IndexedFile& other = runs_.side().index->files()[runs_.record(tensor).file];
+      const FolderIdentity& folder = runs_.side().index->folders()[other.folder].identity;
+      const bool same_rank = !folder.rank || !hit.rank || folder.rank == hit.rank;
+      const bool same_step = !folder.step || !hit.step || folder.step == hit.step;
+      const int rank = other.folder == file.folder ? 2 : same_rank && same_step ? 1 : 0;
+      if (rank > best_rank) {
+        best = tensor;
+        best_rank = rank;
+      }
+    }
+    return best;
+  }
+
+  const OpRuns& runs_;
+  std::vector<std::tuple<int64_t, int64_t, uint32_t>> by_task_;
+};
+
+std::string section_text(const std::string& section) {
+  if (section == "AIC") return "cube core (AIC)";
+  if (section == "AIV") return "vector core (AIV)";
+  if (section == "AICPU") return "AI CPU";
+  if (section == "SDMA") return "data mover (SDMA)";
+  return section;
+}
+
+std::string bits_of(uint64_t word) {
+  std::string text;
+  size_t count = 0;
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((word >> bit & 1) == 0) continue;
+    if (++count > kMostBits) return "";
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", bit);
+  }
+  return fmt::format(" ({} {})", count == 1 ? "bit" : "bits", text);
+}
+
+}  // namespace
+
+std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& selection, const CancelToken& cancel,
+                                        std::vector<Error>& failures) {
+  const DumpIndex& index = *runs.side().index;
+  std::vector<OverflowHit> hits;
+  std::optional<OperatorFinder> finder;
+  for (uint32_t i = 0; i < index.files().size() && !cancel.cancelled(); ++i) {
+    const IndexedFile& file = index.files()[i];
+    if (kind_in_tree(file) != FileKind::kOpdebug || !selection.matches_folder(index.identity_of(file))) continue;
+    if (!finder) finder.emplace(runs);
+    const FileFacts facts = read_file_facts(index, file, cancel);
+    for (const Error& problem : facts.problems) {
+      failures.push_back(problem);
+      if (failures.back().path.empty()) failures.back().path = index.path_of(file);
+    }
+    const report::Value* const record = facts.detail.find("record");
+    if (record == nullptr) continue;
+    const Sections sections(*record);
+    const RecordName name = name_of_record(file.shown_name());
+    for (const auto& [title, section] : sections.sections) {
+      OverflowHit hit;
+      hit.status = status_of(*section);
+      if (!is_hit(hit.status)) continue;
+      const Identity identity = index.identity_of(file);
+      hit.file = i;
+      hit.section = title;
+      hit.rank = identity.rank;
+      hit.graph = identity.graph;
+      hit.step = identity.step;
+      hit.timestamp = name.timestamp;
+      hit.task_id = field(*section, "task_id");
+      hit.stream_id = field(*section, "stream_id");
+      hit.details = details_of(*section);
+      finder->join(hit, file, name);
+      hits.push_back(std::move(hit));
+    }
+  }
+  std::stable_sort(hits.begin(), hits.end(), [](const OverflowHit& a, const OverflowHit& b) {
+    return std::tuple(known_first(a.step), parse_u64(a.timestamp).value_or(UINT64_MAX)) <
+           std::tuple(known_first(b.step), parse_u64(b.timestamp).value_or(UINT64_MAX));
+  });
+  return hits;
+}
+
+std::string describe(const OverflowHit& hit) {
+  std::string status;
+  for (const uint64_t word : hit.status) status += fmt::format("{}{:#x}", status.empty() ? "" : " ", word);
+  const std::string bits = hit.status.size() == 1 ? bits_of(hit.status.front()) : "";
+  const auto number = [](const std::optional<uint64_t>& id) { return id ? std::to_string(*id) : "not said"; };
+  return fmt::format("{}: status {}{}, task {}, stream {}{}{}", section_text(hit.section), status, bits,
+                     number(hit.task_id), number(hit.stream_id), hit.details.empty() ? "" : ", ", hit.details);
+}
+
+void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, const RuleSet& rules,
+                     std::vector<Finding>& findings) {
+  if (!rules.on(RuleId::kOperatorOverflow)) return;
+  const DumpIndex& index = *runs.side().index;
+  std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
+  for (const OverflowHit& hit : hits) {
+    const bool first = seen.emplace(hit.rank, hit.step).second;
+    if (hit.op != kNone && !rules[RuleId::kOperatorOverflow].takes(runs.operators()[hit.op].name)) continue;
+    Finding finding;
+    finding.kind = info(RuleId::kOperatorOverflow).name;
+    finding.severity = rules[RuleId::kOperatorOverflow].severity;
+    finding.op = hit.op;
+    finding.rank = hit.rank;
+    finding.graph = hit.graph;
+    finding.step = hit.step;
+    finding.path = index.relative_path_of(index.files()[hit.file]);
+    finding.value = *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; });
+    finding.message = describe(hit);
+    if (first && hits.size() > 1) finding.message += "; the first of this step";
+    if (hit.by_file_name) finding.message += "; the operator is that of the task in the record's file name";
+    if (hit.op == kNone) {
+      finding.message += "; no file here is of that task";
+      finding.hint = "dump all operators of the step (dump_mode 0) beside op_debug_mode to see which one it is";
+    }
+    findings.push_back(std::move(finding));
+  }
+}
+
+void judge_debug_trees(const OpRuns& runs, const DumpSettings& settings, const RuleSet& rules,
+                       std::vector<Finding>& findings) {
+  const DumpIndex& index = *runs.side().index;
+  std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
+  for (const OpRun& run : runs.runs()) {
+    const uint32_t tensor = runs.any_tensor_of(run);
+    if (tensor == kNone) continue;
+    const FolderIdentity& folder = index.folders()[index.files()[runs.record(tensor).file].folder].identity;
+    const bool failed = settings.of_exceptions() || folder.layout == Layout::kException;
+    if (!failed && !settings.of_overflows()) continue;
+    const RuleId id = failed ? RuleId::kException : RuleId::kOperatorOverflow;
+    if (!rules.on(id) || !rules[id].takes(runs.operators()[run.op].name)) continue;
+    const bool first = seen.emplace(run.rank, run.step).second;
+    Finding finding = finding_of(runs, rules, id, tensor);
+    finding.message =
+        failed ? "it was dumped because it failed" : "it was dumped because it overflowed (op_debug_mode 3)";
+    if (!failed && first) finding.message += "; the first of this step";
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace msdump::check

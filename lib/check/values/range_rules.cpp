@@ -1,0 +1,166 @@
+#include "check/values/range_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "check/values/value_rules.h"
+#include "kernels/widen/widen.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr int64_t kSlab = int64_t{1} << 16;  // elements
+
+uint64_t count_halves_in(const std::byte* elements, int64_t count, double first, double last) {
+  uint64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    uint16_t code = 0;
+    std::memcpy(&code, elements + static_cast<size_t>(i) * sizeof code, sizeof code);
+    const auto value = static_cast<double>(kernels::decode_float16(code));
+    found += value >= first && value <= last ? 1 : 0;
+  }
+  return found;
+}
+
+template <class T>
+uint64_t count_in(const std::byte* elements, int64_t count, double first, double last) {
+  uint64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    T element{};
+    std::memcpy(&element, elements + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    const auto value = static_cast<double>(element);
+    found += value >= first && value <= last ? 1 : 0;
+  }
+  return found;
+}
+
+Result<uint64_t> count_in(DType dtype, const std::byte* elements, int64_t count, double first, double last) {
+  switch (dtype) {
+    case DType::kFloat16: return count_halves_in(elements, count, first, last);
+    case DType::kFloat32: return count_in<float>(elements, count, first, last);
+    case DType::kFloat64: return count_in<double>(elements, count, first, last);
+    case DType::kInt8:
+    case DType::kInt4:
+    case DType::kInt2: return count_in<int8_t>(elements, count, first, last);
+    case DType::kUint8:
+    case DType::kUint2:
+    case DType::kUint1:
+    case DType::kBool: return count_in<uint8_t>(elements, count, first, last);
+    case DType::kInt16: return count_in<int16_t>(elements, count, first, last);
+    case DType::kUint16: return count_in<uint16_t>(elements, count, first, last);
+    case DType::kInt32: return count_in<int32_t>(elements, count, first, last);
+    case DType::kUint32: return count_in<uint32_t>(elements, count, first, last);
+    case DType::kInt64: return count_in<int64_t>(elements, count, first, last);
+    case DType::kUint64: return count_in<uint64_t>(elements, count, first, last);
+    default: return fail(ErrorCode::kUnsupportedDtype, "a range of {} is not known", name_of(dtype));
+  }
+}
+
+class RangeJudge {
+ public:
+  RangeJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, RuleId id)
+      : runs_(runs), facts_(facts), rules_(rules), id_(id) {}
+
+  [[nodiscard]] bool takes(uint32_t tensor) const {
+    if (!rules_.on(id_) || !facts_[tensor].known() || runs_.op_of(tensor) == kNone) return false;
+    if (runs_.role(tensor) == Role::kOther || runs_.role(tensor) == Role::kUnwritten) return false;
+    if (id_ == RuleId::kActivationRange && !is_activation(runs_, tensor)) return false;
+    return rules_[id_].takes(runs_.operators()[runs_.op_of(tensor)].name);
+  }
+
+  // Nothing to say: no message.
+  struct Judgement {
+    double value = 0;
+    std::string message;
+  };
+  Result<Judgement> judge(uint32_t tensor, const CancelToken& cancel) const {
+    double value = 0;
+    const TensorFacts& facts = facts_[tensor];
+    if (facts.max && facts.min) {
+      value = *facts.max - *facts.min;
+      const double least = parameter("max_min_lt"), most = parameter("max_min_gt");
+      if (value < least) return Judgement{value, fmt::format("max - min {:g} < {:g}", value, least)};
+      if (value > most) return Judgement{value, fmt::format("max - min {:g} > {:g}", value, most)};
+    }
+    const double least = parameter("range_percentage_lt"), most = parameter("range_percentage_gt");
+    if ((std::isnan(least) && std::isnan(most)) || facts.from != TensorFacts::From::kElements) return Judgement();
+    const auto bound = [&](std::string_view name, double standard) {
+      return std::isnan(parameter(name)) ? standard : parameter(name);
+    };
+    const double first = bound("range_start_inclusive", -HUGE_VAL), last = bound("range_end_inclusive", HUGE_VAL);
+    MSDUMP_TRY(HostTensor host, HostTensor::open(*runs_.side().index, runs_.record(tensor), {}));
+    if (host.count() == 0) return Judgement();
+    MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, cancel));
+    MSDUMP_CHECK_OK(host.check_unchanged());
+    value = 100.0 * static_cast<double>(inside) / static_cast<double>(host.count());
+    const std::string share = fmt::format("{:.3g} % of the elements in [{:g}, {:g}]", value, first, last);
+    if (value < least) return Judgement{value, fmt::format("{} < {:g} %", share, least)};
+    if (value > most) return Judgement{value, fmt::format("{} > {:g} %", share, most)};
+    return Judgement();
+  }
+
+  [[nodiscard]] Finding finding(uint32_t tensor, Judgement&& judgement) const {
+    Finding finding = finding_of(runs_, rules_, id_, tensor);
+    finding.value = judgement.value;
+    finding.message = std::move(judgement.message);
+    return finding;
+  }
+
+ private:
+  [[nodiscard]] double parameter(std::string_view name) const { return rules_.value(id_, name); }
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+  const RuleSet& rules_;
+  const RuleId id_;
+};
+
+}  // namespace
+
+Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, const CancelToken& cancel) {
+  const bool widens = kernels::needs_widening(tensor.dtype());
+  const DType dtype = widens ? DType::kFloat32 : tensor.dtype();
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlab, tensor.count())) * tensor.element_bytes());
+  std::vector<std::byte> wide;
+  uint64_t found = 0;
+  for (int64_t begin = 0; begin < tensor.count(); begin += kSlab) {
+    MSDUMP_CHECK_OK(cancel.check());
+    const int64_t count = std::min(kSlab, tensor.count() - begin);
+    MSDUMP_CHECK_OK(tensor.read(begin, count, slab.data()));
+    if (widens) {
+      wide.resize(static_cast<size_t>(count) * sizeof(float));
+      kernels::widen(tensor.dtype(), slab.data(), count, wide.data());
+    }
+    MSDUMP_TRY(const uint64_t some, count_in(dtype, widens ? wide.data() : slab.data(), count, first, last));
+    found += some;
+  }
+  return found;
+}
+
+Status judge_ranges(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+                    std::vector<Finding>& findings, std::vector<Error>& failures) {
+  for (const RuleId id : {RuleId::kTensorRange, RuleId::kActivationRange}) {
+    if (!rules.on(id)) continue;
+    const RangeJudge judge(runs, facts, rules, id);
+    std::vector<uint32_t> tensors;
+    for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+      if (judge.takes(tensor)) tensors.push_back(tensor);
+    }
+    using Judged = Result<RangeJudge::Judgement>;
+    context.pool.ordered_for(
+        static_cast<int64_t>(tensors.size()),
+        [&](int64_t i) { return judge.judge(tensors[static_cast<size_t>(i)], context.cancel); },
+        [&](int64_t i, Judged&& judged) {
+          if (judged && !judged->message.empty())
+            findings.push_back(judge.finding(tensors[static_cast<size_t>(i)], std::move(*judged)));
+          const bool told = judged || judged.error().code == ErrorCode::kUnsupportedDtype;
+          if (!told && judged.error().code != ErrorCode::kCancelled) failures.push_back(std::move(judged).error());
+        });
+  }
+  return context.cancel.check();
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,50 @@
+// TensorFacts: what the rules know of one tensor's values, from its elements or from what a table says of it.
+//
+//   elements        min, max, mean, norm of the finite ones; every count
+//   statistic.csv   what its columns are; a number in which NaN or an infinity has entered is not known, but tells of it
+//   dump.json       max, min, mean, norm the same way
+// Of complex numbers min, max and the rest are those of their parts, and nothing is counted but the elements.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compare/statistics/statistic_values.h"
+#include "stats/tensor_statistics.h"
+#include "tensor/dtype.h"
+
+namespace msdump::check {
+
+struct TensorFacts {
+  enum class From : uint8_t { kNothing, kElements, kStatistics };
+
+  From from = From::kNothing;
+  DType dtype = DType::kUndefined;                                           // of the framework's tensor
+  uint8_t rank = 0;                                                          // number of dimensions
+  bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something says so
+  std::optional<uint64_t> elements;
+  std::optional<double> min, max, mean, l2norm, mean_abs;
+  std::optional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
+  std::optional<uint64_t> positive_edge, negative_edge;  // elements that are the largest or smallest of the type
+
+  [[nodiscard]] bool known() const { return from != From::kNothing && elements != 0U; }
+  [[nodiscard]] bool is_finite() const { return !has_nan && !has_positive_inf && !has_negative_inf; }
+  // Of those that are finite.
+  [[nodiscard]] std::optional<double> root_mean_square() const;
+  [[nodiscard]] std::optional<double> deviation() const;
+  [[nodiscard]] std::optional<uint64_t> finite() const;  // how many
+  [[nodiscard]] std::optional<bool> all_zero() const;
+  // One finite value at most; no value where nothing tells.
+  [[nodiscard]] std::optional<bool> constant() const;
+};
+
+[[nodiscard]] TensorFacts facts_of(const stats::TensorStatistics& statistics);
+[[nodiscard]] TensorFacts facts_of(const StatisticValues& values);
+
+// float, bfloat16, fp8, complex: what can be NaN, and be trained.
+[[nodiscard]] bool is_floating(DType dtype);
+[[nodiscard]] bool is_eight_bit_float(DType dtype);
+// 65504 of float16; no value of types that are no floats of numpy's or 8 bits.
+[[nodiscard]] std::optional<double> largest_of(DType dtype);
+
+}  // namespace msdump::check

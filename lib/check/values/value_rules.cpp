@@ -1,0 +1,332 @@
+#include "check/values/value_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "check/values/gradient_rules.h"
+#include "graph/flow/in_place.h"
+#include "msprobe/names.h"
+
+namespace msdump::check {
+namespace {
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// "12 of 144 elements", of statistics that do not count "some elements".
+std::string count_text(const std::optional<uint64_t>& part, const TensorFacts& facts) {
+  if (!part || facts.from == TensorFacts::From::kStatistics) {
+    return part && *part > 1 ? plural(*part, "element") : "some elements";
+  }
+  return fmt::format("{} of {}", *part, plural(facts.elements.value_or(0), "element"));
+}
+
+report::Value number_value(const std::optional<uint64_t>& number) {
+  return number ? report::Value(*number) : report::Value();
+}
+
+// Types whose outputs are constant on purpose.
+bool makes_constants(std::string_view op_type) {
+  const std::string type = to_lower(op_type);
+  for (const std::string_view word : {"zero", "ones", "fill", "full", "empty", "constant", "eye", "drop", "mask"}) {
+    if (type.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool has_limits(const RuleSet& rules, RuleId id) {
+  const auto& values = rules[id].values;
+  const auto& parameters = info(id).parameters;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i]) && parameters[i].name != "layer_ratio_lt") return true;
+  }
+  return false;
+}
+
+class TensorJudge {
+ public:
+  TensorJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
+      : runs_(runs), facts_(facts), rules_(rules), health_(runs, facts), findings_(findings) {
+    for (const RuleId id : {RuleId::kTooLarge, RuleId::kTooSmall, RuleId::kWeightTooLarge, RuleId::kWeightTooSmall,
+                            RuleId::kGradientTooLarge, RuleId::kGradientVanishing}) {
+      if (rules.on(id) && has_limits(rules, id)) limited_.push_back(id);
+    }
+  }
+
+  void judge(uint32_t tensor) {
+    const TensorFacts& facts = facts_[tensor];
+    if (!facts.known() || runs_.role(tensor) == Role::kOther) return;
+    if (!facts.is_finite()) judge_specials(tensor, facts);
+    judge_edge(tensor, facts);
+    judge_subnormal(tensor, facts);
+    judge_sameness(tensor, facts);
+    judge_given_limits(tensor, facts);
+  }
+
+ private:
+  // Null when the rule is off or does not take the operator.
+  Finding* add(RuleId id, uint32_t tensor) {
+    const uint32_t op = runs_.op_of(tensor);
+    const std::string_view name = op == kNone ? runs_.record(tensor).name.op_name : runs_.operators()[op].name;
+    if (!rules_.on(id) || !rules_[id].takes(name)) return nullptr;
+    findings_.push_back(finding_of(runs_, rules_, id, tensor));
+    return &findings_.back();
+  }
+
+  void judge_specials(uint32_t tensor, const TensorFacts& facts) {
+    const uint64_t whole = facts.elements.value_or(0);
+    const Health health = health_.of(tensor);
+    const bool enough_nan = !facts.nan || percent(*facts.nan, whole) >= rules_.value(RuleId::kNan, "percentage_ge");
+    if (facts.has_nan && enough_nan) {
+      if (Finding* const finding = add(RuleId::kNan, tensor)) {
+        finding->value = number_value(facts.nan);
+        finding->message = fmt::format("{}: NaN", count_text(facts.nan, facts));
+        excuse(tensor, health, *finding);
+      }
+    }
+    if (!facts.has_positive_inf && !facts.has_negative_inf) return;
+    std::optional<uint64_t> infinite;
+    if (facts.positive_inf && facts.negative_inf) infinite = *facts.positive_inf + *facts.negative_inf;
+    if (infinite && percent(*infinite, whole) < rules_.value(RuleId::kInf, "percentage_ge")) return;
+    Finding* const finding = add(RuleId::kInf, tensor);
+    if (finding == nullptr) return;
+    finding->value = number_value(infinite);
+    const std::string_view sign = !facts.has_negative_inf ? "+inf" : !facts.has_positive_inf ? "-inf" : "+inf and -inf";
+    finding->message = fmt::format("{}: {}", count_text(infinite, facts), sign);
+    excuse(tensor, health, *finding);
+  }
+
+  void excuse(uint32_t tensor, Health health, Finding& finding) const {
+    if (runs_.role(tensor) == Role::kUnwritten) {
+      finding.excuse = "; nothing reads this output, the kernel may never have written it";
+    } else if (finding.kind == info(RuleId::kInf).name && health_.does_no_harm(tensor)) {
+      finding.excuse = "; what the operator makes of it is finite";
+    } else if (health == Health::kMasked) {
+      finding.excuse = ", as a mask has";
+    }
+  }
+
+  [[nodiscard]] bool input_has_edge(uint32_t tensor, bool negative) const {
+    const uint32_t run = runs_.run_of(tensor);
+    if (run == kNone || (runs_.role(tensor) != Role::kOutput && runs_.role(tensor) != Role::kUpdated)) return false;
+    const std::vector<uint32_t> inputs = health_.inputs_of(run);
+    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+      const TensorFacts& facts = facts_[input];
+      return (negative ? facts.negative_edge : facts.positive_edge).value_or(0) > 0;
+    });
+  }
+
+  void judge_edge(uint32_t tensor, const TensorFacts& facts) {
+    const uint64_t negative = facts.negative_edge.value_or(0), positive = facts.positive_edge.value_or(0);
+    if (negative + positive == 0 || runs_.role(tensor) == Role::kUnwritten) return;
+    const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
+    const bool own_negative = negative > 0 && !input_has_edge(tensor, true);
+    if (!own_positive && !own_negative) return;  // told of where it came up
+    const double share = percent(negative + positive, facts.elements.value_or(0));
+    const bool eight_bits = is_eight_bit_float(facts.dtype);
+    const double least = rules_.value(RuleId::kSaturation, eight_bits ? "fp8_percentage_ge" : "percentage_ge");
+    const bool counted = facts.from == TensorFacts::From::kElements;
+    if (counted ? share < least : eight_bits) return;  // tables do not say how many
+    if (is_duplicate(tensor)) return;
+    Finding* const finding = add(RuleId::kSaturation, tensor);
+    if (finding == nullptr) return;
+    const double largest = largest_of(facts.dtype).value_or(0);
+    if (counted) finding->value = negative + positive;
+    finding->message = fmt::format("{} at {}{:g}, the edge of {}",
+                                   count_text(counted ? std::optional(negative + positive) : std::nullopt, facts),
+                                   positive == 0   ? "-"
+                                   : negative == 0 ? ""
+                                                   : "+-",
+                                   largest, name_of(facts.dtype));
+    if (positive == 0 && is_edge_mask(tensor, facts, negative)) {
+      finding->excuse = ", as a mask has";
+    }
+  }
+
+  // Beside the edge there are zeros only, or what was put there.
+  [[nodiscard]] bool is_edge_mask(uint32_t tensor, const TensorFacts& facts, uint64_t negative) const {
+    if (facts.from == TensorFacts::From::kStatistics) return facts.max == 0.0;
+    if (facts.zero && facts.elements && *facts.zero + negative == *facts.elements) return true;
+    const uint32_t op = runs_.op_of(tensor);
+    return runs_.role(tensor) == Role::kInput || (op != kNone && puts_given_values(runs_.operators()[op].type));
+  }
+
+  // An input that was made by an operator whose output is looked at anyway.
+  [[nodiscard]] bool is_duplicate(uint32_t tensor) const {
+    if (runs_.role(tensor) != Role::kInput) return false;
+    const uint32_t run = runs_.run_of(tensor);
+    if (run == kNone) return false;
+    for (const RunInput& input : runs_.runs()[run].inputs) {
+      if (input.tensor == tensor && input.made_as != kNone) return true;
+    }
+    return !runs_.has_flow() && runs_.order_of(runs_.op_of(tensor)).has_value();
+  }
+
+  void judge_subnormal(uint32_t tensor, const TensorFacts& facts) {
+    if (facts.subnormal.value_or(0) == 0 || !facts.zero || !facts.elements) return;
+    const uint64_t others = *facts.elements - std::min(*facts.elements, *facts.zero);
+    const double share = percent(*facts.subnormal, others);
+    if (share < rules_.value(RuleId::kSubnormal, "percentage_ge") || !is_own_output(tensor)) return;
+    Finding* const finding = add(RuleId::kSubnormal, tensor);
+    if (finding == nullptr) return;
+    finding->value = share;
+    finding->message = fmt::format("{:.3g} % of the elements that are not zero are subnormal", share);
+  }
+
+  [[nodiscard]] bool is_own_output(uint32_t tensor) const {
+    return runs_.role(tensor) == Role::kOutput || runs_.role(tensor) == Role::kUpdated;
+  }
+
+  // Outputs without variety, of operators that were given some.
+  void judge_sameness(uint32_t tensor, const TensorFacts& facts) {
+    if (!is_own_output(tensor) || !is_floating(facts.dtype) || !facts.is_finite()) return;
+    if (facts.elements.value_or(0) < 2) return;
+    const uint32_t run = runs_.run_of(tensor);
+    if (run == kNone || makes_constants(runs_.operators()[runs_.runs()[run].op].type)) return;
+    const double least = rules_.value(RuleId::kAllZero, "zero_percentage_ge");
+    const bool zero = facts.zero && facts.elements ? percent(*facts.zero, *facts.elements) >= least
+                                                   : facts.all_zero().value_or(false);
+    if (zero && some_input_varies(run, &TensorFacts::all_zero)) {
+      if (Finding* const finding = add(RuleId::kAllZero, tensor)) {
+        finding->value = facts.zero && facts.elements ? percent(*facts.zero, *facts.elements) : 100.0;
+        finding->message = fmt::format(
+            "{} zero", facts.all_zero().value_or(false) ? "every element is" : count_text(facts.zero, facts));
+      }
+      return;
+    }
+    if (zero || !facts.constant().value_or(false) || !some_input_varies(run, &TensorFacts::constant)) return;
+    if (Finding* const finding = add(RuleId::kConstant, tensor)) {
+      finding->value = *facts.max;
+      finding->message = fmt::format("every element is {:g}", *facts.max);
+    }
+  }
+
+  [[nodiscard]] bool some_input_varies(uint32_t run, std::optional<bool> (TensorFacts::*same)() const) const {
+    const std::vector<uint32_t> inputs = health_.inputs_of(run);
+    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+      const TensorFacts& facts = facts_[input];
+      return facts.known() && is_floating(facts.dtype) && facts.elements.value_or(0) > 1 && (facts.*same)() == false;
+    });
+  }
+
+  void judge_given_limits(uint32_t tensor, const TensorFacts& facts) {
+    if (runs_.role(tensor) == Role::kUnwritten) return;
+    for (const RuleId id : limited_) {
+      const Target target = info(id).target;
+      const bool applies = target == Target::kWeight     ? is_weight(runs_, tensor)
+                           : target == Target::kGradient ? is_gradient(runs_, tensor)
+                                                         : true;
+      if (!applies) continue;
+      const LimitPassed passed = judge_limits(facts, rules_, id);
+      if (passed.message.empty()) continue;
+      Finding* const finding = add(id, tensor);
+      if (finding == nullptr) continue;
+      finding->value = passed.value;
+      finding->message = passed.message;
+    }
+  }
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+  const RuleSet& rules_;
+  const HealthJudge health_;
+  std::vector<Finding>& findings_;
+  std::vector<RuleId> limited_;  // rules of limits of which one is given
+};
+
+}  // namespace
+
+std::string slot_text(const TensorRecord& tensor) {
+  return fmt::format("{} {}", name_of(tensor.name.io), tensor.name.slot);
+}
+
+Finding finding_of(const OpRuns& runs, const RuleSet& rules, RuleId id, uint32_t tensor) {
+  Finding finding;
+  finding.kind = info(id).name;
+  finding.severity = rules[id].severity;
+  finding.tensor = tensor;
+  finding.op = runs.op_of(tensor);
+  return finding;
+}
+
+bool is_gradient(const OpRuns& runs, uint32_t tensor) {
+  const Role role = runs.role(tensor);
+  if (role != Role::kOutput) return false;
+  const std::string_view name = runs.record(tensor).name.op_name;
+  const uint32_t op = runs.op_of(tensor);
+  const std::string_view full = op == kNone ? name : std::string_view(runs.operators()[op].name);
+  if (full.starts_with("Gradients")) return true;
+  if (!parse_msprobe_entry(name)) return false;
+  return name.find(".backward") != std::string_view::npos || name.find("parameters_grad") != std::string_view::npos;
+}
+
+bool is_weight(const OpRuns& runs, uint32_t tensor) {
+  const TensorRecord& record = runs.record(tensor);
+  if (runs.role(tensor) == Role::kParameter) return runs.is_weight_name(record.name.op_name);
+  if (runs.role(tensor) == Role::kInput) return record.name.io == Io::kParameter;
+  const uint32_t op = runs.op_of(tensor);
+  return runs.role(tensor) == Role::kUpdated && record.name.slot == "0" && op != kNone &&
+         is_optimizer(runs.operators()[op].type);
+}
+
+bool is_activation(const OpRuns& runs, uint32_t tensor) {
+  return runs.role(tensor) == Role::kOutput && !is_gradient(runs, tensor);
+}
+
+LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id) {
+  struct Limit {
+    std::string_view name;
+    const std::optional<double>& value;
+  };
+  const std::array limits = {Limit{"abs_mean", facts.mean_abs}, Limit{"max", facts.max}, Limit{"min", facts.min},
+                             Limit{"mean", facts.mean}};
+  if (!facts.is_finite() && facts.from == TensorFacts::From::kStatistics) return {};
+  for (const Limit& limit : limits) {
+    if (!limit.value) continue;
+    const double above = rules.value(id, fmt::format("{}_gt", limit.name));
+    const double below = rules.value(id, fmt::format("{}_lt", limit.name));
+    if (*limit.value > above) return {fmt::format("{} {:g} > {:g}", limit.name, *limit.value, above), *limit.value};
+    if (*limit.value < below) return {fmt::format("{} {:g} < {:g}", limit.name, *limit.value, below), *limit.value};
+  }
+  return {};
+}
+
+std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules) {
+  bool elements = false, any = false;
+  std::array<bool, 4> told{};
+  constexpr std::array<std::string_view, 4> kNumbers = {"abs_mean", "max", "min", "mean"};
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+    const TensorFacts& one = facts[tensor];
+    any = any || one.known();
+    elements = elements || one.from == TensorFacts::From::kElements;
+    const std::array<bool, 4> has = {one.mean_abs.has_value(), one.max.has_value(), one.min.has_value(),
+                                     one.mean.has_value()};
+    for (size_t i = 0; i < told.size(); ++i) told[i] = told[i] || has[i];
+  }
+  std::vector<std::string> lines;
+  for (const RuleInfo& rule : all_rules()) {
+    if (!any || !rules[rule.id].on || !rules[rule.id].by_name) continue;
+    if (rule.needs == Needs::kElements && !elements) {
+      lines.push_back(fmt::format("rule {} needs the elements of tensors, and here are statistics only", rule.name));
+      continue;
+    }
+    for (size_t i = 0; i < kNumbers.size(); ++i) {
+      const bool given = !std::isnan(rules.value(rule.id, fmt::format("{}_gt", kNumbers[i]))) ||
+                         !std::isnan(rules.value(rule.id, fmt::format("{}_lt", kNumbers[i])));
+      if (given && !told[i]) lines.push_back(fmt::format("rule {}: nothing here tells {}", rule.name, kNumbers[i]));
+    }
+  }
+  return lines;
+}
+
+void judge_values(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings) {
+  TensorJudge judge(runs, facts, rules, findings);
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) judge.judge(tensor);
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,232 @@
+#include "check/values/weight_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "check/values/gradient_rules.h"
+#include "check/values/value_rules.h"
+#include "compare/pair/tensor_diff.h"
+#include "dump/index/host_tensor.h"
+#include "msprobe/names.h"
+
+namespace msdump::check {
+namespace {
+
+std::optional<int64_t> step_of(const OpRuns& runs, uint32_t tensor) {
+  return identity_of(*runs.side().index, runs.record(tensor)).step;
+}
+
+double allowance(double value, double rtol, double atol) { return atol + rtol * std::abs(value); }
+
+// Do the numbers of two steps show that some element has changed by more than the tolerance?
+bool has_surely_changed(const TensorFacts& now, const TensorFacts& before, double rtol, double atol) {
+  if (now.elements != before.elements || now.is_finite() != before.is_finite()) return true;
+  const auto far = [](const std::optional<double>& a, const std::optional<double>& b, double most) {
+    return a && b && std::abs(*a - *b) > most;
+  };
+  if (before.max && far(now.max, before.max, allowance(*before.max, rtol, atol))) return true;
+  if (before.min && far(now.min, before.min, allowance(*before.min, rtol, atol))) return true;
+  const double root = std::sqrt(static_cast<double>(before.elements.value_or(0)));
+  // |mean x - mean p| <= mean |x - p|, and |norm x - norm p| <= norm of x - p.
+  const double rms = before.root_mean_square().value_or(0);
+  if (far(now.mean, before.mean, allowance(rms, rtol, atol) * (1 + 1e-9))) return true;
+  return before.l2norm && far(now.l2norm, before.l2norm, (atol * root + rtol * *before.l2norm) * (1 + 1e-9));
+}
+
+bool has_same_numbers(const TensorFacts& now, const TensorFacts& before) {
+  return now.max == before.max && now.min == before.min && now.mean == before.mean && now.l2norm == before.l2norm &&
+         (now.l2norm || now.mean || (now.max && now.min));
+}
+
+class WeightJudge {
+ public:
+  WeightJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+              std::vector<Finding>& findings, std::vector<Error>& failures)
+      : runs_(runs), facts_(facts), rules_(rules), context_(context), findings_(findings), failures_(failures) {}
+
+  Status run() {
+    for (const std::vector<uint32_t>& weight : weights_by_step(runs_)) {
+      judge_first(weight.front());
+      for (size_t i = 1; i < weight.size(); ++i) MSDUMP_CHECK_OK(judge_change(weight[i], weight[i - 1]));
+    }
+    add_unchanged();
+    return {};
+  }
+
+ private:
+  using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
+
+  [[nodiscard]] bool takes(RuleId id, uint32_t tensor) const {
+    return rules_.on(id) && rules_[id].takes(runs_.record(tensor).name.op_name);
+  }
+
+  void judge_first(uint32_t tensor) {
+    const TensorFacts& facts = facts_[tensor];
+    if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(runs_, tensor).value_or(0) != 0)
+      return;
+    const bool bias = facts.rank < 2;
+    const double zeros = rules_.value(RuleId::kWeightInitialization, "zero_percentage_ge");
+    std::string message;
+    double value = 0;
+    if (!bias && facts.zero && facts.elements.value_or(0) > 0) {
+      value = 100.0 * static_cast<double>(*facts.zero) / static_cast<double>(*facts.elements);
+      if (value >= zeros) message = fmt::format("{:.3g} % of the elements are zero", value);
+    }
+    if (facts.max > rules_.value(RuleId::kWeightInitialization, "max_gt")) {
+      value = *facts.max;
+      message = fmt::format("max {:g}", value);
+    }
+    if (facts.min && *facts.min < rules_.value(RuleId::kWeightInitialization, "min_lt")) {
+      value = *facts.min;
+      message = fmt::format("min {:g}", value);
+    }
+    if (message.empty()) return;
+    Finding finding = finding_of(runs_, rules_, RuleId::kWeightInitialization, tensor);
+    finding.value = value;
+    finding.message = message + " in the first step";
+    findings_.push_back(std::move(finding));
+  }
+
+  Status judge_change(uint32_t tensor, uint32_t before) {
+    const TensorFacts &now = facts_[tensor], &old = facts_[before];
+    if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
+    MSDUMP_CHECK_OK(judge_ratio(tensor, before));
+    const TensorRecord& record = runs_.record(tensor);
+    if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2 || !now.is_finite()) return {};
+    const Place place{identity_of(*runs_.side().index, record).rank, step_of(runs_, tensor)};
+    ++weights_at_[place];
+    const double rtol = rules_.value(RuleId::kWeightUnchanged, "rtol");
+    const double atol = rules_.value(RuleId::kWeightUnchanged, "atol");
+    if (has_surely_changed(now, old, rtol, atol)) return {};
+    bool unchanged = has_same_numbers(now, old);
+    if (now.from == TensorFacts::From::kElements && old.from == TensorFacts::From::kElements) {
+      const auto diff = compare(tensor, before, rtol, atol);
+      if (!diff) return keep(diff.error());
+      unchanged = diff->metrics.over_tolerance == 0 && diff->metrics.nan_mismatch == 0 && has_metrics(diff->verdict);
+    }
+    if (unchanged) unchanged_.push_back({place, tensor, before});
+    return {};
+  }
+
+  Status judge_ratio(uint32_t tensor, uint32_t before) {
+    const bool large = takes(RuleId::kWeightChangeLarge, tensor), small = takes(RuleId::kWeightChangeSmall, tensor);
+    const auto& mean = facts_[before].mean_abs;
+    const bool elements = facts_[tensor].from == TensorFacts::From::kElements;
+    if ((!large && !small) || !elements || !mean) return {};
+    const auto diff = compare(tensor, before, 0, 0);
+    if (!diff) return keep(diff.error());
+    if (!diff->metrics.mean_abs) return {};
+    const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
+      const double magnitude = *mean + rules_.value(id, "epsilon");
+      const double ratio = *diff->metrics.mean_abs == 0 ? 0 : *diff->metrics.mean_abs / magnitude;
+      const double limit = rules_.value(id, parameter);
+      if (above ? ratio <= limit : ratio >= limit) return;
+      Finding finding = finding_of(runs_, rules_, id, tensor);
+      finding.value = ratio;
+      finding.message = fmt::format("changed by {:.3g} of its mean magnitude since step {}", ratio,
+                                    step_of(runs_, before).value_or(0));
+      findings_.push_back(std::move(finding));
+    };
+    if (large) judge(RuleId::kWeightChangeLarge, "abs_mean_update_ratio_gt", true);
+    if (small) judge(RuleId::kWeightChangeSmall, "abs_mean_update_ratio_lt", false);
+    return {};
+  }
+
+  Result<TensorDiff> compare(uint32_t tensor, uint32_t before, double rtol, double atol) const {
+    MSDUMP_TRY(HostTensor now, HostTensor::open(*runs_.side().index, runs_.record(tensor), {}));
+    MSDUMP_TRY(HostTensor old, HostTensor::open(*runs_.side().index, runs_.record(before), {}));
+    Tolerance tolerance;
+    tolerance.rtol = rtol;
+    tolerance.atol = atol;
+    PairOptions options;
+    options.pool = &context_.pool;
+    return diff_tensors(now, old, tolerance, context_.cancel, options);
+  }
+
+  Status keep(const Error& error) {
+    if (error.code == ErrorCode::kCancelled) return fail(error);
+    failures_.push_back(error);
+    return {};
+  }
+
+  // Does an optimizer run, or are gradients made, so that weights are meant to change?
+  [[nodiscard]] bool trains() const {
+    for (const SequencedOp& op : runs_.operators()) {
+      if (is_optimizer(op.type)) return true;
+      const auto entry = parse_msprobe_entry(op.name);
+      if (entry && entry->kind == MsprobeEntryKind::kParameterGradients) return true;
+    }
+    return false;
+  }
+
+  void add_unchanged() {
+    std::map<Place, size_t> still;
+    for (const Unchanged& one : unchanged_) ++still[one.place];
+    const bool training = trains();
+    for (const Unchanged& one : unchanged_) {
+      if (!rules_[RuleId::kWeightUnchanged].takes(runs_.record(one.tensor).name.op_name)) continue;
+      Finding finding = finding_of(runs_, rules_, RuleId::kWeightUnchanged, one.tensor);
+      const auto before = step_of(runs_, one.before);
+      finding.message = fmt::format("the same as in step {}", before.value_or(0));
+      const bool all = still[one.place] == weights_at_[one.place] && still[one.place] > 1;
+      if (all && training) {
+        finding.severity = std::max(finding.severity, Severity::kWarning);
+        finding.message += ", like all weights: no update reached them";
+        finding.hint =
+            "a loss scaler that skips steps with an overflow, a learning rate of 0 or frozen weights look so";
+      }
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  struct Unchanged {
+    Place place;
+    uint32_t tensor, before;
+  };
+
+  const OpRuns& runs_;
+  const FactsReader& facts_;
+  const RuleSet& rules_;
+  const ReadContext& context_;
+  std::vector<Finding>& findings_;
+  std::vector<Error>& failures_;
+  std::map<Place, size_t> weights_at_;
+  std::vector<Unchanged> unchanged_;
+};
+
+}  // namespace
+
+std::vector<std::vector<uint32_t>> weights_by_step(const OpRuns& runs) {
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, Io, std::string_view>;
+  std::map<Key, std::map<std::optional<int64_t>, uint32_t>> found;
+  bool has_parameters = false;
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor)
+    has_parameters = has_parameters || runs.role(tensor) == Role::kParameter;
+  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+    // Where Parameter files tell of the weights, what an optimizer updated says the same once more.
+    if (!is_weight(runs, tensor) || (has_parameters && runs.role(tensor) == Role::kUpdated)) continue;
+    const TensorRecord& record = runs.record(tensor);
+    const Identity identity = identity_of(*runs.side().index, record);
+    auto& steps = found[{identity.rank, identity.graph, record.name.op_name, record.name.io, record.name.slot}];
+    steps[identity.step] = tensor;  // of several runs the last
+  }
+  std::vector<std::vector<uint32_t>> weights;
+  for (const auto& [key, steps] : found) {
+    std::vector<uint32_t>& weight = weights.emplace_back();
+    for (const auto& [step, tensor] : steps) weight.push_back(tensor);
+  }
+  return weights;
+}
+
+Status judge_weights(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+                     std::vector<Finding>& findings, std::vector<Error>& failures) {
+  return WeightJudge(runs, facts, rules, context, findings, failures).run();
+}
+
+}  // namespace msdump::check

@@ -1,0 +1,22 @@
+// The rules about weights from one step to the next: unchanged, changed by too much or too little; and in the first step.
+// Most of the time the numbers of two steps prove that a weight has changed; only where they do not are the two read
+// again, side by side.
+#pragma once
+
+#include <vector>
+
+#include "check/first/op_runs.h"
+#include "check/rules/finding.h"
+#include "check/rules/rules.h"
+#include "check/values/facts_reader.h"
+
+namespace msdump::check {
+
+// All facts have been read. Weights that cannot be read again are in `failures`; an error only when interrupted.
+Status judge_weights(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+                     std::vector<Finding>& findings, std::vector<Error>& failures);
+
+// The same weight step by step: indices of tensors, one list a weight, each in the order of steps.
+[[nodiscard]] std::vector<std::vector<uint32_t>> weights_by_step(const OpRuns& runs);
+
+}  // namespace msdump::check

@@ -1,0 +1,273 @@
+#include "compare/accept/baseline.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "base/text.h"
+#include "dump/names/identity_value.h"
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "report/json_text.h"
+
+namespace msdump {
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+constexpr size_t kMostAccepted = 100'000;
+constexpr int64_t kMostCommas = 16 * int64_t{kMostAccepted};  // a tree of more values would take too much memory
+constexpr int64_t kSchema = 1;
+constexpr int kDigits = 3;
+constexpr double kLarger = 1.01;
+constexpr std::string_view kCommand = "diff-baseline";
+constexpr std::array kIos = {Io::kInput, Io::kOutput, Io::kBuffer, Io::kSpace, Io::kParameter, Io::kDebug};
+constexpr std::array kDifferences = {Verdict::kDiffer, Verdict::kNan, Verdict::kShape, Verdict::kDtype,
+                                     Verdict::kUnmatched};
+
+std::optional<double> recorded(std::optional<double> value) {
+  return value ? std::optional(rounded_up(*value, kDigits)) : std::nullopt;
+}
+
+AcceptedDifference difference_of(const TensorDiff& diff) {
+  AcceptedDifference result;
+  result.verdict = diff.verdict;
+  if (!has_metrics(diff.verdict)) return result;
+  result.relative_l2 = recorded(diff.metrics.relative_l2);
+  result.max_abs = recorded(diff.metrics.max_abs);
+  result.mismatches = diff.metrics.nan_mismatch + diff.metrics.inf_mismatch;
+  return result;
+}
+
+bool is_within(std::optional<double> value, std::optional<double> accepted) {
+  return !accepted || (value && *value <= *accepted * kLarger);
+}
+
+// Lone surrogates, as the JSON reader leaves them, back into the bytes that \udcXX stands for.
+std::string without_surrogates(std::string_view text) {
+  std::string result;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto byte = [&](size_t behind) { return static_cast<uint8_t>(text[at + behind]); };
+    const bool escaped = at + 2 < text.size() && byte(0) == 0xED && (byte(1) == 0xB2 || byte(1) == 0xB3);
+    if (!escaped) {
+      result += text[at];
+      continue;
+    }
+    result += static_cast<char>((byte(1) == 0xB2 ? 0x80 : 0xC0) | (byte(2) & 0x3F));
+    at += 2;
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  Result<std::map<TensorKey, AcceptedDifference>> read() const {
+    MSDUMP_TRY(const JsonValue root, parse_json(text_));
+    if (!root.is(JsonKind::kObject)) return wrong(root, "expected an object");
+    MSDUMP_TRY(const JsonValue* schema, member(root, "schema"));
+    if (schema->as_int() != kSchema) return wrong(*schema, fmt::format("schema {} is read, no other", kSchema));
+    MSDUMP_TRY(const JsonValue* list, member(root, "accepted"));
+    if (!list->is(JsonKind::kArray)) return wrong(*list, "expected a list of accepted differences");
+    if (list->items.size() > kMostAccepted) {
+      return fail(ErrorCode::kTooLarge, "{} accepted differences; at most {}", list->items.size(), kMostAccepted);
+    }
+    std::map<TensorKey, AcceptedDifference> accepted;
+    for (const JsonValue& item : list->items) {
+      MSDUMP_TRY(TensorKey key, key_of(item));
+      MSDUMP_TRY(const AcceptedDifference difference, difference_of_item(item));
+      const std::string name = excerpt(key.op_name);
+      if (!accepted.try_emplace(std::move(key), difference).second) {
+        return wrong(item, fmt::format("the same tensor of {} a second time", name));
+      }
+    }
+    return accepted;
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> wrong(const JsonValue& value, std::string_view what) const {
+    const TextPosition position = position_in(text_, value.offset);
+    return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", position.line, position.column, what)
+                    .with_offset(value.offset));
+  }
+
+  Result<const JsonValue*> member(const JsonValue& object, std::string_view key) const {
+    if (!object.is(JsonKind::kObject)) return wrong(object, "expected an object");
+    const JsonValue* value = object.find(key);
+    if (value == nullptr) return wrong(object, fmt::format("'{}' is missing", key));
+    return value;
+  }
+
+  Result<std::string> text(const JsonValue& object, std::string_view key) const {
+    MSDUMP_TRY(const JsonValue* value, member(object, key));
+    if (!value->is(JsonKind::kString)) return wrong(*value, fmt::format("{} is no text", key));
+    return without_surrogates(value->text);
+  }
+
+  Result<std::optional<int64_t>> integer(const JsonValue& object, std::string_view key) const {
+    MSDUMP_TRY(const JsonValue* value, member(object, key));
+    if (value->is(JsonKind::kNull)) return std::nullopt;
+    const auto number = value->as_int();
+    if (!number) return wrong(*value, fmt::format("{} is no integer", key));
+    return number;
+  }
+
+  Result<int64_t> count(const JsonValue& object, std::string_view key, int64_t most) const {
+    MSDUMP_TRY(const std::optional<int64_t> number, integer(object, key));
+    if (!number || *number < 0 || *number > most) {
+      return wrong(*object.find(key), fmt::format("{} is no number from 0 to {}", key, most));
+    }
+    return *number;
+  }
+
+  // Not negative; "inf" too.
+  Result<std::optional<double>> measure(const JsonValue& object, std::string_view key) const {
+    MSDUMP_TRY(const JsonValue* value, member(object, key));
+    if (value->is(JsonKind::kNull)) return std::nullopt;
+    if (value->is(JsonKind::kString) && value->text == "inf") return std::numeric_limits<double>::infinity();
+    const auto number = value->as_double();
+    if (!number || std::isnan(*number) || *number < 0) {
+      return wrong(*value, fmt::format("{} is no number of 0 or more", key));
+    }
+    return number;
+  }
+
+  Result<std::string> slot(const JsonValue& object) const {
+    MSDUMP_TRY(const JsonValue* value, member(object, "slot"));
+    if (value->is(JsonKind::kNull)) return std::string();
+    if (value->is(JsonKind::kString)) return without_surrogates(value->text);
+    if (value->as_int()) return value->text;
+    return wrong(*value, "slot is no number and no text");
+  }
+
+  // One of `values` by its name.
+  template <class T, size_t kCount>
+  Result<T> word(const JsonValue& object, std::string_view key, const std::array<T, kCount>& values) const {
+    MSDUMP_TRY(const std::string name, text(object, key));
+    std::vector<std::string> names;
+    for (const T value : values) {
+      if (name_of(value) == name) return value;
+      names.emplace_back(name_of(value));
+    }
+    auto error = wrong(*object.find(key), fmt::format("'{}' is no {} of a difference", excerpt(name), key));
+    if (const auto near = closest_match(name, names)) error.value().hint = fmt::format("did you mean '{}'?", *near);
+    return error;
+  }
+
+  Result<TensorKey> key_of(const JsonValue& item) const {
+    TensorKey key;
+    MSDUMP_TRY(key.rank, integer(item, "rank"));
+    MSDUMP_TRY(key.graph, integer(item, "graph"));
+    MSDUMP_TRY(key.step, integer(item, "step"));
+    MSDUMP_TRY(key.op_name, text(item, "op_name"));
+    MSDUMP_TRY(key.io, word(item, "io", kIos));
+    MSDUMP_TRY(key.slot, slot(item));
+    MSDUMP_TRY(const int64_t occurrence, count(item, "occurrence", std::numeric_limits<uint32_t>::max()));
+    key.occurrence = static_cast<uint32_t>(occurrence);
+    return key;
+  }
+
+  Result<AcceptedDifference> difference_of_item(const JsonValue& item) const {
+    AcceptedDifference difference;
+    MSDUMP_TRY(difference.verdict, word(item, "verdict", kDifferences));
+    MSDUMP_TRY(difference.relative_l2, measure(item, "relative_l2"));
+    MSDUMP_TRY(difference.max_abs, measure(item, "max_abs"));
+    MSDUMP_TRY(const int64_t mismatches, count(item, "mismatches", std::numeric_limits<int64_t>::max()));
+    difference.mismatches = static_cast<uint64_t>(mismatches);
+    return difference;
+  }
+
+  std::string_view text_;
+};
+
+std::string line_of(const TensorKey& key, const AcceptedDifference& difference) {
+  report::Object object;
+  object.add("rank", key.rank).add("graph", key.graph).add("step", key.step).add("op_name", key.op_name);
+  object.add("io", name_of(key.io)).add("slot", slot_value(key.slot)).add("occurrence", key.occurrence);
+  object.add("verdict", name_of(difference.verdict)).add("relative_l2", difference.relative_l2);
+  object.add("max_abs", difference.max_abs).add("mismatches", difference.mismatches);
+  std::string line;
+  report::append_json(line, object);
+  return line;
+}
+
+}  // namespace
+
+Result<Baseline> Baseline::parse(std::string_view text) {
+  if (text.size() > kMostBytes) {
+    return fail(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", text.size(), kMostBytes);
+  }
+  if (std::count(text.begin(), text.end(), ',') > kMostCommas) {
+    return fail(ErrorCode::kTooLarge, "a baseline of more than {} differences", kMostAccepted);
+  }
+  Baseline baseline;
+  MSDUMP_TRY(baseline.accepted_, Reader(text).read());
+  return baseline;
+}
+
+Result<Baseline> Baseline::read(const std::string& path) {
+  MSDUMP_TRY(const File file, File::open(path));
+  if (file.size() > kMostBytes) {
+    return fail(make_error(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", file.size(), kMostBytes)
+                    .with_path(path));
+  }
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  auto baseline = parse(text);
+  if (!baseline) return fail(std::move(baseline.error()).with_path(path));
+  return baseline;
+}
+
+void Baseline::add(const TensorKey& key, const TensorDiff& diff) {
+  if (is_difference(diff.verdict)) accepted_.insert_or_assign(key, difference_of(diff));
+}
+
+bool Baseline::accepts(const TensorKey& key, const TensorDiff& diff) {
+  const auto found = accepted_.find(key);
+  if (found == accepted_.end() || found->second.verdict != diff.verdict) return false;
+  AcceptedDifference& difference = found->second;
+  if (has_metrics(diff.verdict)) {
+    const auto mismatches = static_cast<double>(diff.metrics.nan_mismatch + diff.metrics.inf_mismatch);
+    if (!is_within(diff.metrics.relative_l2, difference.relative_l2) ||
+        !is_within(diff.metrics.max_abs, difference.max_abs) ||
+        !is_within(mismatches, static_cast<double>(difference.mismatches))) {
+      return false;
+    }
+  }
+  difference.used = true;
+  return true;
+}
+
+Result<std::string> Baseline::text() const {
+  std::string result = fmt::format("{{\"schema\": {}, \"command\": \"{}\", \"accepted\": [", kSchema, kCommand);
+  bool first = true;
+  for (const auto& [key, difference] : accepted_) {
+    result += (first ? "\n" : ",\n") + line_of(key, difference);
+    first = false;
+  }
+  result += "\n]}\n";
+  if (result.size() > kMostBytes || accepted_.size() > kMostAccepted) {
+    return fail(make_error(ErrorCode::kTooLarge, "{} differences are too many for a baseline", accepted_.size())
+                    .with_hint("choose fewer tensors, or give tolerances instead"));
+  }
+  return result;
+}
+
+Status Baseline::write(const std::string& path) const {
+  auto content = text();
+  if (!content) return fail(std::move(content.error()).with_path(path));
+  return write_named_file(path, *content);
+}
+
+std::vector<const TensorKey*> Baseline::unused() const {
+  std::vector<const TensorKey*> keys;
+  for (const auto& [key, difference] : accepted_) {
+    if (!difference.used) keys.push_back(&key);
+  }
+  return keys;
+}
+
+}  // namespace msdump

@@ -1,0 +1,71 @@
+// A baseline: the differences that somebody has looked at and accepts, as a file for version control.
+//
+//   {"schema": 1, "command": "diff-baseline", "accepted": [
+//     {"rank": 0, "graph": null, "step": 1, "op_name": "..", "io": "output", "slot": 0, "occurrence": 0,
+//      "verdict": "differ", "relative_l2": 0.0124, "max_abs": 1.5, "mismatches": 0},     one line each
+//   ...]}
+//
+//   1. what is accepted    a difference of the same tensor and the same verdict whose relative_l2, max_abs and number of
+//                          mismatches (NaN or an infinity on one side) are at most 1 % larger than recorded
+//   2. numbers             rounded up to three digits, so that noise in the last ones makes no new line in a review;
+//                          "inf" for infinity; null: there was none, and none is looked at
+//   3. lines               sorted by rank, graph, step, op_name, io, slot, occurrence; all keys are there, others are
+//                          read over; bytes of a name that are no UTF-8 stand as \udcXX
+//
+// Bounds of a file that is read or written: 32 MiB, 100,000 differences.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/pair/tensor_diff.h"
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+// Of a row of diff.
+struct TensorKey {
+  std::optional<int64_t> rank, graph, step;
+  std::string op_name;
+  Io io = Io::kOutput;
+  std::string slot;
+  uint32_t occurrence = 0;
+
+  auto operator<=>(const TensorKey&) const = default;
+};
+
+struct AcceptedDifference {
+  Verdict verdict = Verdict::kDiffer;
+  std::optional<double> relative_l2, max_abs;
+  uint64_t mismatches = 0;
+  bool used = false;  // it has accepted something
+};
+
+// Not for several threads at once.
+class Baseline {
+ public:
+  // kBadJson with line and column, and what was expected.
+  static Result<Baseline> parse(std::string_view text);
+  static Result<Baseline> read(const std::string& path);
+
+  // Of what is no difference nothing is kept.
+  void add(const TensorKey& key, const TensorDiff& diff);
+  [[nodiscard]] bool accepts(const TensorKey& key, const TensorDiff& diff);
+
+  [[nodiscard]] Result<std::string> text() const;
+  Status write(const std::string& path) const;
+
+  [[nodiscard]] const std::map<TensorKey, AcceptedDifference>& accepted() const { return accepted_; }
+  // Those that have accepted nothing: the difference is gone or has grown. In order.
+  [[nodiscard]] std::vector<const TensorKey*> unused() const;
+
+ private:
+  std::map<TensorKey, AcceptedDifference> accepted_;
+};
+
+}  // namespace msdump

@@ -1,0 +1,200 @@
+#include "compare/accept/tolerance_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "base/text.h"
+#include "graph/op_name.h"
+#include "io/file.h"
+
+namespace msdump {
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{4} << 20;
+constexpr size_t kMostRules = 100'000, kLongestLine = 4096;
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kTypePrefix = "type:", kDtypePrefix = "dtype:";
+
+struct Word {
+  std::string_view text;
+  size_t column = 1;
+};
+
+// Up to a comment.
+std::vector<Word> words_of(std::string_view line) {
+  std::vector<Word> words;
+  for (size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;
+       at = line.find_first_not_of(kBlanks, at)) {
+    if (line[at] == '#') break;
+    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back({line.substr(at, end - at), at + 1});
+    at = end;
+  }
+  return words;
+}
+
+tl::unexpected<Error> at(size_t line, size_t column, Error error) {
+  error.message = fmt::format("line {}, column {}: {}", line, column, error.message);
+  return fail(std::move(error));
+}
+
+Result<double> tolerance_value(std::string_view key, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
+    return fail(make_error(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text)));
+  }
+  return value;
+}
+
+// "rtol=1e-3", "cosine>=0.99".
+Status take_setting(std::string_view text, ToleranceRule& rule) {
+  const size_t sign = text.find_first_of("<>=");
+  const std::string_view key = text.substr(0, sign);
+  if (key == "rtol" || key == "atol") {
+    if (sign == std::string_view::npos || text[sign] != '=') {
+      return fail(make_error(ErrorCode::kUsage, "'{}' gives {} no value", excerpt(text), key)
+                      .with_hint(fmt::format("write {}=1e-3, without blanks", key)));
+    }
+    MSDUMP_TRY(const double value, tolerance_value(key, text.substr(sign + 1)));
+    (key == "rtol" ? rule.tolerance.rtol : rule.tolerance.atol) = value;
+    return {};
+  }
+  if (find_metric(key) == nullptr) {
+    std::vector<std::string> names = metric_names();
+    names.insert(names.end(), {"rtol", "atol"});
+    const auto near = closest_match(key, names);
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' is no tolerance and no metric", excerpt(key))
+            .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "a rule is GLOB rtol=X atol=X METRIC>=X"));
+  }
+  MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
+  rule.limits.push_back(limit);
+  return {};
+}
+
+// A dtype's own name for one of its spellings; globs as they are.
+Result<std::string> dtype_pattern(std::string_view text) {
+  if (text.find_first_of("*?") != std::string_view::npos) return to_lower(text);
+  if (const auto dtype = dtype_from_name(text)) return std::string(name_of(*dtype));
+  std::vector<std::string> names;
+  for (const DTypeInfo& entry : all_dtypes()) names.emplace_back(entry.name);
+  const auto near = closest_match(text, names);
+  return fail(make_error(ErrorCode::kUsage, "no dtype is called '{}'", excerpt(text))
+                  .with_hint(near ? fmt::format("did you mean '{}'?", *near) : ""));
+}
+
+bool ends_in_io(std::string_view pattern) {
+  static constexpr std::array<std::string_view, 4> kIos = {":input", ":output", ":parameter", ":debug"};
+  return std::any_of(kIos.begin(), kIos.end(), [pattern](std::string_view io) { return pattern.ends_with(io); });
+}
+
+}  // namespace
+
+Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
+  if (text.size() > kMostBytes) {
+    return fail(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", text.size(), kMostBytes);
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  ToleranceRules result;
+  size_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    MSDUMP_CHECK_OK(result.add_line(line, ++number));
+  }
+  return result;
+}
+
+Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
+  MSDUMP_TRY(const File file, File::open(path));
+  if (file.size() > kMostBytes) {
+    return fail(make_error(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", file.size(), kMostBytes)
+                    .with_path(path));
+  }
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  auto rules = parse(text);
+  if (!rules) return fail(std::move(rules.error()).with_path(path));
+  return rules;
+}
+
+Status ToleranceRules::add_line(std::string_view line, size_t number) {
+  if (line.size() > kLongestLine) {
+    return fail(ErrorCode::kTooLarge, "line {}: {} bytes; at most {}", number, line.size(), kLongestLine);
+  }
+  const std::vector<Word> words = words_of(line);
+  if (words.empty()) return {};
+  if (rules_.size() == kMostRules) return fail(ErrorCode::kTooLarge, "line {}: more than {} rules", number, kMostRules);
+  ToleranceRule rule;
+  rule.line = number;
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (auto taken = take_setting(words[i].text, rule); !taken) {
+      return at(number, words[i].column, std::move(taken.error()));
+    }
+  }
+  rules_.push_back(std::move(rule));
+  if (auto added = add_glob(words[0].text); !added) return at(number, words[0].column, std::move(added.error()));
+  return {};
+}
+
+Status ToleranceRules::add_glob(std::string_view pattern) {
+  const auto rule = static_cast<uint32_t>(rules_.size() - 1);
+  if (pattern.starts_with(kTypePrefix)) {
+    globs_.push_back({Target::kType, QuickGlob(std::string(pattern.substr(kTypePrefix.size()))), rule});
+    return {};
+  }
+  if (pattern.starts_with(kDtypePrefix)) {
+    MSDUMP_TRY(std::string dtype, dtype_pattern(pattern.substr(kDtypePrefix.size())));
+    globs_.push_back({Target::kDtype, QuickGlob(std::move(dtype)), rule});
+    return {};
+  }
+  // A first word that is a setting: the glob has been forgotten.
+  if (const size_t sign = pattern.find_first_of("<>="); sign != std::string_view::npos) {
+    const std::string_view key = pattern.substr(0, sign);
+    if (key == "rtol" || key == "atol" || find_metric(key) != nullptr) {
+      return fail(make_error(ErrorCode::kUsage, "'{}' stands where a rule has its glob", excerpt(pattern))
+                      .with_hint(fmt::format("for all tensors: * {}", excerpt(pattern))));
+    }
+  }
+  std::string text = normalised_op_name(pattern);
+  if (ends_in_io(text)) text += ":*";
+  QuickGlob glob(std::move(text));
+  if (glob.is_plain()) {
+    plain_[glob.pattern()] = rule;
+  } else {
+    const bool of_tensor = glob.pattern().find(':') != std::string::npos;
+    globs_.push_back({of_tensor ? Target::kTensor : Target::kName, std::move(glob), rule});
+  }
+  return {};
+}
+
+bool ToleranceRules::fits(const Glob& glob, const ToleranceSubject& subject, const Names& names) {
+  switch (glob.target) {
+    case Target::kName: return glob.glob.matches(names.name);
+    case Target::kTensor: return glob.glob.matches(names.tensor);
+    case Target::kType: return glob.glob.matches(subject.op_type);
+    case Target::kDtype:
+      return glob.glob.matches(msdump::name_of(subject.dtype_a)) || glob.glob.matches(msdump::name_of(subject.dtype_b));
+  }
+  return false;
+}
+
+const ToleranceRule* ToleranceRules::rule_for(const ToleranceSubject& subject) const {
+  if (rules_.empty()) return nullptr;
+  Names names{normalised_op_name(subject.op_name), {}};
+  names.tensor = normalised_op_name(fmt::format("{}:{}:{}", names.name, msdump::name_of(subject.io), subject.slot));
+  int64_t best = -1;
+  for (const std::string* text : {&names.name, &names.tensor}) {
+    if (const auto found = plain_.find(*text); found != plain_.end()) best = std::max<int64_t>(best, found->second);
+  }
+  for (auto glob = globs_.rbegin(); glob != globs_.rend() && glob->rule > best; ++glob) {
+    if (!fits(*glob, subject, names)) continue;
+    best = glob->rule;
+    break;
+  }
+  return best < 0 ? nullptr : &rules_[static_cast<size_t>(best)];
+}
+
+}  // namespace msdump

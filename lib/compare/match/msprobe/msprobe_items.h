@@ -1,0 +1,67 @@
+// What msprobe's compare makes of a dump.json or debug.json: one item for each leaf of each entry, tensors, scalars and
+// null alike, with the texts that its result file prints. (msprobe/dump_json.h reads the tensors alone, as what they
+// are.)
+//
+//   1. inside an entry: inputs, keyword inputs, gradients of inputs, then parameters, outputs, parameter gradients
+//   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts are
+//      nothing
+//   3. the name is that of the data file without its suffix; without a file the path to the leaf
+//   4. a value without a dtype: its Python class as dtype, shape [] and the value itself as all four statistics; of
+//      torch.Size, slice, ellipsis, process groups and their ranks other texts
+//   5. the checksum is md5, else the CRC-32 of str(value)
+//   6. the key that pairs two items is the name, the call number of backward entries replaced by how many backward
+//      entries of that operator came before
+// Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5; msprobe 26.2.0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/msprobe/msprobe_python.h"
+#include "io/file.h"
+
+namespace msdump {
+
+enum class MsprobeState : uint8_t { kInput, kParameters, kOutput, kParametersGrad, kDebug };
+
+struct MsprobeItem {
+  std::string name;
+  std::string key;
+  std::optional<std::string> dtype, shape;  // nothing: a null argument
+  std::array<PythonValue, 4> statistics;    // Max, Min, Mean, Norm; None is the text "None", NaN the text "Nan"
+  std::optional<std::string> requires_grad;
+  std::optional<std::string> checksum;
+  std::string data_name = "-1";  // of its file, as the json has it: may be anything
+  MsprobeState state = MsprobeState::kInput;
+  uint32_t entry = 0;           // in MsprobeItems::entries
+  bool first_of_entry = false;  // the result file shows the stack on it
+};
+
+struct MsprobeItems {
+  std::string task, framework;       // framework: pytorch if the file names none
+  bool has_checksums = false;        // md5 keys where msprobe looks for them
+  std::vector<std::string> entries;  // the keys of "data", those without items too
+  std::vector<MsprobeItem> items;    // in the order of the result file
+  std::vector<Error> problems;       // entries that could not be taken
+};
+
+struct MsprobeItemLimits {
+  uint64_t text = uint64_t{4} << 30;    // bytes of the file
+  uint64_t entry = uint64_t{16} << 20;  // of one entry, whose tree takes some forty times that at worst
+  uint64_t kept = uint64_t{8} << 30;    // memory that the items may take
+};
+
+struct MsprobeItemForm {
+  bool debug_json = false;  // saved variables: their names have no parts
+  bool fuzzy = false;       // backward calls keep their numbers
+};
+
+// bad_json with offset, line and column for what is no JSON or has no "data"; too_large beyond the limits.
+Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
+                                        const MsprobeItemLimits& limits = {});
+
+}  // namespace msdump

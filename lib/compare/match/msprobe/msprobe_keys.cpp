@@ -1,0 +1,222 @@
+#include "compare/match/msprobe/msprobe_keys.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "compare/match/msprobe/msprobe_api_table.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kNoKey = "N/A";
+
+void replace_first(std::string& text, std::string_view from, std::string_view to) {
+  if (const size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
+std::string with_all_replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  size_t begin = 0;
+  for (size_t at = text.find(from); at != std::string_view::npos && !from.empty(); at = text.find(from, begin)) {
+    out.append(text.substr(begin, at - begin)).append(to);
+    begin = at + from.size();
+  }
+  return out.append(text.substr(begin));
+}
+
+bool is_gradient(std::string_view name) {
+  const auto parts = split(name, '.');
+  return std::find(parts.begin(), parts.end(), "parameters_grad") != parts.end();
+}
+
+// "Functional.relu" of "Functional.relu.0.forward.input.0"; nothing without a dot.
+std::optional<std::string_view> api_of(std::string_view name) {
+  const size_t first = name.find('.');
+  if (first == std::string_view::npos) return std::nullopt;
+  return name.substr(0, name.find('.', first + 1));
+}
+
+struct Term {
+  const MsprobeApiRule::Slots* slots;
+  std::string_view part, word;
+};
+
+std::optional<Term> term_of(const MsprobeApiRule& rule, MsprobeState state) {
+  switch (state) {
+    case MsprobeState::kInput: return Term{&rule.input, ".input.", "args"};
+    case MsprobeState::kParameters: return Term{&rule.parameters, ".parameters.", "parameters"};
+    case MsprobeState::kOutput: return Term{&rule.output, ".output.", "output"};
+    case MsprobeState::kParametersGrad: return Term{&rule.parameters_grad, ".parameters_grad.", "parameters_grad"};
+    case MsprobeState::kDebug: break;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> rule_key(const MsprobeApiRule& rule, const MsprobeItem& item, std::string entry) {
+  std::string name = item.name;
+  replace_first(name, rule.target_api, rule.golden_api);
+  replace_first(entry, rule.target_api, rule.golden_api);
+  const auto term = term_of(rule, item.state);
+  if (!term || !term->slots->target) {
+    return fail(make_error(ErrorCode::kUsage, "the api mapping of {} has no ms_{}, which {} needs",
+                           excerpt(rule.target_api), term ? term->word : "debug", excerpt(item.name))
+                    .with_hint("msprobe stops here too (TypeError); it reads ms_output, not ms_outputs"));
+  }
+  const std::string before = entry + std::string(term->part);
+  std::string_view slot = name;
+  if (slot.starts_with(before)) slot.remove_prefix(before.size());
+  std::string key = name + "abandoned";
+  for (size_t i = 0; i < term->slots->target->size(); ++i) {
+    const std::string& from = (*term->slots->target)[i];
+    if (slot != from) continue;
+    if (!term->slots->golden || i >= term->slots->golden->size()) {
+      return fail(make_error(ErrorCode::kUsage, "the api mapping of {} has fewer pt_{} than ms_{}",
+                             excerpt(rule.target_api), term->word, term->word));
+    }
+    const std::string part(term->part);
+    key = with_all_replaced(name, part + from, part + (*term->slots->golden)[i]);
+  }
+  return key;
+}
+
+Status apply_rules(const MsprobeItems& target, const MsprobeItems& golden, const std::vector<MsprobeApiRule>& rules,
+                   std::vector<std::string>& keys) {
+  std::unordered_map<std::string_view, std::vector<size_t>> by_api;
+  for (size_t i = 0; i < target.items.size(); ++i) {
+    if (const auto api = api_of(target.items[i].name)) by_api[*api].push_back(i);
+  }
+  std::unordered_set<std::string_view> golden_apis;
+  for (const MsprobeItem& item : golden.items) {
+    if (const auto api = api_of(item.name)) golden_apis.insert(*api);
+  }
+  for (const MsprobeApiRule& rule : rules) {
+    const auto items = by_api.find(rule.target_api);
+    if (items == by_api.end() || !golden_apis.contains(rule.golden_api)) continue;
+    for (const size_t i : items->second) {
+      const MsprobeItem& item = target.items[i];
+      MSDUMP_TRY(keys[i], rule_key(rule, item, target.entries[item.entry]));
+    }
+  }
+  return {};
+}
+
+Result<std::optional<std::vector<std::string>>> slot_list(const JsonValue& rule, const std::string& key) {
+  const JsonValue* list = rule.find(key);
+  if (list == nullptr) return std::nullopt;
+  if (!list->is(JsonKind::kArray)) return fail(ErrorCode::kUsage, "{} of an api mapping is no list", key);
+  std::vector<std::string> slots;
+  for (const JsonValue& item : list->items) slots.push_back(item.text);
+  return slots;
+}
+
+size_t size_of(const JsonValue& rule, const std::string& key) {
+  const JsonValue* list = rule.find(key);
+  return list == nullptr ? 0 : list->items.size();
+}
+
+}  // namespace
+
+std::string msprobe_cell_key(std::string name, const std::vector<std::pair<std::string, std::string>>& cells) {
+  const bool call = name.find(".forward.") != std::string::npos || name.find(".backward.") != std::string::npos;
+  if (!call && !is_gradient(name)) return std::string(kNoKey);
+  replace_first(name, "Cell", "Module");
+  const size_t dot = name.find('.');
+  const std::string_view rest = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
+  size_t end = rest.size();
+  for (const std::string_view part : {".forward.", ".backward.", ".parameters_grad."}) {
+    end = std::min(end, rest.find(part));
+  }
+  const std::string cell(rest.substr(0, end));
+  std::string mapped = cell;
+  const auto whole = std::find_if(cells.begin(), cells.end(), [&](const auto& pair) { return pair.first == cell; });
+  if (whole != cells.end()) {
+    mapped = whole->second;
+  } else {
+    for (const auto& [from, to] : cells) replace_first(mapped, from, to);
+  }
+  replace_first(name, cell, mapped);
+  return name;
+}
+
+std::string msprobe_table_key(const std::string& name) {
+  const auto found = api_of(name);
+  if (!found) return name;
+  const std::string_view api = *found;
+  const std::string_view prefix = api.substr(0, api.find('.'));
+  if (prefix == "Mint") return with_all_replaced(name, "Mint", "Torch");
+  if (prefix == "MintFunctional") return with_all_replaced(name, "MintFunctional", "Functional");
+  if (const auto renamed = renamed_api(api)) return with_all_replaced(name, api, *renamed);
+  if (prefix == "Functional" && is_torch_function(api.substr(api.find('.') + 1))) {
+    return with_all_replaced(name, api, "Torch" + std::string(api.substr(prefix.size())));
+  }
+  return name;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (!yaml.is(JsonKind::kObject)) return fail(ErrorCode::kUsage, "expected 'name: name' lines");
+  for (const JsonMember& member : yaml.members) {
+    if (!member.value.is(JsonKind::kString)) {
+      return fail(ErrorCode::kUsage, "'{}' is mapped to no name", excerpt(member.key));
+    }
+    const auto known = std::find_if(pairs.begin(), pairs.end(), [&](auto& pair) { return pair.first == member.key; });
+    if (known == pairs.end()) {
+      pairs.emplace_back(member.key, member.value.text);
+    } else {
+      known->second = member.value.text;
+    }
+  }
+  return pairs;
+}
+
+Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml) {
+  if (!yaml.is(JsonKind::kArray)) return fail(ErrorCode::kUsage, "expected a list of api mappings");
+  std::vector<MsprobeApiRule> rules;
+  for (const JsonValue& value : yaml.items) {
+    const JsonValue *target = value.find("ms_api"), *golden = value.find("pt_api");
+    if (target == nullptr || golden == nullptr || !target->is(JsonKind::kString) || !golden->is(JsonKind::kString)) {
+      return fail(ErrorCode::kUsage, "an api mapping without ms_api and pt_api");
+    }
+    const auto same_size = [&](const std::string& term) {
+      return size_of(value, "ms_" + term) == size_of(value, "pt_" + term);
+    };
+    // A rule whose lists differ in length is passed over; ms_outputs is counted and ms_output is read.
+    if (!same_size("args") || !same_size("outputs") || !same_size("parameters") || !same_size("parameters_grad")) {
+      continue;
+    }
+    MsprobeApiRule rule{target->text, golden->text, {}, {}, {}, {}};
+    for (const auto& [slots, term] :
+         {std::pair(&rule.input, "args"), std::pair(&rule.parameters, "parameters"), std::pair(&rule.output, "output"),
+          std::pair(&rule.parameters_grad, "parameters_grad")}) {
+      MSDUMP_TRY(slots->target, slot_list(value, std::string("ms_") + term));
+      MSDUMP_TRY(slots->golden, slot_list(value, std::string("pt_") + term));
+    }
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const MsprobeItems& golden,
+                                              const MsprobeMappings& mappings) {
+  std::vector<std::string> keys;
+  keys.reserve(target.items.size());
+  for (const MsprobeItem& item : target.items) {
+    if (mappings.api) {
+      if (!api_of(item.name))
+        return fail(ErrorCode::kUsage, "'{}' is the name of no API: msprobe -am stops here", excerpt(item.name));
+      keys.push_back(msprobe_table_key(item.name));
+    } else if (mappings.cell) {
+      keys.push_back(msprobe_cell_key(item.name, *mappings.cell));
+    } else if (mappings.data) {
+      const auto found = mappings.data->find(item.name);
+      keys.push_back(found == mappings.data->end() ? item.name : found->second);
+    } else {
+      keys.push_back(item.key);
+    }
+  }
+  if (mappings.api) MSDUMP_CHECK_OK(apply_rules(target, golden, *mappings.api, keys));
+  return keys;
+}
+
+}  // namespace msdump

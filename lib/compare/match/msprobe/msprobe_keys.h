@@ -1,0 +1,56 @@
+// The keys of a target's items when the user maps names: msprobe's -cm, -am and -dm.
+//
+//   1. data   {target item: golden item}: that name, else its own
+//   2. cell   "Cell" becomes "Module"; then the part up to the direction ("fc1.Dense") is replaced: as a whole if the
+//             file has it, else each of the file's names that it contains, once, in the order of the file. Names that
+//             are no calls and no gradients have no key.
+//   3. api    first the table that msprobe brings (msprobe_api_table.h: Functional.matmul becomes Torch.matmul; Mint
+//             becomes Torch, MintFunctional Functional), then the user's
+//             [{ms_api, pt_api, ms_args, pt_args, ms_output, pt_output, ...}, ..]: slots by position, slots that the
+//             rule does not name have no partner. msprobe reads ms_output but counts ms_outputs, and stops where a list
+//             is missing; so do we.
+// The first of api, cell, data that is given counts. Own names come without the renumbering of backward calls.
+// Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/msprobe/msprobe_items.h"
+#include "io/json.h"
+
+namespace msdump {
+
+struct MsprobeApiRule {
+  std::string target_api, golden_api;
+  // By state: input, parameters, output, parameters_grad. Nothing: the rule has no such lists.
+  struct Slots {
+    std::optional<std::vector<std::string>> target, golden;
+  };
+  Slots input, parameters, output, parameters_grad;
+};
+
+struct MsprobeMappings {
+  std::optional<std::vector<std::pair<std::string, std::string>>> cell;  // empty: only Cell becomes Module
+  std::optional<std::vector<MsprobeApiRule>> api;
+  std::optional<std::unordered_map<std::string, std::string>> data;
+};
+
+// From the YAML files, parsed (io/yaml.h).
+Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
+Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
+
+// 2 and the table of 3 for the name of one item; "N/A": no key.
+[[nodiscard]] std::string msprobe_cell_key(std::string name,
+                                           const std::vector<std::pair<std::string, std::string>>& cells);
+[[nodiscard]] std::string msprobe_table_key(const std::string& name);
+
+// The key of each of the target's items.
+Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const MsprobeItems& golden,
+                                              const MsprobeMappings& mappings);
+
+}  // namespace msdump

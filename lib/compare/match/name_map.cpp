@@ -1,0 +1,126 @@
+#include "compare/match/name_map.h"
+
+#include <unordered_set>
+
+#include "compare/match/msprobe/msprobe_keys.h"
+#include "graph/op_name.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // of msprobe_cell_key, which takes items
+
+std::string tensor_key(std::string_view op_name, Io io, std::string_view slot) {
+  return normalised_op_name(fmt::format("{}:{}:{}", op_name, name_of(io), slot));
+}
+
+// "Functional.softmax" of "Functional.softmax.0.forward".
+std::string_view api_name(std::string_view op_name) {
+  const size_t first = op_name.find('.');
+  if (first == std::string_view::npos) return {};
+  return op_name.substr(0, op_name.find('.', first + 1));
+}
+
+// The call of another API.
+std::string with_api(std::string_view op_name, const ApiPair& api) {
+  std::string_view rest = op_name.substr(api.candidate.size());
+  const bool loses_class = api.candidate.starts_with("Primitive.") && !api.reference.starts_with("Primitive.");
+  if (loses_class && rest.size() > 1) rest.remove_prefix(std::min(rest.find('.', 1), rest.size()));
+  return api.reference + std::string(rest);
+}
+
+const SlotPairs& slots_of(const ApiPair& api, std::string_view op_name, Io io) {
+  if (io == Io::kInput) return api.input;
+  if (io == Io::kOutput) return api.output;
+  return op_name.find(".parameters_grad") == std::string_view::npos ? api.parameters : api.parameters_grad;
+}
+
+// "1.0" of "0.0" where "0" is "1"; nothing when no pair fits.
+std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view slot) {
+  if (!pairs.slots) return std::string(slot);
+  for (std::string_view part = slot;;) {
+    for (const auto& [from, to] : *pairs.slots) {
+      if (from == part) return to + std::string(slot.substr(part.size()));
+    }
+    const size_t dot = part.rfind('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    part = part.substr(0, dot);
+  }
+}
+
+}  // namespace
+
+NameMap::NameMap(NameMapContent content) : content_(std::move(content)) {
+  take_operators();
+  take_tensors();
+}
+
+Result<NameMap> NameMap::read(const std::string& path, const NameMapDumps& dumps) {
+  MSDUMP_TRY(NameMapContent content, read_name_map(path, dumps));
+  return NameMap(std::move(content));
+}
+
+void NameMap::take_operators() {
+  for (const NamePair& pair : content_.operators) {
+    operators_.insert_or_assign(normalised_op_name(pair.candidate), pair.reference);
+  }
+  for (size_t i = 0; i < content_.apis.size(); ++i) apis_.try_emplace(content_.apis[i].candidate, i);
+}
+
+void NameMap::take_tensors() {
+  std::unordered_map<std::string, std::string> found;  // operators of tensors, where there is one partner
+  std::unordered_set<std::string> several;
+  for (const NamePair& pair : content_.tensors) {
+    const auto from = tensor_name(pair.candidate);
+    if (!from) continue;
+    const TensorName to = tensor_name(pair.reference).value_or(TensorName{});
+    tensors_.insert_or_assign(tensor_key(from->op_name, from->io, from->slot), to);
+    if (to.op_name.empty()) continue;
+    const auto [known, added] = found.try_emplace(normalised_op_name(from->op_name), to.op_name);
+    if (!added && known->second != to.op_name) several.insert(known->first);
+  }
+  for (auto& [from, to] : found) {
+    if (!several.contains(from)) operators_.try_emplace(from, std::move(to));
+  }
+}
+
+const ApiPair* NameMap::api_of(std::string_view op_name) const {
+  const auto found = apis_.find(std::string(api_name(op_name)));
+  return found == apis_.end() ? nullptr : &content_.apis[found->second];
+}
+
+std::optional<std::string> NameMap::renamed(std::string_view op_name) const {
+  if (content_.kind == NameMapKind::kCell && op_name.starts_with("Cell.")) {
+    std::string key = msprobe_cell_key(std::string(op_name) + std::string(kAnyItem), content_.cells);
+    if (key == kNoKey || !key.ends_with(kAnyItem)) return std::nullopt;
+    key.resize(key.size() - kAnyItem.size());
+    return key;
+  }
+  if (content_.kind != NameMapKind::kApi) return std::nullopt;
+  if (const ApiPair* api = api_of(op_name)) return with_api(op_name, *api);
+  const std::string plain(op_name);
+  std::string key = msprobe_table_key(plain);
+  return key == plain ? std::nullopt : std::optional(std::move(key));
+}
+
+std::optional<std::string> NameMap::reference_of(std::string_view op_name) const {
+  const auto found = operators_.find(normalised_op_name(op_name));
+  return found == operators_.end() ? renamed(op_name) : std::optional(found->second);
+}
+
+std::optional<TensorName> NameMap::reference_of(std::string_view op_name, Io io, std::string_view slot) const {
+  if (const auto found = tensors_.find(tensor_key(op_name, io, slot)); found != tensors_.end()) return found->second;
+  auto partner = reference_of(op_name);
+  if (!partner) return std::nullopt;
+  if (partner->empty()) return TensorName{};
+  TensorName name{std::move(*partner), io, std::string(slot)};
+  if (content_.kind != NameMapKind::kApi) return name;
+  if (const ApiPair* api = api_of(op_name)) {
+    auto mapped = mapped_slot(slots_of(*api, op_name, io), slot);
+    if (!mapped) return TensorName{};
+    name.slot = std::move(*mapped);
+  }
+  return name;
+}
+
+}  // namespace msdump

@@ -1,0 +1,18 @@
+// The plain form of --map: two columns, candidate and reference (name_map_file.h). Internal to it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/name_map_file.h"
+
+namespace msdump {
+
+// The first line with something on it has a comma, and is none of YAML.
+[[nodiscard]] bool looks_like_name_csv(std::string_view text);
+
+// usage with the line for a quote that is not closed, another number of columns, an empty name.
+Result<std::vector<NamePair>> read_name_csv(std::string_view text);
+
+}  // namespace msdump

@@ -1,0 +1,75 @@
+// --map FILE: what the user says is what on the other side, in any of the forms that are in use. Which one it is follows from
+// the content:
+//
+//   csv     "candidate name, reference name" on each line: operators, or tensors as op_name:io:slot or as msprobe's data
+//           files are called. Quotes as in RFC 4180; a header of known words, lines that begin with # and empty ones are
+//           read over
+//   data    msprobe -dm, YAML {candidate item: reference item}, and {operator: operator}
+//   cell    msprobe -cm, {name.Class: name.Class}: texts without a direction of a call; "Cell" becomes "Module"
+//   api     msprobe -am, [{ms_api, pt_api, ms_args, pt_args, ms_output(s), pt_output(s), ms_parameters, ..}, ..]. Here the
+//           lists of outputs may be called either way, and lists of different lengths are an error
+//   layers  msprobe -lm, {Class or TopLayer: {child: reference child}}: becomes a data mapping by way of the construct.json
+//           and stack.json of both dumps (msprobe_layers.h)
+//
+// "N/A" on the right: it has no partner. A name that comes twice with two partners is an error.
+// Bounds: 16 MiB. Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+enum class NameMapKind : uint8_t { kCsv, kData, kCell, kApi, kLayers };
+[[nodiscard]] std::string_view name_of(NameMapKind kind);  // "csv", "data mapping", "cell mapping", ..
+
+// A tensor as the catalogue names it.
+struct TensorName {
+  std::string op_name;
+  Io io = Io::kOutput;
+  std::string slot;
+
+  bool operator==(const TensorName&) const = default;
+};
+// Of op_name:io:slot, or of msprobe's data file, with its suffix or without.
+[[nodiscard]] std::optional<TensorName> tensor_name(std::string_view text);
+
+struct NamePair {
+  std::string candidate, reference;  // "N/A" is empty: no partner
+  size_t line = 0;
+};
+
+// Slots by position; nothing: they have the same numbers and names.
+struct SlotPairs {
+  std::optional<std::vector<std::pair<std::string, std::string>>> slots;
+};
+
+struct ApiPair {
+  std::string candidate, reference;  // "Functional.softmax", "Torch.softmax"
+  SlotPairs input, output, parameters, parameters_grad;
+};
+
+struct NameMapContent {
+  NameMapKind kind = NameMapKind::kCsv;
+  std::vector<NamePair> operators, tensors;
+  std::vector<std::pair<std::string, std::string>> cells;
+  std::vector<ApiPair> apis;
+};
+
+// The dump.json of both sides, for a mapping of layers: pairs of ranks; the first that knows a name counts.
+struct NameMapDumps {
+  std::vector<std::pair<std::string, std::string>> dump_jsons = {};
+};
+
+// usage with "line L: .." for what is none of the forms, too_large beyond the bounds.
+Result<NameMapContent> parse_name_map(std::string_view text, const NameMapDumps& dumps);
+Result<NameMapContent> read_name_map(const std::string& path, const NameMapDumps& dumps);
+
+}  // namespace msdump

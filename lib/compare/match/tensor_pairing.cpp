@@ -1,0 +1,184 @@
+#include "compare/match/tensor_pairing.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "compare/match/common_name.h"
+#include "graph/op_name.h"
+
+namespace msdump {
+namespace {
+
+bool is_commutative(std::string_view type) {
+  static constexpr std::array<std::string_view, 8> kTypes = {"Mul",   "Add",   "Maximum",    "Minimum",
+                                                             "Equal", "AddV2", "LogicalAnd", "LogicalOr"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+const std::vector<uint32_t> kNone;
+
+const std::vector<uint32_t>& tensors_of(const std::vector<SequencedOp>& operators, uint32_t place) {
+  return place == kNoOperator ? kNone : operators[place].tensors;
+}
+
+}  // namespace
+
+bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
+  if (step != other.step) return step < other.step;
+  if (occurrence != other.occurrence) return occurrence < other.occurrence;
+  if (io != other.io) return io < other.io;
+  if (slot != other.slot) return natural_less(slot, other.slot);
+  return beside < other.beside;
+}
+
+bool TensorPairer::SlotKey::same_place(const SlotKey& other) const {
+  return step == other.step && occurrence == other.occurrence && io == other.io;
+}
+
+TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t tensor) const {
+  const TensorRecord& record = (*side.tensors)[tensor];
+  std::optional<int64_t> step;
+  if (!rule_.lone_step) step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
+  const bool parameter = record.name.io == Io::kParameter;
+  return {step, record.occurrence, record.name.io,
+          parameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
+}
+
+// The slot may be another one by the user's word.
+TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor) {
+  SlotKey key = slot_key(a_, tensor);
+  if (rule_.map == nullptr || pair.how != PairedBy::kUser) return key;
+  const NameFacts& name = (*a_.tensors)[tensor].name;
+  auto reference = rule_.map->reference_of(pairing.a[pair.a].name, name.io, name.slot);
+  if (!reference || normalised_op_name(reference->op_name) != normalised_op_name(pairing.b[pair.b].name)) return key;
+  key.io = reference->io;
+  key.slot = names_.emplace_back(std::move(reference->slot));
+  return key;
+}
+
+void TensorPairer::pair(Pairing& pairing, uint32_t place) {
+  const OpPair& both = pairing.operators[place];
+  const bool paired = both.a != kNoOperator && both.b != kNoOperator;
+  const bool careful =
+      paired && (both.how == PairedBy::kUser || rule_.other_framework || is_commutative(pairing.b[both.b].type));
+  if (careful) {
+    pair_with_care(pairing, place);
+  } else {
+    pair_in_order(pairing, place);
+  }
+}
+
+// The tensors of an operator by slot; of several that say the same the last one.
+void TensorPairer::fill(const CompareSide& side, const std::vector<uint32_t>& tensors,
+                        std::vector<Keyed>& slots) const {
+  slots.clear();
+  for (const uint32_t tensor : tensors) slots.push_back({slot_key(side, tensor), tensor});
+  const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
+  if (!std::is_sorted(slots.begin(), slots.end(), less)) std::stable_sort(slots.begin(), slots.end(), less);
+  size_t kept = 0;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (kept > 0 && !less(slots[kept - 1], slots[i])) --kept;
+    slots[kept++] = slots[i];
+  }
+  slots.resize(kept);
+}
+
+// Most operators, by the million: two sorted lists merged.
+void TensorPairer::pair_in_order(Pairing& pairing, uint32_t place) {
+  const OpPair& both = pairing.operators[place];
+  fill(a_, tensors_of(pairing.a, both.a), slots_a_);
+  fill(b_, tensors_of(pairing.b, both.b), slots_b_);
+  auto a = slots_a_.begin(), b = slots_b_.begin();
+  while (a != slots_a_.end() || b != slots_b_.end()) {
+    const bool has_a = a != slots_a_.end() && (b == slots_b_.end() || !(b->key < a->key));
+    const bool has_b = b != slots_b_.end() && (a == slots_a_.end() || !(a->key < b->key));
+    pairing.tensors.push_back({place, has_a ? a->tensor : kNoTensor, has_b ? b->tensor : kNoTensor});
+    if (has_a) ++a;
+    if (has_b) ++b;
+  }
+}
+
+void TensorPairer::pair_with_care(Pairing& pairing, uint32_t place) {
+  const OpPair both = pairing.operators[place];
+  Slots slots;
+  for (const uint32_t tensor : tensors_of(pairing.a, both.a)) slots[key_of_a(pairing, both, tensor)].a = tensor;
+  for (const uint32_t tensor : tensors_of(pairing.b, both.b)) slots[slot_key(b_, tensor)].b = tensor;
+  if (is_commutative(pairing.b[both.b].type)) swap_operands(slots);
+  if (rule_.other_framework && both.how != PairedBy::kUser)
+    pair_by_shapes(slots, pairing.b[both.b].name.ends_with(".backward"));
+  for (auto& [key, tensors] : slots) {
+    tensors.op = place;
+    pairing.tensors.push_back(tensors);
+  }
+}
+
+// Versions of MindSpore do not agree on which operand comes first; their shapes tell.
+void TensorPairer::swap_operands(Slots& slots) const {
+  for (auto& [key, first] : slots) {
+    if (key.io != Io::kInput || key.slot != "0") continue;
+    SlotKey other = key;
+    other.slot = "1";
+    const auto found = slots.find(other);
+    if (found == slots.end()) continue;
+    TensorPair& second = found->second;
+    const std::array all = {first.a, first.b, second.a, second.b};
+    if (std::find(all.begin(), all.end(), kNoTensor) != all.end()) continue;
+    if (!same_shape(first.a, first.b) && same_shape(first.a, second.b) && same_shape(second.a, first.b))
+      std::swap(first.a, second.a);
+  }
+}
+
+// The two frameworks do not pass arguments in the same slots: the first with the first of its shape.
+void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
+  std::vector<Keyed> left_a, left_b;
+  std::set<Io> settled = {Io::kParameter};
+  for (const Io io : {Io::kInput, Io::kOutput}) {
+    if (in_one_form(slots, io)) settled.insert(io);
+  }
+  for (auto& [key, pair] : slots) {
+    if (settled.count(key.io) > 0) continue;
+    if (pair.a != kNoTensor) left_a.push_back({key, pair.a});
+    if (pair.b != kNoTensor) left_b.push_back({key, pair.b});
+    pair.a = pair.b = kNoTensor;
+  }
+  for (Keyed& a : left_a) {
+    const auto fits = [&](const Keyed& b) {
+      return b.tensor != kNoTensor && a.key.same_place(b.key) && same_shape(a.tensor, b.tensor);
+    };
+    // Gradients come in an order of their own.
+    if (backward && a.key.io == Io::kOutput && std::count_if(left_b.begin(), left_b.end(), fits) > 1) continue;
+    const auto found = std::find_if(left_b.begin(), left_b.end(), fits);
+    if (found == left_b.end()) continue;
+    slots[found->key] = {0, a.tensor, found->tensor};
+    a.tensor = found->tensor = kNoTensor;
+  }
+  // Those without a partner stand beside what has their slot.
+  const auto place_alone = [&](const std::vector<Keyed>& left, uint32_t TensorPair::*side) {
+    for (const Keyed& one : left) {
+      if (one.tensor == kNoTensor) continue;
+      SlotKey free = one.key;
+      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
+      slots[free].*side = one.tensor;
+    }
+  };
+  place_alone(left_a, &TensorPair::a);
+  place_alone(left_b, &TensorPair::b);
+  std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
+}
+
+// Has each side the same slots of this io, with the same shapes?
+bool TensorPairer::in_one_form(const Slots& slots, Io io) const {
+  return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
+    const TensorPair& pair = slot.second;
+    return slot.first.io != io || (pair.a != kNoTensor && pair.b != kNoTensor && same_shape(pair.a, pair.b));
+  });
+}
+
+bool TensorPairer::same_shape(uint32_t a, uint32_t b) const {
+  const Shape *const left = (*a_.tensors)[a].shape, *const right = (*b_.tensors)[b].shape;
+  return left != nullptr && right != nullptr && *left == *right;
+}
+
+}  // namespace msdump

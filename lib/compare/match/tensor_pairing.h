@@ -1,0 +1,63 @@
+// Which tensor of one operator is which of its partner: pairing.h's rule for io, slot, step and occurrence.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/match/name_map.h"
+#include "compare/match/pairing.h"
+
+namespace msdump {
+
+class TensorPairer {
+ public:
+  struct Rule {
+    const NameMap* map = nullptr;  // outlives this
+    bool lone_step = false;        // a side with one step is compared with the other's only one
+    bool other_framework = false;
+  };
+  TensorPairer(const CompareSide& a, const CompareSide& b, const Rule& rule) : a_(a), b_(b), rule_(rule) {}
+
+  // Appends the pairs of the operator pair at `place`.
+  void pair(Pairing& pairing, uint32_t place);
+
+ private:
+  struct SlotKey {
+    std::optional<int64_t> step;
+    uint32_t occurrence = 0;
+    Io io = Io::kInput;
+    std::string_view slot;
+    uint32_t beside = 0;  // of several in one slot
+
+    bool operator<(const SlotKey& other) const;
+    [[nodiscard]] bool same_place(const SlotKey& other) const;
+  };
+  struct Keyed {
+    SlotKey key;
+    uint32_t tensor = 0;
+  };
+  using Slots = std::map<SlotKey, TensorPair>;
+
+  [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const;
+  [[nodiscard]] SlotKey key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor);
+  void fill(const CompareSide& side, const std::vector<uint32_t>& tensors, std::vector<Keyed>& slots) const;
+  void pair_in_order(Pairing& pairing, uint32_t place);
+  void pair_with_care(Pairing& pairing, uint32_t place);
+  void swap_operands(Slots& slots) const;
+  void pair_by_shapes(Slots& slots, bool backward) const;
+  [[nodiscard]] bool in_one_form(const Slots& slots, Io io) const;
+  [[nodiscard]] bool same_shape(uint32_t a, uint32_t b) const;
+
+  const CompareSide &a_, &b_;
+  const Rule rule_;
+  std::vector<Keyed> slots_a_, slots_b_;
+  std::deque<std::string> names_;  // of slots that the map names
+};
+
+}  // namespace msdump

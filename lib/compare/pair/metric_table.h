@@ -1,0 +1,47 @@
+// The metrics of diff, in the order in which they are printed: one definition, from which columns, `--list-metrics` and
+// limits (metric_limit.h) derive. The formulas are those of kernels/pair/pair.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "compare/pair/tensor_diff.h"
+#include "report/value.h"
+
+namespace msdump {
+
+using MetricNumber = std::variant<uint64_t, double>;
+
+enum class MetricUnit : uint8_t {
+  kPairs,     // a number of pairs
+  kElements,  // a number of elements of one side
+  kValue,     // as the tensors' elements
+  kRatio,     // without a unit
+  kUlp,       // values of the dtype
+};
+[[nodiscard]] std::string_view name_of(MetricUnit unit);  // "pairs", "elements", "value", "ratio", "ulp"
+
+struct Metric {
+  std::string_view name;
+  MetricUnit unit;
+  std::string_view formula;  // one line; d = |a - b|
+  // Nothing where it is not defined or no elements were compared (has_metrics).
+  std::optional<MetricNumber> (*value)(const TensorDiff& diff);
+};
+
+[[nodiscard]] std::span<const Metric> all_metrics();
+[[nodiscard]] const Metric* find_metric(std::string_view name);
+// For did-you-mean.
+[[nodiscard]] std::vector<std::string> metric_names();
+
+// As reports print it: an integer, a float, null.
+[[nodiscard]] report::Value metric_value(const Metric& metric, const TensorDiff& diff);
+// All of them, by name: `metrics` of a row.
+[[nodiscard]] report::Object metric_values(const TensorDiff& diff);
+
+}  // namespace msdump

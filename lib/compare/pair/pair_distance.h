@@ -1,0 +1,39 @@
+// |a - b| of each pair of a block, for passes that look at single elements: the d of kernels/pair/pair.h.
+//
+//   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite if it is no double
+//   complex numbers    the modulus of the difference, within two bits of what the metrics have
+//   other pairs        0 if both are NaN or the same infinity, else NaN: a mismatch
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/pair/pair.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+
+class PairDistances {
+ public:
+  explicit PairDistances(DType dtype);  // of both sides
+
+  // Of at most kernels::kPairBlock pairs; valid until the next call.
+  std::span<const double> of(const std::byte* a, const std::byte* b, int64_t count);
+
+ private:
+  struct Block {
+    double a[2 * kernels::kPairBlock], b[2 * kernels::kPairBlock];  // complex numbers have two parts
+    double distances[kernels::kPairBlock];
+  };
+
+  void take_real(size_t count);
+  void take_complex(size_t count);
+
+  DType dtype_;
+  bool complex_;
+  std::unique_ptr<Block> block_;
+};
+
+}  // namespace msdump

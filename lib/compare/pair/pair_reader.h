@@ -1,0 +1,62 @@
+// Two tensors side by side: their elements slab by slab, in the dtype that holds those of both. Every pass over a pair of
+// tensors reads through this.
+//
+//   1. both have the same number of elements, in C order; shapes are the caller's business
+//   2. a slab has kPairSlab elements, the last one what is left: sums depend on where a tensor is cut, hence one size
+//   3. elements come widened to kernels::common_dtype, and as they are stored too: an int64 beside a float loses digits
+//
+// Memory: at most 17 bytes for an element of a slab and side, a few MiB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/index/host_tensor.h"
+#include "io/cancel.h"
+#include "kernels/pair/pair.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+
+inline constexpr int64_t kPairSlab = int64_t{1} << 17;  // elements
+static_assert(kPairSlab % kernels::kPairBlock == 0);
+
+// Valid until the next one is read.
+struct PairSlab {
+  int64_t first = 0, count = 0;
+  const std::byte *a = nullptr, *b = nullptr;                // in the common dtype
+  const std::byte *stored_a = nullptr, *stored_b = nullptr;  // each in its own
+};
+
+class PairReader {
+ public:
+  // shape_mismatch when one has more elements, unsupported_dtype when there is no common dtype. The tensors outlive it.
+  static Result<PairReader> open(HostTensor& a, HostTensor& b);
+  // Of the elements [first, first + count) alone. Several may read tensors that are direct() at once.
+  static Result<PairReader> open(HostTensor& a, HostTensor& b, int64_t first, int64_t count);
+
+  [[nodiscard]] DType dtype() const { return common_; }
+
+  // The next slab; nothing at the end, when neither file has changed meanwhile.
+  Result<std::optional<PairSlab>> next(const CancelToken& cancel);
+
+ private:
+  struct Side {
+    HostTensor* tensor;
+    std::vector<std::byte> stored, widened;  // `widened` is empty where the tensor has the common dtype
+  };
+
+  PairReader(HostTensor& a, HostTensor& b, DType common, int64_t first, int64_t count);
+  [[nodiscard]] Side side_of(HostTensor& tensor) const;
+  Result<const std::byte*> read(Side& side, int64_t first, int64_t count) const;
+
+  DType common_;
+  int64_t slab_;
+  Side a_, b_;
+  int64_t next_, end_;
+};
+
+}  // namespace msdump

@@ -1,0 +1,31 @@
+// A second look at two tensors that differ, for what a person asks next: the worst elements, and where the error lies. One
+// more pass over both, whatever is asked for.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/pair/error_axes.h"
+#include "compare/pair/tensor_diff.h"
+#include "compare/pair/worst_elements.h"
+#include "dump/index/host_tensor.h"
+#include "io/cancel.h"
+
+namespace msdump {
+
+struct SecondLookOptions {
+  size_t worst = 0;  // how many; at most kMostWorst
+  bool by_axis = false;
+};
+
+struct SecondLook {
+  std::vector<WorstElement> worst;  // the worst first
+  ErrorAxes axes;
+};
+
+// `diff` of the same two. Nothing is read where it says that they are the same or cannot be compared.
+Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& diff, const SecondLookOptions& options,
+                              const CancelToken& cancel);
+
+}  // namespace msdump

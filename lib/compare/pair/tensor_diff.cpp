@@ -1,0 +1,173 @@
+#include "compare/pair/tensor_diff.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compare/pair/pair_reader.h"
+#include "compare/pair/typical_scale.h"
+#include "kernels/pair/pair_dtype.h"
+#include "kernels/pair/pair_kl.h"
+
+namespace msdump {
+namespace {
+
+enum class Kind : uint8_t { kFloat, kInteger, kBool, kComplex, kRaw };
+
+Kind kind_of(DType dtype) {
+  if (!kernels::can_pair(dtype)) return Kind::kRaw;
+  if (dtype == DType::kBool) return Kind::kBool;
+  const std::string_view name = msdump::name_of(dtype);
+  if (name.find("complex") != std::string_view::npos) return Kind::kComplex;
+  return name.find("float") != std::string_view::npos ? Kind::kFloat : Kind::kInteger;
+}
+
+Shape without_ones(const Shape& shape) {
+  Shape result;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](int64_t dim) { return dim != 1; });
+  return result;
+}
+
+Verdict verdict_of(const kernels::PairMetrics& metrics) {
+  if (metrics.nan_mismatch + metrics.inf_mismatch > 0) return Verdict::kNan;
+  if (metrics.equal == metrics.count) return Verdict::kSame;
+  return metrics.over_tolerance == 0 ? Verdict::kClose : Verdict::kDiffer;
+}
+
+// Shapes, then dtypes; false with the verdict and its reason.
+bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& options, TensorDiff& diff) {
+  if (a.shape() != b.shape()) {
+    const std::string shapes = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));
+    if (without_ones(a.shape()) == without_ones(b.shape())) {
+      diff.reason = "dimensions of 1 ignored: " + shapes;
+    } else if (options.any_shape && a.count() == b.count()) {
+      diff.reason = "dumped in the shape of what wrote it: " + shapes;
+    } else {
+      diff.verdict = Verdict::kShape;
+      diff.reason = shapes;
+      return false;
+    }
+  }
+  const auto common = kernels::common_dtype(a.dtype(), b.dtype());
+  if (!common || kind_of(a.dtype()) != kind_of(b.dtype())) {
+    diff.verdict = common ? Verdict::kDtype : Verdict::kSkipped;
+    diff.reason = fmt::format("{} against {}", msdump::name_of(diff.dtype_a), msdump::name_of(diff.dtype_b));
+    return false;
+  }
+  if (a.count() == 0) diff.verdict = Verdict::kEmpty;
+  return a.count() > 0;
+}
+
+constexpr int64_t kChunk = 32 * kPairSlab;  // of a tensor that several share: its states are merged in order
+
+Result<kernels::PairState> compare_chunk(HostTensor& a, HostTensor& b, int64_t first, const kernels::PairRule& rule,
+                                         const CancelToken& cancel) {
+  MSDUMP_TRY(PairReader reader, PairReader::open(a, b, first, std::min(kChunk, a.count() - first)));
+  kernels::PairState state;
+  for (;;) {
+    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
+    if (!slab) return state;
+    kernels::pair_block(reader.dtype(), slab->a, slab->b, slab->count, rule, state);
+  }
+}
+
+Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const kernels::PairRule& rule,
+                                          const CancelToken& cancel, WorkerPool* pool) {
+  constexpr int64_t kMostWaiting = 64;
+  const int64_t chunks = (a.count() + kChunk - 1) / kChunk;
+  Result<kernels::PairState> whole = compare_chunk(a, b, 0, rule, cancel);
+  const auto merge = [&](Result<kernels::PairState>&& chunk) {
+    if (!whole) return;
+    if (chunk) {
+      whole->merge(*chunk);
+    } else {
+      whole = std::move(chunk);
+    }
+  };
+  const auto compare = [&](int64_t chunk) { return compare_chunk(a, b, chunk * kChunk, rule, cancel); };
+  if (pool == nullptr || !a.direct() || !b.direct()) {
+    for (int64_t chunk = 1; chunk < chunks && whole; ++chunk) merge(compare(chunk));
+    return whole;
+  }
+  pool->ordered_for(
+      chunks - 1, [&](int64_t index) { return compare(index + 1); },
+      [&](int64_t, Result<kernels::PairState>&& chunk) { merge(std::move(chunk)); }, kMostWaiting);
+  return whole;
+}
+
+Status compare_elements(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
+                        const PairOptions& options, TensorDiff& diff) {
+  MSDUMP_TRY(diff.scale, typical_scale(b));
+  diff.limits = limits_for(tolerance, diff.dtype_a, diff.dtype_b, diff.scale);
+  kernels::PairRule rule;
+  rule.ulp = a.dtype() == b.dtype() && diff.dtype_a == diff.dtype_b;
+  rule.scale = diff.scale;
+  rule.rtol = diff.limits.rtol;
+  rule.atol = diff.limits.atol;
+  MSDUMP_TRY(const kernels::PairState state, compare_chunks(a, b, rule, cancel, options.pool));
+  diff.metrics = kernels::finish(state);
+  diff.verdict = verdict_of(diff.metrics);
+  diff.tolerance_that_passes = passing_limits(diff.metrics, diff.scale);
+  return {};
+}
+
+Result<std::optional<double>> divergence_of(HostTensor& a, HostTensor& b, const TensorDiff& diff,
+                                            const CancelToken& cancel) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
+  if (metrics.count == 0 || !kernels::can_kl(reader.dtype())) return std::nullopt;
+  if (diff.verdict == Verdict::kSame) return 0.0;
+  const kernels::KlRange range{*metrics.max_a, *metrics.min_a, *metrics.max_b, *metrics.min_b};
+  kernels::KlState state;
+  for (;;) {
+    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
+    if (!slab) return kernels::finish(state);
+    kernels::kl_block(reader.dtype(), slab->a, slab->b, slab->count, range, state);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  static constexpr std::array<std::string_view, 9> kNames = {"same",  "close",     "differ", "nan",    "shape",
+                                                             "dtype", "unmatched", "empty",  "skipped"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+bool is_difference(Verdict verdict) {
+  return verdict == Verdict::kDiffer || verdict == Verdict::kNan || verdict == Verdict::kShape ||
+         verdict == Verdict::kDtype || verdict == Verdict::kUnmatched;
+}
+
+bool has_metrics(Verdict verdict) {
+  return verdict == Verdict::kSame || verdict == Verdict::kClose || verdict == Verdict::kDiffer ||
+         verdict == Verdict::kNan || verdict == Verdict::kEmpty;
+}
+
+Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
+                                const PairOptions& options) {
+  TensorDiff diff;
+  diff.shape = a.shape();
+  diff.dtype_a = a.original_dtype();
+  diff.dtype_b = b.original_dtype();
+  if (!can_compare(a, b, options, diff)) return diff;
+  MSDUMP_CHECK_OK(compare_elements(a, b, tolerance, cancel, options, diff));
+  if (options.kl) {
+    MSDUMP_TRY(diff.kl, divergence_of(a, b, diff, cancel));
+  }
+  return diff;
+}
+
+std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape) {
+  std::vector<int64_t> index(shape.size(), 0);
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const auto extent = static_cast<uint64_t>(std::max<int64_t>(shape[axis], 1));
+    index[axis] = static_cast<int64_t>(flat % extent);
+    flat /= extent;
+  }
+  return index;
+}
+
+}  // namespace msdump

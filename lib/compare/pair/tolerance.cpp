@@ -1,0 +1,81 @@
+#include "compare/pair/tolerance.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace msdump {
+namespace {
+
+// Below it the roundings of the comparison are no longer small beside the numbers.
+constexpr double kSmallestScale = 0x1p-960;
+constexpr double kRoundings = 1 + 0x1p-50;  // of the comparison that has to pass
+constexpr int kDigits = 3;
+
+}  // namespace
+
+double default_rtol(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kComplex128: return 1e-9;
+    case DType::kFloat32:
+    case DType::kComplex64: return 1e-3;
+    case DType::kFloat16:
+    case DType::kComplex32: return 5e-3;
+    case DType::kBfloat16: return 3e-2;
+    default: break;
+  }
+  return name_of(dtype).find("float") != std::string_view::npos ? 0.2 : 0;
+}
+
+double smallest_step(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+    case DType::kComplex32: return 0x1p-24;
+    case DType::kFloat8E4m3fn: return 0x1p-9;
+    case DType::kFloat8E5m2: return 0x1p-16;
+    default: return 0;
+  }
+}
+
+Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale) {
+  if (tolerance.rtol || tolerance.atol) return {tolerance.rtol.value_or(0), tolerance.atol.value_or(0)};
+  double rtol = std::max(default_rtol(a), default_rtol(b));
+  if (rtol > 0 && tolerance.coarsest) rtol = std::max(rtol, default_rtol(*tolerance.coarsest));
+  return {rtol, rtol * scale + std::max(smallest_step(a), smallest_step(b))};
+}
+
+std::optional<Limits> passing_limits(const kernels::PairMetrics& metrics, double scale) {
+  if (metrics.nan_mismatch + metrics.inf_mismatch > 0 || !metrics.max_abs || !metrics.max_scaled) return std::nullopt;
+  if (*metrics.max_abs == 0) return Limits{};
+  if (!std::isfinite(*metrics.max_abs)) return std::nullopt;
+  const double rtol = rounded_up(*metrics.max_scaled * kRoundings, kDigits);
+  if (scale < kSmallestScale || !std::isfinite(rtol)) return Limits{0, rounded_up(*metrics.max_abs, kDigits)};
+  return Limits{rtol, rounded_up(rtol * scale * kRoundings, kDigits)};
+}
+
+double rounded_up(double value, int digits) {
+  if (!(value > 0) || !std::isfinite(value)) return value;
+  // D.DDDe+XX: its digits as an integer, one more if they were rounded down.
+  const std::string text = fmt::format("{:.{}e}", value, digits - 1);
+  const size_t mark = text.find('e');
+  std::string mantissa = text.substr(0, mark);
+  mantissa.erase(std::remove(mantissa.begin(), mantissa.end(), '.'), mantissa.end());
+  const int exponent = std::stoi(text.substr(mark + 1)) - (digits - 1);
+  const auto number = [exponent](long whole) {
+    const std::string plain = fmt::format("{}e{}", whole, exponent);
+    double result = std::numeric_limits<double>::infinity();  // stays for what is out of range
+    std::from_chars(plain.data(), plain.data() + plain.size(), result);
+    return result;
+  };
+  const long whole = std::stol(mantissa);
+  const double near = number(whole), above = near >= value ? near : number(whole + 1);
+  return std::isfinite(above) ? above : value;
+}
+
+}  // namespace msdump

@@ -1,0 +1,122 @@
+#include "compare/pair/typical_scale.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/pair/pair_dtype.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kPieces = 16, kPiece = 1024;
+constexpr double kGap = 100, kTight = 4;
+constexpr size_t kOneIn = 20;
+
+// Magnitudes by their exponent. A gap of a hundred times lies between two exponents (but for doubles below 2e-308, which
+// share one), so that nothing need be sorted; and squares of one exponent add up without rounding, in any order.
+class Magnitudes {
+ public:
+  Magnitudes() : exponents_(kExponents) {}
+
+  void add(double value) {
+    const uint64_t bits = std::bit_cast<uint64_t>(value) & ~(uint64_t{1} << 63);
+    const uint64_t exponent = bits >> kFractionBits;
+    if (bits == 0 || exponent == kExponents) return;
+    Magnitude& one = exponents_[exponent];
+    ++one.count;
+    one.least = std::min(one.least, bits);
+    one.largest = std::max(one.largest, bits);
+    const uint64_t fraction = bits & (kHidden - 1);
+    const uint64_t digits = exponent == 0 ? fraction : fraction | kHidden;
+    one.squares += Wide{digits} * digits;
+  }
+
+  [[nodiscard]] double scale() const {
+    const auto there = [](const Magnitude& one) { return one.count > 0; };
+    const auto last = std::find_if(exponents_.rbegin(), exponents_.rend(), there);
+    if (last == exponents_.rend()) return 0;
+    size_t count = 0, all = 0;
+    for (const Magnitude& one : exponents_) all += one.count;
+    const double largest = std::bit_cast<double>(last->largest);
+    const Magnitude* below = nullptr;
+    for (const Magnitude& one : exponents_) {
+      if (!there(one)) continue;
+      const bool gap =
+          below != nullptr && std::bit_cast<double>(one.least) > kGap * std::bit_cast<double>(below->largest);
+      if (gap && count >= std::max<size_t>(all / kOneIn, 1) && largest <= kTight * std::bit_cast<double>(one.least))
+        break;
+      count += one.count;
+      below = &one;
+    }
+    return root_of_mean(static_cast<size_t>(below - exponents_.data()), count);
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr int kFractionBits = 52, kExponents = 2047;
+  static constexpr uint64_t kHidden = uint64_t{1} << kFractionBits;
+  struct Magnitude {
+    size_t count = 0;
+    uint64_t least = UINT64_MAX, largest = 0;  // as bits, which sort as the doubles do
+    Wide squares = 0;                          // of whole numbers of less than 2^53
+  };
+
+  // Of those with an exponent up to `last`; by its unit, so that no square leaves the range of a double.
+  [[nodiscard]] double root_of_mean(size_t last, size_t count) const {
+    const auto unit = [](size_t exponent) { return static_cast<int>(std::max<size_t>(exponent, 1)); };
+    double squares = 0;
+    for (size_t exponent = 0; exponent <= last; ++exponent) {
+      const Wide sum = exponents_[exponent].squares;
+      if (sum != 0) squares += std::ldexp(static_cast<double>(sum), 2 * (unit(exponent) - unit(last)));
+    }
+    constexpr int kBias = 1075;  // of the last digit
+    return std::ldexp(std::sqrt(squares / static_cast<double>(count)), unit(last) - kBias);
+  }
+
+  std::vector<Magnitude> exponents_;
+};
+
+struct Parts {
+  DType dtype;
+  int64_t number;  // of parts an element
+};
+
+Parts parts_of(DType dtype) {
+  switch (dtype) {
+    case DType::kComplex32: return {DType::kFloat16, 2};
+    case DType::kComplex64: return {DType::kFloat32, 2};
+    case DType::kComplex128: return {DType::kFloat64, 2};
+    default: return {dtype, 1};
+  }
+}
+
+}  // namespace
+
+Result<double> typical_scale(HostTensor& tensor) {
+  const Parts parts = parts_of(tensor.dtype());
+  if (kernels::common_dtype(parts.dtype, DType::kFloat64) != DType::kFloat64) return 0.0;
+  const int64_t whole = tensor.count(), wanted = kPieces * kPiece;
+  const int64_t pieces = tensor.direct() && whole > wanted ? kPieces : 1;
+  const int64_t piece = std::min(whole, wanted / pieces);
+  std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
+  std::vector<double> sample(static_cast<size_t>(pieces * piece * parts.number));
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
+    MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
+    auto* const into = sample.data() + i * piece * parts.number;
+    kernels::widen_to(parts.dtype, DType::kFloat64, stored.data(), piece * parts.number,
+                      reinterpret_cast<std::byte*>(into));
+  }
+  return scale_of_sample(sample) * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
+}
+
+double scale_of_sample(const std::vector<double>& sample) {
+  Magnitudes magnitudes;
+  for (const double value : sample) magnitudes.add(value);
+  return magnitudes.scale();
+}
+
+}  // namespace msdump

@@ -1,0 +1,119 @@
+#include "compare/pair/worst_elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compare/pair/pair_distance.h"
+#include "compare/pair/tensor_diff.h"
+#include "kernels/pair/pair_dtype.h"
+
+namespace msdump {
+namespace {
+
+size_t bytes_of_element(DType dtype) { return info(dtype).bits < 8 ? 1 : static_cast<size_t>(info(dtype).bits) / 8; }
+
+template <class T>
+T load(const std::byte* at) {
+  T value{};
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+std::optional<double> finite_or_nothing(double distance) {
+  return std::isnan(distance) ? std::nullopt : std::optional(distance);
+}
+
+}  // namespace
+
+report::Value element_value(DType dtype, const std::byte* at) {
+  switch (info(dtype).npy_dtype) {
+    case DType::kBool: return *at != std::byte{0};
+    case DType::kInt64: return load<int64_t>(at);
+    case DType::kUint64: return load<uint64_t>(at);
+    case DType::kComplex64:
+    case DType::kComplex128: {
+      double parts[2] = {};
+      kernels::widen_to(dtype, DType::kComplex128, at, 1, reinterpret_cast<std::byte*>(parts));
+      if (info(dtype).npy_dtype == DType::kComplex128) return report::List{parts[0], parts[1]};
+      return report::List{static_cast<float>(parts[0]), static_cast<float>(parts[1])};
+    }
+    default: break;
+  }
+  double value = 0;
+  kernels::widen_to(dtype, DType::kFloat64, at, 1, reinterpret_cast<std::byte*>(&value));
+  switch (info(dtype).npy_dtype) {
+    case DType::kFloat64: return value;
+    case DType::kFloat16:
+    case DType::kFloat32: return static_cast<float>(value);
+    default: return static_cast<int64_t>(value);
+  }
+}
+
+WorstElements::WorstElements(size_t number, DType stored_a, DType stored_b)
+    : number_(std::min(number, kMostWorst)), dtype_a_(stored_a), dtype_b_(stored_b) {}
+
+bool WorstElements::is_worse(const Candidate& x, const Candidate& y) {
+  if (std::isnan(x.distance) != std::isnan(y.distance)) return std::isnan(x.distance);
+  if (!std::isnan(x.distance) && x.distance != y.distance) return x.distance > y.distance;
+  return x.at < y.at;
+}
+
+void WorstElements::add(const PairSlab& slab, int64_t from, std::span<const double> distances) {
+  for (size_t i = 0; i < distances.size() && number_ > 0; ++i) {
+    // No later element takes the place of an equal one, and NaN is no equal of anything.
+    const double least = heap_.size() < number_ ? 0 : heap_.front().distance;
+    if (distances[i] <= least || std::isnan(least)) continue;
+    keep(slab, from + static_cast<int64_t>(i), distances[i]);
+  }
+}
+
+void WorstElements::keep(const PairSlab& slab, int64_t in_slab, double distance) {
+  Candidate candidate;
+  candidate.distance = distance;
+  candidate.at = static_cast<uint64_t>(slab.first + in_slab);
+  const size_t bytes_a = bytes_of_element(dtype_a_), bytes_b = bytes_of_element(dtype_b_);
+  std::memcpy(candidate.a.data(), slab.stored_a + static_cast<size_t>(in_slab) * bytes_a, bytes_a);
+  std::memcpy(candidate.b.data(), slab.stored_b + static_cast<size_t>(in_slab) * bytes_b, bytes_b);
+  if (heap_.size() == number_) {
+    std::pop_heap(heap_.begin(), heap_.end(), is_worse);
+    heap_.pop_back();
+  }
+  heap_.push_back(candidate);
+  std::push_heap(heap_.begin(), heap_.end(), is_worse);
+}
+
+std::vector<WorstElement> WorstElements::finish(const Shape& shape) && {
+  std::sort_heap(heap_.begin(), heap_.end(), is_worse);
+  std::vector<WorstElement> elements;
+  elements.reserve(heap_.size());
+  for (const Candidate& one : heap_) {
+    elements.push_back({index_of_element(one.at, shape), element_value(dtype_a_, one.a.data()),
+                        element_value(dtype_b_, one.b.data()), finite_or_nothing(one.distance)});
+  }
+  return elements;
+}
+
+Result<WorstElement> read_pair_at(HostTensor& a, HostTensor& b, uint64_t at) {
+  if (a.count() != b.count() || at >= static_cast<uint64_t>(a.count())) {
+    return fail(
+        make_error(ErrorCode::kShapeMismatch, "{} against {}: no pair {}", describe(a.shape()), describe(b.shape()), at)
+            .with_path(a.path()));
+  }
+  const auto common = kernels::common_dtype(a.dtype(), b.dtype());
+  if (!common) {
+    return fail(make_error(ErrorCode::kUnsupportedDtype, "{} against {}", name_of(a.dtype()), name_of(b.dtype()))
+                    .with_path(a.path()));
+  }
+  alignas(16) std::byte stored_a[16] = {}, stored_b[16] = {}, wide_a[16] = {}, wide_b[16] = {};
+  MSDUMP_CHECK_OK(a.read(static_cast<int64_t>(at), 1, stored_a));
+  MSDUMP_CHECK_OK(b.read(static_cast<int64_t>(at), 1, stored_b));
+  kernels::widen_to(a.dtype(), *common, stored_a, 1, wide_a);
+  kernels::widen_to(b.dtype(), *common, stored_b, 1, wide_b);
+  const double distance = PairDistances(*common).of(wide_a, wide_b, 1)[0];
+  return WorstElement{index_of_element(at, a.shape()), element_value(a.dtype(), stored_a),
+                      element_value(b.dtype(), stored_b), finite_or_nothing(distance)};
+}
+
+}  // namespace msdump

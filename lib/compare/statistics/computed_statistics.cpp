@@ -1,0 +1,226 @@
+#include "compare/statistics/computed_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dump/index/host_tensor.h"
+#include "kernels/digest/crc32.h"
+#include "kernels/widen/widen.h"
+#include "stats/compute.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kSlab = int64_t{1} << 17;  // elements
+
+bool is_json(StatisticOrigin origin) {
+  return origin != StatisticOrigin::kCsv && origin != StatisticOrigin::kDeviceCsv;
+}
+bool is_complex(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
+
+// One after the other, slab by slab.
+template <class Take>
+Status for_each_slab(HostTensor& tensor, const RecordContext& context, const Take& take) {
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlab, tensor.count())) * tensor.element_bytes());
+  for (int64_t first = 0; first < tensor.count(); first += kSlab) {
+    MSDUMP_CHECK_OK(context.cancel.check());
+    const int64_t count = std::min(kSlab, tensor.count() - first);
+    MSDUMP_CHECK_OK(tensor.read(first, count, slab.data()));
+    take(std::span<const std::byte>(slab.data(), static_cast<size_t>(count) * tensor.element_bytes()), count);
+  }
+  return tensor.check_unchanged();
+}
+
+uint64_t xor_of(std::span<const std::byte> bytes) {
+  uint64_t result = 0;
+  for (size_t at = 0; at + sizeof result <= bytes.size(); at += sizeof result) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    result ^= word;
+  }
+  return result;
+}
+
+// CRC-32 and xor. An xor is of words of eight bytes; what it makes of a tail is not known, so then there is none. A slab
+// has a whole number of them.
+Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, const RecordContext& context,
+                          StatisticValues& into) {
+  const bool widens = other.origin == StatisticOrigin::kMindSporeJson && tensor.dtype() == DType::kBfloat16;
+  std::vector<std::byte> wide;
+  uint32_t crc = 0;
+  uint64_t words = 0;
+  MSDUMP_CHECK_OK(for_each_slab(tensor, context, [&](std::span<const std::byte> slab, int64_t count) {
+    if (widens) {
+      wide.resize(static_cast<size_t>(count) * 4);
+      kernels::widen(DType::kBfloat16, slab.data(), count, wide.data());
+    }
+    crc = kernels::crc32(crc, widens ? std::span<const std::byte>(wide) : slab);
+    words ^= xor_of(slab);
+  }));
+  const bool widened = into.dtype == DType::kBfloat16 && (widens || tensor.dtype() == DType::kFloat32);
+  into.checksums.push_back({ChecksumKind::kCrc32, widened, fmt::format("{:08x}", crc)});
+  if (static_cast<size_t>(tensor.count()) * tensor.element_bytes() % sizeof words == 0)
+    into.checksums.push_back({ChecksumKind::kXor, false, fmt::format("0x{:016x}", words)});
+  return {};
+}
+
+struct Moduli {
+  double max = -HUGE_VAL, min = HUGE_VAL, sum = 0, squares = 0;
+  uint64_t nan = 0;
+
+  template <class T>
+  void take(std::span<const std::byte> elements) {
+    for (size_t at = 0; at < elements.size(); at += 2 * sizeof(T)) {
+      std::array<T, 2> parts{};
+      std::memcpy(parts.data(), elements.data() + at, sizeof parts);
+      const auto real = static_cast<double>(parts[0]), imaginary = static_cast<double>(parts[1]);
+      const bool is_nan = std::isnan(real) || std::isnan(imaginary);  // hypot finds an infinity beside it first
+      const double modulus = is_nan ? std::nan("") : std::hypot(real, imaginary);
+      if (is_nan) ++nan;
+      max = std::max(max, modulus);
+      min = std::min(min, modulus);
+      sum += modulus;
+      squares += modulus * modulus;
+    }
+  }
+};
+
+// Of complex numbers, which have no order of their own.
+Status add_moduli(HostTensor& tensor, const RecordContext& context, StatisticValues& into) {
+  Moduli moduli;
+  MSDUMP_CHECK_OK(for_each_slab(tensor, context, [&](std::span<const std::byte> slab, int64_t /*count*/) {
+    if (tensor.dtype() == DType::kComplex64) {
+      moduli.take<float>(slab);
+    } else {
+      moduli.take<double>(slab);
+    }
+  }));
+  if (tensor.count() == 0) return {};
+  const auto count = static_cast<double>(tensor.count());
+  const auto known = [&](double value) {
+    return StatisticNumber{moduli.nan > 0 ? std::nan("") : value, 1e-12 * std::abs(value)};
+  };
+  into.numbers = {known(moduli.max), known(moduli.min), known(moduli.sum / count), known(std::sqrt(moduli.squares))};
+  into.nan = moduli.nan;
+  return {};
+}
+
+// A sum of 64-bit integers rounds each of them.
+double rounding_of(DType dtype, double value) {
+  const bool rounds = dtype == DType::kInt64 || dtype == DType::kUint64;
+  return rounds && std::abs(value) >= 0x1p53 ? 0x1p-53 * std::abs(value) : 0;
+}
+
+void take_statistics(const stats::TensorStatistics& from, StatisticValues& into) {
+  if (!from.md5.empty()) into.checksums.push_back({ChecksumKind::kMd5, false, from.md5});
+  if (!from.sha1.empty()) into.checksums.push_back({ChecksumKind::kSha1, false, from.sha1});
+  if (!from.supported) return;
+  const auto number = [&](double value) { return StatisticNumber{value, rounding_of(from.dtype, value)}; };
+  if (!from.nothing_finite && from.count > 0) {
+    into.numbers = {number(from.max), number(from.min), number(from.avg), number(from.l2norm)};
+  }
+  into.count = from.count;
+  into.negative = from.negative;
+  into.positive = from.positive;
+  into.zero = from.zero;
+  into.nan = from.nan;
+  into.negative_inf = from.negative_inf;
+  into.positive_inf = from.positive_inf;
+}
+
+class Computation {
+ public:
+  Computation(const DumpIndex& index, const TensorRecord& tensor, const StatisticValues& other,
+              const RecordContext& context)
+      : index_(index), tensor_(tensor), other_(other), context_(context) {}
+
+  // A null dialect: the exact ones.
+  Result<StatisticValues> run(const stats::Dialect* dialect) {
+    StatisticValues values;
+    values.origin = other_.origin;
+    values.dialects = other_.dialects;
+    MSDUMP_TRY(const stats::TensorStatistics statistics, compute(dialect));
+    values.dtype = tensor_.name.dtype == DType::kUndefined ? statistics.dtype : tensor_.name.dtype;
+    values.shape = statistics.shape;
+    take_statistics(statistics, values);
+    if (dialect != nullptr) {
+      values.finite_only = dialect->rule == stats::Rule::kA;
+      values.mean_of_first_chunk = other_.mean_of_first_chunk;
+      for (Checksum& one : values.checksums) {
+        one.widened = dialect->widened_bfloat16 && values.dtype == DType::kBfloat16;
+      }
+    }
+    if (is_json(other_.origin)) MSDUMP_CHECK_OK(add_json_statistics(values));
+    drop_empty_numbers(values);
+    return values;
+  }
+
+ private:
+  Result<stats::TensorStatistics> compute(const stats::Dialect* dialect) {
+    stats::ComputeOptions options;
+    if (dialect != nullptr) options.dialect = dialect;
+    options.honest = dialect == nullptr;
+    options.wanted = {true,
+                      true,
+                      true,
+                      true,
+                      other_.find(ChecksumKind::kMd5) != nullptr,
+                      other_.find(ChecksumKind::kSha1) != nullptr};
+    const stats::ComputeItem item{&tensor_, sampled_elements(tensor_, other_)};
+    Result<stats::TensorStatistics> result = fail(ErrorCode::kCancelled, "interrupted");
+    stats::compute(index_, {&item, 1}, options, {context_.pool, context_.cancel},
+                   [&](size_t, Result<stats::TensorStatistics>&& one) { result = std::move(one); });
+    return result;
+  }
+
+  Status add_json_statistics(StatisticValues& values) {
+    const bool wants_checksum =
+        other_.find(ChecksumKind::kCrc32) != nullptr || other_.find(ChecksumKind::kXor) != nullptr;
+    if (!wants_checksum && !is_complex(values.dtype)) return {};
+    MSDUMP_TRY(HostTensor tensor, HostTensor::open(index_, tensor_, {}));
+    if (wants_checksum) MSDUMP_CHECK_OK(add_byte_checksums(tensor, other_, context_, values));
+    return is_complex(tensor.dtype()) ? add_moduli(tensor, context_, values) : Status();
+  }
+
+  const DumpIndex& index_;
+  const TensorRecord& tensor_;
+  const StatisticValues& other_;
+  const RecordContext& context_;
+};
+
+}  // namespace
+
+std::vector<const stats::Dialect*> dialects_of(const StatisticValues& other) {
+  if (other.dialects == nullptr) return {nullptr};
+  std::vector<const stats::Dialect*> kept;
+  const auto& candidates = other.dialects->candidates;
+  for (size_t i = candidates.size(); i-- > 0;) {
+    const stats::Dialect& one = *candidates[i];
+    const bool known = std::any_of(kept.begin(), kept.end(), [&](const stats::Dialect* before) {
+      return before->rule == one.rule && before->nan_survives_merge == one.nan_survives_merge &&
+             before->widened_bfloat16 == one.widened_bfloat16;
+    });
+    if (!known) kept.push_back(&one);
+  }
+  return kept;
+}
+
+std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const StatisticValues& other) {
+  const bool one_number = !is_json(other.origin) && other.shape && other.shape->size() == 1;
+  if (!one_number || tensor.shape == nullptr) return std::nullopt;
+  const int64_t there = element_count(*tensor.shape).value_or(0), said = other.shape->front();
+  return said >= 1 && said < there ? std::optional(said) : std::nullopt;
+}
+
+Result<StatisticValues> computed_values(const DumpIndex& index, const TensorRecord& tensor,
+                                        const StatisticValues& other, const stats::Dialect* dialect,
+                                        const RecordContext& context) {
+  return Computation(index, tensor, other, context).run(dialect);
+}
+
+}  // namespace msdump

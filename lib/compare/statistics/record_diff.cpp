@@ -1,0 +1,91 @@
+#include "compare/statistics/record_diff.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compare/statistics/statistic_diff.h"
+#include "dump/index/host_tensor.h"
+
+namespace msdump {
+namespace {
+
+bool has_elements(const TensorRecord& record) {
+  return record.has_elements && (!record.broken || record.table == kNoTable);
+}
+
+// Elements on one side only. `a_has` says on which.
+class MixedDiff {
+ public:
+  MixedDiff(const DumpSide& side, const TensorRecord& elements, const StatisticValues& stored, bool a_has,
+            const Tolerance& tolerance, const RecordContext& context)
+      : side_(side), elements_(elements), stored_(stored), a_has_(a_has), tolerance_(tolerance), context_(context) {}
+
+  // Where several versions may have written the other side, none is accused that one of them would acquit.
+  Result<TensorDiff> run() {
+    std::optional<TensorDiff> first;
+    for (const stats::Dialect* dialect : dialects_of(stored_)) {
+      MSDUMP_TRY(const StatisticValues values, computed_values(side_.index, elements_, stored_, dialect, context_));
+      TensorDiff diff =
+          a_has_ ? diff_statistics(values, stored_, tolerance_) : diff_statistics(stored_, values, tolerance_);
+      if (!is_difference(diff.verdict)) return as_sampled(std::move(diff));
+      if (!first) first = std::move(diff);
+    }
+    return as_sampled(std::move(*first));
+  }
+
+ private:
+  // What a sampled dump says is of the first elements; what looked like one and differs is of another shape.
+  [[nodiscard]] TensorDiff as_sampled(TensorDiff diff) const {
+    const auto sampled = sampled_elements(elements_, stored_);
+    if (!sampled) return diff;
+    if (!is_difference(diff.verdict)) {
+      diff.reason += fmt::format("; of the first {} elements only: a sampled dump", *sampled);
+      if (diff.verdict == Verdict::kSame) diff.verdict = Verdict::kClose;
+      return diff;
+    }
+    const std::string own = describe(*elements_.shape), other = describe(*stored_.shape);
+    TensorDiff shapes;
+    shapes.verdict = Verdict::kShape;
+    shapes.reason = fmt::format("{} against {}", a_has_ ? own : other, a_has_ ? other : own);
+    shapes.shape = a_has_ ? *elements_.shape : *stored_.shape;
+    shapes.dtype_a = diff.dtype_a;
+    shapes.dtype_b = diff.dtype_b;
+    shapes.by_statistics = true;
+    return shapes;
+  }
+
+  const DumpSide& side_;
+  const TensorRecord& elements_;
+  const StatisticValues& stored_;
+  const bool a_has_;
+  const Tolerance& tolerance_;
+  const RecordContext& context_;
+};
+
+}  // namespace
+
+Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
+                                const TensorRecord& record_b, const Tolerance& tolerance, const RecordContext& context,
+                                const PairOptions& options) {
+  MSDUMP_CHECK_OK(context.cancel.check());
+  if (has_elements(record_a) && has_elements(record_b)) {
+    MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, record_a, {}));
+    MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, record_b, {}));
+    PairOptions shared = options;
+    shared.pool = &context.pool;
+    return diff_tensors(left, right, tolerance, context.cancel, shared);
+  }
+  if (has_elements(record_a)) {
+    MSDUMP_TRY(const StatisticValues stored, b.tables.values_of(record_b));
+    return MixedDiff(a, record_a, stored, true, tolerance, context).run();
+  }
+  MSDUMP_TRY(const StatisticValues stored, a.tables.values_of(record_a));
+  if (has_elements(record_b)) return MixedDiff(b, record_b, stored, false, tolerance, context).run();
+  MSDUMP_TRY(const StatisticValues other, b.tables.values_of(record_b));
+  return diff_statistics(stored, other, tolerance);
+}
+
+}  // namespace msdump

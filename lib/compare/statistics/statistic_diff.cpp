@@ -1,0 +1,296 @@
+#include "compare/statistics/statistic_diff.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/pair/pair_dtype.h"
+
+namespace msdump {
+namespace {
+
+// Of max and min, by default; see the header.
+constexpr double kExtremes = 3;
+
+enum class Kind : uint8_t { kUnknown, kFloat, kInteger, kBool, kComplex };
+
+Kind kind_of(DType dtype) {
+  if (!kernels::common_dtype(dtype, dtype)) return Kind::kUnknown;
+  if (dtype == DType::kBool) return Kind::kBool;
+  const std::string_view name = msdump::name_of(dtype);
+  if (name.find("complex") != std::string_view::npos) return Kind::kComplex;
+  return name.find("float") != std::string_view::npos ? Kind::kFloat : Kind::kInteger;
+}
+
+Shape without_ones(const Shape& shape) {
+  Shape result;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](int64_t dim) { return dim != 1; });
+  return result;
+}
+
+bool is_known(const std::optional<Shape>& shape) {
+  return shape && std::find(shape->begin(), shape->end(), kUnknownDim) == shape->end();
+}
+
+constexpr std::array<std::string_view, kExtrema> kNames = {"max", "min", "mean", "l2norm"};
+bool is_extreme(size_t which) { return which < 2; }
+
+// Finite numbers are alike; NaN, infinity and -infinity each are something else.
+int class_of(double value) { return std::isnan(value) ? 3 : std::isfinite(value) ? 0 : std::signbit(value) ? 2 : 1; }
+
+// All elements are this: exactly known, and no NaN among them.
+std::optional<double> only_value(const StatisticValues& values, Kind kind) {
+  const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
+  if (!max || !min || max->slack != 0 || min->slack != 0 || max->value != min->value) return std::nullopt;
+  if (!std::isfinite(max->value) || values.elements() == std::optional<int64_t>(0)) return std::nullopt;
+  const bool has_no_nan = kind == Kind::kInteger || kind == Kind::kBool || values.is_finite() ||
+                          values.elements() == std::optional<int64_t>(1);
+  return kind == Kind::kComplex || !has_no_nan ? std::nullopt : std::optional(max->value);
+}
+
+enum class Agreement : uint8_t { kUnknown, kWeak, kEqual, kDifferent };
+
+class Comparer {
+ public:
+  Comparer(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance)
+      : a_(a), b_(b), kind_(kind_of(a.dtype)), given_(tolerance.rtol || tolerance.atol) {
+    diff_.by_statistics = true;
+    diff_.dtype_a = a.dtype;
+    diff_.dtype_b = b.dtype;
+    if (a.shape) diff_.shape = *a.shape;
+    const bool unknown = kind_ == Kind::kUnknown && kind_of(b.dtype) == Kind::kUnknown;
+    scale_ = b.scale().value_or(0);
+    diff_.limits = limits_for(tolerance, unknown ? DType::kFloat32 : a.dtype, b.dtype, scale_);
+  }
+
+  TensorDiff run() {
+    if (shapes_differ() || dtypes_differ()) return std::move(diff_);
+    fill_metrics();
+    if (!b_.checksums.empty()) diff_.checksum_b = std::hash<std::string>()(b_.checksums.front().text);
+    if (a_.elements() == std::optional<int64_t>(0) && b_.elements() == std::optional<int64_t>(0)) {
+      diff_.verdict = Verdict::kEmpty;
+      return std::move(diff_);
+    }
+    for (size_t i = 0; i < kExtrema; ++i) compare_number(i);
+    compare_counts();
+    checksums_ = compare_checksums();
+    decide();
+    return std::move(diff_);
+  }
+
+ private:
+  bool shapes_differ() {
+    if (!is_known(a_.shape) || !is_known(b_.shape)) {
+      const bool counts_differ = a_.elements() && b_.elements() && a_.elements() != b_.elements();
+      if (counts_differ) settle(Verdict::kShape, fmt::format("{} elements against {}", *a_.elements(), *b_.elements()));
+      return counts_differ;
+    }
+    if (*a_.shape == *b_.shape) return false;
+    const bool differ = without_ones(*a_.shape) != without_ones(*b_.shape);
+    std::string text = fmt::format("{} against {}", describe(*a_.shape), describe(*b_.shape));
+    if (differ) {
+      settle(Verdict::kShape, text);
+    } else {
+      diff_.reason = "dimensions of 1 ignored: " + text;
+    }
+    return differ;
+  }
+
+  bool dtypes_differ() {
+    const Kind other = kind_of(b_.dtype);
+    if (kind_ == other || kind_ == Kind::kUnknown || other == Kind::kUnknown) return false;
+    settle(Verdict::kDtype, fmt::format("{} against {}", msdump::name_of(a_.dtype), msdump::name_of(b_.dtype)));
+    return true;
+  }
+
+  // Behind what the reason says already.
+  void settle(Verdict verdict, std::string_view text) {
+    diff_.verdict = verdict;
+    if (!diff_.reason.empty() && !text.empty()) diff_.reason += "; ";
+    diff_.reason += text;
+  }
+
+  void fill_metrics() {
+    kernels::PairMetrics& metrics = diff_.metrics;
+    const auto fill = [&](const StatisticValues& from, std::optional<double>& max, std::optional<double>& min,
+                          std::optional<double>& mean, uint64_t& nan, bool& counted) {
+      counted = from.nan.has_value();
+      nan = from.nan.value_or(0);
+      if (from.has(Special::kNan).value_or(false) || kind_ == Kind::kComplex) return;
+      for (auto [into, which] :
+           {std::pair(&max, Extremum::kMax), std::pair(&min, Extremum::kMin), std::pair(&mean, Extremum::kMean)}) {
+        const auto& number = from.number(which);
+        const bool partial = which == Extremum::kMean && from.mean_of_first_chunk;
+        if (number && std::isfinite(number->value) && !partial) *into = number->value;
+      }
+    };
+    fill(a_, metrics.max_a, metrics.min_a, metrics.mean_a, metrics.nan_a, diff_.nan_counted_a);
+    fill(b_, metrics.max_b, metrics.min_b, metrics.mean_b, metrics.nan_b, diff_.nan_counted_b);
+  }
+
+  // Of dialects whose numbers of this kind do not mean the same.
+  [[nodiscard]] bool is_comparable(size_t which, int class_a, int class_b) const {
+    if (which == static_cast<size_t>(Extremum::kMean) && a_.mean_of_first_chunk != b_.mean_of_first_chunk) return false;
+    if (class_a == class_b) return true;
+    if ((a_.finite_only && class_a == 0) || (b_.finite_only && class_b == 0)) return false;
+    return !(is_extreme(which) && a_.has(Special::kNan).value_or(false) && b_.has(Special::kNan).value_or(false));
+  }
+
+  [[nodiscard]] double limit_of(size_t which, double b) const {
+    const Limits& limits = diff_.limits;
+    const double magnitude = std::abs(b);
+    switch (static_cast<Extremum>(which)) {
+      case Extremum::kMean: return limits.atol + limits.rtol * scale_;
+      case Extremum::kNorm: {
+        const auto count = static_cast<double>(std::max<int64_t>(b_.elements().value_or(1), 1));
+        return limits.rtol * magnitude + limits.atol * std::sqrt(count);
+      }
+      default: return (given_ ? 1 : kExtremes) * (limits.atol + limits.rtol * magnitude);
+    }
+  }
+
+  void compare_number(size_t which) {
+    const auto &a = a_.numbers[which], &b = b_.numbers[which];
+    if (!a || !b) return;
+    const int class_a = class_of(a->value), class_b = class_of(b->value);
+    if (!is_comparable(which, class_a, class_b)) return;
+    if (class_a != class_b) {
+      found_nan(fmt::format("{} {:.6g} against {:.6g}", kNames[which], a->value, b->value));
+    } else if (class_a != 0) {
+      tells_ = tells_ || class_a != 3;
+      has_special_ = true;
+    } else {
+      const double denominator = which == static_cast<size_t>(Extremum::kMean) ? scale_
+                                 : is_extreme(which)                           ? std::abs(b->value) + scale_
+                                                                               : std::abs(b->value);
+      judge(kNames[which], *a, *b, limit_of(which, b->value), denominator);
+    }
+  }
+
+  void judge(std::string_view name, const StatisticNumber& a, const StatisticNumber& b, double limit,
+             double denominator) {
+    tells_ = true;
+    const double distance = std::max(0.0, std::abs(a.value - b.value) - a.slack - b.slack);
+    if (distance == 0) return;
+    all_equal_ = false;
+    const double relative = denominator > 0 ? distance / denominator : HUGE_VAL;
+    error_ = std::max(error_, relative);
+    const double excess = limit > 0 ? distance / limit : HUGE_VAL;
+    if (excess <= worst_excess_) return;
+    worst_excess_ = excess;
+    if (excess > 1) worst_ = fmt::format("{} {:.6g} against {:.6g}", name, a.value, b.value);
+  }
+
+  void found_nan(std::string text) {
+    if (nan_.empty()) nan_ = std::move(text);
+  }
+
+  void compare_special(std::string_view name, Special special, std::optional<uint64_t> StatisticValues::*count) {
+    const std::optional<uint64_t>&a = a_.*count, &b = b_.*count;
+    if (a && b && *a != *b) return found_nan(fmt::format("{} count {} against {}", name, *a, *b));
+    const auto there_a = a_.has(special), there_b = b_.has(special);
+    if (there_a && there_b && *there_a != *there_b) found_nan(fmt::format("{} in {} only", name, *there_a ? 'a' : 'b'));
+  }
+
+  void compare_counts() {
+    diff_.nan_in_a_alone = a_.has(Special::kNan).value_or(false) && !b_.has(Special::kNan).value_or(true);
+    compare_special("NaN", Special::kNan, &StatisticValues::nan);
+    compare_special("inf", Special::kPositiveInf, &StatisticValues::positive_inf);
+    compare_special("-inf", Special::kNegativeInf, &StatisticValues::negative_inf);
+    using Count = std::optional<uint64_t> StatisticValues::*;
+    for (const auto& [name, count] : {std::pair<std::string_view, Count>("zero count", &StatisticValues::zero),
+                                      {"count below 0", &StatisticValues::negative},
+                                      {"count above 0", &StatisticValues::positive}}) {
+      const auto &a = a_.*count, &b = b_.*count;
+      if (!a || !b) continue;
+      tells_ = tells_ || *a + *b > 0;
+      if (*a == *b) continue;
+      all_equal_ = false;
+      const auto is_exact = kind_ == Kind::kInteger || kind_ == Kind::kBool;
+      if (!is_exact || given_) continue;
+      const auto there = static_cast<double>(std::max<int64_t>(b_.elements().value_or(1), 1));
+      judge(name, {static_cast<double>(*a), 0}, {static_cast<double>(*b), 0}, 0, there);
+    }
+  }
+
+  [[nodiscard]] Agreement compare_checksums() {
+    Agreement result = Agreement::kUnknown;
+    if (a_.dtype != b_.dtype || a_.dtype == DType::kUndefined) return result;
+    for (const Checksum& one : a_.checksums) {
+      const Checksum* other = b_.find(one.kind);
+      if (other == nullptr || other->widened != one.widened) continue;
+      checksum_name_ = msdump::name_of(one.kind);
+      if (one.text != other->text) return Agreement::kDifferent;
+      result = one.kind == ChecksumKind::kXor && result != Agreement::kEqual ? Agreement::kWeak : Agreement::kEqual;
+    }
+    return result;
+  }
+
+  // Known of both sides, to the last bit.
+  [[nodiscard]] std::optional<double> same_value() const {
+    const auto a = only_value(a_, kind_), b = only_value(b_, kind_of(b_.dtype));
+    return a && b && *a == *b ? a : std::nullopt;
+  }
+
+  void decide() {
+    const bool differs = checksums_ == Agreement::kDifferent;
+    const bool equals = checksums_ == Agreement::kEqual;
+    if (!nan_.empty()) return settle(Verdict::kNan, with_checksums(nan_));
+    diff_.scale = scale_;
+    if (tells_ || equals) diff_.relative_error = error_;
+    if (worst_excess_ > 1) return settle(Verdict::kDiffer, with_checksums(worst_));
+    if (equals) return settle(Verdict::kSame, fmt::format("equal {}", checksum_name_));
+    // Of zeros the sign may differ, and so may the bytes then.
+    const auto value = same_value();
+    if (value && (*value == 0 || !differs)) return settle(Verdict::kSame, fmt::format("every element is {}", *value));
+    if (tells_) return settle(Verdict::kClose, with_checksums(agreement()));
+    if (differs) return settle(Verdict::kDiffer, "checksums differ; nothing tells by how much");
+    if (checksums_ == Agreement::kWeak) return settle(Verdict::kClose, "equal xors, which other tensors may share");
+    settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
+  }
+
+  [[nodiscard]] std::string agreement() const {
+    return all_equal_ ? "statistics agree" : "statistics agree within the tolerance";
+  }
+
+  [[nodiscard]] std::string with_checksums(const std::string& text) const {
+    if (checksums_ == Agreement::kDifferent) return "checksums differ; " + text;
+    return checksums_ == Agreement::kEqual ? "equal " + std::string(checksum_name_) + ", and yet " + text : text;
+  }
+
+  [[nodiscard]] static bool is_bare(const StatisticValues& values) {
+    return values.checksums.empty() &&
+           std::none_of(values.numbers.begin(), values.numbers.end(), [](const auto& one) { return one.has_value(); });
+  }
+
+  [[nodiscard]] std::string missing() const {
+    if (is_bare(a_) && is_bare(b_)) return "no statistics on either side";
+    if (is_bare(a_) || is_bare(b_)) return fmt::format("no statistics of {}", is_bare(a_) ? "a" : "b");
+    return "no statistic that both sides have";
+  }
+
+  const StatisticValues &a_, &b_;
+  const Kind kind_;
+  const bool given_;  // the tolerance is the user's
+  double scale_ = 0;
+  TensorDiff diff_;
+  bool tells_ = false;        // something finite was compared
+  bool has_special_ = false;  // the same NaN or infinity on both sides
+  bool all_equal_ = true;
+  double error_ = 0, worst_excess_ = 0;
+  std::string worst_, nan_;
+  Agreement checksums_ = Agreement::kUnknown;
+  std::string_view checksum_name_;
+};
+
+}  // namespace
+
+TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance) {
+  return Comparer(a, b, tolerance).run();
+}
+
+}  // namespace msdump

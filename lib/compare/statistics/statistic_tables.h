@@ -1,0 +1,67 @@
+// StatisticTables: what the tables of one dump (statistic.csv, dump.json, debug.json) say of its tensors. A table is read
+// when it is first asked for, once, whatever threads ask; after that a row is found by its place.
+//
+// A row costs 40 bytes and the text of its values: of 150 000 rows with the usual three columns some 10 MB. They are kept
+// as long as this object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text_arena.h"
+#include "compare/statistics/statistic_values.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "stats/choice.h"
+
+namespace msdump {
+
+class StatisticTables {
+ public:
+  explicit StatisticTables(const DumpIndex& index);  // which outlives it
+  ~StatisticTables();
+  StatisticTables(const StatisticTables&) = delete;
+  StatisticTables& operator=(const StatisticTables&) = delete;
+
+  // What the table of a record (which has one) says of it. changed_while_reading when the row is no longer there.
+  // Thread-safe.
+  Result<StatisticValues> values_of(const TensorRecord& tensor);
+
+  // Reads the table of a record now. Thread-safe.
+  void read_table_of(const TensorRecord& tensor) { (void)table(tensor.table); }
+
+  [[nodiscard]] const DumpIndex& index() const { return *index_; }
+
+ private:
+  struct Row {
+    uint64_t offset = 0;
+    std::string_view values;
+    uint32_t header = 0;  // in Table::columns
+    StatisticOrigin origin = StatisticOrigin::kCsv;
+  };
+  struct Table {
+    std::once_flag once;
+    std::optional<Error> problem;
+    std::vector<Row> rows;  // by offset
+    std::vector<std::vector<StatisticColumn>> columns;
+    TextArena texts;
+  };
+
+  Table& table(uint32_t file);
+  Status read(const IndexedFile& file, Table& table) const;
+  static Status read_csv(const File& file, Table& table);
+  static Status read_json(const File& file, Table& table);
+  const stats::DialectChoice& dialects();
+
+  const DumpIndex* index_;
+  std::vector<uint32_t> files_;      // that are tables, ascending
+  std::unique_ptr<Table[]> tables_;  // of these
+  std::once_flag chosen_;
+  stats::DialectChoice dialects_;
+};
+
+}  // namespace msdump

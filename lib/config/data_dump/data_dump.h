@@ -1,0 +1,52 @@
+// data_dump.json: what MindSpore reads out of it, and the rules.
+//
+// DataDump is the file as far as it can be understood: a value is absent where the file has none or one of the wrong type.
+// Which sections count depends on the release and the device:
+//
+//   synchronous    e2e_dump_settings.enable; from 2.4 on the section's presence; a GPU always (1.3 and later), a CPU, too
+//                  (1.8 and later)
+//   asynchronous   Ascend, where it is not synchronous; to 1.2 async_dump_settings.enable
+//
+// Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3, and 380 runs of five
+// releases on a CPU (corpus/real/config-behaviour.csv).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/data_dump/iteration.h"
+#include "config/rules/finding.h"
+#include "io/json.h"
+
+namespace msdump {
+
+struct DataDump {
+  const JsonValue* common = nullptr;  // null when missing or no object; they point into the tree
+  const JsonValue* e2e = nullptr;
+  const JsonValue* async = nullptr;
+  bool has_e2e = false;  // even when it is no object
+
+  std::optional<uint32_t> dump_mode, input_output, op_debug_mode, initial_iteration, sample_mode, sample_num;
+  std::optional<bool> enable, trans_flag, async_enable;
+  std::optional<std::string> path, net_name, iteration, saved_data, file_format, stat_calc_mode;
+  std::optional<uint64_t> old_iteration;  // a number, as 1.0 to 1.2 have it
+  const JsonValue* kernels = nullptr;     // a list
+
+  [[nodiscard]] bool is_synchronous(const Setup& setup) const;
+  [[nodiscard]] bool is_asynchronous(const Setup& setup) const;
+  // The debug mode as it is read: 0 where it is not.
+  [[nodiscard]] uint32_t debug_mode(const Setup& setup) const;
+  // Is the dump one of chosen kernels? Not when a debug mode overrides that.
+  [[nodiscard]] bool dumps_kernels(const Setup& setup) const;
+  [[nodiscard]] bool saves_statistics() const { return saved_data == "statistic" || saved_data == "full"; }
+  // Looks like a file for 1.0 to 1.2: their form of iteration or async_dump_settings, and no key of later releases.
+  [[nodiscard]] bool before_1_3() const;
+};
+
+[[nodiscard]] DataDump read_data_dump(const JsonValue& root);
+
+void lint_data_dump(Findings& findings, const JsonValue& root, const LintTarget& target);
+
+}  // namespace msdump

@@ -1,0 +1,63 @@
+// What keys a dump configuration may have, by family, section and version: one table, which the lint asks what it knows and
+// --explain prints.
+//
+//   data_dump   common_dump_settings, e2e_dump_settings (synchronous), async_dump_settings (to 1.2)
+//   msprobe     the top level; the block named after the task; load; items of slice
+//   acl         dump; items of dump.dump_list
+// Source: reference/dump-layouts-and-statistics.md 5, reference/compare-and-check.md 1.6, the documents of AscendCL.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/rules/setups.h"
+
+namespace msdump {
+
+enum class ValueType : uint8_t { kAny, kUnsigned, kInteger, kText, kBool, kTexts, kNumbers, kSteps, kObject, kObjects };
+// "a list of strings"
+[[nodiscard]] std::string_view name_of(ValueType type);
+
+enum class Readers : uint8_t { kBoth, kPyTorch, kMindSpore, kNone };  // kNone: older releases of msprobe only
+
+struct ConfigKey {
+  ConfigKind kind = ConfigKind::kUnknown;
+  std::string_view section = {};  // empty: the top level
+  std::string_view name = {};
+  ValueType type = ValueType::kAny;
+  std::string_view values = {};    // for people: "0, 1, 2"
+  std::string_view fallback = {};  // what holds when it is missing; empty: it has to be there, or nothing holds
+  bool required = false;
+  Version since = {}, until = {};  // of MindSpore; until: the first release that does not read it, 0: none
+  Readers readers = Readers::kBoth;
+  std::string_view tasks = {};  // of the block of an msprobe task: those that read it, "statistics,tensor"; empty: all
+  std::string_view meaning = {};
+};
+
+inline constexpr std::string_view kCommonSection = "common_dump_settings", kE2eSection = "e2e_dump_settings",
+                                  kAsyncSection = "async_dump_settings";
+inline constexpr std::string_view kTaskSection = "<task>", kLoadSection = "load", kSliceSection = "slice";
+inline constexpr std::string_view kAclSection = "dump", kAclListSection = "dump_list";
+
+[[nodiscard]] std::span<const ConfigKey> data_dump_keys();
+[[nodiscard]] std::span<const ConfigKey> msprobe_keys();
+[[nodiscard]] std::span<const ConfigKey> acl_keys();
+[[nodiscard]] std::span<const ConfigKey> keys_of(ConfigKind kind);
+
+// Null when the section has no such key. Of keys that were there twice in the course of time the newest.
+[[nodiscard]] const ConfigKey* find_key(ConfigKind kind, std::string_view section, std::string_view name);
+[[nodiscard]] bool exists_in(const ConfigKey& key, const Version& version);
+// "MindSpore 2.3 and later", "MindSpore 1.0 to 1.2", "PyTorch only"; empty when there is no limit.
+[[nodiscard]] std::string availability(const ConfigKey& key);
+[[nodiscard]] bool task_reads(const ConfigKey& key, std::string_view task);
+
+// The keys that `wanted` means: a name or a glob, "section.name", in any case.
+[[nodiscard]] std::vector<const ConfigKey*> keys_named(std::string_view wanted);
+// "did you mean 'dump_mode'?"; empty when nothing is near.
+[[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
+[[nodiscard]] std::vector<std::string> names_of(ConfigKind kind, std::string_view section);
+
+}  // namespace msdump

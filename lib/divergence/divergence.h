@@ -1,0 +1,61 @@
+// The first divergence: which operators compute something else from what agrees, most upstream first.
+//
+// An operator is a root when what comes out of it differs more than what went in explains:
+//   value      its inputs agree and its outputs do not; or one of its constants (epsilon, axis, factor) differs; or its
+//              inputs are equal bit for bit and its outputs are further apart than rounding leaves, tolerance or not; or
+//              an input differs although what wrote it agrees: something in between was not dumped
+//   nan        it makes NaN, or an infinity, that the reference has not, of inputs that have none more than the reference
+//   shape      the same as value where the shape or the kind of dtype changes
+//   missing    the other side has no such operator, and what reads its result differs
+//   parameter, input   no operator is guilty: a value that enters the graph differs where it is first read
+// What is no root: outputs whose error is at most 30 times that of the inputs (error_size.h), or is what is left of
+// terms that cancel; an operator behind a root whose inputs are merely close, for a difference may sink below the
+// tolerance and come up again (an operator whose inputs are equal bit for bit is a root wherever it stands); a parameter
+// in a step behind one that diverged; a module one of whose operators diverges; of a collective operation the ranks whose
+// own inputs agree. An operator is told once, for the first step that it diverges in.
+// A backward call of msprobe depends on what its forward call saw, too.
+// Confidence: 0.95 with edges of the IR, 0.9 with edges by values, 0.6 by order alone; less where an input is not known,
+// where the operators were not paired by name, and behind another root.
+// Source: corpus/diagnosis/README.md, what such dumps teach.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/match/module_tree.h"
+#include "compare/match/pairing.h"
+#include "compare/pair/tensor_diff.h"
+#include "divergence/diff_flow.h"
+
+namespace msdump {
+
+enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
+[[nodiscard]] std::string_view name_of(DivergenceKind kind);
+
+struct Divergence {
+  uint32_t op = 0;  // in Pairing::operators; of a parameter the operator that reads it first
+  RunPlace place;
+  DivergenceKind kind = DivergenceKind::kValue;
+  std::string parameter;  // kParameter, kInput: its name, where it has one
+  std::string reason;     // in words
+  double confidence = 0;
+  std::vector<uint32_t> inputs, outputs;  // in Pairing::tensors: the evidence
+  uint64_t downstream = 0;                // diverging tensors that it explains, its own among them
+  std::optional<double> amplification;    // relative error of the outputs over that of the inputs
+};
+
+struct DivergenceReport {
+  std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
+  std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
+  std::vector<uint32_t> noise;       // over the tolerance, but what terms that cancel leave
+  std::vector<uint32_t> unwritten;   // diff_flow.h: whatever the memory held
+  FlowKind flow = FlowKind::kOrder;  // what was followed
+};
+
+// `diffs` by Pairing::tensors.
+[[nodiscard]] DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                                                const std::vector<TensorDiff>& diffs, const ModuleTree& modules);
+
+}  // namespace msdump

@@ -1,0 +1,88 @@
+#include "divergence/downstream.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace msdump {
+namespace {
+
+// By run: how many of its tensors differ. A tensor belongs to one run.
+std::vector<uint32_t> differing_tensors(const RunView& view) {
+  std::vector<uint32_t> counts(view.runs().size());
+  std::vector<uint32_t> tensors;
+  for (uint32_t run = 0; run < counts.size(); ++run) {
+    tensors = view.run(run).outputs;
+    for (const FlowInput& input : view.run(run).inputs) tensors.push_back(input.tensor);
+    std::erase_if(tensors, [&](uint32_t tensor) { return !view.differs(tensor); });
+    std::sort(tensors.begin(), tensors.end());
+    counts[run] = static_cast<uint32_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
+  }
+  return counts;
+}
+
+// Which of 64 roots reach a run, a bit each.
+class Reach {
+ public:
+  explicit Reach(const std::vector<FlowRun>& runs) : runs_(runs), reached_(runs.size()) {}
+
+  // Runs stand mostly behind those that they read of: one pass forward does, and one that finds nothing to do. Edges
+  // that lead back are followed by passes backward.
+  const std::vector<uint64_t>& from(const uint32_t* begin, const uint32_t* end) {
+    std::fill(reached_.begin(), reached_.end(), 0);
+    for (const uint32_t* run = begin; run != end; ++run) reached_[*run] |= uint64_t{1} << (run - begin);
+    const auto count = static_cast<uint32_t>(reached_.size());
+    for (bool forward = true, changed = true; changed; forward = !forward) {
+      changed = false;
+      for (uint32_t i = 0; i < count; ++i) changed = pass_on(forward ? i : count - 1 - i, forward) || changed;
+    }
+    return reached_;
+  }
+
+ private:
+  // Did a run learn of it that this pass has gone by?
+  bool pass_on(uint32_t run, bool forward) {
+    bool gone_by = false;
+    if (reached_[run] == 0) return gone_by;
+    for (const uint32_t reader : runs_[run].readers) {
+      const uint64_t news = reached_[run] & ~reached_[reader];
+      reached_[reader] |= news;
+      gone_by = gone_by || (news != 0 && (reader < run) == forward);
+    }
+    return gone_by;
+  }
+
+  const std::vector<FlowRun>& runs_;
+  std::vector<uint64_t> reached_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<uint32_t>& from) {
+  if (from.empty()) return {};
+  const std::vector<uint32_t> counts = differing_tensors(view);
+  if (view.flow().kind == FlowKind::kIr) return count_reached(view.runs(), counts, from);
+  std::vector<uint64_t> behind(counts.size() + 1, 0);
+  for (size_t run = counts.size(); run-- > 0;) behind[run] = behind[run + 1] + counts[run];
+  std::vector<uint64_t> result;
+  for (const uint32_t run : from) result.push_back(behind[run]);
+  return result;
+}
+
+std::vector<uint64_t> count_reached(const std::vector<FlowRun>& runs, const std::vector<uint32_t>& counts,
+                                    const std::vector<uint32_t>& from) {
+  constexpr size_t kAtOnce = 64;
+  std::vector<uint64_t> result(from.size(), 0);
+  Reach reach(runs);
+  for (size_t first = 0; first < from.size(); first += kAtOnce) {
+    const size_t end = std::min(first + kAtOnce, from.size());
+    const std::vector<uint64_t>& reached = reach.from(from.data() + first, from.data() + end);
+    for (size_t run = 0; run < counts.size(); ++run) {
+      if (counts[run] == 0) continue;
+      for (uint64_t bits = reached[run]; bits != 0; bits &= bits - 1)
+        result[first + static_cast<size_t>(std::countr_zero(bits))] += counts[run];
+    }
+  }
+  return result;
+}
+
+}  // namespace msdump

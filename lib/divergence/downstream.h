@@ -1,0 +1,23 @@
+// How many tensors that differ are made of what certain runs wrote: by the edges of the IR; without one, all that ran
+// from then on.
+//
+// Of many runs at once: 64 of them go along the edges as one word, so that a thousand roots cost no more than a few passes
+// over all runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "divergence/run_view.h"
+
+namespace msdump {
+
+// By place in `from`; the tensors of the runs themselves count, each once.
+[[nodiscard]] std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<uint32_t>& from);
+
+// The sum of `counts`, which are by run, over the runs that the readers of a run lead to, itself among them. Edges may
+// lead back.
+[[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<FlowRun>& runs, const std::vector<uint32_t>& counts,
+                                                  const std::vector<uint32_t>& from);
+
+}  // namespace msdump

@@ -1,0 +1,61 @@
+#include "divergence/one_sided_runs.h"
+
+#include <algorithm>
+
+#include "divergence/error_size.h"
+
+namespace msdump {
+namespace {
+
+uint32_t first_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end) {
+  const auto found = std::lower_bound(runs.begin(), runs.end(), first);
+  return found != runs.end() && *found < end ? *found : kNoRun;
+}
+
+uint32_t last_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end) {
+  const auto behind = std::lower_bound(runs.begin(), runs.end(), end);
+  return behind != runs.begin() && *(behind - 1) >= first ? *(behind - 1) : kNoRun;
+}
+
+}  // namespace
+
+OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
+  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+    if (!view_.one_sided(run)) continue;
+    const bool of_a = view_.of_candidate_only(run);
+    if (of_a) all_of_a_.push_back(run);
+    if (has_paired_inside(run)) continue;
+    Pass& pass = passes_[view_.is_backward(run) ? 1 : 0];
+    (of_a ? pass.of_a : pass.of_b).push_back(run);
+    if (of_a && turns_coarser(run)) pass.coarser.push_back(run);
+  }
+}
+
+uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
+  if (passes_[0].of_a.empty() && passes_[0].of_b.empty() && passes_[1].of_a.empty() && passes_[1].of_b.empty())
+    return kNoRun;
+  const Pass& pass = passes_[view_.is_backward(end) ? 1 : 0];
+  if (const uint32_t run = first_in(pass.coarser, first, end); run != kNoRun) return run;
+  if (const uint32_t run = last_in(pass.of_a, first, end); run != kNoRun) return run;
+  return last_in(pass.of_b, first, end);
+}
+
+uint32_t OneSidedRuns::first_of_candidate(uint32_t first, uint32_t end) const {
+  return first_in(all_of_a_, first, end);
+}
+
+bool OneSidedRuns::has_paired_inside(uint32_t run) const {
+  const auto& inside = view_.inside(run);
+  return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) { return !view_.one_sided(inner); });
+}
+
+bool OneSidedRuns::turns_coarser(uint32_t run) const {
+  double in = 0, out = 0;
+  for (const FlowInput& input : view_.run(run).inputs) {
+    if (input.tensor != kNoTensor) in = std::max(in, rounding_of(view_.dtype(input.tensor)));
+  }
+  for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, rounding_of(view_.dtype(tensor)));
+  return in > 0 && out > in;
+}
+
+}  // namespace msdump

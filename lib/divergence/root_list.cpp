@@ -1,0 +1,176 @@
+#include "divergence/root_list.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "divergence/downstream.h"
+
+namespace msdump {
+namespace {
+
+constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
+
+double sure_by(FlowKind kind) {
+  switch (kind) {
+    case FlowKind::kIr: return kSureByIr;
+    case FlowKind::kValues: return kSureByValues;
+    case FlowKind::kOrder: break;
+  }
+  return kSureByOrder;
+}
+
+}  // namespace
+
+void Root::lower(double most) { divergence.confidence = std::min(divergence.confidence, most); }
+
+Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs) {
+  Root root;
+  root.run = run;
+  Divergence& divergence = root.divergence;
+  divergence.op = view_.run(run).op;
+  divergence.place = view_.place(run);
+  divergence.kind = kind;
+  divergence.inputs = inputs.evidence;
+  divergence.outputs = std::move(outputs);
+  divergence.confidence = sure_by(view_.flow().kind);
+  if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
+  if (inputs.behind) root.lower(kBehindAnother);
+  if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
+  const double in = view_.largest_error(inputs.evidence).l2, out = view_.largest_error(divergence.outputs).l2;
+  if (in > 0 && out > 0) divergence.amplification = out / in;
+  if (kind == DivergenceKind::kNan) states_[run].behind_nan = true;
+  roots_.push_back(std::move(root));
+  return roots_.back();
+}
+
+Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor) {
+  Root& root = add(run, kind, inputs, {});
+  root.divergence.inputs = {tensor};
+  return root;
+}
+
+bool RootList::tell(uint32_t run, uint32_t reader) {
+  return told_.insert({view_.place(reader).rank, view_.run(run).op}).second;
+}
+
+Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
+  if (!tell(run, reader)) return nullptr;
+  const bool of_a = view_.of_candidate_only(run);
+  Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});
+  root.lower(kNotAllKnown);
+  root.uncertain_source = view_.is_gradient(run);
+  root.divergence.reason = fmt::format("only the {} has it, and {}, which comes after it, reads something else",
+                                       of_a ? "candidate" : "reference", view_.name(reader));
+  return &root;
+}
+
+bool RootList::has_line_of(uint32_t run) {
+  for (; with_lines_ < roots_.size(); ++with_lines_) {
+    if (const auto line = view_.line(roots_[with_lines_].run)) lines_.insert(*line);
+  }
+  const auto line = view_.line(run);
+  return line && lines_.count(*line) > 0;
+}
+
+std::vector<Divergence> RootList::finish() && {
+  drop_explained();
+  std::vector<uint32_t> from;
+  for (const Root& root : roots_) from.push_back(root.run);
+  const std::vector<uint64_t> downstream = count_downstream(view_, from);
+  std::vector<Divergence> divergences;
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    roots_[i].divergence.downstream = downstream[i];
+    divergences.push_back(std::move(roots_[i].divergence));
+  }
+  return divergences;
+}
+
+DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return view_.is(tensor, verdict); });
+  };
+  if (any(Verdict::kNan)) return DivergenceKind::kNan;
+  return any(Verdict::kShape) || any(Verdict::kDtype) ? DivergenceKind::kShape : DivergenceKind::kValue;
+}
+
+void RootList::drop_explained() {
+  std::set<std::pair<std::optional<int64_t>, uint32_t>> told;
+  const bool guilty =
+      std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
+  if (!guilty) keep_first_uncertain();
+  drop_equal_constants();
+  std::erase_if(roots_, [&](const Root& root) {
+    if ((root.uncertain_source && guilty) || explained_by_inside(root.run)) return true;
+    const bool enters =
+        root.divergence.kind == DivergenceKind::kParameter || root.divergence.kind == DivergenceKind::kInput;
+    return !enters && !told.insert({root.divergence.place.rank, root.divergence.op}).second;
+  });
+  std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
+    return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
+  });
+}
+
+// A constant of the script may be that of several operators, of gradients in other graphs too: the first that ran is
+// named.
+void RootList::drop_equal_constants() {
+  std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
+  const auto key = [&](const Root& root) {
+    const auto& metrics = view_.diff(root.constant).metrics;
+    return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
+  };
+  for (const Root& root : roots_) {
+    if (root.constant == kNoTensor) continue;
+    const auto time = view_.time(root.run);
+    const auto [at, added] = first.try_emplace(key(root), time);
+    if (!added) at->second = std::min(at->second, time);
+  }
+  std::erase_if(roots_, [&](const Root& root) {
+    const auto found = root.constant == kNoTensor ? first.end() : first.find(key(root));
+    return found != first.end() && found->second < view_.time(root.run);
+  });
+}
+
+// Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
+// the reference has.
+void RootList::keep_first_uncertain() {
+  if (roots_.empty() || view_.flow().kind != FlowKind::kIr) return;
+  const auto first = std::min_element(roots_.begin(), roots_.end(), [&](const Root& left, const Root& right) {
+    return std::pair(left.divergence.place.step, view_.time(left.run).value_or(0)) <
+           std::pair(right.divergence.place.step, view_.time(right.run).value_or(0));
+  });
+  const uint32_t reader = first->run, missing = missing_before(reader);
+  Root kept = std::move(*first);
+  roots_.clear();
+  if (missing == kNoRun) {
+    roots_.push_back(std::move(kept));
+  } else {
+    (void)add_one_sided(missing, reader, inputs_of_run(view_, states_, reader));
+  }
+  if (!roots_.empty()) roots_.front().lower(kUnknownSource);
+}
+
+uint32_t RootList::missing_before(uint32_t reader) const {
+  uint32_t missing = kNoRun;
+  std::optional<uint64_t> latest;
+  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+    if (!view_.one_sided(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
+    const auto time = view_.time(run);
+    if (!time || time >= view_.time(reader) || time < latest) continue;
+    latest = time;
+    missing = run;
+  }
+  return missing;
+}
+
+bool RootList::explained_by_inside(uint32_t run) const {
+  const auto& inside = view_.inside(run);
+  return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) {
+    return states_[inner].diverges || view_.one_sided(inner) || view_.any_differs(view_.outputs(inner));
+  });
+}
+
+}  // namespace msdump

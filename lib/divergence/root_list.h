@@ -1,0 +1,65 @@
+// The roots that were found so far, and what the whole picture leaves of them at the end.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "divergence/divergence.h"
+#include "divergence/run_inputs.h"
+#include "divergence/run_view.h"
+
+namespace msdump {
+
+// Confidences; of several that fit a root the least counts.
+inline constexpr double kNotAllKnown = 0.7, kBehindAnother = 0.7, kWithinTolerance = 0.6, kUnknownSource = 0.5;
+
+struct Root {
+  uint32_t run = 0;
+  bool uncertain_source = false;  // where the value comes from is not known
+  uint32_t constant = kNoTensor;  // that differs
+  Divergence divergence;
+
+  void lower(double most);  // the confidence
+};
+
+class RootList {
+ public:
+  RootList(const RunView& view, std::vector<RunState>& states) : view_(view), states_(states) {}
+
+  // With the evidence of `inputs`. References stay good until the next one is added.
+  Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
+  // Its evidence is the value alone.
+  Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
+  // A run that only one side has; the reader's inputs tell. Null when it was told already.
+  Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
+  // False when the operator was told already, on this rank.
+  bool tell(uint32_t run, uint32_t reader);
+
+  [[nodiscard]] size_t size() const { return roots_.size(); }
+  [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
+
+  // Without what others explain: modules in which an operator stands out, the same operator in a later step, values of
+  // unknown origin when an operator is guilty somewhere. Most upstream first.
+  [[nodiscard]] std::vector<Divergence> finish() &&;
+
+  // kNan, kShape or kValue, by what happened to the tensors.
+  [[nodiscard]] DivergenceKind kind_of(const std::vector<uint32_t>& tensors) const;
+
+ private:
+  void drop_explained();
+  void drop_equal_constants();
+  void keep_first_uncertain();
+  [[nodiscard]] uint32_t missing_before(uint32_t reader) const;
+  [[nodiscard]] bool explained_by_inside(uint32_t run) const;
+
+  const RunView& view_;
+  std::vector<RunState>& states_;
+  std::vector<Root> roots_;
+  std::set<std::pair<std::optional<int64_t>, uint32_t>> told_;  // rank and operator
+  std::set<SourceLine> lines_;                                  // of the first `with_lines_` roots
+  size_t with_lines_ = 0;
+};
+
+}  // namespace msdump

@@ -1,0 +1,212 @@
+#include "divergence/run_view.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "compare/pair/precision.h"
+#include "graph/lines/source_lines.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr int kMostNested = 1000;  // modules
+
+const std::vector<uint32_t> kNone;
+
+}  // namespace
+
+RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
+    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), flow_(flow_of(a, b, pairing, diffs)) {
+  find_names();
+  find_misleading();
+  find_modules(modules);
+  find_stand_ins();
+  coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
+}
+
+void RunView::find_names() {
+  names_ = HashSlots(runs().size());
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    const std::string& text = name(index);
+    const uint32_t found = names_.find_or_add(text_hash(text), static_cast<uint32_t>(named_.size()),
+                                              [&](uint32_t other) { return name(named_[other].front()) == text; });
+    if (found == named_.size()) named_.emplace_back();
+    named_[found].push_back(index);
+  }
+}
+
+void RunView::find_misleading() {
+  enum class Read : uint8_t { kNever, kRight, kWrong };
+  std::vector<Read> read(diffs_.size(), Read::kNever);
+  for (const FlowRun& run : runs()) {
+    for (const FlowInput& input : run.inputs) {
+      if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
+      Read& one = read[input.made_as];
+      one = differs(input.tensor) || one == Read::kWrong ? Read::kWrong : Read::kRight;
+    }
+  }
+  misleading_.resize(diffs_.size());
+  for (uint32_t tensor = 0; tensor < diffs_.size(); ++tensor)
+    misleading_[tensor] = read[tensor] == Read::kRight && differs(tensor);
+}
+
+void RunView::find_modules(const ModuleTree& modules) {
+  if (modules.empty()) return;
+  inside_.resize(runs().size());
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    std::string_view parent = modules.parent_of(name(index));
+    for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
+      for (const uint32_t module : runs_named(parent)) inside_[module].push_back(index);
+      parent = modules.parent_of(parent);
+    }
+  }
+}
+
+void RunView::find_stand_ins() {
+  for (const FlowRun& run : runs()) {
+    for (const FlowInput& input : run.inputs) {
+      if (input.made_by != kNoRun && !compared(input.made_as) && compared(input.tensor))
+        stand_ins_[input.made_by].push_back(input.tensor);
+    }
+  }
+}
+
+bool RunView::compared(uint32_t tensor) const {
+  return tensor != kNoTensor && diffs_[tensor].verdict != Verdict::kUnmatched &&
+         diffs_[tensor].verdict != Verdict::kSkipped;
+}
+
+bool RunView::constant_differs(uint32_t tensor) const {
+  const TensorDiff& diff = diffs_[tensor];
+  if (differs(tensor) || diff.verdict != Verdict::kClose) return differs(tensor);
+  const double rtol = std::max(default_rtol(diff.dtype_a), default_rtol(diff.dtype_b));
+  const double step = std::max(smallest_step(diff.dtype_a), smallest_step(diff.dtype_b));
+  return error_size(diff).max > rtol && diff.metrics.max_abs > step;
+}
+
+bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
+}
+
+bool RunView::gained_nan(uint32_t tensor) const {
+  if (tensor == kNoTensor) return false;
+  const TensorDiff& diff = diffs_[tensor];
+  return diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
+}
+
+ErrorSize RunView::largest_error(const std::vector<uint32_t>& tensors) const {
+  ErrorSize largest;
+  for (const uint32_t tensor : tensors) {
+    if (compared(tensor)) largest.raise(error_size(diffs_[tensor]));
+  }
+  return largest;
+}
+
+std::string_view RunView::slot(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
+}
+
+DType RunView::dtype(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+}
+
+const SequencedOp& RunView::op(uint32_t index) const {
+  const OpPair& both = pair(index);
+  return both.b != kNoOperator ? pairing_.b[both.b] : pairing_.a[both.a];
+}
+
+bool RunView::one_sided(uint32_t index) const { return pair(index).a == kNoOperator || pair(index).b == kNoOperator; }
+
+bool RunView::is_backward(uint32_t index) const { return forward_entry_of(name(index)).has_value(); }
+
+const std::vector<uint32_t>& RunView::runs_named(std::string_view name) const {
+  const uint32_t found =
+      names_.find(text_hash(name), [&](uint32_t other) { return this->name(named_[other].front()) == name; });
+  return found == HashSlots::kNone ? kNone : named_[found];
+}
+
+const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
+
+std::vector<uint32_t> RunView::outputs(uint32_t index) const {
+  std::vector<uint32_t> outputs = run(index).outputs;
+  std::erase_if(outputs, [&](uint32_t tensor) { return misleading_[tensor]; });
+  const auto found = stand_ins_.find(index);
+  if (found != stand_ins_.end()) outputs.insert(outputs.end(), found->second.begin(), found->second.end());
+  return outputs;
+}
+
+bool RunView::all_agree(uint32_t index) const {
+  const std::vector<uint32_t> all = outputs(index);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+    return is(tensor, Verdict::kSame) || is(tensor, Verdict::kClose);
+  });
+}
+
+std::string RunView::parameter_like(uint32_t tensor) const {
+  const auto hash = [&](uint32_t i) {
+    uint64_t result = 0;
+    const auto& metrics = diffs_[i].metrics;
+    for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b})
+      result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
+    return result;
+  };
+  const auto same_as = [&](uint32_t i) {
+    return [this, i](uint32_t other) {
+      const auto &x = diffs_[i].metrics, &y = diffs_[other].metrics;
+      return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
+    };
+  };
+  if (!diffs_[tensor].metrics.max_b) return {};
+  if (!parameters_) {
+    parameters_.emplace();
+    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
+      const uint32_t of_b = pairing_.tensors[i].b;
+      if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+      (void)parameters_->find_or_add(hash(i), i, same_as(i));
+    }
+  }
+  const uint32_t found = parameters_->find(hash(tensor), same_as(tensor));
+  if (found == HashSlots::kNone) return {};
+  const NameFacts& name = (*b_.tensors)[pairing_.tensors[found].b].name;
+  return fmt::format("{}:{}", name.op_name, name.slot);
+}
+
+const SourceFrame* RunView::frame(uint32_t index) const {
+  const OpPair& both = pair(index);
+  if (both.b != kNoOperator && pairing_.b[both.b].op != kNoIndex) return best_frame(*b_.graph, pairing_.b[both.b].op);
+  if (both.a != kNoOperator && pairing_.a[both.a].op != kNoIndex) return best_frame(*a_.graph, pairing_.a[both.a].op);
+  return nullptr;
+}
+
+std::optional<SourceLine> RunView::line(uint32_t index) const {
+  const SourceFrame* const found = frame(index);
+  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
+}
+
+bool RunView::is_gradient(uint32_t index) const {
+  const std::string_view full = name(index);
+  return full.starts_with("Gradients/") || full.starts_with("Gradients_") || is_backward(index);
+}
+
+std::optional<uint64_t> RunView::time(uint32_t index) const {
+  std::optional<uint64_t> first;
+  const auto see = [&](uint32_t tensor) {
+    if (tensor == kNoTensor) return;
+    const TensorPair& both = pairing_.tensors[tensor];
+    const TensorRecord& record = both.b != kNoTensor ? (*b_.tensors)[both.b] : (*a_.tensors)[both.a];
+    const auto time = parse_u64(record.name.timestamp);
+    if (time && (!first || *time < *first)) first = time;
+  };
+  for (const FlowInput& input : run(index).inputs) see(input.tensor);
+  for (const uint32_t output : run(index).outputs) see(output);
+  return first;
+}
+
+}  // namespace msdump

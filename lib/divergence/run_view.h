@@ -1,0 +1,114 @@
+// What the search for roots asks about the runs of a comparison: names, partners, modules, and which outputs count.
+// Everything here is looked up, nothing is judged (divergence/divergence.h does that).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash_slots.h"
+#include "compare/match/module_tree.h"
+#include "compare/match/pairing.h"
+#include "compare/pair/tensor_diff.h"
+#include "divergence/diff_flow.h"
+#include "divergence/error_size.h"
+
+namespace msdump {
+
+struct SourceFrame;
+
+struct SourceLine {
+  std::string_view file;
+  uint32_t line = 0;
+  auto operator<=>(const SourceLine&) const = default;
+};
+
+class RunView {
+ public:
+  RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
+          const ModuleTree& modules);
+
+  // ---- tensors, by their index in Pairing::tensors; kNoTensor is one that is not known
+
+  [[nodiscard]] const TensorDiff& diff(uint32_t tensor) const { return diffs_[tensor]; }
+  [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
+    return tensor != kNoTensor && diffs_[tensor].verdict == verdict;
+  }
+  [[nodiscard]] bool compared(uint32_t tensor) const;
+  // A tensor that only one side has says nothing about values.
+  [[nodiscard]] bool differs(uint32_t tensor) const {
+    return compared(tensor) && is_difference(diffs_[tensor].verdict);
+  }
+  // No rounding but its own dtype's comes to a constant.
+  [[nodiscard]] bool constant_differs(uint32_t tensor) const;
+  [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] bool gained_nan(uint32_t tensor) const;
+  [[nodiscard]] ErrorSize largest_error(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] std::string_view slot(uint32_t tensor) const;
+  [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor
+
+  // ---- runs
+
+  [[nodiscard]] const DiffFlow& flow() const { return flow_; }
+  [[nodiscard]] const std::vector<FlowRun>& runs() const { return flow_.runs; }
+  [[nodiscard]] const FlowRun& run(uint32_t index) const { return flow_.runs[index]; }
+  [[nodiscard]] const RunPlace& place(uint32_t index) const { return flow_.runs[index].place; }
+  [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing_.operators[run(index).op]; }
+  [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
+  [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
+  [[nodiscard]] bool one_sided(uint32_t index) const;
+  [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
+  [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
+  // Runs of an operator of this name, in all steps and ranks.
+  [[nodiscard]] const std::vector<uint32_t>& runs_named(std::string_view name) const;
+  // The runs inside a module; empty for what is none.
+  [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
+
+  // The outputs that count. Not those that differ although every run that reads them got what it should: what was
+  // written there is not what flowed on. For one that was not dumped the inputs stand that it became.
+  [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
+
+  // Were outputs compared, and does none of them differ?
+  [[nodiscard]] bool all_agree(uint32_t index) const;
+
+  // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
+  [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
+
+  // Frameworks have operators and arguments of their own; what only one side has says nothing then.
+  [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
+  // compare/pair/precision.h
+  [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
+  // By its name.
+  [[nodiscard]] bool is_gradient(uint32_t index) const;
+  // The smallest time stamp of a run's files, of the reference where it has them; none where names have none.
+  [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
+
+  // Of the operator; none where it is not known.
+  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const;
+
+ private:
+  void find_names();
+  void find_misleading();
+  void find_modules(const ModuleTree& modules);
+  void find_stand_ins();
+  [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
+
+  const CompareSide a_, b_;  // handles: what they point to outlives this
+  const Pairing& pairing_;
+  const std::vector<TensorDiff>& diffs_;
+  const DiffFlow flow_;
+  HashSlots names_;                                      // of runs, in `named_`
+  std::vector<std::vector<uint32_t>> named_;             // the runs of each name
+  std::vector<std::vector<uint32_t>> inside_;            // by module; empty where there are none
+  std::map<uint32_t, std::vector<uint32_t>> stand_ins_;  // by run: inputs that its undumped outputs became
+  std::vector<bool> misleading_;                         // by tensor
+  // Parameters of the reference by their values, in Pairing::tensors; made when it is first asked for.
+  mutable std::optional<HashSlots> parameters_;
+  bool coarser_throughout_ = false;
+};
+
+}  // namespace msdump

@@ -1,0 +1,257 @@
+#include "dump/index/dump_index.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "dump/layouts/sidecars.h"
+#include "io/dir_walk.h"
+#include "tables/mapping_csv.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kMappingName = "mapping.csv";
+// Files that one worker classifies at a time.
+constexpr size_t kPiece = 2048;
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto result = std::filesystem::absolute(path, error);
+  return error ? path : result.lexically_normal().string();
+}
+
+// The mapping.csv of one folder; a damaged one costs the real names, not the files.
+std::optional<NameMapping> load_mapping(const std::string& path, std::vector<Error>& problems) {
+  auto file = File::open(path);
+  if (!file) {
+    if (file.error().code != ErrorCode::kNotFound) problems.push_back(std::move(file).error());
+    return std::nullopt;
+  }
+  auto mapping = read_mapping_csv(*file);
+  if (mapping) return std::move(*mapping);
+  problems.push_back(std::move(mapping).error());
+  return std::nullopt;
+}
+
+// What the names say, without opening a file.
+void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) {
+  const FileContext context{file.shown_name(), folder.relative, folder.identity, arena};
+  const Family* maybe = nullptr;
+  for (const Family* family : all_families()) {
+    const Claim claim = family->claim(context, file.facts);
+    if (claim == Claim::kByName) {
+      file.family = family;
+      file.kind = family->kind();
+      return;
+    }
+    if (claim == Claim::kByContent && maybe == nullptr) maybe = family;
+  }
+  file.kind = kind_of_name(context.name);
+  // Something that is no regular file and has no dump file's name is not worth a look.
+  if (maybe == nullptr || !file.regular) return;
+  file.family = maybe;
+  file.by_content = true;
+}
+
+// What is known comes before what is not.
+int compare_known(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
+  if (a == b) return 0;
+  if (!a || !b) return a ? -1 : 1;
+  return *a < *b ? -1 : 1;
+}
+
+bool comes_before(const FolderIdentity& a, const FolderIdentity& b) {
+  if (const int order = compare_known(a.rank, b.rank)) return order < 0;
+  if (const int order = compare_known(a.graph, b.graph)) return order < 0;
+  return compare_known(a.step, b.step) < 0;
+}
+
+// For each folder the place of its rank, graph and step; folders that say the same share a place.
+std::vector<uint32_t> places_of(const std::vector<IndexedFolder>& folders) {
+  std::vector<uint32_t> order(folders.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return comes_before(folders[a].identity, folders[b].identity); });
+  std::vector<uint32_t> places(folders.size());
+  uint32_t place = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && comes_before(folders[order[i - 1]].identity, folders[order[i]].identity)) ++place;
+    places[order[i]] = place;
+  }
+  return places;
+}
+
+}  // namespace
+
+DumpIndex::DumpIndex() = default;
+DumpIndex::DumpIndex(DumpIndex&&) noexcept = default;
+DumpIndex& DumpIndex::operator=(DumpIndex&&) noexcept = default;
+DumpIndex::~DumpIndex() = default;
+
+Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const IndexOptions& options) {
+  DumpIndex index;
+  std::set<std::pair<dev_t, ino_t>> seen;
+  for (const std::string& path : paths) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
+    if (!seen.emplace(status.st_dev, status.st_ino).second) continue;
+    const auto root = static_cast<uint32_t>(index.paths_.size());
+    index.paths_.push_back(path);
+    index.is_file_.push_back(!S_ISDIR(status.st_mode));
+    MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options) : index.add_file(root, path));
+  }
+  for (uint32_t folder = 0; folder < index.folders_.size(); ++folder) {
+    const IndexedFolder& data = index.folders_[folder];
+    // Only at the top of what was asked for can the folder above be missing.
+    const bool alone = data.identity.tensor_data && data.relative.empty();
+    index.sidecars_.push_back(std::make_unique<Sidecars>(index.path_of_folder(folder), alone));
+  }
+  index.sort_files();
+  return index;
+}
+
+Status DumpIndex::add_directory(uint32_t root, const std::string& path, const IndexOptions& options) {
+  MSDUMP_TRY(WalkResult walk, walk_directory(path, {options.excluded, options.cancel, options.pool}));
+  for (Error& problem : walk.problems) problems_.push_back(std::move(problem));
+  bases_.push_back(path);
+  const auto first_folder = static_cast<uint32_t>(folders_.size());
+  const std::string absolute_root = absolute(path);
+  for (std::string& dir : walk.dirs) {
+    const FolderIdentity identity = identify_folder(join_path(absolute_root, dir));
+    folders_.push_back({root, std::move(dir), identity});
+  }
+  const size_t first_file = files_.size();
+  files_.reserve(first_file + walk.files.size());
+  for (const WalkedFile& walked : walk.files) {
+    IndexedFile file;
+    file.name = walked.name;
+    file.size = walked.size;
+    file.mtime_ns = walked.mtime_ns;
+    file.folder = first_folder + walked.dir;
+    file.regular = walked.regular;
+    files_.push_back(file);
+  }
+  texts_.push_back(std::move(walk.names));
+  // Files come folder by folder; the names in a mapping.csv are those of its own folder.
+  TextArena real_names;
+  for (size_t i = first_file; i < files_.size();) {
+    const uint32_t folder = files_[i].folder;
+    size_t end = i;
+    bool has_mapping = false;
+    for (; end < files_.size() && files_[end].folder == folder; ++end)
+      has_mapping = has_mapping || files_[end].name == kMappingName;
+    const auto mapping =
+        has_mapping ? load_mapping(join_path(path_of_folder(folder), kMappingName), problems_) : std::nullopt;
+    for (; i < end; ++i) {
+      if (!mapping) continue;
+      if (const auto original = resolve_name(*mapping, files_[i].name))
+        files_[i].real_name = real_names.keep(*original);
+    }
+  }
+  texts_.push_back(std::move(real_names));
+  const size_t count = files_.size() - first_file, pieces = (count + kPiece - 1) / kPiece;
+  const size_t first_text = texts_.size();
+  texts_.resize(first_text + pieces);
+  const auto classify_piece = [&](int64_t piece) {
+    const size_t begin = first_file + static_cast<size_t>(piece) * kPiece;
+    for (size_t i = begin; i < std::min(begin + kPiece, files_.size()); ++i) {
+      classify(files_[i], folders_[files_[i].folder], texts_[first_text + static_cast<size_t>(piece)]);
+    }
+  };
+  if (options.pool != nullptr && pieces > 1) {
+    options.pool->parallel_for(static_cast<int64_t>(pieces), classify_piece);
+  } else {
+    for (size_t piece = 0; piece < pieces; ++piece) classify_piece(static_cast<int64_t>(piece));
+  }
+  return {};
+}
+
+Status DumpIndex::add_file(uint32_t root, const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder_path = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
+  bases_.push_back(folder_path);
+  TextArena texts;
+  IndexedFile file;
+  file.name = texts.keep(slash == std::string::npos ? path : std::string_view(path).substr(slash + 1));
+  file.regular = S_ISREG(status.st_mode);
+  file.size = static_cast<uint64_t>(status.st_size);
+  file.mtime_ns = mtime_ns_of(status);
+  file.folder = static_cast<uint32_t>(folders_.size());
+  folders_.push_back({root, "", identify_folder(absolute(folder_path))});
+  if (looks_hashed(file.name)) {
+    if (const auto mapping = load_mapping(join_path(folder_path, kMappingName), problems_)) {
+      if (const auto original = resolve_name(*mapping, file.name)) file.real_name = texts.keep(*original);
+    }
+  }
+  classify(file, folders_.back(), texts);
+  files_.push_back(file);
+  texts_.push_back(std::move(texts));
+  return {};
+}
+
+// By rank, graph, step and time stamp; what these leave open stays in the order of the walk.
+void DumpIndex::sort_files() {
+  struct Key {
+    uint32_t place;      // of rank, graph and step
+    uint32_t file;       // index before sorting
+    uint64_t timestamp;  // the largest number for one that is none or has more digits
+  };
+  const std::vector<uint32_t> places = places_of(folders_);
+  std::vector<Key> keys(files_.size());
+  for (uint32_t i = 0; i < files_.size(); ++i) {
+    const auto timestamp = parse_u64(files_[i].facts.timestamp);
+    keys[i] = {places[files_[i].folder], i, timestamp.value_or(UINT64_MAX)};
+  }
+  const auto comes_first = [&](const Key& a, const Key& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.timestamp != b.timestamp) return a.timestamp < b.timestamp;
+    if (a.timestamp == UINT64_MAX) {
+      const std::string_view x = files_[a.file].facts.timestamp, y = files_[b.file].facts.timestamp;
+      if (x.empty() != y.empty()) return y.empty();
+      if (x != y) return natural_less(x, y);
+    }
+    return a.file < b.file;
+  };
+  if (std::is_sorted(keys.begin(), keys.end(), comes_first)) return;
+  std::sort(keys.begin(), keys.end(), comes_first);
+  std::vector<IndexedFile> sorted;
+  sorted.reserve(files_.size());
+  for (const Key& key : keys) sorted.push_back(files_[key.file]);
+  files_ = std::move(sorted);
+}
+
+Identity DumpIndex::identity_of(const IndexedFile& file) const {
+  const FolderIdentity& folder = folders_[file.folder].identity;
+  return {folder.rank, folder.graph, folder.step, file.facts, 0};
+}
+
+std::string DumpIndex::path_of_folder(uint32_t folder) const {
+  return join_path(bases_[folders_[folder].root], folders_[folder].relative);
+}
+
+std::string DumpIndex::path_of(const IndexedFile& file) const {
+  // A single file is shown as it was typed.
+  const uint32_t root = folders_[file.folder].root;
+  return is_file_[root] ? paths_[root] : join_path(path_of_folder(file.folder), file.name);
+}
+
+std::string DumpIndex::relative_path_of(const IndexedFile& file) const { return join_path(folder_of(file), file.name); }
+
+Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
+  MSDUMP_TRY(File opened, File::open(path_of(file)));
+  if (file.by_content && !file.family->recognises(opened.head(), opened.size())) return fail(ErrorCode::kNotADump, "");
+  return file.family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
+}
+
+}  // namespace msdump

@@ -1,0 +1,98 @@
+// DumpIndex: the catalogue every command starts with. Which files of a dump hold tensors, whose they are, and which files
+// hold none; built from names, folders and sizes without opening a tensor file (mapping.csv is read). `open_tensors` then
+// asks one file what it holds; tensor_list.h does so for all of them.
+//
+// A kind of file is one family (family.h), one source file each; nothing else knows what kinds there are.
+// A file costs about 160 bytes and its name; what the name says are views of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text_arena.h"
+#include "dump/layouts/layout.h"
+#include "dump/layouts/stored_tensor.h"
+#include "dump/names/file_kind.h"
+#include "dump/names/identity.h"
+#include "io/cancel.h"
+#include "io/worker_pool.h"
+
+namespace msdump {
+
+class Family;
+class Sidecars;
+
+struct IndexedFolder {
+  uint32_t root = 0;     // index into paths()
+  std::string relative;  // to that path, "" at the top
+  FolderIdentity identity;
+};
+
+struct IndexedFile {
+  std::string_view name;       // on disk
+  std::string_view real_name;  // as mapping.csv has it, when the name on disk is a hash; else empty
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;
+  const Family* family = nullptr;  // null: holds no tensor
+  uint32_t folder = 0;             // index into folders()
+  FileKind kind = FileKind::kUnknown;
+  bool by_content = false;  // the name says nothing: only the content can tell whether the family is right
+  bool regular = true;      // false: a FIFO, socket or device
+  NameFacts facts;
+
+  [[nodiscard]] std::string_view shown_name() const { return real_name.empty() ? name : real_name; }
+};
+
+struct IndexOptions {
+  std::vector<std::string> excluded;  // folders not entered
+  const CancelToken* cancel = nullptr;
+  WorkerPool* pool = nullptr;
+};
+
+class DumpIndex {
+ public:
+  // `paths` are files and directories. A path that does not exist is an error; everything below it is only a problem.
+  static Result<DumpIndex> build(const std::vector<std::string>& paths, const IndexOptions& options);
+  DumpIndex(DumpIndex&&) noexcept;
+  DumpIndex& operator=(DumpIndex&&) noexcept;
+  ~DumpIndex();
+
+  // By rank, graph, step and time stamp, which is the order of rows in reports; else in the order of paths, folder by
+  // folder and by name as people sort. A path given twice counts once.
+  [[nodiscard]] const std::vector<IndexedFile>& files() const { return files_; }
+  [[nodiscard]] const std::vector<IndexedFolder>& folders() const { return folders_; }
+  // Unreadable folders, dangling links, a damaged mapping.csv.
+  [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }
+  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+
+  [[nodiscard]] Identity identity_of(const IndexedFile& file) const;
+  [[nodiscard]] std::string path_of(const IndexedFile& file) const;  // usable from the current directory
+  [[nodiscard]] std::string relative_path_of(
+      const IndexedFile& file) const;  // below its path; the name for a single file
+  [[nodiscard]] const std::string& folder_of(const IndexedFile& file) const { return folders_[file.folder].relative; }
+  [[nodiscard]] std::string path_of_folder(uint32_t folder) const;
+
+  // Opens a file and lists its tensors. An error when the file as a whole cannot be used; not_a_dump with an empty message
+  // when `by_content` guessed wrong. Thread-safe.
+  [[nodiscard]] Result<OpenedFile> open_tensors(const IndexedFile& file) const;
+
+ private:
+  DumpIndex();
+  Status add_directory(uint32_t root, const std::string& path, const IndexOptions& options);
+  Status add_file(uint32_t root, const std::string& path);
+  void sort_files();
+
+  std::vector<std::string> paths_;
+  std::vector<std::string> bases_;  // by path: the folder that `relative` of its folders is relative to
+  std::vector<bool> is_file_;       // by path
+  std::vector<IndexedFolder> folders_;
+  std::vector<IndexedFile> files_;
+  std::vector<TextArena> texts_;
+  std::vector<Error> problems_;
+  std::vector<std::unique_ptr<Sidecars>> sidecars_;  // by folder
+};
+
+}  // namespace msdump

@@ -1,0 +1,45 @@
+// Selection: which part of a dump a command looks at; the same options and the same code for every command.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/int_ranges.h"
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+// As typed; `compile` turns it into a Selection once.
+struct SelectionOptions {
+  std::string rank = {}, graph = {}, step = {};    // IntRanges
+  std::vector<std::string> op = {}, op_type = {};  // globs, any of them
+  std::string regex = {};                          // RE2, anywhere in the op name
+  std::string io = {};                             // "input" or "output"
+  std::string slot = {};
+};
+
+class Selection {
+ public:
+  Selection();  // selects everything
+  static Result<Selection> compile(const SelectionOptions& options);
+  Selection(Selection&&) noexcept;
+  Selection& operator=(Selection&&) noexcept;
+  ~Selection();
+
+  // Rank, graph and step; what is not known matches only when it is not asked for. Thread-safe, as all of these.
+  [[nodiscard]] bool matches_folder(const Identity& identity) const;
+  // The same and the operator. A glob with '/' also fits the '_' that file names have in its place.
+  [[nodiscard]] bool matches_file(const Identity& identity) const;
+  // io and slot of one tensor.
+  [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;
+  [[nodiscard]] bool everything() const;
+
+ private:
+  struct Rules;
+  std::unique_ptr<Rules> rules_;
+};
+
+}  // namespace msdump

@@ -1,0 +1,222 @@
+#include "dump/index/tensor_list.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "dump/index/list_order.h"
+#include "dump/index/table_join.h"
+#include "dump/layouts/family.h"
+
+namespace msdump {
+namespace {
+
+// A slot's text without a copy for the numbers that occur.
+std::string_view slot_text(std::string_view slot, TextArena& arena) {
+  static constexpr std::string_view kDigits = "0123456789";
+  if (slot.size() == 1 && is_digits(slot)) return kDigits.substr(static_cast<size_t>(slot[0] - '0'), 1);
+  return arena.keep(slot);
+}
+
+}  // namespace
+
+// Files that one worker looks at before their tensors are collected.
+constexpr size_t kPiece = 32;
+
+// What some files hold; made by any thread, collected in the order of the index.
+struct FileListing {
+  std::vector<TensorRecord> tensors;
+  SharedShapes shapes;
+  std::vector<uint32_t> shape_of;            // by tensor: in `shapes`
+  std::vector<std::string_view> data_names;  // by tensor, of tables only
+  std::vector<Error> failures;
+  TextArena texts;
+  int64_t foreign = 0;
+
+  void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
+    tensors.push_back(tensor);
+    shape_of.push_back(shape ? shapes.number_of(*shape) : SharedShapes::kNone);
+  }
+};
+
+class TensorListBuilder {
+ public:
+  TensorListBuilder(const DumpIndex& index, const Selection& selection, const ListOptions& options,
+                    const ListContext& context)
+      : index_(index), selection_(selection), options_(options), context_(context) {}
+
+  Result<TensorList> run() {
+    list_.failures_ = index_.problems();
+    std::vector<uint32_t> chosen;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < index_.files().size(); ++i) {
+      const IndexedFile& file = index_.files()[i];
+      if (file.family == nullptr) continue;
+      const Identity identity = index_.identity_of(file);
+      // A table is about many operators: its rows are chosen, below.
+      const bool wanted =
+          file.family->has_elements() ? selection_.matches_file(identity) : selection_.matches_folder(identity);
+      if (!wanted) continue;
+      chosen.push_back(i);
+      bytes += file.size;
+    }
+    if (context_.progress != nullptr) context_.progress->start(chosen.size(), bytes);
+    list_.files_ = static_cast<int64_t>(chosen.size());
+    const auto look_at_piece = [&](int64_t piece) {
+      FileListing listing;
+      const size_t begin = static_cast<size_t>(piece) * kPiece;
+      for (size_t i = begin; i < std::min(begin + kPiece, chosen.size()); ++i) look_at(chosen[i], listing);
+      return listing;
+    };
+    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kPiece - 1) / kPiece), look_at_piece,
+                              [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
+    MSDUMP_CHECK_OK(context_.cancel.check());
+    join_tables(index_, list_.tensors_, references_);
+    if (!selection_.everything())
+      std::erase_if(list_.tensors_, [&](const TensorRecord& tensor) { return !selected(tensor); });
+    sort_tensors(index_, list_.tensors_);
+    return std::move(list_);
+  }
+
+ private:
+  [[nodiscard]] bool selected(const TensorRecord& tensor) const {
+    if (!tensor.has_elements && !selection_.matches_file(identity_of(index_, tensor))) return false;
+    return tensor.name.slot.empty() || selection_.matches_tensor(tensor.name.io, tensor.name.slot);
+  }
+
+  [[nodiscard]] bool needs_header(const IndexedFile& file) const {
+    if (file.by_content) return true;
+    if (options_.headers == Headers::kWhereNeeded) return file.facts.slot.empty();
+    return options_.headers == Headers::kAll;
+  }
+
+  void look_at(uint32_t file_index, FileListing& listing) const {
+    const IndexedFile& file = index_.files()[file_index];
+    if (context_.cancel.cancelled()) return;
+    if (!file.family->has_elements()) {
+      list_table(file_index, listing);
+    } else if (needs_header(file)) {
+      list_headers(file_index, listing);
+    } else {
+      TensorRecord tensor;
+      tensor.file = file_index;
+      tensor.name = file.facts;
+      listing.add(tensor, std::nullopt);
+    }
+    if (context_.progress != nullptr) context_.progress->unit_done(file.name);
+  }
+
+  void list_headers(uint32_t file_index, FileListing& listing) const {
+    const IndexedFile& file = index_.files()[file_index];
+    auto opened = index_.open_tensors(file);
+    if (!opened) {
+      if (file.by_content && opened.error().code == ErrorCode::kNotADump) {
+        ++listing.foreign;
+      } else {
+        listing.failures.push_back(std::move(opened).error());
+      }
+      return;
+    }
+    if (opened->container == ContainerKind::kOpdebug) return;  // a record, no tensor
+    const std::string_view op_name = listing.texts.keep(opened->op_name);
+    for (uint32_t item = 0; item < opened->tensors.size(); ++item) {
+      StoredTensor& stored = opened->tensors[item];
+      if (stored.absent()) continue;
+      if (stored.problem) {
+        listing.failures.push_back(Error(*stored.problem).with_path(index_.path_of(file)).with_tensor(stored.label()));
+      }
+      TensorRecord tensor;
+      tensor.file = file_index;
+      tensor.item = item;
+      tensor.name = file.facts;
+      if (!op_name.empty()) tensor.name.op_name = op_name;
+      tensor.name.io = stored.io;
+      tensor.name.slot = slot_text(stored.slot, listing.texts);
+      tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
+      tensor.bytes = stored.bytes;
+      tensor.broken = stored.problem.has_value();
+      if (const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format)) {
+        tensor.name.format = packed->format;
+      }
+      listing.add(tensor, stored.request.shape);
+    }
+  }
+
+  class RowCollector : public TableSink {
+   public:
+    RowCollector(uint32_t file, FileListing& listing) : file_(file), listing_(listing) {}
+    void row(const TableRow& row) override {
+      TensorRecord tensor;
+      tensor.file = tensor.table = file_;
+      tensor.item = rows_++;
+      tensor.row_offset = row.offset;
+      tensor.order = row.order;
+      tensor.name = row.facts;
+      tensor.bytes = row.bytes;
+      tensor.has_elements = false;
+      listing_.data_names.resize(listing_.tensors.size());
+      listing_.data_names.push_back(row.data_name);
+      listing_.add(tensor, row.shape);
+    }
+    void problem(Error error) override { listing_.failures.push_back(std::move(error)); }
+
+   private:
+    uint32_t file_, rows_ = 0;
+    FileListing& listing_;
+  };
+
+  void list_table(uint32_t file_index, FileListing& listing) const {
+    const IndexedFile& indexed = index_.files()[file_index];
+    const auto file = File::open(index_.path_of(indexed));
+    if (!file) return listing.failures.push_back(file.error());
+    RowCollector rows(file_index, listing);
+    Status listed = indexed.family->list_rows(*file, listing.texts, rows);
+    if (!listed) listing.failures.push_back(std::move(listed).error());
+  }
+
+  // In the order of the index, one at a time.
+  void collect(FileListing&& listing) {
+    list_.foreign_ += listing.foreign;
+    std::vector<const Shape*> shapes;  // where they stay
+    for (uint32_t i = 0; i < listing.shapes.size(); ++i)
+      shapes.push_back(list_.shapes_.shape(list_.shapes_.number_of(*listing.shapes.shape(i))));
+    const size_t before = list_.tensors_.size();
+    for (size_t i = 0; i < listing.tensors.size(); ++i) {
+      TensorRecord& tensor = listing.tensors[i];
+      if (listing.shape_of[i] != SharedShapes::kNone) tensor.shape = shapes[listing.shape_of[i]];
+      if (!tensor.has_elements) references_.push_back({before + i, listing.data_names[i]});
+    }
+    append(std::move(listing.tensors), list_.tensors_);
+    for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
+    list_.texts_.push_back(std::move(listing.texts));
+  }
+
+  // A dump of one large table is not copied.
+  static void append(std::vector<TensorRecord>&& more, std::vector<TensorRecord>& tensors) {
+    if (tensors.empty()) {
+      tensors = std::move(more);
+    } else {
+      tensors.insert(tensors.end(), more.begin(), more.end());
+    }
+  }
+
+  const DumpIndex& index_;
+  const Selection& selection_;
+  const ListOptions& options_;
+  const ListContext& context_;
+  TensorList list_;
+  std::vector<TableReference> references_;
+};
+
+Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& selection, const ListOptions& options,
+                                    const ListContext& context) {
+  return TensorListBuilder(index, selection, options, context).run();
+}
+
+Identity identity_of(const DumpIndex& index, const TensorRecord& tensor) {
+  const FolderIdentity& folder = index.folders()[index.files()[tensor.file].folder].identity;
+  return {folder.rank, folder.graph, folder.step, tensor.name, tensor.occurrence};
+}
+
+}  // namespace msdump

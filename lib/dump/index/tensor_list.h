@@ -1,0 +1,87 @@
+// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex by asking each file
+// what it holds (its header is read, never its data) and each table (statistic.csv, dump.json) for its rows. A row that
+// tells of the tensor of a file is joined to that file's record; the others are tensors without elements.
+//
+// A record costs about 170 bytes; texts and shapes are shared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text_arena.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/selection.h"
+#include "dump/index/shared_shapes.h"
+#include "dump/names/identity.h"
+#include "io/cancel.h"
+#include "io/progress.h"
+#include "io/worker_pool.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kNoTable = UINT32_MAX;
+inline constexpr uint32_t kNoOrder = UINT32_MAX;
+
+struct TensorRecord {
+  NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
+  const Shape* shape = nullptr;  // null: not known
+  std::optional<uint64_t> bytes;
+  uint64_t row_offset = 0;    // of the row in `table`
+  uint32_t file = 0;          // DumpIndex::files(): where the elements are; without elements the table
+  uint32_t item = 0;          // which of the tensors that file holds
+  uint32_t table = kNoTable;  // DumpIndex::files(): the table with a row about it
+  uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
+  uint32_t occurrence = 0;
+  bool has_elements = true;
+  bool lost_file = false;      // the table names a file of its elements, and that is not there
+  bool broken = false;         // its elements cannot be had; `failures` says why
+  bool claimed_twice = false;  // a record before this one has the same identity, time stamp and all
+};
+
+// Whose headers are read.
+enum class Headers : uint8_t {
+  kAll,
+  kWhereNeeded,  // of files that may hold several tensors; of the others dtype and shape stay as the name says them
+  kNone,         // an Ascend dump file, which may hold several tensors, is one record without slot
+};
+
+struct ListOptions {
+  Headers headers = Headers::kAll;
+};
+
+struct ListContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+  ProgressSink* progress = nullptr;
+};
+
+class TensorList {
+ public:
+  // An error only when interrupted; everything else is in `failures`.
+  static Result<TensorList> read(const DumpIndex& index, const Selection& selection, const ListOptions& options,
+                                 const ListContext& context);
+
+  // By rank, graph, step, msprobe's order, the first time stamp of the operator's run, op name; then io and slot.
+  [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
+  // Files and single tensors that cannot be used, in the order of the index; the index's own problems come first.
+  [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
+  // Files that hold tensors and were looked at; among them, `foreign` turned out to hold none.
+  [[nodiscard]] int64_t files() const { return files_; }
+  [[nodiscard]] int64_t foreign() const { return foreign_; }
+
+ private:
+  friend class TensorListBuilder;
+  std::vector<TensorRecord> tensors_;
+  std::vector<Error> failures_;
+  std::vector<TextArena> texts_;
+  SharedShapes shapes_;
+  int64_t files_ = 0, foreign_ = 0;
+};
+
+// The identity of a record, with rank, graph and step.
+[[nodiscard]] Identity identity_of(const DumpIndex& index, const TensorRecord& tensor);
+
+}  // namespace msdump

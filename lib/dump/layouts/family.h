@@ -1,0 +1,90 @@
+// A family: one kind of file that tensors are found in. To add a kind, write one file that defines a Family and name it in
+// family.cpp; no command changes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text_arena.h"
+#include "dump/layouts/layout.h"
+#include "dump/layouts/stored_tensor.h"
+#include "dump/names/file_kind.h"
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+class Sidecars;
+
+enum class Claim : uint8_t {
+  kNo,
+  kByName,     // the name fits: content that does not is a failure
+  kByContent,  // the name says nothing against it: `open` decides
+};
+
+// Where a file lies, for names that alone do not say enough.
+struct FileContext {
+  std::string_view name;           // the real one; lives as long as the catalogue
+  std::string_view folder;         // relative to the root of the catalogue
+  const FolderIdentity& identity;  // of that folder
+  TextArena& arena;                // for texts that are no part of the name
+};
+
+// What `open` may use: the real name, what was read off it, and files that lie beside it.
+struct OpenContext {
+  std::string_view name;
+  const NameFacts& facts;
+  const Sidecars& sidecars;
+};
+
+// One tensor as a table has it: numbers and no elements.
+struct TableRow {
+  NameFacts facts;  // views into the arena that `list_rows` was given
+  std::optional<Shape> shape;
+  std::optional<uint64_t> bytes;
+  uint64_t offset = 0;          // of the row in its file, to read its numbers again
+  uint32_t order = UINT32_MAX;  // place of the operator in the order of execution, where the table has one
+  std::string_view data_name;   // the file that holds the elements, where the table says so
+};
+
+class TableSink {
+ public:
+  virtual ~TableSink() = default;
+  virtual void row(const TableRow& row) = 0;
+  virtual void problem(Error error) = 0;  // a row that cannot be used; the others go on
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual FileKind kind() const = 0;
+  // Judges a file by its name alone and fills in what the name says. Never opens anything.
+  [[nodiscard]] virtual Claim claim(const FileContext& file, NameFacts& facts) const = 0;
+  // Could a file that only the content can judge be of this family?
+  [[nodiscard]] virtual bool recognises(std::span<const std::byte> /*head*/, uint64_t /*file_size*/) const {
+    return false;
+  }
+  // Reads headers, not data.
+  [[nodiscard]] virtual Result<OpenedFile> open(File file, const OpenContext& context) const;
+
+  // False for tables, which are read with `list_rows` and not with `open`.
+  [[nodiscard]] virtual bool has_elements() const { return true; }
+  // An error when the table as a whole cannot be used.
+  [[nodiscard]] virtual Status list_rows(const File& file, TextArena& arena, TableSink& sink) const;
+};
+
+// In the order in which they are asked.
+[[nodiscard]] std::span<const Family* const> all_families();
+
+[[nodiscard]] const Family& ascend_family();   // family_ascend.cpp
+[[nodiscard]] const Family& npy_family();      // family_npy.cpp
+[[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
+[[nodiscard]] const Family& raw_family();
+[[nodiscard]] const Family& pt_family();         // family_pt.cpp
+[[nodiscard]] const Family& statistic_family();  // family_statistic.cpp
+[[nodiscard]] const Family& dump_json_family();  // family_dump_json.cpp
+[[nodiscard]] const Family& debug_json_family();
+
+}  // namespace msdump

@@ -1,0 +1,81 @@
+// Ascend dump files, and the overflow records that come in them.
+#include "ascend/dump_file.h"
+#include "ascend/ffts.h"
+#include "ascend/opdebug.h"
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "dump/names/file_name.h"
+
+namespace msdump {
+namespace {
+
+Io io_of(ascend::Section section) {
+  switch (section) {
+    case ascend::Section::kInput: return Io::kInput;
+    case ascend::Section::kOutput: return Io::kOutput;
+    case ascend::Section::kBuffer: return Io::kBuffer;
+    case ascend::Section::kSpace: return Io::kSpace;
+  }
+  return Io::kOutput;
+}
+
+StoredTensor stored_tensor(const ascend::DumpTensor& tensor) {
+  StoredTensor stored;
+  stored.io = io_of(tensor.section);
+  stored.slot = std::to_string(tensor.slot);
+  stored.offset = tensor.offset;
+  stored.bytes = tensor.size;
+  stored.address = tensor.address;
+  stored.request.dtype = tensor.dtype;
+  stored.request.dtype_number = tensor.dtype_number;
+  stored.request.format_number = tensor.format_number;
+  stored.request.sub_format = tensor.sub_format;
+  stored.request.shape = tensor.shape;
+  stored.request.original_shape = tensor.original_shape;
+  if (tensor.original_format) stored.request.original_format = format_from_number(*tensor.original_format);
+  stored.request.bytes = tensor.size;
+  stored.problem = tensor.problem;
+  return stored;
+}
+
+class AscendFamily final : public Family {
+ public:
+  std::string_view name() const override { return "Ascend dump file"; }
+  FileKind kind() const override { return FileKind::kDumpFile; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    if (const auto parsed = parse_dump_file_name(file.name)) {
+      facts.op_type = parsed->op_type;
+      facts.op_name = parsed->op_name;
+      facts.task_id = parsed->task_id;
+      facts.stream_id = parsed->stream_id;
+      facts.timestamp = parsed->timestamp;
+      return Claim::kByName;
+    }
+    return is_known_other_suffix(suffix_of(file.name)) ? Claim::kNo : Claim::kByContent;
+  }
+
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const std::string_view file_name = context.name;
+    MSDUMP_TRY(ascend::DumpFile dump, ascend::read_dump_file(file));
+    Status sliced = ascend::apply_thread_slices(dump, file_name);
+    if (!sliced) return fail(std::move(sliced).error().with_path(file.path()));
+    OpenedFile opened{std::move(file), ContainerKind::kDumpFile, dump.op_name, {}};
+    if (ascend::is_opdebug_name(file_name)) opened.container = ContainerKind::kOpdebug;
+    for (const ascend::DumpTensor& tensor : dump.tensors) opened.tensors.push_back(stored_tensor(tensor));
+    return opened;
+  }
+
+  bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
+    return ascend::looks_like_dump_file(head, file_size);
+  }
+};
+
+}  // namespace
+
+const Family& ascend_family() {
+  static const AscendFamily kFamily;
+  return kFamily;
+}
+
+}  // namespace msdump

@@ -1,0 +1,69 @@
+// msprobe's dump.json and debug.json: every tensor of a run with its statistics; the elements, if dumped, lie in
+// dump_tensor_data beside it.
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "dump/layouts/msprobe_facts.h"
+#include "msprobe/dump_json.h"
+
+namespace msdump {
+namespace {
+
+TableRow table_row(const MsprobeTensor& tensor, TextArena& arena) {
+  TableRow row;
+  row.facts.op_name = arena.keep(tensor.op_name);
+  row.facts.op_type = arena.keep(tensor.op_type);
+  row.facts.slot = tensor.slot.empty() ? "0" : arena.keep(tensor.slot);
+  row.facts.io = io_of(tensor.io);
+  row.facts.dtype = tensor.dtype.value_or(DType::kUndefined);
+  row.shape = tensor.shape;
+  if (tensor.shape && tensor.dtype) {
+    if (const auto count = element_count(*tensor.shape)) row.bytes = bytes_of(*tensor.dtype, *count);
+  }
+  row.offset = tensor.offset;
+  row.order = static_cast<uint32_t>(tensor.order);
+  if (tensor.data_name) row.data_name = arena.keep(*tensor.data_name);
+  return row;
+}
+
+class DumpJsonFamily final : public Family {
+ public:
+  DumpJsonFamily(std::string_view file_name, FileKind kind) : file_name_(file_name), kind_(kind) {}
+  std::string_view name() const override { return file_name_; }
+  FileKind kind() const override { return kind_; }
+  bool has_elements() const override { return false; }
+
+  Claim claim(const FileContext& file, NameFacts& /*facts*/) const override {
+    return file.name == file_name_ ? Claim::kByName : Claim::kNo;
+  }
+
+  Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
+    MSDUMP_TRY(DumpJson json, read_dump_json(file));
+    for (const MsprobeTensor& tensor : json.tensors) sink.row(table_row(tensor, arena));
+    for (Error& problem : json.problems) sink.problem(std::move(problem));
+    const int64_t unlisted = json.bad_entries - static_cast<int64_t>(json.problems.size());
+    if (unlisted > 0) {
+      sink.problem(
+          make_error(ErrorCode::kBadJson, "{} more like these", plural(static_cast<uint64_t>(unlisted), "entry"))
+              .with_path(file.path()));
+    }
+    return {};
+  }
+
+ private:
+  std::string_view file_name_;
+  FileKind kind_;
+};
+
+}  // namespace
+
+const Family& dump_json_family() {
+  static const DumpJsonFamily kFamily("dump.json", FileKind::kDumpJson);
+  return kFamily;
+}
+
+const Family& debug_json_family() {
+  static const DumpJsonFamily kFamily("debug.json", FileKind::kDebugJson);
+  return kFamily;
+}
+
+}  // namespace msdump

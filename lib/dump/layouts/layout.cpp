@@ -1,0 +1,145 @@
+#include "dump/layouts/layout.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+std::optional<int64_t> number_behind(std::string_view part, std::string_view prefix) {
+  if (!part.starts_with(prefix) || !is_digits(part.substr(prefix.size()))) return std::nullopt;
+  return parse_i64(part.substr(prefix.size()));
+}
+
+std::optional<int64_t> number_at(const Parts& parts, size_t index) {
+  if (index >= parts.size() || !is_digits(parts[index])) return std::nullopt;
+  return parse_i64(parts[index]);
+}
+
+std::string_view part_at(const Parts& parts, size_t index) { return index < parts.size() ? parts[index] : ""; }
+
+bool is_time(std::string_view part) { return part.size() == 14 && is_digits(part); }
+
+// rank_R/net/G/S or device_R/...
+void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& identity) {
+  const bool device = parts[rank_at].starts_with("device_");
+  identity.layout = device ? Layout::kOldAsync : Layout::kTree;
+  if (const auto step = number_behind(part_at(parts, rank_at + 1), "iteration_")) {
+    identity.layout = Layout::kOldSync;
+    identity.step = step;
+    return;
+  }
+  if (part_at(parts, rank_at + 1) == "debug_files") {
+    identity.layout = Layout::kOverflow;
+    identity.step = number_at(parts, rank_at + 2);
+    return;
+  }
+  if (const auto step = number_behind(part_at(parts, rank_at + 2), "step_")) {
+    identity.layout = Layout::kAdump;
+    identity.step = step;
+    return;
+  }
+  identity.graph = number_at(parts, rank_at + 2);
+  if (!identity.graph) return;
+  identity.step = number_at(parts, rank_at + 3);
+  if (part_at(parts, rank_at + 3) == "constants") identity.layout = Layout::kConstants;
+}
+
+// TIME/R[/model]/G/S; in an ACL dump the step stands before TIME, and the last number repeats it or counts runs.
+void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& identity) {
+  identity.rank = number_at(parts, time_at + 1);
+  if (!identity.rank) return;
+  const bool has_model = time_at + 2 < parts.size() && !is_digits(parts[time_at + 2]);
+  const size_t graph_at = time_at + (has_model ? 3 : 2);
+  identity.graph = number_at(parts, graph_at);
+  identity.step = number_at(parts, graph_at + 1);
+  const auto outer_step = time_at > 0 ? number_at(parts, time_at - 1) : std::nullopt;
+  identity.layout = outer_step                                       ? Layout::kAcl
+                    : identity.graph && !identity.step && !has_model ? Layout::kOfflineModel
+                                                                     : Layout::kGe;
+  if (!outer_step) return;
+  if (identity.graph && !identity.step && !has_model) identity.graph.reset();  // jit_level O0: only the step again
+  identity.step = outer_step;
+}
+
+bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
+  if (at == 0) return false;
+  const auto step = number_behind(parts[at - 1], "step");
+  const auto rank = number_behind(parts[at], "rank");
+  if (!step || !(rank || parts[at] == "rank" || number_behind(parts[at], "proc"))) return false;
+  identity.rank = rank;
+  identity.step = step;
+  identity.layout = Layout::kMsprobe;
+  return true;
+}
+
+// What the folder at `at` says, if anything.
+bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
+  for (const std::string_view prefix : {"rank_", "device_"}) {
+    if (const auto rank = number_behind(parts[at], prefix)) {
+      identity.rank = rank;
+      identify_under_rank(parts, at, identity);
+      return true;
+    }
+  }
+  if (identify_msprobe(parts, at, identity)) return true;
+  if (parts[at] == "data-dump" && at > 0 && parts[at - 1] == "extra-info") {
+    identity.rank = number_at(parts, at + 1);
+    identity.layout = Layout::kException;
+    return true;
+  }
+  // Below a rank_R stands a time of msprobe's, which says nothing.
+  if (!is_time(parts[at])) return false;
+  identify_under_time(parts, at, identity);
+  return identity.rank.has_value();
+}
+
+}  // namespace
+
+std::string_view name_of(Layout layout) {
+  switch (layout) {
+    case Layout::kFlat: return "plain folder";
+    case Layout::kTree: return "MindSpore tree rank_R/NET/GRAPH/STEP";
+    case Layout::kConstants: return "constants of a MindSpore tree";
+    case Layout::kOverflow: return "overflow records (debug_files)";
+    case Layout::kOldSync: return "MindSpore 1.0-1.2 synchronous tree iteration_N";
+    case Layout::kOldAsync: return "MindSpore 1.0-1.2 asynchronous tree device_N";
+    case Layout::kGe: return "GE tree TIME/DEVICE/MODEL/GRAPH/STEP";
+    case Layout::kOfflineModel: return "ACL tree of an offline model TIME/DEVICE/MODEL_ID";
+    case Layout::kAcl: return "ACL tree STEP/TIME/DEVICE";
+    case Layout::kAdump: return "msprobe adump tree rank_R/TIME/step_S";
+    case Layout::kMsprobe: return "msprobe tree stepN/rankN";
+    case Layout::kException: return "exception dump extra-info/data-dump";
+  }
+  return "plain folder";
+}
+
+FolderIdentity identify_folder(std::string_view folder) {
+  FolderIdentity identity;
+  Parts parts;
+  bool tensor_data = false;
+  for (const std::string_view part : split(folder, '/')) {
+    if (part.empty() || part == ".") continue;
+    parts.push_back(part);
+    tensor_data = tensor_data || part == "dump_tensor_data";
+  }
+  identity.tensor_data = tensor_data;
+  // From the inside out: the nearest folder that says something wins.
+  for (size_t i = parts.size(); i-- > 0;) {
+    if (identify_at(parts, i, identity)) return identity;
+  }
+  for (size_t i = parts.size(); i-- > 0;) {
+    const auto step = number_behind(parts[i], "iteration_");
+    if (!step) continue;
+    identity.step = step;
+    identity.layout = Layout::kOldSync;
+    return identity;
+  }
+  return identity;
+}
+
+}  // namespace msdump

@@ -1,0 +1,18 @@
+// What msprobe's own names mean for the catalogue. Internal to lib/dump.
+#pragma once
+
+#include "dump/layouts/family.h"
+#include "dump/names/identity.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+
+[[nodiscard]] Io io_of(MsprobeIo io);
+
+// Fills `facts` from a file name in dump_tensor_data; false when it has none of msprobe's forms.
+[[nodiscard]] bool take_msprobe_name(const FileContext& file, NameFacts& facts);
+
+// The name of a file that no dump has named: its path below the catalogue's root, without the suffix.
+[[nodiscard]] std::string_view foreign_name(const FileContext& file, size_t suffix_bytes);
+
+}  // namespace msdump

@@ -1,0 +1,42 @@
+// A tensor as it lies in a file: what it is and where its bytes are. Nothing of the bytes has been read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/names/identity.h"
+#include "format/plan.h"
+#include "io/file.h"
+
+namespace msdump {
+
+enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kPt, kRawBin };
+
+struct StoredTensor {
+  Io io = Io::kOutput;
+  std::string slot;  // "0"
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint64_t address = 0;  // where it was on the device; 0: not said
+  PlanRequest request;   // dtype, format, shapes; `target` is for the caller to set
+  // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
+  std::optional<DType> original_dtype;
+  bool big_endian = false;
+  bool fortran_order = false;
+  std::optional<Error> problem;  // why the bytes cannot be had
+
+  [[nodiscard]] std::string label() const { return std::string(name_of(io)) + ":" + slot; }
+  // An optional input that was not given: no shape and no bytes. Nothing to convert, nothing lost.
+  [[nodiscard]] bool absent() const { return !problem && bytes == 0 && !request.shape; }
+};
+
+struct OpenedFile {
+  File file;
+  ContainerKind container = ContainerKind::kDumpFile;
+  std::string op_name;  // full scope name, when the file carries it
+  std::vector<StoredTensor> tensors;
+};
+
+}  // namespace msdump

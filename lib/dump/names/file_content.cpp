@@ -1,0 +1,39 @@
+#include "dump/names/file_content.h"
+
+#include <string_view>
+
+#include "ascend/dump_file.h"
+#include "npy/npy.h"
+#include "torch/pt_file.h"
+
+namespace msdump {
+namespace {
+
+FileKind kind_of_json_text(std::string_view text) {
+  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  if (has("\"dump_data_dir\"") && has("\"data\"")) return FileKind::kDumpJson;
+  if (has("\"common_dump_settings\"")) return FileKind::kConfig;
+  return FileKind::kUnknown;
+}
+
+FileKind kind_of_text(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.starts_with("Op Type,Op Name,")) return FileKind::kStatistic;
+  if (text.starts_with("NodeExecutionOrder-FullNameWithScope")) return FileKind::kExecutionOrder;
+  if (text.starts_with("#IR entry") || text.starts_with("# IR entry")) return FileKind::kIrText;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' ? kind_of_json_text(text) : FileKind::kUnknown;
+}
+
+}  // namespace
+
+FileKind kind_of_content(std::span<const std::byte> head, uint64_t file_size) {
+  if (npy::has_magic(head)) return FileKind::kNpy;
+  if (torch::looks_like_pt(head)) return FileKind::kPt;
+  const FileKind kind = kind_of_text({reinterpret_cast<const char*>(head.data()), head.size()});
+  if (kind != FileKind::kUnknown) return kind;
+  return ascend::looks_like_dump_file(head, file_size) ? FileKind::kDumpFile : FileKind::kUnknown;
+}
+
+}  // namespace msdump

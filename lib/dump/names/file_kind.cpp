@@ -1,0 +1,92 @@
+#include "dump/names/file_kind.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "dump/names/file_name.h"
+
+namespace msdump {
+namespace {
+
+struct KindText {
+  FileKind kind;
+  std::string_view name, explanation;
+};
+
+constexpr std::array<KindText, 20> kTexts = {{
+    {FileKind::kUnknown, "unknown", "no name that a dump uses"},
+    {FileKind::kDumpFile, "dump_file", "tensors of one operator as the device holds them; msdump convert makes arrays"},
+    {FileKind::kOpdebug, "opdebug", "an overflow record"},
+    {FileKind::kNpy, "npy", "one tensor as a numpy array"},
+    {FileKind::kPt, "pt", "tensors that PyTorch saved"},
+    {FileKind::kRaw, "raw", "the elements of one tensor and nothing else"},
+    {FileKind::kStatistic, "statistic", "statistics of tensors, one row each"},
+    {FileKind::kMapping, "mapping", "real names of files whose names were too long"},
+    {FileKind::kExecutionOrder, "execution_order", "the order in which operators ran"},
+    {FileKind::kIrText, "ir_text", "a graph as MindSpore prints it; joins operators to lines of the script"},
+    {FileKind::kIrProtobuf, "ir_protobuf", "a graph as a protobuf message"},
+    {FileKind::kKernelArgs, "kernel_args", "attributes of one kernel"},
+    {FileKind::kDumpJson, "dump_json", "what msprobe recorded: names, shapes and statistics of tensors"},
+    {FileKind::kDebugJson, "debug_json", "tensors that msprobe's save() recorded"},
+    {FileKind::kStackJson, "stack_json", "call stacks of msprobe's operators"},
+    {FileKind::kConstructJson, "stack_json", "which module each of msprobe's operators belongs to"},
+    {FileKind::kFreeBenchmark, "free_benchmark", "results of msprobe's free benchmark"},
+    {FileKind::kConfig, "config", "how the dump was set up"},
+    {FileKind::kGraphText, "unknown", "a graph in a form that msdump does not read"},
+    {FileKind::kText, "unknown", "text, a log or an archive"},
+}};
+
+const KindText& text_of(FileKind kind) {
+  for (const KindText& text : kTexts) {
+    if (text.kind == kind) return text;
+  }
+  return kTexts[0];
+}
+
+FileKind kind_of_csv(std::string_view name) {
+  if (name == "mapping.csv") return FileKind::kMapping;
+  if (name.starts_with("ms_execution_order_graph_") || name.starts_with("ms_global_execution_order_graph_"))
+    return FileKind::kExecutionOrder;
+  if (name == "free_benchmark.csv") return FileKind::kFreeBenchmark;
+  return name.find("statistic") != std::string_view::npos ? FileKind::kStatistic
+                                                          : FileKind::kText;  // also copies of one
+}
+
+FileKind kind_of_json(std::string_view name) {
+  if (name == "dump.json") return FileKind::kDumpJson;
+  if (name == "debug.json") return FileKind::kDebugJson;
+  if (name == "stack.json") return FileKind::kStackJson;
+  if (name == "construct.json") return FileKind::kConstructJson;
+  if (name.starts_with("Opdebug.")) return FileKind::kOpdebug;
+  // Exactly what save_kernel_args writes beside the tensors: type.full_name.json.
+  const auto fields = split(name, '.');
+  if (fields.size() == 3 && fields[1].find("-op") != std::string_view::npos) return FileKind::kKernelArgs;
+  return FileKind::kConfig;
+}
+
+}  // namespace
+
+std::string_view name_of(FileKind kind) { return text_of(kind).name; }
+std::string_view explanation(FileKind kind) { return text_of(kind).explanation; }
+
+FileKind kind_of_name(std::string_view name) {
+  const std::string suffix = suffix_of(name);
+  if (suffix == "csv") return kind_of_csv(name);
+  if (suffix == "json") return kind_of_json(name);
+  if (suffix == "ir") {
+    const bool other = name.starts_with("actor_set") || name.starts_with("somas_");
+    return other ? FileKind::kGraphText : FileKind::kIrText;
+  }
+  // save_graphs writes it without a suffix.
+  constexpr std::string_view kTraceCode = "trace_code_graph_";
+  if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
+  if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;
+  for (const std::string_view graph : {"dat", "dot", "pbtxt", "onnx", "om", "mindir", "air"}) {
+    if (suffix == graph) return FileKind::kGraphText;
+  }
+  if (suffix == "txt" && name.starts_with("ge_")) return FileKind::kGraphText;
+  if (suffix == "yaml" || suffix == "yml" || suffix == "cfg") return FileKind::kConfig;
+  return is_known_other_suffix(suffix) ? FileKind::kText : FileKind::kUnknown;
+}
+
+}  // namespace msdump

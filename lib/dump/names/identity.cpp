@@ -1,0 +1,17 @@
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+std::string_view name_of(Io io) {
+  switch (io) {
+    case Io::kInput: return "input";
+    case Io::kOutput: return "output";
+    case Io::kBuffer: return "l1buffer";
+    case Io::kSpace: return "space";
+    case Io::kParameter: return "parameter";
+    case Io::kDebug: return "debug";
+  }
+  return "output";
+}
+
+}  // namespace msdump

@@ -1,0 +1,386 @@
+#include "graph/join/file_join.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "graph/name_table.h"
+#include "graph/op_name.h"
+#include "ir/text/attributes.h"
+
+namespace msdump {
+namespace {
+
+constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3, kSeveralFused = 0.85,
+                 kWithSuffix = 0.75, kCutOff = 0.5;
+constexpr size_t kShortestCutName = 60;
+// Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
+// cost the product of both sides.
+constexpr uint32_t kMostNamesakes = 64;
+
+bool same_type(std::string_view a, std::string_view b) { return a == b || to_lower(a) == to_lower(b); }
+
+// "data-12" of constants/, "cst3" (1.3 to 1.5): values that the graph has instead of computing them.
+bool is_constant_name(std::string_view name) {
+  for (const std::string_view start : {std::string_view("data-"), std::string_view("cst")}) {
+    if (name.starts_with(start) && is_digits(name.substr(start.size()))) return true;
+  }
+  return false;
+}
+
+// "(Default/a/Add-op1, Default/b/Mul-op2)", also with brackets or quotes: normalised names.
+std::vector<std::string> names_in(std::string_view list) {
+  constexpr std::string_view kBetween = ",()[]\"";
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find_first_of(kBetween, begin), list.size());
+    std::string_view name = list.substr(begin, end - begin);
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    if (!name.empty()) names.push_back(normalised_op_name(name));
+    begin = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+// Fills a FileJoin, rule by rule; what a surer rule has matched is left alone by the others.
+class FileJoiner {
+ public:
+  explicit FileJoiner(FileJoin& join) : join_(join), graph_(*join.graph_), groups_(*join.groups_) {}
+
+  void run() {
+    join_.rules_.assign(groups_.all().size(), JoinRule::kUnmatched);
+    namesakes_.assign(groups_.all().size(), 0);
+    join_.pairs_.reserve(std::min(graph_.size(), groups_.all().size()));
+    by_full_name();
+    by_last_component();
+    leftovers();
+    finish();
+  }
+
+ private:
+  [[nodiscard]] uint32_t number_in_files(OpId op) const {
+    return join_.naming_.renumbered ? join_.naming_.numbers[op] : kNoIndex;
+  }
+
+  [[nodiscard]] std::string full_name(OpId op) const {
+    NormalName name;
+    name.assign(graph_, op, number_in_files(op));
+    return std::string(name.full());
+  }
+
+  void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
+    if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.naming_.confidence);
+    join_.pairs_.push_back({op, group, rule, confidence});
+    JoinRule& best = join_.rules_[group];
+    if (best == JoinRule::kUnmatched || rule < best) best = rule;
+  }
+
+  [[nodiscard]] bool is_free(uint32_t group) const {
+    return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
+  }
+
+  template <class Visit>
+  void for_each_kernel(const Visit& visit) const {
+    for (const Origin& origin : graph_.origins()) {
+      for (uint32_t i = 0; i < origin.graph.nodes.size(); ++i) {
+        const IrNode& node = origin.graph.nodes[i];
+        if (node.kind == IrNodeKind::kKernel && node.leaf != Text::kEmpty) visit(origin, origin.first_operator + i);
+      }
+    }
+  }
+
+  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a
+  // time, and the memory is asked for their groups meanwhile.
+  template <class Visit>
+  void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
+    struct Pending {
+      const Origin* origin;
+      OpId op;
+      uint64_t hash;
+      NormalName name;
+    };
+    std::array<Pending, 16> batch;
+    size_t pending = 0;
+    const auto flush = [&] {
+      for (size_t i = 0; i < pending; ++i)
+        groups_.for_each_named(part(batch[i].name), batch[i].hash,
+                               [&](uint32_t group) { visit(*batch[i].origin, batch[i].op, group); });
+      pending = 0;
+    };
+    for_each_kernel([&](const Origin& origin, OpId op) {
+      Pending& next = batch[pending];
+      next.origin = &origin;
+      next.op = op;
+      next.name.assign(graph_, op, number_in_files(op));
+      const std::string_view name = part(next.name);
+      if (name.empty()) return;
+      next.hash = name_hash(name);
+      groups_.prefetch(next.hash);
+      if (++pending == batch.size()) flush();
+    });
+    flush();
+  }
+
+  void by_full_name() {
+    const auto whole = [](const NormalName& name) { return name.full(); };
+    for_each_name(whole, [&](const Origin& origin, OpId op, uint32_t place) {
+      const TensorGroup& group = groups_.all()[place];
+      if (group.parameter || !same_place(origin, group) || ++namesakes_[place] > kMostNamesakes) return;
+      pair(op, place, JoinRule::kFullName, kWholeName);
+    });
+  }
+
+  void by_last_component() {
+    bool any_left = false;
+    for (uint32_t place = 0; place < groups_.all().size(); ++place) any_left = any_left || is_free(place);
+    if (!any_left) return;
+    std::vector<JoinPair> found;
+    const auto last_part = [](const NormalName& name) {
+      return name.leaf().size() < name.full().size() ? name.leaf() : std::string_view();
+    };
+    for_each_name(last_part, [&](const Origin& origin, OpId op, uint32_t place) {
+      if (!is_free(place) || !same_place(origin, groups_.all()[place]) || ++namesakes_[place] > kMostNamesakes) return;
+      found.push_back({op, place, JoinRule::kLastComponent, kLastPart});
+    });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const JoinPair& a, const JoinPair& b) { return a.group < b.group; });
+    for (size_t begin = 0; begin < found.size();) {
+      size_t end = begin;
+      while (end < found.size() && found[end].group == found[begin].group) ++end;
+      settle(std::span(found).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+
+  // Several operators for one group: those of its type, if there are any.
+  void settle(std::span<JoinPair> candidates) {
+    if (candidates.size() == 1) return pair(candidates[0].op, candidates[0].group, JoinRule::kLastComponent, kLastPart);
+    const std::string_view type = groups_.all()[candidates[0].group].op_type;
+    std::vector<JoinPair> of_type;
+    for (const JoinPair& candidate : candidates) {
+      if (same_type(graph_.op_type(candidate.op), type)) of_type.push_back(candidate);
+    }
+    if (of_type.size() == 1) return pair(of_type[0].op, of_type[0].group, JoinRule::kTypeDecided, kByType);
+    if (of_type.empty()) of_type.assign(candidates.begin(), candidates.end());
+    for (const JoinPair& candidate : of_type)
+      pair(candidate.op, candidate.group, JoinRule::kAmbiguous, kGuess / static_cast<double>(of_type.size()));
+  }
+
+  // Groups that no whole name explains.
+  void leftovers() {
+    bool prepared = false;
+    for (uint32_t i = 0; i < groups_.all().size(); ++i) {
+      if (join_.rules_[i] != JoinRule::kUnmatched) continue;
+      if (groups_.all()[i].parameter) {
+        by_parameter(i);
+        continue;
+      }
+      if (!prepared) prepare_operator_names();
+      prepared = true;
+      if (!by_parts(i) && !by_original_name(i)) by_beginning(i);
+    }
+  }
+
+  void by_parameter(uint32_t place) {
+    const TensorGroup& group = groups_.all()[place];
+    if (is_constant_name(group.op_name)) {
+      join_.rules_[place] = JoinRule::kParameter;
+      return;
+    }
+    if (!parameters_read_) read_parameters();
+    const auto found = parameters_by_name_.find(normalised_op_name(group.op_name));
+    if (found == parameters_by_name_.end()) return;
+    for (FileJoin::ParameterPair pair : found->second) {
+      if (!same_place(graph_.origins()[pair.origin], group)) continue;
+      pair.group = place;
+      join_.parameters_.push_back(pair);
+      join_.rules_[place] = JoinRule::kParameter;
+    }
+  }
+
+  void read_parameters() {
+    parameters_read_ = true;
+    for (uint32_t o = 0; o < graph_.origins().size(); ++o) {
+      const IrGraph& ir = graph_.origins()[o].graph;
+      for (uint32_t p = 0; p < ir.parameters.size(); ++p)
+        parameters_by_name_[normalised_op_name(ir.text(ir.parameters[p].name))].push_back({o, p, 0});
+    }
+  }
+
+  void prepare_operator_names() {
+    NormalName name;
+    for_each_kernel([&](const Origin&, OpId op) {
+      name.assign(graph_, op, number_in_files(op));
+      longest_ = std::max(longest_, name.full().size());
+      operators_by_name_.add(name_hash(name.full()), op);
+    });
+    operators_by_name_.close();
+  }
+
+  [[nodiscard]] std::vector<OpId> operators_named(std::string_view name, const TensorGroup& group) const {
+    std::vector<OpId> found;
+    if (name.size() > longest_) return found;
+    const NormalName normal(name);
+    const auto [first, last] = operators_by_name_.equal(name_hash(normal.full()));
+    for (auto entry = first; entry != last && found.size() < kMostNamesakes; ++entry) {
+      if (same_place(graph_.origin(entry->value), group) && full_name(entry->value) == normal.full())
+        found.push_back(entry->value);
+    }
+    return found;
+  }
+
+  // Names of operators one behind the other; the longest that fits at each place. What follows the last is a suffix.
+  bool by_parts(uint32_t place) {
+    const TensorGroup& group = groups_.all()[place];
+    const std::string_view name = group.op_name;
+    const std::vector<size_t> ends = number_ends(name);
+    std::vector<OpId> parts;
+    size_t begin = 0, names = 0;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const bool longer_follows = i + 1 < ends.size() && ends[i + 1] > ends[i] && name[ends[i]] == '_' &&
+                                  !operators_named(name.substr(begin, ends[i + 1] - begin), group).empty();
+      if (longer_follows || ends[i] <= begin) continue;
+      const std::vector<OpId> found = operators_named(name.substr(begin, ends[i] - begin), group);
+      if (found.empty()) continue;
+      parts.insert(parts.end(), found.begin(), found.end());
+      begin = ends[i];
+      ++names;
+    }
+    if (parts.empty()) return false;
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    const bool several = names > 1;
+    for (const OpId op : parts)
+      pair(op, place, several ? JoinRule::kFused : JoinRule::kDerived, several ? kSeveralFused : kWithSuffix);
+    return true;
+  }
+
+  // An operator that was made of others says their names.
+  bool by_original_name(uint32_t place) {
+    if (!originals_read_) read_original_names();
+    const auto found = originals_.find(normalised_op_name(groups_.all()[place].op_name));
+    if (found == originals_.end()) return false;
+    bool any = false;
+    for (const OpId op : found->second) {
+      if (!same_place(graph_.origin(op), groups_.all()[place])) continue;
+      if (++namesakes_[place] > kMostNamesakes) break;
+      pair(op, place, JoinRule::kFused, kSeveralFused);
+      any = true;
+    }
+    return any;
+  }
+
+  void read_original_names() {
+    originals_read_ = true;
+    for_each_kernel([&](const Origin& origin, OpId op) {
+      const std::string_view attributes = origin.graph.text(graph_.node(op).attributes);
+      for (const std::string_view key : {"_datadump_original_names", "datadump_original_names"}) {
+        if (attributes.find(key) == std::string_view::npos) continue;
+        for (const std::string& name : names_in(attribute_value(attributes, key))) originals_[name].push_back(op);
+      }
+    });
+  }
+
+  // A name that was cut: the beginning of exactly one. A name with a number is whole, and another operator's.
+  void by_beginning(uint32_t place) {
+    const TensorGroup& group = groups_.all()[place];
+    if (group.op_name.size() < kShortestCutName || !number_ends(group.op_name).empty()) return;
+    if (sorted_names_.empty()) {
+      for_each_kernel([&](const Origin&, OpId op) { sorted_names_.emplace_back(full_name(op), op); });
+      std::sort(sorted_names_.begin(), sorted_names_.end());
+    }
+    const std::string name = normalised_op_name(group.op_name);
+    std::optional<OpId> only;
+    uint32_t looked_at = 0;
+    for (auto at = std::lower_bound(sorted_names_.begin(), sorted_names_.end(), std::pair(name, OpId{0}));
+         at != sorted_names_.end() && at->first.starts_with(name); ++at) {
+      if (++looked_at > kMostNamesakes) return;
+      if (!same_place(graph_.origin(at->second), group)) continue;
+      if (only) return;
+      only = at->second;
+    }
+    if (only) pair(*only, place, JoinRule::kCut, kCutOff);
+  }
+
+  void finish() {
+    join_.sort_pairs();
+    std::sort(join_.parameters_.begin(), join_.parameters_.end());
+    join_.first_pair_.assign(graph_.size() + 1, 0);
+    for (const JoinPair& pair : join_.pairs_) ++join_.first_pair_[pair.op + 1];
+    for (size_t op = 0; op < graph_.size(); ++op) {
+      if (join_.first_pair_[op + 1] > 0) ++join_.matched_operators_;
+      join_.first_pair_[op + 1] += join_.first_pair_[op];
+    }
+    for (const Origin& origin : graph_.origins()) {
+      join_.dumped_.push_back(std::any_of(groups_.places().begin(), groups_.places().end(),
+                                          [&](uint32_t group) { return same_place(origin, groups_.all()[group]); }));
+    }
+  }
+
+  FileJoin& join_;
+  const OpGraph& graph_;
+  const TensorGroups& groups_;
+  std::vector<uint32_t> namesakes_;  // by group
+  bool originals_read_ = false, parameters_read_ = false;
+  std::unordered_map<std::string, std::vector<OpId>> originals_;
+  HashIndex operators_by_name_;
+  size_t longest_ = 0;  // name of an operator
+  std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
+  std::vector<std::pair<std::string, OpId>> sorted_names_;
+};
+
+FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming)
+    : groups_(std::move(groups)), graph_(&graph), naming_(std::move(naming)) {
+  FileJoiner(*this).run();
+}
+
+bool FileJoin::depends_on_numbering(OpId op) const {
+  if (naming_.numbers.empty() || naming_.numbers[op] == kNoIndex) return false;
+  const auto own = split_number(graph_->leaf(op));
+  return own && own->number != naming_.numbers[op];
+}
+
+void FileJoin::sort_pairs() {
+  std::stable_sort(pairs_.begin(), pairs_.end(), [](const JoinPair& a, const JoinPair& b) {
+    return a.op != b.op ? a.op < b.op : a.confidence > b.confidence;
+  });
+}
+
+void FileJoin::set_naming_confidence(double confidence) {
+  naming_.confidence = confidence;
+  for (JoinPair& pair : pairs_) {
+    if (pair.confidence > confidence && depends_on_numbering(pair.op)) pair.confidence = confidence;
+  }
+  sort_pairs();
+}
+
+ExplainedGroups FileJoin::explained(const std::function<bool(const TensorGroup&)>& counts) const {
+  ExplainedGroups result;
+  for (const TensorGroup& group : groups()) {
+    if (group.parameter || !counts(group)) continue;
+    ++result.all;
+    result.explained += rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
+  }
+  return result;
+}
+
+std::span<const JoinPair> FileJoin::pairs_of(OpId op) const {
+  return std::span(pairs_).subspan(first_pair_[op], first_pair_[op + 1] - first_pair_[op]);
+}
+
+std::vector<uint32_t> FileJoin::groups_of_parameter(uint32_t origin, uint32_t parameter) const {
+  std::vector<uint32_t> groups;
+  auto at = std::lower_bound(parameters_.begin(), parameters_.end(), ParameterPair{origin, parameter, 0});
+  for (; at != parameters_.end() && at->origin == origin && at->parameter == parameter; ++at)
+    groups.push_back(at->group);
+  return groups;
+}
+
+}  // namespace msdump

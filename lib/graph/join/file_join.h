@@ -1,0 +1,124 @@
+// FileJoin: which tensors of a dump belong to which operators of a graph, by name; each pair with the rule that found
+// it and how sure that is, each operator and each tensor without a partner with the reason in words.
+//
+//   rule            the name in the file is ...                                                              confidence
+//   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also where the file has it    1
+//                   with '/', '--' or a type of another spelling
+//   last component  its last part, and no other operator of the graph has that                                     0.95
+//   ambiguous       its last part, and several have it: type decides (0.6), or nothing does (0.3 / how many)
+//   fused           the names of several operators, one behind the other, or one of those that an operator was
+//                   made of (_datadump_original_names)                                                             0.85
+//   derived         the name of one and what the graph engine put behind it ("_lxslice3", "trans_Cast_0")          0.75
+//   cut             the beginning, too long for a file system, of one                                               0.5
+//   parameter       that of a parameter of the graph, or of a constant
+// Where all operators have new numbers in the files (graph/join/renumber.h), the names are those; the confidence that this
+// is so limits the confidence of every pair whose name it changes.
+// Ranks and graphs must be the same where both sides know theirs.
+// Source: reference/ir.md 2.4.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/join/tensor_groups.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+enum class JoinRule : uint8_t {
+  kUnmatched,
+  kFullName,
+  kLastComponent,
+  kTypeDecided,
+  kAmbiguous,
+  kFused,
+  kDerived,
+  kCut,
+  kParameter,
+};
+
+// How the names of operators are spelled in the files.
+struct OpSpelling {
+  std::vector<uint32_t> numbers = {};  // by operator, as renumbered() makes them; may be empty
+  bool renumbered = false;             // files have these; false: those of the graph
+  double confidence = 1;               // in pairs of operators for which the two are not the same
+};
+
+struct JoinPair {
+  OpId op = 0;
+  uint32_t group = 0;
+  JoinRule rule = JoinRule::kUnmatched;
+  double confidence = 0;
+};
+
+// Of some groups of tensors: how many the graph tells of.
+struct ExplainedGroups {
+  size_t all = 0, explained = 0;
+
+  // An IR that tells of the lesser part is another network's, or another run's.
+  [[nodiscard]] bool mostly() const { return explained * 2 >= all; }
+};
+
+class FileJoin {
+ public:
+  // Several joins may share the groups.
+  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming);
+
+  // Which hypothesis about numbers is right was learnt after the join.
+  void set_naming_confidence(double confidence);
+
+  [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }
+  // Of a group, in the order of the list: indices of tensors.
+  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const {
+    return groups_->tensors_of(group);
+  }
+  // Of its best pair; `group` is one of groups().
+  [[nodiscard]] JoinRule rule_of(const TensorGroup& group) const { return rules_[index_of(group)]; }
+  // Of an operator, best first.
+  [[nodiscard]] std::span<const JoinPair> pairs_of(OpId op) const;
+  [[nodiscard]] const std::vector<JoinPair>& pairs() const { return pairs_; }
+  [[nodiscard]] const OpSpelling& naming() const { return naming_; }
+  // Of a parameter of one origin: indices of groups.
+  [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
+
+  // Of the groups that `counts`; those of parameters say nothing about a graph.
+  [[nodiscard]] ExplainedGroups explained(const std::function<bool(const TensorGroup&)>& counts) const;
+  [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
+  // Why no tensor belongs to an operator, or no operator to a group.
+  [[nodiscard]] std::string reason(OpId op) const;
+  [[nodiscard]] std::string reason(const TensorGroup& group) const;
+
+ private:
+  friend class FileJoiner;
+  struct ParameterPair {
+    uint32_t origin, parameter, group;
+    auto operator<=>(const ParameterPair&) const = default;
+  };
+
+  [[nodiscard]] size_t index_of(const TensorGroup& group) const {
+    return static_cast<size_t>(&group - groups().data());
+  }
+  // Does it matter for the name of an operator whether all have new numbers?
+  [[nodiscard]] bool depends_on_numbering(OpId op) const;
+  void sort_pairs();
+
+  std::shared_ptr<const TensorGroups> groups_;
+  const OpGraph* graph_;  // outlives this
+  OpSpelling naming_;
+  std::vector<JoinRule> rules_;  // by group
+  std::vector<JoinPair> pairs_;  // by operator
+  std::vector<uint32_t> first_pair_;
+  std::vector<ParameterPair> parameters_;  // sorted
+  std::vector<bool> dumped_;               // by origin: is there a tensor of its graph at all?
+  size_t matched_operators_ = 0;
+};
+
+// What a rule is called in the reason of a pair: "by full name".
+[[nodiscard]] std::string_view explanation(JoinRule rule);
+
+}  // namespace msdump

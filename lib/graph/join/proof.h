@@ -1,0 +1,69 @@
+// Does the value that went into an operator equal the one its producer wrote? What proves, or disproves, that files
+// belong to the operators they were joined to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "graph/flow/data_flow.h"
+#include "graph/join/file_join.h"
+
+namespace msdump {
+
+enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
+
+// Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many
+// elements of the same dtype are no difference, a reshape costs nothing and has no kernel. Without: the texts of their
+// rows in statistic.csv. Thread-safe.
+class ValueComparer {
+ public:
+  ValueComparer(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
+  ValueComparer(const ValueComparer&) = delete;
+  ValueComparer& operator=(const ValueComparer&) = delete;
+  ~ValueComparer();
+
+  // Indices of tensors.
+  [[nodiscard]] Agreement compare(uint32_t a, uint32_t b) const;
+
+ private:
+  class Rows;
+  [[nodiscard]] Agreement compare_elements(const TensorRecord& a, const TensorRecord& b) const;
+
+  const DumpIndex& index_;
+  const std::vector<TensorRecord>& tensors_;
+  std::unique_ptr<Rows> rows_;  // of tables, read when the first is asked for
+};
+
+// One edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
+struct ProofEdge {
+  OpId consumer = 0, producer = 0;
+  uint32_t slot = 0, output = 0;
+  uint32_t input_tensor = 0, output_tensor = 0;  // indices of tensors, of the same step and occurrence
+};
+// Of one operator; those of its inputs that come from an operator with tensors.
+[[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                                 const OpGraph& graph, const FileJoin& join, OpId consumer);
+// The same where inputs_of() is known.
+[[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                                 const std::vector<InputEdge>& inputs, const FileJoin& join,
+                                                 OpId consumer);
+
+// What comparisons told; those that told nothing are not in it.
+struct ProofTally {
+  uint64_t agreeing = 0, contradicting = 0;
+
+  void count(Agreement agreement);
+  [[nodiscard]] uint64_t all() const { return agreeing + contradicting; }
+  [[nodiscard]] double share() const;  // that agrees; 0 when there is nothing
+};
+// Of all proof_edges of one operator.
+[[nodiscard]] ProofTally prove(const ValueComparer& comparer, const std::vector<TensorRecord>& tensors,
+                               const DumpIndex& index, const OpGraph& graph, const FileJoin& join, OpId op);
+// The confidence that files belong to an operator, after a proof was tried: certain when all agrees, little when more
+// contradicts than agrees.
+[[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
+
+}  // namespace msdump

@@ -1,0 +1,239 @@
+#include "graph/lines/line_search.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "graph/lines/source_lines.h"
+#include "ir/model/source_frame.h"
+
+namespace msdump {
+namespace {
+
+enum class Fit : uint8_t { kNone, kWhole, kPart };  // the frame lies in the query; or reaches beyond it
+
+using FitFrame = std::function<Fit(const SourceFrame&)>;
+
+// By frame of one graph, what a query says of it; each frame is looked at once.
+using FrameFits = std::vector<Fit>;
+
+FrameFits fits_of(const IrGraph& ir, const FitFrame& fit) {
+  FrameFits fits;
+  fits.reserve(ir.frames.size());
+  for (const SourceFrame& frame : ir.frames) fits.push_back(fit(frame));
+  return fits;
+}
+
+Fit fit_of_lines(const LineQuery& query, const SourceFrame& frame) {
+  if (!path_ends_with(frame.file, query.file)) return Fit::kNone;
+  const uint32_t last = std::max(frame.line, frame.end_line);
+  if (query.first == 0 || (query.first <= frame.line && last <= query.last)) return Fit::kWhole;
+  const bool overlap = frame.line <= query.last && query.first <= last;
+  return overlap && !is_def_frame(frame) ? Fit::kPart : Fit::kNone;
+}
+
+constexpr double kSurest = 1.0, kOuterFrame = 0.8, kPartOfRange = 0.8, kOfForward = 0.9, kOneOfSeveral = 0.5,
+                 kProtobufAlone = 0.3;
+
+// The best relation of one operator.
+class OperatorMatcher {
+ public:
+  OperatorMatcher(const IrGraph& ir, const FrameFits& fits, bool whole_file)
+      : ir_(ir), fits_(fits), whole_file_(whole_file) {}
+
+  std::optional<LineHit> match(const IrNode& node) {
+    best_.reset();
+    const auto stack = ir_.stack(node);
+    for (size_t begin = 0; begin < stack.size();) {
+      size_t end = begin + 1;
+      while (end < stack.size() && !ir_.frames[stack[end]].begins_chain) ++end;
+      match_chain(stack.subspan(begin, end - begin));
+      begin = end;
+    }
+    return best_;
+  }
+
+ private:
+  // Innermost first. What counts as innermost: the first statement of the user's, or of the library where nobody else
+  // is.
+  void match_chain(std::span<const uint32_t> chain) {
+    bool user_statement_seen = false;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const SourceFrame& frame = ir_.frames[chain[i]];
+      const bool library = is_library_file(frame.file);
+      const bool innermost = i == 0 || (!library && !user_statement_seen);
+      if (fits_[chain[i]] != Fit::kNone) take(frame, fits_[chain[i]], innermost && !is_def_frame(frame));
+      if (!library && !is_def_frame(frame)) user_statement_seen = true;
+    }
+  }
+
+  void take(const SourceFrame& frame, Fit fit, bool innermost) {
+    LineHit hit;
+    hit.frame = &frame;
+    hit.confidence = innermost || whole_file_ ? kSurest : kOuterFrame;
+    if (frame.kind != FrameKind::kOwn) {
+      hit.relation = frame.kind == FrameKind::kForward ? Relation::kGradient : Relation::kFused;
+      hit.confidence = std::min(hit.confidence, kOfForward);
+    } else if (fit == Fit::kPart) {
+      hit.relation = Relation::kRange;
+      hit.confidence = std::min(hit.confidence, kPartOfRange);
+    } else {
+      hit.relation = innermost ? Relation::kDirect : Relation::kVia;
+    }
+    const auto rank = [](const LineHit& one) { return std::pair(one.relation, -one.confidence); };
+    if (!best_ || rank(hit) < rank(*best_)) best_ = hit;
+  }
+
+  const IrGraph& ir_;
+  const FrameFits& fits_;
+  const bool whole_file_;
+  std::optional<LineHit> best_;
+};
+
+// Operators of one type with the very same stack.
+class EqualStacks {
+ public:
+  explicit EqualStacks(const IrGraph& ir) {
+    for (const IrNode& node : ir.nodes) {
+      if (node.kind == IrNodeKind::kKernel && node.stack != List::kEmpty) ++counts_[key(node)];
+    }
+  }
+  [[nodiscard]] bool repeated(const IrNode& node) const {
+    const auto found = counts_.find(key(node));
+    return found != counts_.end() && found->second > 1;
+  }
+
+ private:
+  static std::pair<List, Text> key(const IrNode& node) { return {node.stack, node.op}; }
+  std::map<std::pair<List, Text>, uint32_t> counts_;
+};
+
+// All operators of one origin.
+class OriginMatcher {
+ public:
+  OriginMatcher(const Origin& origin, const FitFrame& fit, bool whole_file)
+      : origin_(origin), fits_(fits_of(origin.graph, fit)), matcher_(origin.graph, fits_, whole_file) {
+    if (!origin.second) return;
+    second_fits_ = fits_of(*origin.second, fit);
+    second_matcher_.emplace(*origin.second, second_fits_, whole_file);
+  }
+
+  void run(std::vector<LineHit>& hits) {
+    const auto none = [](Fit one) { return one == Fit::kNone; };
+    if (std::all_of(fits_.begin(), fits_.end(), none) && std::all_of(second_fits_.begin(), second_fits_.end(), none))
+      return;
+    const EqualStacks equal(origin_.graph);
+    for (uint32_t i = 0; i < origin_.graph.nodes.size(); ++i) {
+      const IrNode& node = origin_.graph.nodes[i];
+      if (node.kind != IrNodeKind::kKernel) continue;
+      auto hit = match(i, equal.repeated(node));
+      if (!hit) continue;
+      hit->op = origin_.first_operator + i;
+      hits.push_back(*hit);
+    }
+  }
+
+ private:
+  std::optional<LineHit> match(uint32_t place, bool repeated) {
+    auto hit = matcher_.match(origin_.graph.nodes[place]);
+    const uint32_t second = origin_.second_node.empty() ? kNoIndex : origin_.second_node[place];
+    std::optional<LineHit> other;
+    if (second_matcher_ && second != kNoIndex) other = second_matcher_->match(origin_.second->nodes[second]);
+    // For gradients of a cell that is called several times the text has each call, the protobuf the last one for all.
+    const bool protobuf_alone = !hit && other;
+    if (!hit) hit = other;
+    if (!hit) return hit;
+    // The gradients of one operator share its lines; that several have one stack says nothing about them.
+    hit->one_of_several = protobuf_alone || (repeated && hit->relation != Relation::kGradient);
+    if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
+    if (protobuf_alone) hit->confidence = std::min(hit->confidence, kProtobufAlone);
+    return hit;
+  }
+
+  const Origin& origin_;
+  FrameFits fits_, second_fits_;
+  OperatorMatcher matcher_;
+  std::optional<OperatorMatcher> second_matcher_;
+};
+
+std::vector<LineHit> find(const OpGraph& graph, const FitFrame& fit, bool whole_file) {
+  std::vector<LineHit> hits;
+  for (const Origin& origin : graph.origins()) OriginMatcher(origin, fit, whole_file).run(hits);
+  std::stable_sort(hits.begin(), hits.end(),
+                   [](const LineHit& a, const LineHit& b) { return a.relation < b.relation; });
+  return hits;
+}
+
+}  // namespace
+
+bool is_better(const LineHit& a, const LineHit& b) {
+  return a.relation != b.relation ? a.relation < b.relation : a.confidence > b.confidence;
+}
+
+std::string_view name_of(Relation relation) {
+  static constexpr std::array<std::string_view, 5> kNames = {"direct", "via", "range", "gradient", "fused"};
+  return kNames[static_cast<size_t>(relation)];
+}
+
+std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query) {
+  return find(
+      graph, [&](const SourceFrame& frame) { return fit_of_lines(query, frame); }, query.first == 0);
+}
+
+std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code) {
+  const std::string wanted = collapsed_code(code);
+  const auto fit = [&](const SourceFrame& frame) {
+    return collapsed_code(frame.code).find(wanted) == std::string::npos ? Fit::kNone : Fit::kWhole;
+  };
+  return wanted.empty() ? std::vector<LineHit>() : find(graph, fit, false);
+}
+
+IrNeedle needle_of(const LineQuery& query) {
+  IrNeedle needle{query.file.substr(query.file.find_last_of("/\\") + 1), {}};
+  if (query.first == 0) return needle;
+  needle.accept = [first = query.first, last = query.last](std::string_view behind) {
+    const auto place = msdump::parse_place(behind);
+    if (!place || place->first > last || place->second < first) return false;
+    if (place->first >= first && place->second <= last) return true;
+    // Around nearly every call stands the whole def that it is in.
+    SourceFrame frame;
+    frame.code = behind.substr(std::min(behind.find('/'), behind.size() - 1) + 1);
+    return !is_def_frame(frame);
+  };
+  return needle;
+}
+
+std::vector<const SourceFrame*> nearest_lines(const OpGraph& graph, const LineQuery& query, size_t most) {
+  std::map<std::tuple<uint32_t, std::string_view, uint32_t>, const SourceFrame*> by_distance;
+  for (const Origin& origin : graph.origins()) {
+    for (const SourceFrame& frame : origin.graph.frames) {
+      if (frame.line == 0 || is_def_frame(frame) || !path_ends_with(frame.file, query.file)) continue;
+      const uint32_t distance = frame.line < query.first  ? query.first - frame.line
+                                : frame.line > query.last ? frame.line - query.last
+                                                          : 0;
+      by_distance.try_emplace({distance, frame.file, frame.line}, &frame);
+    }
+  }
+  std::vector<const SourceFrame*> nearest;
+  for (const auto& [key, frame] : by_distance) {
+    if (nearest.size() == most) break;
+    nearest.push_back(frame);
+  }
+  return nearest;
+}
+
+std::vector<std::string> script_files(const OpGraph& graph) {
+  std::set<std::pair<bool, std::string>> files;
+  for (const Origin& origin : graph.origins()) {
+    for (const SourceFrame& frame : origin.graph.frames) files.emplace(is_library_file(frame.file), frame.file);
+  }
+  std::vector<std::string> names;
+  for (const auto& [library, name] : files) names.push_back(name);
+  return names;
+}
+
+}  // namespace msdump

@@ -1,0 +1,54 @@
+// Which operators a place in a script, or the text of a line, became: how their source lines relate to it, and how sure that
+// is. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/lines/line_query.h"
+#include "graph/op_graph.h"
+#include "ir/text/text_blocks.h"
+
+namespace msdump {
+
+// Best first.
+enum class Relation : uint8_t {
+  kDirect,    // the innermost statement in the user's code
+  kVia,       // an outer frame: the call that led there
+  kRange,     // a statement of several lines, of which this is one
+  kGradient,  // the line belongs to the forward operator
+  kFused,     // the line belongs to one of the operators that were fused or expanded
+};
+[[nodiscard]] std::string_view name_of(Relation relation);
+
+struct LineHit {
+  OpId op = 0;
+  Relation relation = Relation::kDirect;
+  const SourceFrame* frame = nullptr;  // that matched
+  // Several operators of the type have this very stack, or only the IR's protobuf names this line: which call it was
+  // nobody can tell.
+  bool one_of_several = false;
+  double confidence = 1;  // that the line made this operator
+};
+
+// The order of hits: by relation, then by confidence.
+[[nodiscard]] bool is_better(const LineHit& a, const LineHit& b);
+
+// Operators with a frame that fits, the better first, then in the order of the graph. Each operator once.
+[[nodiscard]] std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query);
+// The same for the text of a line; blanks count as one.
+[[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
+
+// What an operator's text holds if find_line() finds it: lets a reader of IR text leave out all others. It may let
+// others in.
+[[nodiscard]] IrNeedle needle_of(const LineQuery& query);
+
+// Where nothing matched: the nearest lines of that file that have operators, at most `most`, the nearest first; without
+// such a file none.
+[[nodiscard]] std::vector<const SourceFrame*> nearest_lines(const OpGraph& graph, const LineQuery& query, size_t most);
+// All files with operators, the user's first.
+[[nodiscard]] std::vector<std::string> script_files(const OpGraph& graph);
+
+}  // namespace msdump

@@ -1,0 +1,47 @@
+// Finds the files that tell about the operators of a dump: IR inside it, beside it, or named by the user; and
+// stack.json of msprobe.
+//
+//   1. what the user names (--ir): files, folders, globs
+//   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb where there
+//      is no .ir
+//   3. stack.json of an msprobe tree
+//   4. save_graphs folders inside the dump, beside it and one folder above: of the snapshots there the final ones, by name
+//      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
+// 1 excludes the others; 4 is for dumps without 2 and 3.
+// Source: reference/ir.md 1.1 and 1.2, reference/verified-on-real-mindspore.md 5.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/index/dump_index.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+struct IrFile {
+  std::string path;
+  OriginKind kind = OriginKind::kIrText;
+  OriginPlace place = OriginPlace::kSaved;
+  std::optional<int64_t> rank, graph_id, step;
+  int priority = 0;  // of kSaved: lower is nearer to what ran
+};
+
+struct IrSearch {
+  std::vector<IrFile> files;           // sorted; each to be read
+  std::vector<std::string> looked_in;  // folders, for people who have none
+  bool found_by_itself = false;        // not named by the user
+};
+
+// An error only for a name of the user's that does not exist.
+Result<IrSearch> find_ir(const DumpIndex* index, const std::vector<std::string>& named);
+
+// Is there such a file or folder, or any that the glob fits?
+[[nodiscard]] bool names_a_path(const std::string& named);
+
+// What the name of an IR file says; the kind and place are of the name as well.
+[[nodiscard]] std::optional<IrFile> ir_file_of_name(std::string_view path);
+
+}  // namespace msdump

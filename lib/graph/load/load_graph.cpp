@@ -1,0 +1,179 @@
+#include "graph/load/load_graph.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "graph/lines/line_search.h"
+#include "graph/load/stack_graph.h"
+#include "io/dir_walk.h"
+#include "io/file.h"
+#include "ir/protobuf/ir_protobuf.h"
+#include "ir/text/ir_text.h"
+#include "msprobe/stack_json.h"
+
+namespace msdump {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostDamageTold = 20;  // of one file
+
+// "kernel_graph_3", "kernel_graph3"
+std::optional<int64_t> graph_id_of_entry(std::string_view entry) {
+  constexpr std::string_view kKernelGraph = "kernel_graph";
+  if (!entry.starts_with(kKernelGraph)) return std::nullopt;
+  entry.remove_prefix(kKernelGraph.size());
+  if (entry.starts_with('_')) entry.remove_prefix(1);
+  if (const size_t dot = entry.find('.'); dot != std::string_view::npos) entry = entry.substr(0, dot);
+  return is_digits(entry) ? parse_i64(entry) : std::nullopt;
+}
+
+struct ReadFile {
+  Result<Origin> origin = fail(ErrorCode::kInternal, "not read");
+  std::vector<Error> damage;
+};
+
+class FileLoader {
+ public:
+  explicit FileLoader(const GraphRequest& request) : request_(request) {}
+
+  [[nodiscard]] ReadFile read(const IrFile& file) const {
+    ReadFile result;
+    result.origin = load(file, result.damage);
+    if (!result.origin && result.origin.error().path.empty()) result.origin.error().path = file.path;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Result<Origin> load(const IrFile& ir, std::vector<Error>& damage) const {
+    MSDUMP_TRY(const File file, File::open(ir.path));
+    Origin origin;
+    origin.path = ir.path;
+    origin.place = ir.place;
+    origin.rank = ir.rank;
+    origin.graph_id = ir.graph_id;
+    origin.step = ir.step;
+    origin.kind = ir.kind;
+    origin.home = home_of(ir);
+    if (ir.kind == OriginKind::kIrText && looks_like_protobuf(file)) origin.kind = OriginKind::kIrProtobuf;
+    if (origin.kind == OriginKind::kStackJson) {
+      MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
+      for (const Error& problem : stacks.problems) damage.push_back(Error(problem).with_path(ir.path));
+      MSDUMP_TRY(origin.graph, graph_of_stacks(stacks, request_.dumped_ops));
+    } else if (origin.kind == OriginKind::kIrProtobuf) {
+      MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
+    } else {
+      if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path);
+      IrTextOptions options;
+      // The .pb may say that others are from the line, too.
+      if (request_.only_line && !origin.second) options.needle = needle_of(*request_.only_line);
+      MSDUMP_TRY(origin.graph, read_ir_text(file, options));
+      if (origin.second) join_protobuf(origin);
+    }
+    tell_damage(origin, damage);
+    settle_graph_id(origin);
+    return origin;
+  }
+
+  // DUMP/rank_0 of DUMP/rank_0/graphs/ms_output_trace_code_graph_0.ir; the folder of a stack.json.
+  static std::string home_of(const IrFile& ir) {
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(ir.path, ignored).lexically_normal().parent_path();
+    if (ir.kind == OriginKind::kStackJson) return folder.string();
+    const bool beside_files = ir.place == OriginPlace::kDump && folder.filename() == "graphs";
+    return beside_files ? folder.parent_path().string() : std::string();
+  }
+
+  static bool looks_like_protobuf(const File& file) {
+    std::string head(static_cast<size_t>(std::min<uint64_t>(file.size(), 65536)), '\0');
+    if (!file.read_at(0, std::as_writable_bytes(std::span(head)))) return false;
+    return ir_kind(head).word == "ir_protobuf";
+  }
+
+  static void tell_damage(const Origin& origin, std::vector<Error>& damage) {
+    const IrGraph& ir = origin.graph;
+    for (size_t i = 0; i < ir.problems.size() && i < kMostDamageTold; ++i) {
+      const IrProblem& problem = ir.problems[i];
+      const std::string place = problem.line > 0 ? fmt::format("line {}: ", problem.line) : std::string();
+      damage.push_back(make_error(ErrorCode::kBadIr, "{}{}", place, problem.reason).with_path(origin.path));
+    }
+    if (ir.problem_count > std::min(ir.problems.size(), kMostDamageTold)) {
+      damage.push_back(make_error(ErrorCode::kBadIr, "{} more like these",
+                                  ir.problem_count - std::min(ir.problems.size(), kMostDamageTold))
+                           .with_path(origin.path));
+    }
+  }
+
+  static std::unique_ptr<IrGraph> protobuf_beside(std::string path) {
+    if (!path.ends_with(".ir")) return nullptr;
+    path.replace(path.size() - 2, 2, "pb");
+    const auto file = File::open(path);
+    if (!file) return nullptr;
+    auto graph = read_ir_protobuf(*file);
+    return graph ? std::make_unique<IrGraph>(std::move(*graph)) : nullptr;
+  }
+
+  // What the .pb says about the operators of the same names.
+  static void join_protobuf(Origin& origin) {
+    std::unordered_map<std::string, uint32_t> by_name;
+    for (uint32_t i = 0; i < origin.second->nodes.size(); ++i)
+      by_name.emplace(origin.second->full_name(origin.second->nodes[i]), i);
+    for (const IrNode& node : origin.graph.nodes) {
+      const auto found = node.leaf == Text::kEmpty ? by_name.end() : by_name.find(origin.graph.full_name(node));
+      origin.second_node.push_back(found == by_name.end() ? kNoIndex : found->second);
+    }
+  }
+
+  // The folder of the dump has the id of the root graph, which a .pb says; several graphs may feed one folder.
+  void settle_graph_id(Origin& origin) const {
+    if (!origin.graph_id) origin.graph_id = graph_id_of_entry(origin.graph.text(origin.graph.facts.entry));
+    origin.number = origin.graph_id;
+    if (origin.place != OriginPlace::kDump || !origin.graph_id || request_.dumped_graphs.empty()) return;
+    if (is_dumped(*origin.graph_id)) return;
+    const IrGraph& says_root = origin.second ? *origin.second : origin.graph;
+    const auto root = parse_i64(says_root.text(says_root.facts.root_name));
+    if (root && is_dumped(*root)) origin.graph_id = root;
+  }
+
+  [[nodiscard]] bool is_dumped(int64_t id) const {
+    return std::find(request_.dumped_graphs.begin(), request_.dumped_graphs.end(), id) != request_.dumped_graphs.end();
+  }
+
+  const GraphRequest& request_;
+};
+
+}  // namespace
+
+Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequest& request,
+                               const GraphContext& context) {
+  LoadedGraph loaded;
+  std::vector<Origin> origins;
+  const FileLoader loader(request);
+  context.pool.ordered_for(
+      static_cast<int64_t>(files.size()),
+      [&](int64_t index) {
+        return context.cancel.cancelled() ? ReadFile() : loader.read(files[static_cast<size_t>(index)]);
+      },
+      [&](int64_t, ReadFile&& read) {
+        for (Error& error : read.damage) loaded.failures.push_back(std::move(error));
+        if (read.origin) {
+          origins.push_back(std::move(*read.origin));
+        } else {
+          loaded.failures.push_back(std::move(read.origin).error());
+        }
+      });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  for (const Origin& origin : origins) {
+    loaded.parsed += origin.graph.parsed();
+    loaded.expected += origin.graph.expected();
+  }
+  loaded.graph = OpGraph(std::move(origins));
+  return loaded;
+}
+
+}  // namespace msdump

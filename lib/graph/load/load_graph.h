@@ -1,0 +1,42 @@
+// Reads the files that ir_files.h finds into one OpGraph, several at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/lines/line_query.h"
+#include "graph/load/ir_files.h"
+#include "graph/op_graph.h"
+#include "io/cancel.h"
+#include "io/worker_pool.h"
+
+namespace msdump {
+
+struct GraphRequest {
+  std::optional<LineQuery> only_line;  // of IR text without a .pb beside it read only operators that may be from there
+  // Names of the operators of the dump: of msprobe's backward calls stack.json has the forward call's name only.
+  std::set<std::string_view> dumped_ops;
+  std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb
+};
+
+struct GraphContext {
+  WorkerPool& pool;
+  const CancelToken& cancel;
+};
+
+struct LoadedGraph {
+  OpGraph graph;
+  std::vector<Error> failures;        // files that could not be read; damaged parts of the others
+  uint64_t parsed = 0, expected = 0;  // operators
+};
+
+// An error only when interrupted.
+Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequest& request,
+                               const GraphContext& context);
+
+}  // namespace msdump

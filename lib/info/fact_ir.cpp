@@ -1,0 +1,47 @@
+// The head lines of IR text: enough to say which graph it is.
+//
+//   # IR entry: @kernel_graph0          (MindSpore 2; "#IR entry      : @..." in 1.x)
+//   # Total subgraphs: 1                ("#Total subgraph : 1")
+//   # Total params: 28
+// They stand in the first lines; what follows is not read here.
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+#include "info/fact_readers.h"
+
+namespace msdump {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// What stands behind the colon of a line "# NAME : VALUE"; none if the line is another.
+std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
+  if (!line.starts_with('#')) return std::nullopt;
+  line = trimmed(line.substr(1));
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !trimmed(line.substr(0, colon)).starts_with(name)) return std::nullopt;
+  return trimmed(line.substr(colon + 1));
+}
+
+}  // namespace
+
+void add_ir_facts(const FactSource& source, FileFacts& facts) {
+  report::Value entry, subgraphs, parameters;
+  const std::string_view head(reinterpret_cast<const char*>(source.file.head().data()), source.file.head().size());
+  for (const std::string_view line : split(head, '\n')) {
+    if (const auto value = value_behind(line, "IR entry"); value && entry.is_null()) entry = *value;
+    if (const auto value = value_behind(line, "Total subgraph"); value && subgraphs.is_null())
+      subgraphs = parse_u64(*value);
+    if (const auto value = value_behind(line, "Total params"); value && parameters.is_null())
+      parameters = parse_u64(*value);
+  }
+  facts.detail.add("entry", std::move(entry)).add("subgraphs", std::move(subgraphs));
+  facts.detail.add("parameters", std::move(parameters));
+}
+
+}  // namespace msdump

@@ -1,0 +1,179 @@
+// Facts of JSON files, and of the other forms that configurations have.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "dump/names/file_name.h"
+#include "info/fact_readers.h"
+#include "io/json.h"
+#include "msprobe/dump_json.h"
+#include "msprobe/json_members.h"
+#include "tables/line_reader.h"
+
+namespace msdump {
+namespace {
+
+// What is read whole; of a larger dump.json only the front is looked at.
+constexpr uint64_t kMostText = uint64_t{256} << 20, kMostConfig = uint64_t{1} << 20;
+constexpr DumpJsonLimits kLimits{kMostText, uint64_t{4} << 20, uint64_t{512} << 20};
+constexpr size_t kMostKeys = 100;
+
+std::string_view head_text(const File& file) {
+  return {reinterpret_cast<const char*>(file.head().data()), file.head().size()};
+}
+
+Result<std::string> read_text(const File& file, uint64_t most) {
+  if (file.size() > most) {
+    return fail(ErrorCode::kTooLarge, "a file of {}; at most {} are looked at", human_bytes(file.size()),
+                human_bytes(most));
+  }
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  return text;
+}
+
+report::Value value_of(const JsonValue& json);
+
+report::List list_of_items(const JsonValue& json) {
+  report::List list;
+  for (const JsonValue& item : json.items) list.push_back(value_of(item));
+  return list;
+}
+
+// Nested no deeper than parse_json lets it be.
+report::Value value_of(const JsonValue& json) {
+  switch (json.kind) {
+    case JsonKind::kNull: return {};
+    case JsonKind::kBool: return json.boolean;
+    case JsonKind::kString: return json.text;
+    case JsonKind::kArray: return list_of_items(json);
+    case JsonKind::kNumber: {
+      if (const auto number = json.as_int()) return *number;
+      if (const auto number = parse_u64(json.text)) return *number;
+      return json.as_double();
+    }
+    case JsonKind::kObject: {
+      report::Object object;
+      for (const JsonMember& member : json.members) object.add(member.key, value_of(member.value));
+      return object;
+    }
+  }
+  return {};
+}
+
+// The texts in front of "data" in a dump.json that is too large to be read.
+DumpJson read_front(std::string_view text) {
+  DumpJson front;
+  JsonMemberReader members(text, skip_json_space(text, 0));
+  for (;;) {
+    const auto member = members.next();
+    if (!member || !*member) return front;
+    const auto value = parse_json_at(text, (*member)->begin, (*member)->end);
+    if (!value || !value->is(JsonKind::kString)) continue;
+    if ((*member)->key == "task") front.task = value->text;
+    if ((*member)->key == "level") front.level = value->text;
+    if ((*member)->key == "framework") front.framework = value->text;
+  }
+}
+
+// The members of an object, counted.
+Result<uint64_t> count_members(std::string_view text) {
+  JsonMemberReader members(text, skip_json_space(text, 0));
+  for (uint64_t count = 0;; ++count) {
+    MSDUMP_TRY(const auto member, members.next());
+    if (!member) return count;
+  }
+}
+
+std::string_view tool_of(const JsonValue& json) {
+  const auto has = [&](std::string_view key) { return json.find(key) != nullptr; };
+  if (has("common_dump_settings") || has("DumpSettings")) return "MindSpore (data_dump.json)";
+  if (has("device_target") && has("ms_version")) return "MindSpore (who wrote the dump)";
+  if (has("server_list")) return "MindSpore (rank table)";
+  if (has("dump")) return "CANN (acl_dump.json)";
+  if (has("task") && (has("dump_path") || has("level") || has("step") || has("rank"))) return "msprobe (config.json)";
+  return {};
+}
+
+void add_config_json(const JsonValue& json, FileFacts& facts) {
+  report::List keys;
+  for (size_t i = 0; i < std::min(json.members.size(), kMostKeys); ++i) keys.emplace_back(json.members[i].key);
+  const JsonValue* version = json.find("ms_version");
+  facts.detail.add("tool", report::text_or_null(tool_of(json)));
+  facts.detail.add("version", version == nullptr ? report::Value() : report::text_or_null(version->text));
+  facts.detail.add("keys", std::move(keys));
+}
+
+// KEY: at the beginning of a line.
+void add_config_yaml(const FactSource& source, FileFacts& facts) {
+  constexpr std::string_view kOfKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  report::List keys;
+  for (const std::string_view line : split(head_text(source.file), '\n')) {
+    const size_t end = line.find_first_not_of(kOfKeys);
+    const bool key = end != std::string_view::npos && end > 0 && line[end] == ':' && keys.size() < kMostKeys;
+    if (key) keys.emplace_back(line.substr(0, end));
+  }
+  facts.detail.add("tool", nullptr).add("version", nullptr).add("keys", std::move(keys));
+}
+
+void add_kernel_args(const FactSource& source, const JsonValue& json, FileFacts& facts) {
+  const auto fields = split(source.indexed.shown_name(), '.');
+  const bool named = fields.size() == 3;
+  facts.detail.add("op_type", named ? report::Value(fields[0]) : report::Value());
+  facts.detail.add("op_name", named ? report::Value(fields[1]) : report::Value());
+  facts.detail.add("arguments", value_of(json));
+}
+
+// Null after noting why it cannot be had.
+JsonValue parsed_or_null(const FactSource& source, FileFacts& facts) {
+  const auto text = read_text(source.file, kMostConfig);
+  auto json = text ? parse_json(*text) : Result<JsonValue>(fail(text.error()));
+  if (json) return std::move(*json);
+  facts.problems.push_back(std::move(json).error());
+  return {};
+}
+
+}  // namespace
+
+Result<report::Value> json_value(std::string_view text) {
+  MSDUMP_TRY(const JsonValue json, parse_json(text));
+  return value_of(json);
+}
+
+void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
+  auto json = read_dump_json(source.file, kLimits);
+  const bool too_large = !json && json.error().code == ErrorCode::kTooLarge;
+  if (!json && !too_large) facts.problems.push_back(json.error());
+  const bool counted = json.has_value();
+  const DumpJson known = counted ? std::move(*json) : read_front(head_text(source.file));
+  facts.detail.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
+  facts.detail.add("task", report::text_or_null(known.task));
+  const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };
+  const auto in_files = std::count_if(known.tensors.begin(), known.tensors.end(),
+                                      [](const MsprobeTensor& tensor) { return tensor.data_name.has_value(); });
+  facts.detail.add("entries", number(known.entries));
+  facts.detail.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
+  facts.detail.add("in_files", number(in_files)).add("other_values", number(known.others));
+  facts.detail.add("bad_entries", number(known.bad_entries));
+  for (const Error& problem : known.problems) facts.problems.push_back(problem);
+  facts.tensor_count = known.tensors.size();
+  for (const MsprobeTensor& tensor : known.tensors) {
+    const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;
+    if (count && tensor.dtype) facts.tensor_bytes += bytes_of(*tensor.dtype, *count).value_or(0);
+  }
+}
+
+void add_json_facts(const FactSource& source, FileFacts& facts) {
+  const bool json = has_suffix(source.indexed.shown_name(), ".json");
+  if (facts.kind == FileKind::kKernelArgs) return add_kernel_args(source, parsed_or_null(source, facts), facts);
+  if (facts.kind == FileKind::kConfig && !json) return add_config_yaml(source, facts);
+  if (facts.kind == FileKind::kConfig) return add_config_json(parsed_or_null(source, facts), facts);
+  const auto text = read_text(source.file, kMostText);
+  const auto count = text ? count_members(*text) : Result<uint64_t>(fail(text.error()));
+  facts.detail.add("entries", count ? report::Value(*count) : report::Value());
+  if (!count) facts.problems.push_back(count.error());
+}
+
+}  // namespace msdump

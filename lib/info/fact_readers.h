@@ -1,0 +1,37 @@
+// One reader for each group of kinds: what read_file_facts puts together. Internal to lib/dump.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "dump/index/dump_index.h"
+#include "dump/layouts/family.h"
+#include "info/file_facts.h"
+#include "io/cancel.h"
+#include "io/file.h"
+
+namespace msdump {
+
+struct FactSource {
+  const DumpIndex& index;
+  const IndexedFile& indexed;
+  const File& file;
+  const CancelToken& cancel;
+};
+
+// The tensors as a family sees them, whatever the name says; absent ones left out.
+[[nodiscard]] Result<OpenedFile> open_with(const Family& family, const DumpIndex& index, const IndexedFile& file);
+
+// Each adds the keys of facts.kind to facts.detail, null or not, and what went wrong to facts.problems.
+void add_tensor_facts(const FactSource& source, FileFacts& facts);  // npy, raw, dump_file, pt
+void add_opdebug_facts(const FactSource& source, FileFacts& facts);
+void add_statistic_facts(const FactSource& source, FileFacts& facts);
+void add_line_facts(const FactSource& source, FileFacts& facts);  // mapping, execution_order, free_benchmark
+void add_dump_json_facts(const FactSource& source, FileFacts& facts);
+void add_json_facts(const FactSource& source, FileFacts& facts);  // stack_json, kernel_args, config
+void add_ir_facts(const FactSource& source, FileFacts& facts);
+
+// The text of a JSON document as values of a report.
+[[nodiscard]] Result<report::Value> json_value(std::string_view text);
+
+}  // namespace msdump

@@ -1,0 +1,131 @@
+// Facts of tables: statistic.csv and the small ones that are read line by line.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "info/fact_readers.h"
+#include "tables/line_reader.h"
+#include "tables/statistic_csv.h"
+
+namespace msdump {
+namespace {
+
+// Rows of which the first ones that cannot be read are named.
+constexpr uint64_t kNamedRows = 3;
+// A look at whether the user has lost interest, so often.
+constexpr uint64_t kRowsBetweenLooks = 4096;
+
+// Who writes such rows, as tables/statistic_csv.h tells them apart.
+std::string_view dialect_text(const StatisticHeader& header, const StatisticRow& row) {
+  const auto has = [&](StatisticColumn column) {
+    return std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end();
+  };
+  if (header.msprobe) return "msprobe";
+  if (row.square_brackets || has(StatisticColumn::kSha1)) return "MindSpore 2.7.1 and later";
+  if (row.trailing_comma) return "MindSpore 2.3.0 to 2.7.0";
+  return has(StatisticColumn::kMd5) ? "MindSpore 2.2.14 to 2.3.0rc" : "MindSpore 1.6.0 to 2.2.13";
+}
+
+struct StatisticCount {
+  std::set<std::string_view> dialects;
+  uint64_t rows = 0, bad_rows = 0, runs = 0, bytes = 0;
+};
+
+void count_rows(StatisticReader& reader, const FactSource& source, StatisticCount& count, FileFacts& facts) {
+  for (uint64_t looked = 0;; ++looked) {
+    if (looked % kRowsBetweenLooks == 0 && source.cancel.cancelled()) return;
+    auto row = reader.next();
+    if (!row) {
+      if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(row).error());
+      continue;
+    }
+    if (*row == nullptr) return;
+    ++count.rows;
+    count.bytes += parse_u64((*row)->data_size).value_or(0);
+    count.dialects.insert(dialect_text(reader.header(), **row));
+  }
+}
+
+void add_more_problems(uint64_t bad_rows, FileFacts& facts) {
+  if (bad_rows <= kNamedRows) return;
+  facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(bad_rows - kNamedRows, "row")));
+}
+
+struct LineCount {
+  uint64_t rows = 0, bad_rows = 0;
+  std::string header, first, last;
+};
+
+bool is_good_row(FileKind kind, std::string_view text) {
+  if (kind != FileKind::kMapping) return true;
+  const size_t comma = text.find(',');
+  return comma != std::string_view::npos && comma > 0 && comma + 1 < text.size();
+}
+
+// The lines that are not empty; the first one apart if the table has a header.
+LineCount count_lines(const FactSource& source, bool has_header, FileFacts& facts) {
+  LineCount count;
+  LineReader lines(source.file);
+  const auto bad = [&](Error error) {
+    if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(error));
+  };
+  for (uint64_t looked = 0;; ++looked) {
+    if (looked % kRowsBetweenLooks == 0 && source.cancel.cancelled()) return count;
+    auto line = lines.next();
+    if (!line) {
+      bad(std::move(line).error());
+      continue;
+    }
+    if (!*line) return count;
+    const std::string_view text = (*line)->text;
+    if (text.empty()) continue;
+    if (has_header && (*line)->number == 1) {
+      count.header = text;
+    } else if (!is_good_row(facts.kind, text)) {
+      bad(make_error(ErrorCode::kBadCsv, "line {}: not MAPPED,ORIGINAL", (*line)->number).with_offset((*line)->offset));
+    } else {
+      if (count.rows++ == 0) count.first = text;
+      count.last = text;
+    }
+  }
+}
+
+}  // namespace
+
+void add_statistic_facts(const FactSource& source, FileFacts& facts) {
+  StatisticCount count;
+  report::Value columns;
+  auto reader = StatisticReader::open(source.file);
+  if (reader) {
+    report::List list;
+    for (const StatisticColumn column : reader->header().columns) list.emplace_back(info(column).key);
+    columns = std::move(list);
+    count_rows(*reader, source, count, facts);
+    count.runs = reader->headers_read();
+    add_more_problems(count.bad_rows, facts);
+  } else {
+    facts.problems.push_back(std::move(reader).error());
+  }
+  facts.detail.add("dialects", report::list_of(count.dialects)).add("columns", std::move(columns));
+  facts.detail.add("rows", count.rows).add("bad_rows", count.bad_rows).add("runs", count.runs);
+  facts.tensor_count = count.rows;
+  facts.tensor_bytes = count.bytes;
+}
+
+void add_line_facts(const FactSource& source, FileFacts& facts) {
+  constexpr std::string_view kOperatorsTitle = "NodeExecutionOrder-FullNameWithScope";
+  const auto* const begin = reinterpret_cast<const char*>(source.file.head().data());
+  const bool operators = std::string_view(begin, source.file.head().size()).starts_with(kOperatorsTitle);
+  const bool has_header = facts.kind == FileKind::kFreeBenchmark || operators;
+  const LineCount count = count_lines(source, has_header, facts);
+  add_more_problems(count.bad_rows, facts);
+  if (facts.kind == FileKind::kFreeBenchmark) facts.detail.add("columns", report::list_of(split(count.header, ',')));
+  if (facts.kind == FileKind::kExecutionOrder) facts.detail.add("lists", operators ? "operators" : "steps");
+  facts.detail.add("rows", count.rows);
+  if (facts.kind == FileKind::kMapping) facts.detail.add("bad_rows", count.bad_rows);
+  if (facts.kind != FileKind::kExecutionOrder) return;
+  facts.detail.add("first", report::text_or_null(count.first)).add("last", report::text_or_null(count.last));
+}
+
+}  // namespace msdump

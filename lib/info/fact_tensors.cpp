@@ -1,0 +1,229 @@
+// Facts of files that hold elements of tensors, and of overflow records, which come in dump files, too.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ascend/dump_file.h"
+#include "ascend/opdebug.h"
+#include "base/text.h"
+#include "dump/layouts/sidecars.h"
+#include "dump/names/file_name.h"
+#include "dump/names/identity_value.h"
+#include "info/fact_readers.h"
+#include "npy/npy.h"
+#include "torch/pt_file.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostAttributes = 64, kLongestAttribute = 1000;
+constexpr uint64_t kRecordBytes = 4096;
+
+report::Value dtype_value(std::optional<DType> dtype) {
+  if (!dtype || *dtype == DType::kUndefined) return {};
+  return name_of(*dtype);
+}
+
+report::Value shape_value(const std::optional<Shape>& shape) {
+  return shape ? report::Value(report::list_of(*shape)) : report::Value();
+}
+
+report::Value elements_of(const std::optional<Shape>& shape) {
+  return shape ? report::Value(element_count(*shape)) : report::Value();
+}
+
+report::Value format_value(const PlanRequest& request) {
+  const auto packed = unpack_format(request.format_number, request.sub_format);
+  return packed ? report::Value(name_of(packed->format)) : report::Value();
+}
+
+report::Object tensor_object(const StoredTensor& tensor) {
+  const PlanRequest& request = tensor.request;
+  report::Object object;
+  object.add("io", name_of(tensor.io)).add("slot", slot_value(tensor.slot));
+  object.add("dtype", dtype_value(tensor.original_dtype ? tensor.original_dtype : request.dtype));
+  const auto packed = unpack_format(request.format_number, request.sub_format);
+  object.add("format", format_value(request));
+  object.add("sub_format", packed && packed->groups > 1 ? report::Value(packed->groups) : report::Value());
+  object.add("shape", shape_value(request.shape)).add("original_shape", shape_value(request.original_shape));
+  object.add("original_format",
+             request.original_format ? report::Value(name_of(*request.original_format)) : report::Value());
+  object.add("offset", tensor.offset).add("bytes", tensor.bytes);
+  object.add("problem", tensor.problem ? report::Value(tensor.problem->message) : report::Value());
+  return object;
+}
+
+// What a conversion would say: a header that contradicts itself is a problem, a format without a known inverse a note.
+report::Value judge(StoredTensor& tensor) {
+  if (tensor.problem) return {};
+  PlanRequest request = tensor.request;
+  request.target = Format::kNCHW;
+  auto plan = make_plan(request);
+  if (plan) return report::text_or_null(plan->note);
+  tensor.problem = std::move(plan).error();
+  return {};
+}
+
+report::Object identity_of(const FactSource& source) {
+  Identity identity = source.index.identity_of(source.indexed);
+  return identity_value(identity);
+}
+
+// What the family reads, or the problem.
+std::optional<OpenedFile> open_tensors(const FactSource& source, FileFacts& facts) {
+  auto opened = open_with(*facts.family, source.index, source.indexed);
+  if (opened) return std::move(*opened);
+  facts.problems.push_back(std::move(opened).error());
+  return std::nullopt;
+}
+
+void add_npy_facts(const FactSource& source, FileFacts& facts) {
+  const auto header = npy::read_header_alone(source.file);
+  DType original = source.indexed.facts.dtype;
+  const auto opened = open_tensors(source, facts);
+  if (opened) {
+    facts.tensors = opened->tensors;
+    original = opened->tensors.front().original_dtype.value_or(DType::kUndefined);
+  }
+  report::Object& detail = facts.detail;
+  const bool known = header.has_value();
+  const auto or_null = [&](auto value) { return known ? report::Value(value) : report::Value(); };
+  const npy::Header fields = known ? *header : npy::Header{};
+  detail.add("dtype", dtype_value(fields.dtype));
+  detail.add("original_dtype", original != fields.dtype ? dtype_value(original) : report::Value());
+  detail.add("npy_descr", or_null(fields.descr)).add("readable_by_numpy", or_null(fields.readable_by_numpy));
+  detail.add("shape", or_null(report::list_of(fields.shape)));
+  detail.add("elements", known ? report::Value(element_count(fields.shape)) : report::Value());
+  detail.add("fortran_order", or_null(fields.fortran_order)).add("big_endian", or_null(fields.big_endian));
+  detail.add("data_offset", or_null(fields.data_offset)).add("data_bytes", or_null(fields.data_bytes));
+  const auto& format = source.indexed.facts.format;
+  detail.add("format", format ? report::Value(name_of(*format)) : report::Value());
+  detail.add("identity", identity_of(source));
+}
+
+// Shape and dtype stand in the name only.
+void check_raw_size(uint64_t size, const Shape& shape, DType dtype, std::optional<uint64_t> needed, FileFacts& facts) {
+  const std::string what = fmt::format("{} of {}, as its name says,", describe(shape), name_of(dtype));
+  if (needed == size || is_raw(dtype)) return;
+  if (!needed.has_value()) {
+    facts.problems.push_back(make_error(ErrorCode::kTruncated, "{} cannot be", what));
+  } else {
+    const ErrorCode code = *needed > size ? ErrorCode::kTruncated : ErrorCode::kTrailingBytes;
+    facts.problems.push_back(make_error(code, "{} takes {} bytes; {} present", what, *needed, size));
+  }
+}
+
+void add_raw_facts(const FactSource& source, FileFacts& facts) {
+  if (auto opened = open_tensors(source, facts)) facts.tensors = std::move(opened->tensors);
+  const PlanRequest request = facts.tensors.empty() ? PlanRequest{} : facts.tensors.front().request;
+  report::Object& detail = facts.detail;
+  const DType dtype = request.dtype.value_or(DType::kUndefined);
+  const auto count = request.shape ? element_count(*request.shape) : std::nullopt;
+  const auto needed = count && !is_raw(dtype) ? bytes_of(dtype, *count) : std::nullopt;
+  detail.add("dtype", dtype_value(dtype)).add("format", format_value(request));
+  detail.add("shape", shape_value(request.shape)).add("elements", elements_of(request.shape));
+  detail.add("data_bytes", needed).add("identity", identity_of(source));
+  if (request.shape) check_raw_size(source.file.size(), *request.shape, dtype, needed, facts);
+}
+
+std::string_view name_of(ascend::HeaderKind header) {
+  switch (header) {
+    case ascend::HeaderKind::kBinary: return "binary";
+    case ascend::HeaderKind::kClassic: return "classic";
+    case ascend::HeaderKind::kNano: return "nano";
+  }
+  return "binary";
+}
+
+report::List attribute_list(const std::vector<ascend::Attribute>& attributes) {
+  report::List list;
+  for (const ascend::Attribute& attribute : attributes) {
+    if (list.size() == kMostAttributes) break;
+    report::Object object;
+    object.add("name", attribute.name.substr(0, kLongestAttribute));
+    object.add("value", attribute.value.substr(0, kLongestAttribute));
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+std::optional<OpenedFile> no_tensors(const Error& why, FileFacts& facts) {
+  facts.problems.push_back(why);
+  return std::nullopt;
+}
+
+void add_tensor_list(std::optional<OpenedFile> opened, FileFacts& facts) {
+  report::List list;
+  if (opened) facts.tensors = std::move(opened->tensors);
+  for (StoredTensor& tensor : facts.tensors) {
+    report::Value note = judge(tensor);
+    list.emplace_back(tensor_object(tensor).add("note", std::move(note)));
+    if (tensor.problem) facts.problems.push_back(Error(*tensor.problem).with_tensor(tensor.label()));
+  }
+  facts.detail.add("tensors", std::move(list));
+}
+
+void add_dump_file_facts(const FactSource& source, FileFacts& facts) {
+  report::Object& detail = facts.detail;
+  const auto dump = ascend::read_dump_file(source.file);
+  const ascend::DumpFile head = dump ? *dump : ascend::DumpFile{};
+  detail.add("header", dump ? report::Value(name_of(head.header)) : report::Value());
+  detail.add("op_name", head.op_name.empty() ? report::Value() : report::Value(head.op_name));
+  detail.add("dump_time_us", head.dump_time_us == 0 ? report::Value() : report::Value(head.dump_time_us));
+  detail.add("attributes", attribute_list(head.attributes)).add("identity", identity_of(source));
+  add_tensor_list(dump ? open_tensors(source, facts) : no_tensors(dump.error(), facts), facts);
+}
+
+void add_pt_facts(const FactSource& source, FileFacts& facts) {
+  const auto pt = torch::read_pt(source.file);
+  facts.detail.add("other_values", pt ? report::Value(pt->other_values) : report::Value());
+  facts.detail.add("identity", identity_of(source));
+  add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
+}
+
+// The one tensor of an overflow record.
+Result<std::string> record_text(const FactSource& source) {
+  MSDUMP_TRY(const ascend::DumpFile dump, ascend::read_dump_file(source.file));
+  if (dump.tensors.empty()) return fail(ErrorCode::kBadHeader, "an overflow record without its record");
+  const ascend::DumpTensor& tensor = dump.tensors.front();
+  if (tensor.problem) return fail(*tensor.problem);
+  std::vector<std::byte> bytes(static_cast<size_t>(std::min(tensor.size, kRecordBytes)));
+  MSDUMP_CHECK_OK(source.file.read_at(tensor.offset, bytes));
+  MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes));
+  return ascend::opdebug_json(record);
+}
+
+Result<std::string> stored_record(const FactSource& source) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 20;
+  const uint64_t size = source.file.size();
+  if (size > kMostBytes) return fail(ErrorCode::kTooLarge, "an overflow record of {} bytes", size);
+  std::string text(static_cast<size_t>(size), '\0');
+  MSDUMP_CHECK_OK(source.file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  return text;
+}
+
+Result<report::Value> record_value(const FactSource& source) {
+  const bool json = has_suffix(source.indexed.shown_name(), ".json");
+  MSDUMP_TRY(const std::string text, json ? stored_record(source) : record_text(source));
+  return json_value(text);
+}
+
+}  // namespace
+
+void add_tensor_facts(const FactSource& source, FileFacts& facts) {
+  if (facts.kind == FileKind::kNpy) return add_npy_facts(source, facts);
+  if (facts.kind == FileKind::kRaw) return add_raw_facts(source, facts);
+  if (facts.kind == FileKind::kPt) return add_pt_facts(source, facts);
+  add_dump_file_facts(source, facts);
+}
+
+void add_opdebug_facts(const FactSource& source, FileFacts& facts) {
+  auto record = record_value(source);
+  facts.detail.add("identity", identity_of(source));
+  facts.detail.add("record", record ? std::move(*record) : report::Value());
+  if (!record) facts.problems.push_back(std::move(record).error());
+}
+
+}  // namespace msdump

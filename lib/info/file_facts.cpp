@@ -1,0 +1,131 @@
+#include "info/file_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ascend/opdebug.h"
+#include "dump/layouts/sidecars.h"
+#include "dump/names/file_content.h"
+#include "info/fact_readers.h"
+#include "info/tree_facts.h"
+#include "torch/pt_file.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kShownBytes = 16;
+
+const Family* family_of(FileKind kind, const IndexedFile& file) {
+  if (file.family != nullptr && file.family->kind() == kind) return file.family;
+  switch (kind) {
+    case FileKind::kNpy: return &npy_family();
+    case FileKind::kPt: return &pt_family();
+    case FileKind::kDumpFile:
+    case FileKind::kOpdebug: return &ascend_family();
+    default: return nullptr;
+  }
+}
+
+bool says_nothing(FileKind kind) {
+  return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
+}
+
+// The name decides where it says something, else the content.
+FileKind kind_of(const IndexedFile& indexed, const File& file) {
+  const FileKind by_name = kind_in_tree(indexed);
+  // Any .json that has no name of its own may be a configuration.
+  const bool guessed = by_name == FileKind::kConfig;
+  if (!says_nothing(by_name) && !guessed && !indexed.by_content) return by_name;
+  const FileKind by_content = kind_of_content(file.head(), file.size());
+  // Many other files are zip archives, too.
+  const bool named_pt = indexed.family == &pt_family();
+  if (by_content == FileKind::kPt && !named_pt && !torch::read_pt(file)) return by_name;
+  if (by_content == FileKind::kUnknown || (guessed && by_content != FileKind::kDumpJson)) return by_name;
+  return by_content == FileKind::kDumpFile && ascend::is_opdebug_name(indexed.shown_name()) ? FileKind::kOpdebug
+                                                                                            : by_content;
+}
+
+std::string first_bytes(const File& file) {
+  std::string text;
+  for (const std::byte byte : file.head().first(std::min(kShownBytes, file.head().size()))) {
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", std::to_integer<int>(byte));
+  }
+  return text;
+}
+
+void add_unknown_facts(const FactSource& source, FileFacts& facts) {
+  std::string why(explanation(facts.kind));
+  if (source.file.size() == 0) why = "an empty file";
+  if (facts.kind == FileKind::kUnknown && source.file.size() > 0)
+    why = "neither its name nor its first bytes are those of a file that a dump has";
+  facts.detail.add("why", std::move(why)).add("first_bytes", first_bytes(source.file));
+}
+
+void add_facts(const FactSource& source, FileFacts& facts) {
+  switch (facts.kind) {
+    case FileKind::kDumpFile:
+    case FileKind::kNpy:
+    case FileKind::kPt:
+    case FileKind::kRaw: return add_tensor_facts(source, facts);
+    case FileKind::kOpdebug: return add_opdebug_facts(source, facts);
+    case FileKind::kStatistic: return add_statistic_facts(source, facts);
+    case FileKind::kMapping:
+    case FileKind::kExecutionOrder:
+    case FileKind::kFreeBenchmark: return add_line_facts(source, facts);
+    case FileKind::kDumpJson:
+    case FileKind::kDebugJson: return add_dump_json_facts(source, facts);
+    case FileKind::kStackJson:
+    case FileKind::kConstructJson:
+    case FileKind::kKernelArgs:
+    case FileKind::kConfig: return add_json_facts(source, facts);
+    case FileKind::kIrText: return add_ir_facts(source, facts);
+    case FileKind::kIrProtobuf: return;
+    case FileKind::kUnknown:
+    case FileKind::kGraphText:
+    case FileKind::kText: return add_unknown_facts(source, facts);
+  }
+}
+
+}  // namespace
+
+FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const CancelToken& cancel) {
+  FileFacts facts;
+  facts.kind = kind_in_tree(file);
+  facts.detail.add("bytes", file.size);
+  const auto opened = File::open(index.path_of(file));
+  if (!opened) {
+    facts.detail.add("why", opened.error().message);
+    facts.problems.push_back(opened.error());
+    return facts;
+  }
+  facts.kind = kind_of(file, *opened);
+  facts.family = family_of(facts.kind, file);
+  add_facts({index, file, *opened, cancel}, facts);
+  for (const StoredTensor& tensor : facts.tensors) facts.tensor_bytes += tensor.problem ? 0 : tensor.bytes;
+  if (!facts.tensors.empty()) facts.tensor_count = facts.tensors.size();
+  for (Error& problem : facts.problems) {
+    if (problem.path.empty()) problem.path = opened->path();
+  }
+  return facts;
+}
+
+Result<OpenedFile> open_with(const Family& family, const DumpIndex& index, const IndexedFile& file) {
+  MSDUMP_TRY(File opened, File::open(index.path_of(file)));
+  const IndexedFolder& folder = index.folders()[file.folder];
+  // Only at the top of what was asked for can the folder above be missing.
+  const Sidecars sidecars(index.path_of_folder(file.folder), folder.identity.tensor_data && folder.relative.empty());
+  MSDUMP_TRY(OpenedFile result, family.open(std::move(opened), {file.shown_name(), file.facts, sidecars}));
+  std::erase_if(result.tensors, [](const StoredTensor& tensor) { return tensor.absent(); });
+  return result;
+}
+
+Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts) {
+  MSDUMP_TRY(OpenedFile result, open_with(*facts.family, index, file));
+  if (result.tensors.size() == facts.tensors.size()) return result;
+  return fail(make_error(ErrorCode::kChangedWhileReading, "the file holds other tensors than before")
+                  .with_path(index.path_of(file)));
+}
+
+}  // namespace msdump

@@ -1,0 +1,58 @@
+// What one file is and what it says of itself, whatever its kind; memory is bounded for files of any size, and none of
+// them is trusted. A damaged file keeps the facts that could still be read and has a problem.
+//
+// `detail` by kind, besides `bytes`, the size of the file, which all have (a key is there, null when unknown):
+//   npy                dtype, original_dtype, npy_descr, readable_by_numpy, shape, elements, fortran_order, big_endian,
+//                      data_offset, data_bytes, format, identity
+//   raw                dtype, format, shape, elements, data_bytes (what shape and dtype need), identity
+//   dump_file          header (binary, classic, nano), op_name, dump_time_us, attributes [{name, value}], identity, tensors
+//   pt                 other_values, identity, tensors
+//     tensors          [{io, slot, dtype, format, sub_format, shape, original_shape, original_format, offset, bytes,
+//                      problem, note}]; format and shape as on the device; `problem`: why its elements cannot be had,
+//                      `note`: why they cannot leave the device format
+//   opdebug            record: the overflow record, with the keys that msaccucmp's JSON has
+//   statistic          dialects (who writes such rows), columns, rows, bad_rows, runs (headers in the file)
+//   mapping            rows, bad_rows
+//   execution_order    lists (operators or steps), rows, first, last
+//   free_benchmark     columns, rows
+//   ir_text            entry, subgraphs, parameters
+//   ir_protobuf        none
+//   dump_json,         framework, level, task, entries, tensors, in_files (tensors whose elements were dumped too), other_values,
+//   debug_json         bad_entries; counts are null for a file too large to be counted
+//   stack_json         entries (also construct.json)
+//   kernel_args        op_type, op_name, arguments
+//   config             tool (whose configuration), version, keys
+//   unknown            why, first_bytes
+// A file that cannot be opened has `why` and no more.
+// `identity` is what name and folders say: rank, graph, step, op_name, op_type, io, slot, task_id, stream_id, timestamp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/index/dump_index.h"
+#include "dump/names/file_kind.h"
+#include "io/cancel.h"
+#include "report/value.h"
+
+namespace msdump {
+
+struct FileFacts {
+  FileKind kind = FileKind::kUnknown;
+  report::Object detail;
+  std::vector<Error> problems;
+  // Of tensors with elements, in the order of `detail`; without what was not given to an operator.
+  std::vector<StoredTensor> tensors;
+  uint64_t tensor_count = 0;  // also of tables, whose tensors are rows
+  uint64_t tensor_bytes = 0;
+  const Family* family = nullptr;  // that reads the tensors; null when there are none
+};
+
+// Never fails: what goes wrong is in `problems`. An interruption leaves facts that nobody is to see.
+[[nodiscard]] FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const CancelToken& cancel);
+
+// The file once more, for the elements of its tensors.
+[[nodiscard]] Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts);
+
+}  // namespace msdump

@@ -1,0 +1,55 @@
+// What a dump tree is, from its DumpIndex alone: names, folders and sizes. No file that holds tensors is opened, so it
+// costs little more than the index, however large the dump is.
+//
+// What is odd about it (tree_oddities.h) is found on the way. Nothing here is a failure: an odd tree may be just as the
+// user wanted it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dump/index/dump_index.h"
+#include "dump/index/framework.h"
+#include "info/tree_oddities.h"
+
+namespace msdump {
+
+struct KindCount {
+  FileKind kind = FileKind::kUnknown;
+  uint64_t files = 0, bytes = 0;
+};
+
+struct TreeFacts {
+  FrameworkFacts framework;
+  std::vector<std::pair<Layout, uint64_t>> layouts;  // with the number of files in each, the largest first
+  std::set<int64_t> ranks, graphs, steps;            // of folders that hold tensors or tables of them
+  uint64_t folders = 0, files = 0, bytes = 0;
+  uint64_t tensor_files = 0, tensor_bytes = 0;  // files whose names say that they hold elements of tensors
+  std::vector<KindCount> kinds;                 // in the order of the enum; those with a file
+  // Of tensor files whose names say it; a dump file, which may hold several tensors, says none of these.
+  std::map<DType, uint64_t> dtypes;
+  std::map<Format, uint64_t> formats;
+  uint64_t inputs = 0, outputs = 0, parameters = 0;
+  // By name; of tensor files that carry one.
+  std::map<std::string_view, uint64_t> op_types;
+  std::vector<Oddity> odd;
+  std::vector<uint32_t> not_understood;  // files that no part of msdump reads
+};
+
+[[nodiscard]] TreeFacts tree_facts_of(const DumpIndex& index);
+
+// What a file in a tree is, by its name.
+[[nodiscard]] FileKind kind_in_tree(const IndexedFile& file);
+
+// Could it be a dump file all the same? Only its content can tell.
+[[nodiscard]] bool is_open_question(const IndexedFile& file);
+
+// The layouts and how many files that may hold tensors lie in each, the largest number first.
+[[nodiscard]] std::vector<std::pair<Layout, uint64_t>> layouts_of(const DumpIndex& index);
+
+}  // namespace msdump

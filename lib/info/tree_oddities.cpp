@@ -1,0 +1,239 @@
+#include "info/tree_oddities.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "dump/names/file_name.h"
+#include "info/tree_facts.h"
+#include "io/dir_walk.h"
+
+namespace msdump {
+namespace {
+
+// The least that a file of a kind can be: its magic and lengths, an empty archive, the titles all its tables have.
+uint64_t smallest_size(FileKind kind) {
+  switch (kind) {
+    case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
+    case FileKind::kDumpFile: return 10;
+    case FileKind::kOpdebug: return 10;
+    case FileKind::kPt: return 22;
+    case FileKind::kStatistic:
+      return std::string_view("Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape").size();
+    case FileKind::kDumpJson:
+    case FileKind::kDebugJson: return std::string_view("{\"data\":{}}").size();
+    default: return 0;
+  }
+}
+
+bool may_be_empty(FileKind kind) {
+  return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
+}
+
+// "shape_0" is a scalar: MindSpore writes no file for an empty tensor.
+bool is_lost_scalar(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  return file.size == 0 && parsed && parsed->shape.empty();
+}
+
+// What the bytes of a raw file contradict; empty when they do not.
+std::string against_name(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  if (!parsed) {
+    const auto width = static_cast<uint64_t>(info(file.facts.dtype).bits) / 8;
+    if (width == 0 || file.size % width == 0) return {};
+    return fmt::format("{} bytes are no whole number of {}", file.size, name_of(file.facts.dtype));
+  }
+  const auto count = element_count(parsed->shape);
+  const auto bytes = count && !is_raw(parsed->dtype) ? bytes_of(parsed->dtype, *count) : std::nullopt;
+  if (bytes == file.size) return {};
+  const std::string what = fmt::format("{} of {}", describe(parsed->shape), name_of(parsed->dtype));
+  if (!bytes) return is_raw(parsed->dtype) ? "" : fmt::format("{}, as its name says, is too large to be true", what);
+  return fmt::format("{} bytes; {}, as its name says, takes {}", file.size, what, *bytes);
+}
+
+std::optional<Oddity> look_at(const IndexedFile& file, uint32_t number) {
+  const FileKind kind = kind_in_tree(file);
+  if (!file.regular) return std::nullopt;
+  if (kind == FileKind::kRaw) {
+    if (is_lost_scalar(file)) return Oddity{OddityKind::kEmptyFile, number, {}};
+    std::string text = against_name(file);
+    if (!text.empty()) return Oddity{OddityKind::kSizeAgainstName, number, std::move(text)};
+    return std::nullopt;
+  }
+  if (file.size == 0 && !may_be_empty(kind)) return Oddity{OddityKind::kEmptyFile, number, {}};
+  if (file.size < smallest_size(kind)) return Oddity{OddityKind::kTooSmall, number, {}};
+  return std::nullopt;
+}
+
+// The folders of a tree, by what they say.
+class Steps {
+ public:
+  explicit Steps(const DumpIndex& index) : index_(index), tensor_files_(index.folders().size(), 0) {
+    std::vector<bool> has_any(index.folders().size(), false);
+    for (const IndexedFile& file : index.files()) {
+      has_any[file.folder] = true;
+      const bool tensors = file.family != nullptr && file.family->has_elements() && !file.by_content;
+      tensor_files_[file.folder] += tensors ? 1 : 0;
+    }
+    std::set<std::pair<uint32_t, std::string_view>> parents;
+    for (const IndexedFolder& folder : index.folders()) {
+      const size_t slash = folder.relative.rfind('/');
+      if (slash != std::string::npos) parents.emplace(folder.root, std::string_view(folder.relative).substr(0, slash));
+      if (slash == std::string::npos && !folder.relative.empty()) parents.emplace(folder.root, "");
+    }
+    for (uint32_t i = 0; i < index.folders().size(); ++i) {
+      const IndexedFolder& folder = index.folders()[i];
+      if (!folder.identity.step) continue;
+      if (!has_any[i] && !parents.contains({folder.root, folder.relative})) empty_.push_back(i);
+      if (folder.identity.layout != Layout::kOverflow) add(i);
+    }
+  }
+
+  void report(std::vector<Oddity>& odd) const {
+    for (const uint32_t folder : empty_) odd.push_back({OddityKind::kEmptyStep, folder, {}});
+    for (const auto& [key, steps] : groups_) report_incomplete(steps, odd);
+    report_lacking(odd);
+  }
+
+ private:
+  struct Step {
+    uint32_t folder = 0;  // the first one
+    uint64_t tensor_files = 0;
+  };
+  using Group = std::map<int64_t, Step>;
+  struct Rank {
+    uint32_t folder = 0;        // one of its
+    std::set<int64_t> steps{};  // with tensors
+  };
+
+  void add(uint32_t number) {
+    const FolderIdentity& identity = index_.folders()[number].identity;
+    const auto key = std::tuple(identity.layout, identity.rank.value_or(-1), identity.graph.value_or(-1));
+    const auto [step, added] = groups_[key].try_emplace(*identity.step);
+    if (added || step->second.tensor_files == 0) step->second.folder = number;
+    step->second.tensor_files += tensor_files_[number];
+    if (!identity.rank || tensor_files_[number] == 0) return;
+    const auto rank = ranks_.try_emplace(*identity.rank, Rank{number, {}}).first;
+    rank->second.steps.insert(*identity.step);
+  }
+
+  // Measured by the number that at least half of the steps have: without one, they differ by nature.
+  void report_incomplete(const Group& steps, std::vector<Oddity>& odd) const {
+    std::map<uint64_t, size_t> how_often;
+    for (const auto& [number, step] : steps) ++how_often[step.tensor_files];
+    const auto usual = std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second < b.second : a.first < b.first;
+    });
+    if (usual->second * 2 < steps.size()) return;
+    for (const auto& [number, step] : steps) {
+      // One without any is named as an empty step, or never was to have tensors.
+      if (step.tensor_files == 0 || step.tensor_files >= usual->first) continue;
+      odd.push_back({OddityKind::kIncompleteStep, step.folder,
+                     fmt::format("{}; others of this rank and graph have {}", plural(step.tensor_files, "tensor file"),
+                                 usual->first)});
+    }
+  }
+
+  void report_lacking(std::vector<Oddity>& odd) const {
+    std::set<int64_t> all;
+    for (const auto& [number, rank] : ranks_) all.insert(rank.steps.begin(), rank.steps.end());
+    for (const auto& [number, rank] : ranks_) {
+      std::vector<int64_t> lacking;
+      std::set_difference(all.begin(), all.end(), rank.steps.begin(), rank.steps.end(), std::back_inserter(lacking));
+      if (lacking.empty()) continue;
+      const std::string range =
+          lacking.size() == 1 ? fmt::format("step {}", lacking.front())
+                              : fmt::format("{} steps from {} to {}", lacking.size(), lacking.front(), lacking.back());
+      odd.push_back({OddityKind::kLackingSteps, rank.folder,
+                     fmt::format("rank {} lacks {}, which other ranks have", number, range)});
+    }
+  }
+
+  const DumpIndex& index_;
+  std::vector<uint64_t> tensor_files_;  // by folder
+  std::vector<uint32_t> empty_;
+  std::map<std::tuple<Layout, int64_t, int64_t>, Group> groups_;
+  std::map<int64_t, Rank> ranks_;
+};
+
+// The folder that all of a rank lies in.
+std::string folder_of_rank(const DumpIndex& index, std::optional<int64_t> rank) {
+  std::optional<std::string> common;
+  for (const IndexedFolder& folder : index.folders()) {
+    if (folder.identity.rank != rank) continue;
+    if (!common) common = folder.relative;
+    while (!common->empty() && folder.relative != *common && !folder.relative.starts_with(*common + "/")) {
+      const size_t slash = common->rfind('/');
+      common->resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+  return common.value_or("");
+}
+
+std::string place_of(const DumpIndex& index, const Oddity& oddity) {
+  switch (oddity.kind) {
+    case OddityKind::kProblem: return relative_to_any(index.paths(), index.problems()[oddity.place].path);
+    case OddityKind::kEmptyFile:
+    case OddityKind::kTooSmall:
+    case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);
+    case OddityKind::kEmptyStep:
+    case OddityKind::kIncompleteStep: return index.folders()[oddity.place].relative;
+    case OddityKind::kLackingSteps: return folder_of_rank(index, index.folders()[oddity.place].identity.rank);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Oddity> find_oddities(const DumpIndex& index) {
+  std::vector<Oddity> odd;
+  for (uint32_t i = 0; i < index.problems().size(); ++i) odd.push_back({OddityKind::kProblem, i, {}});
+  for (uint32_t i = 0; i < index.files().size(); ++i) {
+    if (auto oddity = look_at(index.files()[i], i)) odd.push_back(std::move(*oddity));
+  }
+  Steps(index).report(odd);
+  const auto by_kind = [](const Oddity& a, const Oddity& b) { return a.kind < b.kind; };
+  if (!std::is_sorted(odd.begin(), odd.end(), by_kind)) std::stable_sort(odd.begin(), odd.end(), by_kind);
+  return odd;
+}
+
+std::string path_of(const DumpIndex& index, const Oddity& oddity) {
+  std::string path = place_of(index, oddity);
+  return path.empty() ? "." : path;
+}
+
+std::string describe(const DumpIndex& index, const Oddity& oddity) {
+  switch (oddity.kind) {
+    case OddityKind::kProblem: return index.problems()[oddity.place].message;
+    case OddityKind::kEmptyFile: return "empty";
+    case OddityKind::kTooSmall:
+      return fmt::format("{} bytes: too small for its header", index.files()[oddity.place].size);
+    case OddityKind::kEmptyStep: return "nothing in the folder of this step";
+    default: return oddity.text;
+  }
+}
+
+std::string heading(OddityKind kind, uint64_t count) {
+  const bool one = count == 1;
+  switch (kind) {
+    case OddityKind::kProblem: return plural(count, "place") + " that could not be read";
+    case OddityKind::kEmptyFile: return plural(count, "empty file");
+    case OddityKind::kTooSmall:
+      return plural(count, "file") + " too small for " + (one ? "its header" : "their headers");
+    case OddityKind::kSizeAgainstName:
+      return plural(count, "file") + (one ? " whose size contradicts its name" : " whose sizes contradict their names");
+    case OddityKind::kEmptyStep: return plural(count, "empty step");
+    case OddityKind::kIncompleteStep: return plural(count, "step") + " with fewer tensor files than others";
+    case OddityKind::kLackingSteps: return plural(count, "rank") + (one ? " that lacks steps" : " that lack steps");
+  }
+  return {};
+}
+
+}  // namespace msdump

@@ -1,0 +1,200 @@
+// IrGraph: what an IR file says, from IR text (ir/text/ir_text.h) or from IR protobuf: graphs, parameters, operators, their
+// types, and the source lines that each came from. It owns its texts; nothing refers to the file.
+//
+// Two spellings become one model:
+//   1. Source lines are a stack with the innermost frame first, whatever the order in the file. A gradient or fused
+//      operator has several stacks ("chains"), one behind the other; each frame says which kind of chain it is in.
+//   2. The full name of an operator is kept as scope and leaf ("Default/conv1-Conv2d", "Conv2D-op12").
+//   3. Types are told apart by their text. Tuples have elements.
+// What a file does not carry is empty: no debug names and types at format level 0, no device types in protobuf.
+//
+// An operator takes some 90 bytes with its operands, and its debug name and leaf; everything else is kept once.
+// Source: reference/ir.md 1 and 3, reference/verified-on-real-mindspore.md 5.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/model/intern_pool.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kNoIndex = UINT32_MAX;  // no graph, no number, no type
+
+enum class FrameKind : uint8_t {
+  kOwn,
+  kForward,    // of the forward operator that this gradient belongs to ("Corresponding forward node candidate")
+  kCandidate,  // of an operator that was fused or expanded into this one ("Corresponding code candidate")
+};
+
+struct SourceFrame {
+  std::string_view file;  // as written, also relative
+  std::string_view code;  // without blanks around it; empty when the script could not be read
+  uint32_t line = 0;      // from 1; 0 when the framework knew none
+  uint32_t end_line = 0;  // the same as line, or the last line of a range: a statement or a whole def
+  int32_t column = -1, end_column = -1;
+  FrameKind kind = FrameKind::kOwn;
+  bool begins_chain = false;  // the innermost frame of a stack
+  bool shared = false;        // "This line of code can be shared by multiple nodes"
+  bool inlined = false;       // "inlined:In file"
+};
+
+// Of a value on the host, or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2, 3]>`.
+struct IrType {
+  std::string_view text;       // as written, with its brackets: <...>; of a kernel object type the word ("TupleUnfold")
+  std::string_view dtype;      // of the elements: "Float32", "F32", "Int64"; "Tuple" for a tuple; empty for <null>
+  std::string_view format;     // device only: "NC1HWC0", "DefaultFormat"
+  std::string_view ref_key;    // the name of the parameter that a Ref stands for
+  std::optional<Shape> shape;  // -1: dynamic; nothing: the rank is unknown, or it has no shape
+  std::vector<uint32_t> elements;  // of a tuple or list: indices of types
+  bool is_tensor = false;          // with elements that have an address: Tensor, Ref
+  bool is_tuple = false;
+  bool is_monad = false;        // UMonad, IOMonad: order only, never a value
+  bool is_parameter = false;    // "is_parameter": 2.7 and later
+  bool is_inplace = false;      // "is_inplace": the operator writes into it; 2.10
+  bool is_view_output = false;  // "has_view_output"
+
+  // The dtype that msdump computes with; nothing for Func, None and the like.
+  [[nodiscard]] std::optional<DType> known_dtype() const;
+};
+
+// Types of all inputs and all outputs; kEmpty when none were printed.
+using Signature = List;
+
+struct IrOperand {
+  enum class Kind : uint8_t {
+    kNode,        // value: index of the node; of another graph for a closure's captured value
+    kParameter,   // value: index of the parameter
+    kGraph,       // value: index of the graph
+    kConstant,    // value: Text, the literal as printed
+    kNamed,       // value: index of the IrConstant (protobuf)
+    kUnresolved,  // value: Text, the reference as printed; what it refers to is not in the file
+  };
+  Kind kind = Kind::kConstant;
+  bool control = false;  // an order, not a value (protobuf)
+  uint32_t value = 0;
+};
+
+enum class IrNodeKind : uint8_t {
+  kKernel,   // may have run on a device and have dump files
+  kVirtual,  // Load, MakeTuple, Depend, Return, ...: for the compiler only, never dumped
+  kCall,     // call @g, %5[@FuncUnion(..)](..): runs another graph
+};
+
+struct IrNode {
+  uint32_t graph = kNoIndex;   // index of the subgraph; kNoIndex in an excerpt without one
+  uint32_t number = kNoIndex;  // N of "%N" (protobuf: of the node's name); kNoIndex for Return. Unique in a graph only
+  uint32_t line = 0;           // in the file, from 1; 0 in protobuf
+  Text debug_name = Text::kEmpty;
+  Text op = Text::kEmpty;  // as printed: "Conv2D", "PrimFunc_Add", "call @g", "%5[@FuncUnion(@a, @b)]"
+  Text scope = Text::kEmpty;
+  Text leaf = Text::kEmpty;        // empty: no full name was printed
+  Text attributes = Text::kEmpty;  // as printed, those that were asked for: ir/text/attributes.h
+  uint32_t first_operand = 0, operand_count = 0;
+  Signature host = List::kEmpty, device = List::kEmpty;
+  Signature objects = List::kEmpty;  // "(Tensor, Scalar) -> (TupleUnfold)": types whose text is the word
+  List stack = List::kEmpty;
+  IrNodeKind kind = IrNodeKind::kKernel;
+};
+
+struct IrParameter {
+  Text text = Text::kEmpty;  // as referred to: "para1_x" ("para1" in 0.5 to 1.0, the name in protobuf)
+  Text name = Text::kEmpty;  // "x"
+  uint32_t number = 0;
+  uint32_t graph = kNoIndex;  // kNoIndex: of the entry graph, listed in the head of the file
+  uint32_t line = 0;
+  uint32_t host = kNoIndex, device = kNoIndex;  // types
+  Text symbolic_shape = Text::kEmpty;           // "[s0, 3]": 2.3 and later
+  std::optional<bool> is_weight;
+  bool has_default = false;
+};
+
+struct IrSubgraph {
+  Text name = Text::kEmpty;
+  Text parent_name = Text::kEmpty;  // of a closure
+  uint32_t parent = kNoIndex;
+  uint32_t line = 0;
+  uint32_t first_node = 0, node_count = 0;
+  uint32_t first_parameter = 0, parameter_count = 0;
+};
+
+// A constant with a name (protobuf); dumped as constants/Parameter.data-N.
+struct IrConstant {
+  Text key = Text::kEmpty;        // "cst1"
+  Text full_name = Text::kEmpty;  // "Default--data-1"
+  Text value = Text::kEmpty;      // empty for a tensor
+  uint32_t type = kNoIndex;
+};
+
+struct IrProblem {
+  uint64_t line = 0;  // from 1; 0: about the whole file
+  std::string reason;
+};
+
+// What can be told about the file as a whole.
+struct IrFacts {
+  Text entry = Text::kEmpty;                                // name of the graph that runs first
+  Text root_name = Text::kEmpty;                            // id of the root graph: the folder of its dump (protobuf)
+  std::optional<uint64_t> declared_graphs, declared_nodes;  // what the head of the file says; nodes with Return
+  uint64_t node_heads = 0;  // lines that look like the first of an operator, with Return
+  uint64_t with_full_name = 0, with_scope = 0, with_source = 0, with_device_types = 0;
+  bool truncated = false;     // the text ends inside a graph
+  uint64_t truncated_at = 0;  // byte
+  // MindSpore versions whose spelling this is, 100 * major + minor: 203 is 2.3. 0 and 9999: no bound.
+  uint16_t oldest_version = 0, newest_version = 9999;
+};
+
+struct IrGraph {
+  static constexpr size_t kMaxProblems = 1000;
+
+  InternPool pool;
+  std::vector<IrNode> nodes;  // in the order of the file
+  std::vector<IrOperand> operands;
+  std::vector<IrParameter> parameters;
+  std::vector<IrSubgraph> graphs;
+  std::vector<IrConstant> constants;
+  std::vector<IrType> types;  // [0] is the type of which nothing is known
+  std::vector<SourceFrame> frames;
+  std::vector<IrProblem> problems;  // the first kMaxProblems
+  uint64_t problem_count = 0;
+  IrFacts facts;
+
+  [[nodiscard]] std::string_view text(Text handle) const { return pool.view(handle); }
+
+  // "%12"; "Return".
+  [[nodiscard]] std::string node_name(const IrNode& node) const;
+  [[nodiscard]] std::string_view graph_name(const IrNode& node) const;  // empty in an excerpt
+  [[nodiscard]] std::string_view scope(const IrNode& node) const { return text(node.scope); }
+  // "Default/conv1-Conv2d/Conv2D-op12"; empty when the file has none.
+  [[nodiscard]] std::string full_name(const IrNode& node) const;
+  // The primitive as dump files spell it: without PrimFunc_; "call" for a call.
+  [[nodiscard]] std::string_view op_type(const IrNode& node) const;
+
+  [[nodiscard]] std::span<const IrOperand> operands_of(const IrNode& node) const;
+  // As printed in a text of MindSpore 1.6 or later.
+  [[nodiscard]] std::string describe(const IrNode& node, const IrOperand& operand) const;
+
+  // Indices of types.
+  [[nodiscard]] std::span<const uint32_t> inputs(Signature signature) const;
+  [[nodiscard]] std::span<const uint32_t> outputs(Signature signature) const;
+  // Indices of frames, each chain innermost first: own, then forward and candidates in the order of the file.
+  [[nodiscard]] std::span<const uint32_t> stack(const IrNode& node) const { return pool.view(node.stack); }
+
+  [[nodiscard]] uint64_t parsed() const { return nodes.size(); }
+  // What `parsed` is measured against: the file's own count, but never less than what was seen.
+  [[nodiscard]] uint64_t expected() const;
+  [[nodiscard]] uint64_t memory() const;  // bytes, about
+};
+
+// Load, MakeTuple, ...: operators without a kernel.
+[[nodiscard]] bool is_virtual_op(std::string_view op_type);
+[[nodiscard]] IrNodeKind node_kind(std::string_view op);
+[[nodiscard]] std::string_view op_type_of(std::string_view op);
+
+}  // namespace msdump

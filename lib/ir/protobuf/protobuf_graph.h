@@ -1,0 +1,26 @@
+// Where the graph is in an IR protobuf (ir/protobuf/ir_protobuf.h says what there is), and in which of the two schemas it is.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+#include "ir/protobuf/protobuf_value.h"
+
+namespace msdump {
+
+struct IrProtobufGraph {
+  std::string_view bytes;  // the GraphProto
+  size_t offset = 0;       // of it in the file
+  bool bare = false;       // it is the whole file
+  bool cut = false;        // it should be longer
+  IrSchema schema = IrSchema::kDebugGraph;
+};
+
+// bad_protobuf for what is no IR protobuf, truncated for what ends too early to tell.
+Result<IrProtobufGraph> find_ir_graph(std::string_view file);
+
+// By the first bytes of a file, 64 KiB at best.
+[[nodiscard]] bool looks_like_ir_protobuf(std::string_view first_bytes);
+
+}  // namespace msdump

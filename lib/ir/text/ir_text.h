@@ -1,0 +1,46 @@
+// read_ir_text: IR text of MindSpore 0.5 to 2.10, whole files and excerpts, into an IrGraph.
+//
+// Which spelling is read where is at the head of ir/text/text_blocks.h (lines and operators), ir/text/file_head.h (heads),
+// ir/text/node_head.h, ir/text/node_text.h, ir/text/attributes.h, ir/model/types.h and ir/model/source_frame.h.
+//   1. What cannot be read is a problem with its line and is left out; everything else is kept. `parsed()` and
+//      `expected()` tell whether anything is missing.
+//   2. A file that ends inside a graph is `truncated`; its last operator is kept if its last line is whole.
+//   3. Source lines are put innermost first. Files of 1.x have them so; 2.0 and later outermost first.
+//   4. One pass, at some hundreds of megabytes a second; 90 bytes an operator, its debug name and leaf, and each other
+//      text once.
+// Source: reference/ir.md 1, reference/verified-on-real-mindspore.md 5.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "ir/model/ir_graph.h"
+#include "ir/text/text_blocks.h"
+
+namespace msdump {
+
+// What a text is that might be IR, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are no IR,
+// trace_code_graph_0012 is.
+struct IrKind {
+  std::string_view word;  // "ir_text", "ir_dat", "ir_protobuf", "actor_set", "somas", "ge_proto", "ge_onnx", "other"
+  std::string_view explanation;  // one sentence, empty for ir_text
+};
+[[nodiscard]] IrKind ir_kind(std::string_view first_bytes);
+[[nodiscard]] inline bool is_ir_text(std::string_view first_bytes) { return ir_kind(first_bytes).word == "ir_text"; }
+
+struct IrTextOptions {
+  // Keys of attributes to keep: what links an operator to the ones it was made from.
+  std::vector<std::string> attributes = {"unique_id",         "forward_unique_id",        "forward_comm_node_unique_id",
+                                         "forward_node_name", "_datadump_original_names", "datadump_original_names"};
+  bool all_attributes = false;
+  // Only operators whose text holds this are kept; their operands are not resolved. The others are counted.
+  IrNeedle needle;
+};
+
+// bad_ir for a file of another kind, and for one in which no operator can be read.
+Result<IrGraph> read_ir_text(const File& file, const IrTextOptions& options = {});
+
+}  // namespace msdump

@@ -1,0 +1,92 @@
+// One operator of IR text: its lines put together again and told apart. The lines behind the definition, in the order
+// of writing (indentation, and blanks around them, do not count):
+//
+//   1. ": (..) -> (..)"                          types on the host; of Return only ": (..)"
+//   2. ": (S:[..]V:..) -> (..)"                  symbolic shapes, 2.3: not kept
+//   3. ": (<Float16xNC1HWC0..>) -> (..)"         types on the device
+//   4. ": (Tensor, Scalar) -> (TupleUnfold)"     kernel objects, 2.0 and later
+//   5. ": (FULL)" to 1.6, "# fullname_with_scope: (FULL)" to 2.0 previews, "# Fullname with scope: (FULL)", and
+//      ": full_name_with_scope: (FULL)" in the documentation; or "# scope: (S)", "# Scope: (S)", "#scope: S"
+//   6. "# Corresponding forward node candidate:", "# Corresponding code candidate:": source lines of other operators
+//      follow; "#  - In file .." is the first of the next one
+//   7. "# In file ..": ir/model/source_frame.h
+// A line that is none of these continues the one before if that one is open: a bracket is missing, or a source line has
+// no end. Else it is a value that 1.3 prints on a line of its own, or not understood.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/model/ir_graph.h"
+#include "ir/text/node_head.h"
+#include "ir/text/text_blocks.h"
+
+namespace msdump {
+
+// How the name is labelled, which differs between versions.
+enum class NameLabel : uint8_t { kNone, kPlain, kLower, kUpper, kSort };
+
+struct FrameLine {
+  std::string_view text;  // "In file .."
+  FrameKind kind = FrameKind::kOwn;
+  bool begins_chain = false;  // as written: the first line of a stack, in whichever order
+  uint64_t line = 0;
+};
+
+struct NodeText {
+  NodeHead head;
+  std::string_view strategy;               // a group of attributes that stood before the types
+  std::string_view host, device, objects;  // "(..) -> (..)"
+  std::string_view full_name, scope;
+  NameLabel label = NameLabel::kNone;
+  std::vector<FrameLine> frames;  // in the order of the file
+  const char* wrong = nullptr;    // why it could not be read
+  bool whole = true;              // its last line ends as such a line ends
+};
+
+// A line that holds only a value, as 1.3 prints constants before the operator that uses them: "[ValueNode]10(U)",
+// "success(Tensor(shape=[], dtype=Bool, value= True))".
+[[nodiscard]] bool is_value_node(std::string_view line);
+
+class NodeTextParser {
+ public:
+  static constexpr size_t kMaxJoined = 64;  // lines of one operator that are put together
+
+  // Valid until the next call, and as long as the event. What is odd but does no harm is added to `problems`.
+  const NodeText& parse(const IrEvent& event, std::vector<IrProblem>& problems);
+
+ private:
+  enum class Last : uint8_t { kNone, kHead, kTypes, kName, kFrame };
+
+  void add_line(const IrEvent::Line& line);
+  void add_colon(std::string_view text);
+  void add_types(std::string_view text);
+  void add_hash(std::string_view text);
+  bool add_label(std::string_view text, bool blank_behind_sharp);
+  void add_name(std::string_view text, bool is_scope, NameLabel label);
+  void add_frame(std::string_view text, bool begins_chain);
+  void add_strategy(std::string_view text);
+  void continue_last(std::string_view text);
+  [[nodiscard]] bool last_continues_with(std::string_view text) const;
+  [[nodiscard]] bool last_is_open() const;
+  void join(std::string_view text);
+  void problem(std::string reason);
+  void finish(bool cut);
+
+  NodeText node_;
+  std::string_view head_;
+  std::string_view name_;  // with its brackets
+  bool name_is_scope_ = false;
+  Last last_ = Last::kNone;
+  std::string_view* last_text_ = nullptr;  // what a continuation is put behind
+  std::deque<std::string> joined_;
+  size_t joined_lines_ = 0;
+  FrameKind frame_kind_ = FrameKind::kOwn;
+  bool next_begins_chain_ = true;
+  uint64_t line_number_ = 0;
+  std::vector<IrProblem>* problems_ = nullptr;
+};
+
+}  // namespace msdump

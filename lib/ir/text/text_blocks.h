@@ -1,0 +1,139 @@
+// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 512 KiB that
+// grows to 16 MiB for an operator that needs it.
+//
+//   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
+//   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
+//   kNode      an operator: the line that defines it and everything up to the next definition or the end of its graph
+//   kGraphEnd  "}"
+//
+// Lines end in "\n" or "\r\n"; a byte order mark is no part of the first; the line numbers of a documentation page are
+// stepped over when most lines have one. A line longer than 1 MiB is a problem and stepped over, with its operator if
+// it defines one.
+//
+// With a needle only operators whose text holds it are events. The others are counted, at the speed of looking for line
+// ends: what finds the operators of a source line in a gigabyte.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "ir/model/ir_graph.h"
+#include "ir/text/line_kind.h"
+
+namespace msdump {
+
+struct IrNeedle {
+  std::string text;  // empty: every operator
+  // Whether a place where `text` was found counts, by what is behind it on its line; nothing: every place does.
+  std::function<bool(std::string_view behind)> accept;
+};
+
+struct IrEvent {
+  enum class Kind : uint8_t { kEnd, kHead, kGraph, kGraphEnd, kNode };
+  Kind kind = Kind::kEnd;
+  LineKind line_kind = LineKind::kText;  // of kHead
+  uint64_t line = 0;                     // number of the first line, from 1
+  uint64_t offset = 0;                   // of its first byte
+  std::string_view text;                 // kHead: the line; kGraph: the lines, joined
+  struct Line {
+    std::string_view text;
+    LineKind kind = LineKind::kText;
+    uint64_t number = 0;
+  };
+  std::span<const Line> lines;  // kNode
+  bool cut = false;             // kNode: the last line of the file, and it has no line end
+};
+
+class IrTextReader {
+ public:
+  static constexpr size_t kMaxLine = size_t{1} << 20;
+  static constexpr size_t kMaxBlock = size_t{16} << 20;  // bytes of an operator
+  static constexpr size_t kMaxBlockLines = size_t{1} << 16;
+
+  explicit IrTextReader(const File& file, IrNeedle needle = {});  // the file outlives the reader
+
+  // Views are valid until the next call. An error is one of reading the file.
+  Result<IrEvent> next();
+
+  [[nodiscard]] uint64_t node_heads() const { return node_heads_; }
+  [[nodiscard]] bool inside_graph() const { return inside_graph_; }  // also at the end, if "}" is missing
+
+  // Lines that had to be stepped over since the last call.
+  std::vector<IrProblem> take_problems() { return std::exchange(problems_, {}); }
+
+ private:
+  struct BlockLine {
+    uint32_t begin = 0, size = 0, number = 0;  // from block_begin_ and block_line_
+    LineKind kind = LineKind::kText;
+  };
+  struct CurrentLine {
+    size_t begin = 0, size = 0, end = 0;  // in the buffer; end is behind the line end
+    LineKind kind = LineKind::kText;
+    bool complete = true;  // it has a line end
+    bool too_long = false;
+  };
+
+  // Reading.
+  Result<bool> find_line();
+  bool use_line(size_t length, bool has_end);
+  void take_line();
+  Status refill();
+  Status make_room(size_t held);
+  bool step_over_rest();
+  void detect_gutters();
+  void add_problem(uint64_t line, std::string reason);
+
+  // What a line means. Without an event there is none yet.
+  std::optional<IrEvent> step();
+  std::optional<IrEvent> step_over_long_line();
+  std::optional<IrEvent> outside_node();
+  std::optional<IrEvent> continue_graph_head();
+  IrEvent simple_event(IrEvent::Kind kind);
+  void start_node();
+  void append_to_node();
+  void lose_node(std::string reason);
+  std::optional<IrEvent> finish_node();
+  bool block_is_wanted();
+
+  static constexpr size_t kNowhere = SIZE_MAX;
+
+  const File* file_;
+  IrNeedle needle_;
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0, end_ = 0;
+  uint64_t file_offset_ = 0;  // of buffer_[end_]
+  size_t position_ = 0;       // of the first line that is not taken yet
+  size_t scanned_ = 0;        // of that: known to hold no line feed
+  CurrentLine line_;
+  bool have_line_ = false;
+  uint64_t line_number_ = 1;  // of the line at position_
+  bool skipping_ = false;     // the rest of a line that is too long
+  bool gutters_ = false;
+  bool in_comment_ = false;  // behind "# Comment:"
+
+  bool inside_graph_ = false, ended_ = false;
+  bool node_open_ = false;  // block_ is one
+  bool node_lost_ = false;  // what follows belongs to an operator that could not be kept
+  size_t block_begin_ = 0, block_end_ = 0;
+  uint64_t block_line_ = 0;
+  bool block_cut_ = false;
+  std::vector<BlockLine> block_;
+  std::vector<IrEvent::Line> lines_;
+  size_t searched_ = 0, hit_ = kNowhere;  // no needle in the buffer before searched_, but one at hit_
+  std::string graph_head_;
+  uint64_t graph_line_ = 0, graph_offset_ = 0;
+  bool in_graph_head_ = false;
+  uint64_t node_heads_ = 0;
+  std::vector<IrProblem> problems_;
+};
+
+}  // namespace msdump

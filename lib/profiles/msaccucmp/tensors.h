@@ -1,0 +1,31 @@
+// Any two dumps in msaccucmp's form, where at least one of them holds arrays. The tool itself compares dump files with
+// arrays of the original network by way of a fusion rule file, and refuses the rest; here operators and tensors are paired
+// as msdump does it (pairing.h), and rows are those that the tool writes for 1:1 operators:
+//
+//   operators     those of the candidate in their order, then those that only the reference has
+//   NPUDump       the candidate's name; GroundTruth: the reference's
+//   Shape, scalar those of the candidate in host format; arrays with as many elements are compared whatever their shapes
+//   DataType      numpy's, after widening: bfloat16 is float32. Two bool tensors stay bool
+//   no partner    a tensor of the candidate has a row of NaN; an operator that only the reference has, one
+#pragma once
+
+#include <vector>
+
+#include "compare/match/pairing.h"
+#include "profiles/msaccucmp/row.h"
+
+namespace msdump {
+
+struct MsaccucmpTensorPairs {
+  Pairing pairing;
+  std::vector<std::vector<uint32_t>> operators;  // in Pairing::tensors, by operator in the order of rows
+};
+
+[[nodiscard]] MsaccucmpTensorPairs pair_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b);
+
+// An error only when interrupted.
+Result<MsaccucmpOpRows> compare_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b,
+                                        const MsaccucmpTensorPairs& pairs, const std::vector<uint32_t>& tensors,
+                                        const CancelToken& cancel);
+
+}  // namespace msdump

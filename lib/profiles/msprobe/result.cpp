@@ -1,0 +1,351 @@
+#include "profiles/msprobe/result.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compare/match/msprobe/msprobe_items.h"
+#include "compare/match/msprobe/msprobe_keys.h"
+#include "compare/match/msprobe/msprobe_layers.h"
+#include "compare/match/msprobe/msprobe_stacks.h"
+#include "io/dir_walk.h"
+#include "io/file.h"
+#include "io/yaml.h"
+#include "profiles/msprobe/match.h"
+#include "profiles/msprobe/metrics.h"
+#include "profiles/msprobe/row.h"
+#include "profiles/msprobe/statistics.h"
+#include "profiles/msprobe/verdict.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMaxFailures = 1000;
+constexpr std::string_view kPyTorch = "pytorch";
+
+std::string folder_of(const std::string& json_path) { return json_path.substr(0, json_path.rfind('/') + 1); }
+
+bool is_plain_file_name(std::string_view name) {
+  return name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+// A row without its numbers: who is compared with whom.
+struct Pairing {
+  uint32_t target = 0;
+  std::optional<uint32_t> golden;
+  bool mixed_up = false;  // see the header: the fuzzy match of statistics
+};
+
+// The rows of one entry, done.
+struct EntryResult {
+  std::string lines;
+  MsprobeCompareCounts counts;
+};
+
+class Comparison {
+ public:
+  Comparison(std::string target_json, std::string golden_json, const MsprobeCompareOptions& options)
+      : target_json_(std::move(target_json)), golden_json_(std::move(golden_json)), options_(options) {}
+
+  Status prepare() {
+    MSDUMP_TRY(target_, read_items(target_json_));
+    MSDUMP_TRY(golden_, read_items(golden_json_));
+    MSDUMP_CHECK_OK(choose_mode());
+    const std::string stack_path = folder_of(target_json_) + "stack.json";
+    if (path_kind(stack_path) == PathKind::kFile) {
+      MSDUMP_TRY(const File file, File::open(stack_path));
+      MSDUMP_TRY(stacks_, read_msprobe_stacks(file));
+    }
+    MSDUMP_CHECK_OK(pair_items());
+    find_float_columns();
+    cut_into_entries();
+    return {};
+  }
+
+  Result<MsprobeCompareCounts> write(const MsprobeCompareContext& context, const MsprobeSink& sink) const {
+    MSDUMP_CHECK_OK(sink(msprobe_header(mode_, stacks_.has_value())));
+    MsprobeCompareCounts counts;
+    Status status;
+    for (const auto* items : {&target_, &golden_}) {
+      for (const Error& problem : items->problems) add_failure(counts, problem);
+    }
+    const auto work = [&](int64_t index) {
+      return context.cancel.cancelled() ? EntryResult{} : compare_entry(static_cast<size_t>(index));
+    };
+    const auto collect = [&](int64_t, EntryResult&& result) {
+      if (!status) return;
+      status = context.cancel.check();
+      if (status) status = sink(result.lines);
+      add(counts, std::move(result.counts));
+    };
+    context.pool.ordered_for(static_cast<int64_t>(entries_.size()), work, collect, int64_t{4} * context.pool.jobs());
+    if (!status) return fail(std::move(status.error()));
+    return counts;
+  }
+
+ private:
+  [[nodiscard]] Result<MsprobeItems> read_items(const std::string& json_path) const {
+    MSDUMP_TRY(const File file, File::open(json_path));
+    return read_msprobe_items(file, {.debug_json = json_path.ends_with("debug.json"), .fuzzy = options_.fuzzy});
+  }
+
+  Status choose_mode() {
+    if (target_.framework == kPyTorch && golden_.framework != kPyTorch) {
+      return refuse("msprobe does not compare a PyTorch target with a MindSpore dump");
+    }
+    cross_framework_ = target_.framework != kPyTorch && golden_.framework == kPyTorch;
+    if (target_.task != golden_.task) {
+      return refuse(fmt::format("task {} against task {}: msprobe does not compare them", target_.task, golden_.task));
+    }
+    if (target_.items.empty()) return refuse("there is nothing in the target to compare: msprobe writes no result");
+    if (target_.task == "tensor") {
+      mode_ = MsprobeMode::kTensor;
+    } else if (target_.task != "statistics") {
+      return refuse(fmt::format("msprobe does not compare dumps of task {}", target_.task));
+    } else if (target_.has_checksums != golden_.has_checksums) {
+      return refuse("checksums on one side only: msprobe does not compare them");
+    } else {
+      mode_ = target_.has_checksums ? MsprobeMode::kChecksum : MsprobeMode::kStatistics;
+    }
+    return {};
+  }
+
+  [[nodiscard]] tl::unexpected<Error> refuse(std::string_view why) const {
+    return fail(make_error(ErrorCode::kUsage, "{}", why).with_path(target_json_));
+  }
+
+  Result<MsprobeMappings> read_mappings() const {
+    MsprobeMappings mappings;
+    if (target_.framework == kPyTorch && (options_.api_mapping || options_.layer_mapping)) {
+      return refuse("msprobe maps APIs and layers of MindSpore targets only");
+    }
+    if (options_.cell_mapping) {
+      mappings.cell.emplace();
+      if (!options_.cell_mapping->empty()) {
+        MSDUMP_TRY(mappings.cell, from_file(*options_.cell_mapping, read_name_pairs));
+      }
+    }
+    if (options_.api_mapping) {
+      mappings.api.emplace();
+      if (!options_.api_mapping->empty()) {
+        MSDUMP_TRY(mappings.api, from_file(*options_.api_mapping, read_api_rules));
+      }
+    }
+    if (options_.data_mapping) {
+      MSDUMP_TRY(const auto pairs, from_file(*options_.data_mapping, read_name_pairs));
+      mappings.data.emplace(pairs.begin(), pairs.end());
+    }
+    if (options_.layer_mapping) {
+      MsprobeLayerRules rules;
+      if (!options_.layer_mapping->empty()) {
+        MSDUMP_TRY(rules, from_file(*options_.layer_mapping, read_layer_rules));
+      }
+      MSDUMP_TRY(auto data, msprobe_layer_mapping({target_, target_json_}, {golden_, golden_json_}, rules));
+      // msprobe takes an empty mapping for none.
+      if (!data.empty()) mappings.data = std::move(data);
+    }
+    return mappings;
+  }
+
+  template <class T>
+  static Result<T> from_file(const std::string& path, Result<T> (*read)(const JsonValue&)) {
+    MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
+    auto value = read(yaml);
+    if (!value) return fail(std::move(value.error()).with_path(path));
+    return value;
+  }
+
+  Status pair_items() {
+    MSDUMP_TRY(const MsprobeMappings mappings, read_mappings());
+    MSDUMP_TRY(const auto keys, msprobe_keys(target_, golden_, mappings));
+    const bool fuzzy = options_.fuzzy && !mappings.data;
+    const auto pairs = fuzzy ? match_fuzzily(keys, golden_) : match_exactly(keys, golden_);
+    if (fuzzy && mode_ != MsprobeMode::kTensor) return mix_up(pairs);
+    for (const MsprobePair& pair : pairs) {
+      const bool partner = pair.golden && (mappings.data || msprobe_dtypes_match(side_of(target_, pair.target).dtype,
+                                                                                 side_of(golden_, *pair.golden).dtype,
+                                                                                 cross_framework_));
+      pairings_.push_back({pair.target, partner ? pair.golden : std::nullopt, false});
+    }
+    return {};
+  }
+
+  // msprobe names 20 columns where it has 18 or 20 others: a golden item's shape stands where its dtype is looked for.
+  Status mix_up(const std::vector<MsprobePair>& pairs) {
+    if (mode_ == MsprobeMode::kChecksum) {
+      return refuse("what msprobe prints for checksums matched fuzzily is not known");
+    }
+    for (const MsprobePair& pair : pairs) {
+      if (!pair.golden) {
+        return refuse(
+            fmt::format("msprobe stops here (ValueError): {} has no partner, and with statistics its fuzzy "
+                        "match takes only dumps in which each has one",
+                        excerpt(target_.items[pair.target].name)));
+      }
+      const MsprobeItem& golden = golden_.items[*pair.golden];
+      const bool kept = side_of(target_, pair.target).dtype == side_of(golden_, *pair.golden).shape;
+      pairings_.push_back({pair.target, kept ? pair.golden : std::nullopt, kept});
+      if (kept && golden.first_of_entry && stacks_ && stacks_->find(golden_.entries[golden.entry]) != nullptr) {
+        return refuse(fmt::format("msprobe stops here (ValueError): it takes the stack of {} for its statistics",
+                                  excerpt(golden.name)));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] MsprobeRow::Side side_of(const MsprobeItems& items, uint32_t index) const {
+    return msprobe_side(items.items[index], options_.pandas2);
+  }
+
+  [[nodiscard]] MsprobeRow::Side golden_side(const Pairing& pairing) const {
+    if (!pairing.golden) return msprobe_no_side();
+    MsprobeRow::Side side = side_of(golden_, *pairing.golden);
+    if (!pairing.mixed_up) return side;
+    MsprobeRow::Side mixed = msprobe_no_side();
+    mixed.name = side.dtype;
+    mixed.dtype = side.shape;
+    for (const PythonValue& value : side.statistics) {
+      const std::string text = value.kind == PythonKind::kText ? quoted_repr(value.text) : value.text;
+      mixed.shape =
+          mixed.shape == kMsprobeNotAvailable ? fmt::format("[{}", text) : fmt::format("{}, {}", mixed.shape, text);
+    }
+    mixed.shape.push_back(']');
+    mixed.requires_grad = golden_.items[*pairing.golden].key;
+    return mixed;
+  }
+
+  // The columns of the statistics: four of the target, four of the golden dump.
+  struct FloatColumns {
+    std::array<bool, 8> only_numbers{}, any_float{};
+    FloatColumns() { only_numbers.fill(true); }
+    void see(size_t column, const PythonValue& value) {
+      only_numbers[column] = only_numbers[column] && value.is_number();
+      any_float[column] = any_float[column] || value.kind == PythonKind::kFloat;
+    }
+    void apply(size_t column, PythonValue& value) const {
+      if (only_numbers[column] && any_float[column]) value = python_float(value.number);
+    }
+  };
+
+  void find_float_columns() {
+    if (mode_ == MsprobeMode::kChecksum) return;
+    for (const Pairing& pairing : pairings_) {
+      const MsprobeRow::Side target = side_of(target_, pairing.target), golden = golden_side(pairing);
+      for (size_t i = 0; i < 4; ++i) {
+        all_.see(i, target.statistics[i]);
+        all_.see(4 + i, golden.statistics[i]);
+        if (golden.name == kMsprobeNotAvailable) alone_.see(i, target.statistics[i]);
+      }
+    }
+  }
+
+  void cut_into_entries() {
+    for (size_t i = 0; i < pairings_.size(); ++i) {
+      const uint32_t entry = target_.items[pairings_[i].target].entry;
+      if (i == 0 || target_.items[pairings_[i - 1].target].entry != entry) entries_.push_back(i);
+    }
+  }
+
+  [[nodiscard]] EntryResult compare_entry(size_t index) const {
+    const size_t begin = entries_[index];
+    const size_t end = index + 1 < entries_.size() ? entries_[index + 1] : pairings_.size();
+    EntryResult result;
+    std::vector<MsprobeRow> rows;
+    for (size_t i = begin; i < end; ++i) rows.push_back(row_of(pairings_[i], result.counts));
+    judge_msprobe_rows(rows, mode_);
+    for (const MsprobeRow& row : rows) {
+      result.lines += msprobe_line(row, mode_, stacks_.has_value());
+      ++result.counts.rows;
+      if (row.verdict == MsprobeVerdict::kPass) ++result.counts.pass;
+      if (row.verdict == MsprobeVerdict::kWarning) ++result.counts.warning;
+      if (row.verdict == MsprobeVerdict::kError) ++result.counts.error;
+    }
+    return result;
+  }
+
+  [[nodiscard]] MsprobeRow row_of(const Pairing& pairing, MsprobeCompareCounts& counts) const {
+    const MsprobeItem& item = target_.items[pairing.target];
+    MsprobeRow row;
+    row.target = side_of(target_, pairing.target);
+    row.golden = golden_side(pairing);
+    for (size_t i = 0; i < 4; ++i) {
+      all_.apply(i, row.target.statistics[i]);
+      all_.apply(4 + i, row.golden.statistics[i]);
+      if (options_.pandas2 && !row.has_partner()) alone_.apply(i, row.target.statistics[i]);
+    }
+    if (stacks_ && item.first_of_entry) row.stack = stacks_->find(target_.entries[item.entry]);
+    if (mode_ == MsprobeMode::kTensor) {
+      const MsprobeMetrics metrics = tensor_metrics(row, counts);
+      row.metrics.assign(metrics.begin(), metrics.end());
+    } else if (mode_ == MsprobeMode::kStatistics) {
+      add_differences(row);
+    }
+    return row;
+  }
+
+  void add_differences(MsprobeRow& row) const {
+    std::vector<PythonValue> relative;
+    for (size_t i = 0; i < 4; ++i) {
+      auto [difference, percent] =
+          msprobe_difference(row.target.statistics[i], row.golden.statistics[i], options_.pandas2);
+      row.metrics.push_back(python_str(std::move(difference)));
+      relative.push_back(python_str(std::move(percent)));
+    }
+    row.metrics.insert(row.metrics.end(), relative.begin(), relative.end());
+  }
+
+  [[nodiscard]] MsprobeMetrics tensor_metrics(const MsprobeRow& row, MsprobeCompareCounts& counts) const {
+    const MsprobeMetrics unsupported = same_metrics("unsupported");
+    const std::string &target = row.target.data_name, &golden = row.golden.data_name;
+    if (!row.has_partner() || target == "-1" || golden == "-1") return unsupported;
+    for (const auto& [name, json] : {std::pair(&target, &target_json_), std::pair(&golden, &golden_json_)}) {
+      if (is_plain_file_name(*name)) continue;
+      add_failure(
+          counts,
+          make_error(ErrorCode::kUnsafeName, "data_name '{}' is no plain file name", excerpt(*name)).with_path(*json));
+      return unsupported;
+    }
+    const auto path = [](const std::string& json, const std::string& name) {
+      return folder_of(json) + "dump_tensor_data/" + name;
+    };
+    auto metrics = msprobe_metrics(path(target_json_, target), path(golden_json_, golden), options_.pandas2);
+    if (metrics) return *metrics;
+    add_failure(counts, std::move(metrics.error()));
+    return unsupported;
+  }
+
+  static void add_failure(MsprobeCompareCounts& counts, Error error) {
+    ++counts.failed;
+    if (counts.failures.size() < kMaxFailures) counts.failures.push_back(std::move(error));
+  }
+
+  static void add(MsprobeCompareCounts& counts, MsprobeCompareCounts&& more) {
+    counts.rows += more.rows;
+    counts.pass += more.pass;
+    counts.warning += more.warning;
+    counts.error += more.error;
+    counts.failed += more.failed - static_cast<int64_t>(more.failures.size());
+    for (Error& error : more.failures) add_failure(counts, std::move(error));
+  }
+
+  std::string target_json_, golden_json_;
+  const MsprobeCompareOptions& options_;
+  MsprobeItems target_, golden_;
+  std::optional<MsprobeStacks> stacks_;
+  MsprobeMode mode_ = MsprobeMode::kTensor;
+  bool cross_framework_ = false;
+  std::vector<Pairing> pairings_;
+  std::vector<size_t> entries_;  // where in pairings_ each begins
+  FloatColumns all_, alone_;
+};
+
+}  // namespace
+
+Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json, const std::string& golden_json,
+                                                  const MsprobeCompareOptions& options,
+                                                  const MsprobeCompareContext& context, const MsprobeSink& sink) {
+  Comparison comparison(target_json, golden_json, options);
+  MSDUMP_CHECK_OK(comparison.prepare());
+  return comparison.write(context, sink);
+}
+
+}  // namespace msdump

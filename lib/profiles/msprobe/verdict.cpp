@@ -1,0 +1,202 @@
+#include "profiles/msprobe/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::array<std::string_view, 9> kNotJudged{
+    "empty",     "empty_like",   "numpy", "to", "__setitem__", "empty_with_format", "new_empty_strided",
+    "new_empty", "empty_strided"};
+constexpr std::array<std::string_view, 4> kInputsNotJudged{"_reduce_scatter_base", "_all_gather_base",
+                                                           "all_to_all_single", "batch_isend_irecv"};
+
+constexpr size_t kCosine = 0, kThousandth = 4;  // of the metrics of tensors
+constexpr size_t kNorm = 7;                     // of those of statistics
+
+template <size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "12.5%" is 0.125, "inf" is infinite, what is no number 0.
+double percentage(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of('%'), text.size());
+  text = text.substr(begin, text.find_last_not_of('%') + 1 - begin);
+  const std::string lower = to_lower(text);
+  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (lower == "inf") return std::numeric_limits<double>::infinity();
+  if (lower == "-inf") return -std::numeric_limits<double>::infinity();
+  return decimal_value(text).value_or(0) / 100;
+}
+
+bool is_nan_or_infinite(const PythonValue& value) {
+  if (value.kind == PythonKind::kFloat) return !std::isfinite(value.number);
+  const std::string lower = to_lower(value.text);
+  return lower == "nan" || lower == "inf" || lower == "-inf";
+}
+
+using Rows = std::vector<MsprobeRow*>;
+
+// What can be compared of a metric.
+std::optional<double> number_in(const PythonValue& value) {
+  if (value.is_number()) return value.number;
+  if (value.kind == PythonKind::kText && value.text.ends_with('%')) return percentage(value.text);
+  return std::nullopt;
+}
+
+// Written so that a NaN is passed over, as Python's min and max do it.
+double least(const Rows& rows, size_t metric) {
+  double best = 1.0;
+  for (const MsprobeRow* row : rows) {
+    if (const auto value = number_in(row->metrics[metric]); value && *value < best) best = *value;
+  }
+  return best;
+}
+
+double largest(const Rows& rows, size_t metric) {
+  double best = 0.0;
+  for (const MsprobeRow* row : rows) {
+    if (const auto value = number_in(row->metrics[metric]); value && *value > best) best = *value;
+  }
+  return best;
+}
+
+void mark(MsprobeRow& row, MsprobeVerdict verdict, std::string_view message) {
+  row.verdict = std::max(row.verdict, verdict);
+  row.messages.push_back(message);
+}
+void error(MsprobeRow& row, std::string_view message) { mark(row, MsprobeVerdict::kError, message); }
+void warning(MsprobeRow& row, std::string_view message) { mark(row, MsprobeVerdict::kWarning, message); }
+
+void judge_finite(const Rows& judged) {
+  const auto bad = [](const MsprobeRow::Side& side) {
+    return is_nan_or_infinite(side.statistics[0]) || is_nan_or_infinite(side.statistics[1]);
+  };
+  for (MsprobeRow* row : judged) {
+    if (bad(row->golden) || !bad(row->target)) continue;
+    error(*row, "error: There is nan/inf/-inf in the maximum or minimum value of NPU.");
+  }
+}
+
+void judge_ratio(const Rows& inputs, const Rows& outputs) {
+  if (outputs.empty() || least(inputs, kThousandth) <= 0.9 || least(outputs, kThousandth) >= 0.1) return;
+  error(*outputs[0], "error: The input/parameters of One Thousandth Err Ratio > 0.9 while the output < 0.6.");
+}
+
+void judge_norms(const Rows& inputs, const Rows& outputs) {
+  if (largest(inputs, kNorm) >= 0.1) return;
+  for (MsprobeRow* row : outputs) {
+    if (std::fabs(percentage(row->metrics[kNorm].text)) > 0.5) {
+      error(*row, "error: The NormRelativeErr of output is greater than 0.5.");
+    }
+  }
+}
+
+void judge_gradients(const Rows& judged) {
+  for (MsprobeRow* row : judged) {
+    const std::string &target = row->target.requires_grad, &golden = row->golden.requires_grad;
+    if (!row->has_partner() || target.empty() || golden.empty() || target == golden) continue;
+    error(*row, "error: The Required_Grad of NPU and Bench are inconsistent");
+  }
+}
+
+void judge_scalars(const Rows& inputs) {
+  for (MsprobeRow* row : inputs) {
+    const bool scalars = row->target.dtype.find("class") != std::string::npos &&
+                         row->golden.dtype.find("class") != std::string::npos && row->target.shape == "[]";
+    if (!row->has_partner() || !scalars) continue;
+    if (python_equal(row->target.statistics[0], row->golden.statistics[0])) continue;
+    error(*row, "error: The scalar parameters of NPU and Bench are inconsistent.");
+  }
+}
+
+void judge_dtypes(const Rows& judged) {
+  for (MsprobeRow* row : judged) {
+    const std::string &target = row->target.dtype, &golden = row->golden.dtype;
+    const bool merged =
+        row->golden.name.find("qkv") != std::string::npos || row->golden.name.find("gate_up") != std::string::npos;
+    if (!row->has_partner() || merged || target.empty() || golden.empty() || target == golden) continue;
+    error(*row, "error: The dtype of NPU and Bench are inconsistent.");
+  }
+}
+
+void judge_shapes(const Rows& judged) {
+  for (MsprobeRow* row : judged) {
+    if (!row->has_partner() || row->target.shape == row->golden.shape) continue;
+    error(*row, "error: The shape of NPU and Bench are inconsistent.");
+  }
+}
+
+void judge_cosine(const Rows& inputs, const Rows& outputs) {
+  if (outputs.empty()) return;
+  const double in = least(inputs, kCosine), out = least(outputs, kCosine);
+  if (in <= 0.9 || in - out <= 0.1) return;
+  warning(*outputs[0], "warning: The input/parameters of Cosine > 0.9, and input/parameters - output > 0.1");
+}
+
+void judge_growth(const Rows& inputs, const Rows& outputs) {
+  if (outputs.empty()) return;
+  const double in = largest(inputs, kNorm), out = largest(outputs, kNorm);
+  if (in == 0 ? out > 0.1 : out / in > 10) {
+    warning(*outputs[0], "warning: The norm relative error of output is 10 times that of input.");
+  }
+}
+
+void judge_checksums(const Rows& judged) {
+  const auto missing = [](const std::string& checksum) {
+    return checksum == kMsprobeNotAvailable || checksum == "Nan" || checksum.empty();
+  };
+  for (MsprobeRow* row : judged) {
+    const std::string &target = row->target.checksum, &golden = row->golden.checksum;
+    if (target == golden) continue;
+    if (missing(target) || missing(golden)) {
+      warning(*row, "warning: The parameter of NPU does not match the bench.");
+    } else {
+      error(*row, "error: The CRC-32 value of NPU differs from that of the bench.");
+    }
+  }
+}
+
+enum class Judged : uint8_t { kAll, kOutputs, kNothing };
+
+Judged what_is_judged(const Rows& inputs) {
+  if (inputs.empty()) return Judged::kAll;
+  const auto parts = split(inputs[0]->target.name, '.');
+  if (parts.size() < 2) return Judged::kAll;
+  if (is_one_of(kNotJudged, parts[1])) return Judged::kNothing;
+  return is_one_of(kInputsNotJudged, parts[1]) ? Judged::kOutputs : Judged::kAll;
+}
+
+}  // namespace
+
+void judge_msprobe_rows(std::span<MsprobeRow> rows, MsprobeMode mode) {
+  Rows inputs, outputs;
+  for (MsprobeRow& row : rows) {
+    const bool output = row.target.name.find(".output.") != std::string::npos;
+    (output ? outputs : inputs).push_back(&row);
+  }
+  const Judged what = what_is_judged(inputs);
+  if (what == Judged::kNothing) return;
+  Rows judged;
+  if (what == Judged::kAll) judged = inputs;
+  judged.insert(judged.end(), outputs.begin(), outputs.end());
+  if (mode == MsprobeMode::kChecksum) return judge_checksums(judged);
+
+  const bool together = what == Judged::kAll, tensors = mode == MsprobeMode::kTensor;
+  judge_finite(judged);
+  if (together) tensors ? judge_ratio(inputs, outputs) : judge_norms(inputs, outputs);
+  judge_gradients(judged);
+  if (together) judge_scalars(inputs);
+  judge_dtypes(judged);
+  judge_shapes(judged);
+  if (together) tensors ? judge_cosine(inputs, outputs) : judge_growth(inputs, outputs);
+}
+
+}  // namespace msdump

@@ -1,0 +1,57 @@
+// Dumps of msprobe for the tests: a test says which calls ran, with what, once for both dumps; they are written with their
+// values, their modules (construct.json) and a line each (stack.json), and compared.
+//
+//   const CallTrial trial([](MadeCalls& calls) {
+//     calls.ran("Functional.relu.0.forward", {{1, -2}}, {{1, calls.bad() ? 7.0F : 0.0F}}, "Module.net.Net.forward.0");
+//   });
+//
+// Files: step0/rank0/{dump,construct,stack}.json, dump_tensor_data/*.npy.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/made_net.h"
+
+namespace msdump {
+
+class MadeCalls {
+ public:
+  explicit MadeCalls(bool bad) : bad_(bad) {}
+
+  [[nodiscard]] bool bad() const { return bad_; }
+
+  // A call, a module, its backward pass or the gradients of its parameters, by its name. `parent`: the module around it.
+  void ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
+           const std::string& parent = {});
+
+  void write(const std::filesystem::path& dump) const;
+
+ private:
+  struct Entry {
+    std::string name, parent;
+    std::vector<Values> inputs, outputs;
+  };
+
+  const bool bad_;
+  std::vector<Entry> entries_;
+};
+
+class CallTrial {
+ public:
+  using Build = std::function<void(MadeCalls&)>;
+  explicit CallTrial(const Build& build);
+
+  [[nodiscard]] const test::ComparedDumps& compared() const { return *compared_; }
+  [[nodiscard]] Texts roots() const { return compared_->roots(); }
+  [[nodiscard]] const Divergence& root() const { return compared_->report().roots.at(0); }
+
+ private:
+  const test::ScratchDir scratch_;
+  std::unique_ptr<test::ComparedDumps> compared_;
+};
+
+}  // namespace msdump

@@ -1,0 +1,165 @@
+#include "divergence/diff_flow.h"
+
+#include <algorithm>
+
+#include "support/catch.h"
+#include "support/made_calls.h"
+
+namespace msdump {
+namespace {
+
+using From = InputEdge::From;
+
+// The flow of a trial, with runs found by the names that the reference has for their operators.
+class Flow {
+ public:
+  explicit Flow(const test::ComparedDumps& compared)
+      : compared_(compared), flow(flow_of(compared.a(), compared.b(), compared.pairing(), compared.diffs())) {}
+
+  [[nodiscard]] uint32_t run(std::string_view name) const {
+    const Pairing& pairing = compared_.pairing();
+    for (uint32_t i = 0; i < flow.runs.size(); ++i) {
+      const OpPair& pair = pairing.operators[flow.runs[i].op];
+      if (pair.b != kNoOperator && pairing.b[pair.b].name == name) return i;
+    }
+    FAIL("no run of " << name);
+    return 0;
+  }
+  [[nodiscard]] const FlowInput& input(std::string_view name, size_t slot) const {
+    const FlowRun& found = flow.runs[run(name)];
+    REQUIRE(slot < found.inputs.size());
+    return found.inputs[slot];
+  }
+  // "output:0" of a tensor.
+  [[nodiscard]] std::string tensor(uint32_t tensor) const {
+    const uint32_t place = compared_.pairing().tensors[tensor].b;
+    REQUIRE(place != kNoTensor);
+    const NameFacts& name = (*compared_.b().tensors)[place].name;
+    return std::string(name_of(name.io)) + ":" + std::string(name.slot);
+  }
+  [[nodiscard]] Texts outputs(std::string_view name) const {
+    Texts texts;
+    for (const uint32_t one : flow.runs[run(name)].outputs) texts.push_back(tensor(one));
+    return texts;
+  }
+
+ private:
+  const test::ComparedDumps& compared_;
+
+ public:
+  const DiffFlow flow;
+};
+
+}  // namespace
+
+TEST_CASE("an input knows the output that it was, a parameter, or that it is a constant") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    net.op("Add", {y, net.weight("w")});
+  });
+  const Flow flow(trial.compared());
+  CHECK(flow.flow.kind == FlowKind::kIr);
+  CHECK(flow.input("Default/Mul-op0", 0).from == From::kParameter);
+  CHECK_FALSE(flow.input("Default/Mul-op0", 0).is_weight);
+  CHECK(flow.input("Default/Mul-op0", 1).from == From::kConstant);
+  const FlowInput& product = flow.input("Default/Add-op0", 0);
+  CHECK(product.from == From::kOperator);
+  CHECK(product.made_by == flow.run("Default/Mul-op0"));
+  CHECK(flow.tensor(product.made_as) == "output:0");
+  CHECK(flow.input("Default/Add-op0", 1).is_weight);
+  CHECK(flow.input("Default/Add-op0", 1).parameter == "w");
+  CHECK(flow.flow.runs[product.made_by].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
+}
+
+TEST_CASE("a run is one operator in one step of one rank; edges stay within these") {
+  const Trial trial(
+      [](MadeNet& net) {
+        net.op("ReLU", {net.op("Exp", {net.input("x", some_values(static_cast<float>(net.step() + 1)))})});
+      },
+      {.ranks = 2, .steps = 2});
+  const DiffFlow flow =
+      flow_of(trial.compared().a(), trial.compared().b(), trial.compared().pairing(), trial.compared().diffs());
+  REQUIRE(flow.runs.size() == 8);
+  CHECK(std::is_sorted(flow.runs.begin(), flow.runs.end(), [](const FlowRun& left, const FlowRun& right) {
+    return std::tie(left.place, left.op) < std::tie(right.place, right.op);
+  }));
+  size_t edges = 0;
+  for (const FlowRun& run : flow.runs) {
+    for (const FlowInput& input : run.inputs) {
+      if (input.made_by == kNoRun) continue;
+      CHECK(flow.runs[input.made_by].place == run.place);
+      ++edges;
+    }
+  }
+  CHECK(edges == 4);
+}
+
+TEST_CASE("an input whose file is not there has the producer's output all the same") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("ReLU", {net.op("Exp", {net.input("x")})});
+    net.hide_input(y, 0);
+  });
+  const Flow flow(trial.compared());
+  CHECK(flow.input("Default/ReLU-op0", 0).tensor == kNoTensor);
+  CHECK(flow.tensor(flow.input("Default/ReLU-op0", 0).made_as) == "output:0");
+}
+
+TEST_CASE("what an operator updates in place is an output, by the table and by the bytes") {
+  const auto build = [](const std::string& type) {
+    return [=](MadeNet& net) {
+      const auto w = net.op("Exp", {net.weight("w")});
+      const auto updated = net.op(type, {w, net.input("g")});
+      net.show_input(updated, 0, net[updated]);
+    };
+  };
+  const Trial known(build("AssignAdd")), shown(build("NewUpdater"));
+  CHECK(Flow(known.compared()).outputs("Default/AssignAdd-op0") == Texts{"input:0"});
+  CHECK(Flow(shown.compared()).outputs("Default/NewUpdater-op0") == Texts{"input:0"});
+  CHECK(Flow(shown.compared()).flow.runs[Flow(shown.compared()).run("Default/NewUpdater-op0")].inputs.size() == 1);
+}
+
+TEST_CASE("outputs that nothing reads are left out beside those that are read, and only then") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("BatchNorm", {net.input("x")});
+    net.add_output(y, some_values(2));
+    const auto z = net.op("Split", {y});  // none of its outputs is read
+    net.add_output(z, some_values(3));
+  });
+  const Flow flow(trial.compared());
+  CHECK(flow.outputs("Default/BatchNorm-op0") == Texts{"output:0"});
+  CHECK(flow.outputs("Default/Split-op0") == Texts{"output:0", "output:1"});
+  CHECK(flow.flow.unwritten.size() == 1);
+}
+
+TEST_CASE("without an IR an input was made by the first that wrote its value") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = some_values(2), z = some_values(3);
+    calls.ran("Functional.linear.0.forward", {x}, {y}, "Module.fc.Linear.forward.0");
+    calls.ran("Module.fc.Linear.forward.0", {x}, {y});
+    calls.ran("Functional.relu.0.forward", {y}, {z});
+  });
+  const Flow flow(trial.compared());
+  CHECK(flow.flow.kind == FlowKind::kValues);
+  CHECK(flow.input("Functional.relu.0.forward", 0).made_by == flow.run("Functional.linear.0.forward"));
+  CHECK(flow.input("Functional.linear.0.forward", 0).made_by == kNoRun);
+}
+
+TEST_CASE("without an IR nothing is made by what ran after it") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = some_values(2);
+    calls.ran("Functional.relu.0.forward", {y}, {x});
+    calls.ran("Functional.linear.0.forward", {some_values(5)}, {y});
+  });
+  CHECK(Flow(trial.compared()).flow.kind == FlowKind::kOrder);
+}
+
+TEST_CASE("gradients of parameters are outputs of their entry") {
+  const CallTrial trial([](MadeCalls& calls) {
+    calls.ran("Functional.linear.0.forward", {some_values()}, {some_values(2)}, "Module.fc.Linear.forward.0");
+    calls.ran("Module.fc.Linear.forward.0", {some_values()}, {some_values(2)});
+    calls.ran("Module.fc.Linear.parameters_grad.0", {}, {some_values(3)});
+  });
+  CHECK(Flow(trial.compared()).outputs("Module.fc.Linear.parameters_grad.0") == Texts{"parameter:weight"});
+}
+
+}  // namespace msdump

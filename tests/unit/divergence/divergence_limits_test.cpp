@@ -1,0 +1,281 @@
+// What is no root although it differs, and what is told where dumps do not show everything: updates in place, noise, growth,
+// deleted files, coarser dtypes, no IR.
+#include <string>
+
+#include "divergence/divergence.h"
+#include "support/catch.h"
+#include "support/made_net.h"
+
+namespace msdump {
+
+TEST_CASE("an input that is updated in place shows the result, and is no parameter that differs") {
+  const Trial trial([](MadeNet& net) {
+    const auto w = net.weight("w");
+    const auto gradient = net.op("Mul", {net.input("x"), net.constant(net.bad() ? 0.2F : 0.1F)});
+    const auto updated = net.op("AssignAdd", {w, gradient});
+    net.show_input(updated, 0, net[updated]);
+  });
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
+}
+
+TEST_CASE("an operator that updates in place is a root when its other inputs agree") {
+  const Trial trial([](MadeNet& net) {
+    const auto w = net.weight("w");
+    const auto gradient = net.op("Mul", {net.input("x"), net.constant(0.1F)});
+    const auto updated = net.op("AssignAdd", {w, gradient});
+    if (net.bad()) {
+      for (float& value : net[updated]) value *= 1.5F;
+    }
+    net.show_input(updated, 0, net[updated]);
+  });
+  CHECK(trial.roots() == Texts{"value Default/AssignAdd-op0"});
+}
+
+TEST_CASE("an output that nothing reads beside one that is read may never have been written") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("BatchNorm", {net.input("x")});
+    net.add_output(y, some_values(net.bad() ? 1e6F : 1.0F));
+    net.op("ReLU", {y});
+  });
+  CHECK(trial.roots().empty());
+  CHECK(trial.compared().report().unwritten.size() == 1);
+}
+
+TEST_CASE("noise that terms that cancel leave is no root") {
+  const Trial trial([](MadeNet& net) {
+    // A gradient that is 0 in exact arithmetic: the sum of what is orthogonal to 1, in another order.
+    auto values = some_values();
+    float sum = 0;
+    for (size_t i = 0; i + 1 < values.size(); ++i) sum += values[i];
+    values.back() = -sum;
+    const auto y = net.op("ReduceSum", {net.input("x", values)});
+    net[y] = {net.bad() ? 3e-7F : -1e-7F};
+    net.op("Neg", {y});
+  });
+  CHECK(trial.roots().empty());
+  CHECK(trial.compared().verdict("Default/ReduceSum-op0", "output:0") == Verdict::kDiffer);
+  CHECK(trial.compared().report().noise.size() == 2);  // and what reads it
+}
+
+TEST_CASE("an error that only grows is no root, one that grows more than thirty times is") {
+  const auto grown = [](float factor) {
+    return [=](MadeNet& net) {
+      // What enters is close.
+      auto values = some_values();
+      if (net.bad()) {
+        for (float& value : values) value *= 1.0005F;
+      }
+      const auto y = net.op("Exp", {net.input("x", values)});
+      net[y] = some_values();
+      if (net.bad()) {
+        for (float& value : net[y]) value *= 1 + 0.0005F * factor;
+      }
+    };
+  };
+  const Trial ordinary(grown(20));
+  CHECK(ordinary.compared().verdict("Default/Exp-op0", "input:0") == Verdict::kClose);
+  CHECK(ordinary.compared().verdict("Default/Exp-op0", "output:0") == Verdict::kDiffer);
+  CHECK(ordinary.roots().empty());
+  const Trial large(grown(60));
+  REQUIRE(large.roots() == Texts{"value Default/Exp-op0"});
+  CHECK(large.root().reason == "its inputs agree, its outputs differ");
+  CHECK(large.root().amplification.value() == Approx(60).epsilon(0.01));
+}
+
+TEST_CASE("an error that grows behind an operator that is suspicious is told of there alone") {
+  const Trial trial([](MadeNet& net) {
+    auto y = net.op("Exp", {net.input("x")});
+    if (net.bad()) {
+      for (float& value : net[y]) value *= 1.0004F;
+    }
+    y = net.op("Tanh", {y});
+    if (net.bad()) net[y][5] += 0.004F;
+    net.op("ReLU", {y});
+  });
+  CHECK(trial.roots() == Texts{"value Default/Exp-op0"});
+}
+
+TEST_CASE("a difference that sinks below the tolerance and comes up again is one root") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Mul", {x, net.constant(net.bad() ? 2.5F : 2.0F)});
+    const auto low = net.op("Tanh", {y});
+    net[low] = some_values();
+    if (net.bad()) net[low][3] += 1e-4F;
+    const auto high = net.op("Exp", {low});
+    net[high] = some_values(3);
+    if (net.bad()) {
+      for (float& value : net[high]) value += 0.5F;
+    }
+  });
+  CHECK(trial.compared().verdict("Default/Tanh-op0", "output:0") == Verdict::kClose);
+  CHECK(trial.compared().verdict("Default/Exp-op0", "output:0") == Verdict::kDiffer);
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
+}
+
+TEST_CASE("an operator behind a root is one itself when its inputs are equal bit for bit") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(net.bad() ? -2.5F : -2.0F)});
+    const auto sign = net.op("Sign", {y});  // gets rid of the difference
+    const auto z = net.op("Exp", {sign});
+    if (net.bad()) net[z][2] += 1;
+  });
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0", "value Default/Exp-op0"});
+}
+
+TEST_CASE("an operator that jumps is judged with equal inputs only") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x});
+    if (net.bad()) net[y][5] += 1e-6F;  // rounding
+    const auto sign = net.op("Sign", {y});
+    if (net.bad()) net[sign][5] *= -1;
+  });
+  CHECK(trial.compared().verdict("Default/Sign-op0", "output:0") == Verdict::kDiffer);
+  CHECK(trial.roots().empty());
+}
+
+TEST_CASE("a file that was deleted is bridged: what its operator wrote is what another one read") {
+  const Trial trial([](MadeNet& net) {
+    const MadeChain made = made_chain(net, net.bad() ? 2.5F : 2.0F);
+    if (net.bad()) net.hide_output(made.product);
+    net.op("Neg", {made.relu});
+  });
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
+}
+
+TEST_CASE("for an output that was not dumped the input stands that it became") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    if (net.bad()) net[y][5] += 0.25F;
+    net.hide_output(y);
+    net.op("ReLU", {y});
+  });
+  CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
+}
+
+TEST_CASE("an output that differs although all who read it got what they should is no root") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+    const auto right = net[y];
+    const auto z = net.op("ReLU", {y});
+    if (net.bad()) {
+      net[y][5] += 9;  // written over before it was dumped
+      net.show_input(z, 0, right);
+    }
+  });
+  CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kDiffer);
+  CHECK(trial.roots().empty());
+}
+
+TEST_CASE("an input whose file was deleted is judged by what wrote it") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.input("x")});
+    const auto z = net.op("Mul", {y, net.constant(2)});
+    if (net.bad()) {
+      net.hide_input(z, 0);
+      net[z][5] += 0.25F;
+    }
+  });
+  REQUIRE(trial.roots() == Texts{"value Default/Mul-op0"});
+  CHECK(trial.root().confidence == Approx(0.7));
+}
+
+TEST_CASE("an input that a reshape for free has brought into another shape is compared") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.input("x")});
+    const auto z = net.op("Mul", {y, net.constant(2)});
+    if (net.bad()) net.shape_input(z, 0, {4, 4});
+  });
+  CHECK(trial.compared().verdict("Default/Mul-op0", "input:0") == Verdict::kSame);
+  CHECK(trial.roots().empty());
+}
+
+TEST_CASE("of a collective operation the ranks whose own inputs agree are no roots") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+        if (net.bad() && net.rank() == 1) net[y][5] += 0.25F;
+        const auto all = net.op("AllReduce", {y});
+        if (net.bad()) net[all][5] += net.rank() == 1 ? 0.0F : 0.25F;
+        net.op("ReLU", {all});
+      },
+      {.ranks = 2});
+  REQUIRE(trial.roots() == Texts{"value Default/Mul-op0"});
+  CHECK(trial.root().place.rank == 1);
+}
+
+TEST_CASE("a whole side in float16 has no root, and a fault in it has one") {
+  const Trial::Build build = [](MadeNet& net) {
+    auto y = net.op("Exp", {net.input("x")});
+    for (int i = 0; i < 12; ++i)
+      y = net.op("Add", {net.op("Mul", {y, net.constant(1.25F)}), net.weight("w" + std::to_string(i))});
+    net.op("ReLU", {y});
+  };
+  const Trial healthy(build, {.half_candidate = true});
+  CHECK(healthy.roots().empty());
+  CHECK(healthy.compared().count(Verdict::kClose) > 10);
+  CHECK(healthy.compared().count(Verdict::kDiffer) == 0);
+  const Trial faulty(
+      [&](MadeNet& net) {
+        const auto x = net.input("x");
+        const auto y = net.op("Exp", {x});
+        if (net.bad()) net[y][5] += 0.25F;
+        net.op("ReLU", {net.op("Mul", {y, net.constant(2)})});
+      },
+      {.half_candidate = true});
+  CHECK(faulty.roots() == Texts{"value Default/Exp-op0"});
+}
+
+TEST_CASE("one cast to float16 is named, within the tolerance; casts throughout are no fault") {
+  const auto cast = [](int casts) {
+    return [=](MadeNet& net) {
+      auto y = net.input("x");
+      for (int i = 0; i < 12; ++i) {
+        y = net.op("Mul", {y, net.weight("w" + std::to_string(i))});
+        if (net.bad() && i % 6 == 5 && (casts > 1 || i == 5)) net.narrow_input(y, 0);
+        if (net.bad() && casts > 1) net.narrow_input(y, 1);
+      }
+    };
+  };
+  const Trial one(cast(1));
+  REQUIRE(one.roots() == Texts{"value Default/Mul-op5"});
+  CHECK(one.root().reason == "it reads float16 where the reference has float32");
+  CHECK(one.root().confidence == Approx(0.6));
+  CHECK(one.compared().count(Verdict::kDiffer) == 0);
+  CHECK(Trial(cast(12)).roots().empty());
+}
+
+TEST_CASE("without an IR edges are found by values, with less confidence") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const MadeChain made = made_chain(net);
+        auto shown = net[made.product];
+        if (net.bad()) {
+          net[made.sum][5] += 0.25F;
+          net[made.relu] = net[made.sum];
+        }
+      },
+      {.ir = false});
+  CHECK(trial.compared().report().flow == FlowKind::kValues);
+  REQUIRE(trial.roots() == Texts{"value Default_Add-op0"});
+  CHECK(trial.root().confidence == Approx(0.9));
+}
+
+TEST_CASE("without an IR and without inputs there is nothing but the order") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const MadeChain made = made_chain(net, net.bad() ? 3.0F : 2.0F);
+        for (const auto op : {made.product, made.sum}) {
+          net.hide_input(op, 0);
+          net.hide_input(op, 1);
+        }
+        net.hide_input(made.relu, 0);
+      },
+      {.ir = false});
+  CHECK(trial.compared().report().flow == FlowKind::kOrder);
+  REQUIRE(trial.roots() == Texts{"value Default_Mul-op0"});
+  CHECK(trial.root().confidence <= 0.6);
+}
+
+}  // namespace msdump

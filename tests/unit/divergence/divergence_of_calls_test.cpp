@@ -1,0 +1,112 @@
+// The search for roots in dumps of msprobe: no IR, edges by values, modules around calls, backward calls.
+#include "support/catch.h"
+#include "support/made_calls.h"
+
+namespace msdump {
+namespace {
+
+Values times(Values values, float factor) {
+  for (float& value : values) value *= factor;
+  return values;
+}
+Values with_error(Values values, float error) {
+  values[5] += error;
+  return values;
+}
+
+const std::string kLayer = "Module.fc.Linear.forward.0";
+
+}  // namespace
+
+TEST_CASE("msprobe: a module is explained by the call inside it that diverges") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = with_error(times(x, 2), calls.bad() ? 0.5F : 0.0F);
+    calls.ran("Functional.linear.0.forward", {x}, {y}, kLayer);
+    calls.ran(kLayer, {x}, {y});
+    calls.ran("Functional.relu.0.forward", {y}, {times(y, 3)});
+  });
+  CHECK(trial.compared().report().flow == FlowKind::kValues);
+  REQUIRE(trial.roots() == Texts{"value Functional.linear.0.forward"});
+  CHECK(trial.root().confidence == Approx(0.9));
+  CHECK(trial.root().downstream == 4);
+}
+
+TEST_CASE("msprobe: a module is the root when no call inside it was dumped") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = with_error(times(x, 2), calls.bad() ? 0.5F : 0.0F);
+    calls.ran(kLayer, {x}, {y});
+    calls.ran("Functional.relu.0.forward", {y}, {times(y, 3)});
+  });
+  CHECK(trial.roots() == Texts{"value " + kLayer});
+}
+
+TEST_CASE("msprobe: a module is explained by a call that only one side has inside it") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = times(x, 2), z = with_error(y, 0.5F);
+    calls.ran("Functional.linear.0.forward", {x}, {y}, kLayer);
+    if (calls.bad()) calls.ran("Functional.dropout.0.forward", {y}, {z}, kLayer);
+    calls.ran(kLayer, {x}, {calls.bad() ? z : y});
+    calls.ran("Functional.relu.0.forward", {calls.bad() ? z : y}, {times(calls.bad() ? z : y, 3)});
+  });
+  CHECK(trial.roots() == Texts{"value Functional.dropout.0.forward"});
+}
+
+TEST_CASE("msprobe: a call that only the reference has is missing") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), y = times(x, 2), z = with_error(y, 0.5F);
+    calls.ran("Functional.linear.0.forward", {x}, {y});
+    if (!calls.bad()) calls.ran("Functional.add.0.forward", {y}, {z});
+    calls.ran("Functional.relu.0.forward", {calls.bad() ? y : z}, {times(calls.bad() ? y : z, 3)});
+  });
+  CHECK(trial.roots() == Texts{"missing Functional.add.0.forward"});
+}
+
+TEST_CASE("msprobe: a backward call depends on what its forward call saw") {
+  const auto build = [](bool forward_differs) {
+    return [=](MadeCalls& calls) {
+      const Values x = some_values(calls.bad() && forward_differs ? 1.5F : 1.0F), gradient = some_values(0.1F);
+      calls.ran("Functional.gelu.0.forward", {x}, {times(x, 2)});
+      calls.ran("Functional.gelu.0.backward", {gradient}, {with_error(gradient, calls.bad() ? 0.05F : 0.0F)});
+    };
+  };
+  // What went into the forward call differs: the gradient may, too.
+  const CallTrial behind(build(true));
+  CHECK(behind.roots() == Texts{"input Functional.gelu.0.forward"});
+  // It does not: the backward call is guilty.
+  const CallTrial guilty(build(false));
+  CHECK(guilty.roots() == Texts{"value Functional.gelu.0.backward"});
+}
+
+TEST_CASE("msprobe: gradients of parameters are made by another entry and are no roots") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), gradient = some_values(0.1F);
+    calls.ran("Functional.linear.0.forward", {x}, {times(x, 2)}, kLayer);
+    calls.ran(kLayer, {x}, {times(x, 2)});
+    calls.ran("Functional.linear.0.backward", {gradient}, {with_error(gradient, calls.bad() ? 0.05F : 0.0F)},
+              "Module.fc.Linear.backward.0");
+    calls.ran("Module.fc.Linear.parameters_grad.0", {}, {with_error(gradient, calls.bad() ? 0.04F : 0.01F)});
+  });
+  CHECK(trial.roots() == Texts{"value Functional.linear.0.backward"});
+}
+
+TEST_CASE("msprobe: an input of unknown origin is the input, while nothing before it differs") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), other = some_values(calls.bad() ? 4.0F : 3.0F);
+    calls.ran("Functional.relu.0.forward", {x}, {times(x, 2)});
+    calls.ran("Functional.linear.0.forward", {other}, {times(other, 2)});
+  });
+  REQUIRE(trial.roots() == Texts{"input Functional.linear.0.forward"});
+  CHECK(trial.root().confidence == Approx(0.5));
+}
+
+TEST_CASE("tensors of one value prove no edge") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values ones(16, 1.0F), x = some_values();
+    calls.ran("Torch.ones.0.forward", {x}, {ones});
+    calls.ran("Functional.relu.0.forward", {ones}, {with_error(ones, calls.bad() ? 0.5F : 0.0F)});
+  });
+  CHECK(trial.compared().report().flow == FlowKind::kOrder);
+  CHECK(trial.roots() == Texts{"value Functional.relu.0.forward"});
+}
+
+}  // namespace msdump
