@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "check/check_junit.h"
 #include "check/check_rows.h"
-#include "check/check_run.h"
 #include "check/check_shown.h"
 #include "check/check_text.h"
+#include "check/opened_check.h"
 #include "check/trend.h"
 #include "check/values/value_rules.h"
 #include "dump/index/near_miss.h"
@@ -51,10 +51,7 @@ class Check : public Command {
 
   void declare(CLI::App& app) override {
     add_dump_options(app, options_.graph.dump);
-    app.add_option("--ir", options_.graph.ir,
-                   "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dump")
-        ->type_name("PATH...")
-        ->group(kInputGroup);
+    add_ir_option(app, options_.graph.ir, "search in and next to the dump");
     add_selection_options(app, options_.graph.selection);
     declare_rules(app);
     app.add_flag("--first", options_.first,
@@ -69,7 +66,6 @@ class Check : public Command {
         ->type_name("FILE")
         ->group(kOutputGroup);
     add_report_options(app, options_.form);
-    add_jobs_option(app, options_.graph.jobs);
   }
 
   ExitCode run(Session& session) override {
@@ -79,9 +75,9 @@ class Check : public Command {
       throw UsageError("--trend judges nothing: it takes neither --rule nor --rules");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
-    Result<std::unique_ptr<CheckRun>> opened = open_check(session, options_);
+    Result<std::unique_ptr<OpenedCheck>> opened = open_check(session, options_);
     if (!opened) return session.end_with(opened.error());
-    CheckRun& run = **opened;
+    OpenedCheck& run = **opened;
     if (run.side.tensors->empty() || !any_chosen(run)) return end_without_tensors(session, run);
     return options_.trend ? print_trend(session, run) : check(session, run);
   }
@@ -108,12 +104,12 @@ class Check : public Command {
         ->group(kRuleGroup);
   }
 
-  static bool any_chosen(const CheckRun& run) {
+  static bool any_chosen(const OpenedCheck& run) {
     return std::any_of(run.chosen.begin(), run.chosen.end(), [](bool one) { return one; });
   }
 
   // Ascend writes them whether or not tensors are dumped.
-  static bool has_overflow_records(const CheckRun& run) {
+  static bool has_overflow_records(const OpenedCheck& run) {
     const auto& files = run.catalogue().index.files();
     return std::any_of(files.begin(), files.end(),
                        [](const IndexedFile& file) { return kind_in_tree(file) == FileKind::kOpdebug; });
@@ -131,7 +127,7 @@ class Check : public Command {
   }
 
   // Nothing was selected, or there are no tensors: then overflows and what is missing are all there is to tell.
-  ExitCode end_without_tensors(Session& session, CheckRun& run) const {
+  ExitCode end_without_tensors(Session& session, OpenedCheck& run) const {
     const bool tells = !run.catalogue().list.failures().empty() || has_overflow_records(run);
     if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
     const ExitCode code = conclude_listing(session, run.catalogue());
@@ -151,7 +147,7 @@ class Check : public Command {
   }
 
   // A dump without tensors: how it was set up.
-  static void note_settings(Session& session, const CheckRun& run) {
+  static void note_settings(Session& session, const OpenedCheck& run) {
     std::vector<Error> unread;
     const check::DumpSettings settings = check::settings_of(run.catalogue().index, unread);
     if (settings.path.empty()) return;
@@ -162,8 +158,8 @@ class Check : public Command {
     session.messages.note(text + "; nothing that ran was among these");
   }
 
-  ExitCode check(Session& session, CheckRun& run) const {
-    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+  ExitCode check(Session& session, OpenedCheck& run) const {
+    const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
     std::vector<Error> before = run.opened.loaded->failures;
     for (const Error& error : run.catalogue().list.failures()) before.push_back(error);
     Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
@@ -173,7 +169,7 @@ class Check : public Command {
     const check::CheckInput input{*run.runs, run.rules, *places, before, run.chosen};
     auto report =
         options_.first ? check::check_first(input, *run.facts, context) : check::check_all(input, *run.facts, context);
-    session.progress.stop();
+    session.context.progress.stop();
     if (!report) return session.end_with(report.error());
     run.report = std::move(*report);
     const Status published = publish(session, run, true);
@@ -185,12 +181,12 @@ class Check : public Command {
   }
 
   // To the terminal or pipe, and as JUnit.
-  Status publish(Session& session, const CheckRun& run, bool printed) const {
+  Status publish(Session& session, const OpenedCheck& run, bool printed) const {
     if (printed) print(session, run);
     return options_.junit.empty() ? Status() : write_junit(run, options_.junit, options_.fail_level, options_.first);
   }
 
-  void print(Session& session, const CheckRun& run) const {
+  void print(Session& session, const OpenedCheck& run) const {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first && run.report.first) return;
@@ -210,8 +206,8 @@ class Check : public Command {
                       plural(shown.inputs, "input")));
   }
 
-  ExitCode print_trend(Session& session, CheckRun& run) const {
-    const check::ReadContext context{*run.opened.pool, session.cancel, &session.progress};
+  ExitCode print_trend(Session& session, OpenedCheck& run) const {
+    const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
     std::vector<uint32_t> wanted;
     const std::vector<check::TrendSeries> all = check::series_by_step(*run.runs);
     size_t series_chosen = 0;
@@ -224,7 +220,7 @@ class Check : public Command {
       }
     }
     const Status read = run.facts->read(wanted, context);
-    session.progress.stop();
+    session.context.progress.stop();
     if (!read) return session.end_with(read.error());
     run.report.failures = run.facts->failures();
     if (options_.form == report::Form::kTable) {
@@ -243,7 +239,7 @@ class Check : public Command {
     return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  void print_trend_rows(Session& session, const CheckRun& run, const std::vector<uint32_t>& tensors,
+  void print_trend_rows(Session& session, const OpenedCheck& run, const std::vector<uint32_t>& tensors,
                         size_t series) const {
     const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
     for (const uint32_t tensor : tensors) {
@@ -255,13 +251,13 @@ class Check : public Command {
   }
 
   // True when there are any.
-  static bool say_failures(Session& session, const CheckRun& run) {
+  static bool say_failures(Session& session, const OpenedCheck& run) {
     const bool failed = report_graph_failures(session, run.opened, Choices::kSilent);
     for (const Error& error : run.report.failures) session.messages.error(error);
     return failed || !run.report.failures.empty();
   }
 
-  ExitCode conclude(Session& session, const CheckRun& run) const {
+  ExitCode conclude(Session& session, const OpenedCheck& run) const {
     const bool failed = say_failures(session, run);
     if (options_.first && !run.report.first) {
       const size_t blind = run.facts->count_without_values(), read = run.facts->count_read();
@@ -282,7 +278,7 @@ class Check : public Command {
   }
 
   // Nothing but notes, which the table leaves out.
-  [[nodiscard]] bool hides_all(const CheckRun& run) const {
+  [[nodiscard]] bool hides_all(const OpenedCheck& run) const {
     const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
     return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
   }
@@ -290,7 +286,7 @@ class Check : public Command {
   [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
 
   // What came into the operators that were asked for has no row of its own.
-  [[nodiscard]] bool first_counts(const CheckRun& run) const {
+  [[nodiscard]] bool first_counts(const OpenedCheck& run) const {
     if (!run.report.first) return false;
     const check::FirstNonfinite& first = *run.report.first;
     const bool overflow = first.kind == check::FirstNonfinite::Kind::kOverflow;

@@ -19,13 +19,13 @@ using check::Finding;
 constexpr size_t kLinesOfCase = 100;
 
 // Operators of one type are a group; what is about no operator is of the tree.
-std::string group_of(const CheckRun& run, uint32_t op) {
+std::string group_of(const OpenedCheck& run, uint32_t op) {
   const std::string_view type = run.op_type(op);
   if (op == check::kNone) return "tree";
   return type.empty() ? "operators without a type" : std::string(type);
 }
 
-std::string line_of(const CheckRun& run, const Finding& finding) {
+std::string line_of(const OpenedCheck& run, const Finding& finding) {
   std::string text(check::name_of(finding.severity));
   if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
   if (finding.step) text += fmt::format(", step {}", *finding.step);
@@ -42,14 +42,14 @@ std::string line_of(const CheckRun& run, const Finding& finding) {
   return text;
 }
 
-std::string lines_of(const CheckRun& run, const std::vector<const Finding*>& findings) {
+std::string lines_of(const OpenedCheck& run, const std::vector<const Finding*>& findings) {
   std::string text;
   for (size_t i = 0; i < findings.size() && i < kLinesOfCase; ++i) text += line_of(run, *findings[i]) + "\n";
   if (findings.size() > kLinesOfCase) text += fmt::format("and {} more\n", findings.size() - kLinesOfCase);
   return text;
 }
 
-report::JunitCase case_of(const CheckRun& run, const check::RuleInfo& rule, const std::string& group,
+report::JunitCase case_of(const OpenedCheck& run, const check::RuleInfo& rule, const std::string& group,
                           const std::vector<const Finding*>& findings, check::Severity fail_level) {
   report::JunitCase one;
   one.name = group;
@@ -70,7 +70,7 @@ report::JunitCase case_of(const CheckRun& run, const check::RuleInfo& rule, cons
 
 }  // namespace
 
-Status write_junit(const CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first) {
+Status write_junit(const OpenedCheck& run, const std::string& path, check::Severity fail_level, bool only_first) {
   std::set<std::string> groups;
   for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
     if (run.chosen[tensor] && run.runs->op_of(tensor) != check::kNone)

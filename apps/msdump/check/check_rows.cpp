@@ -24,7 +24,7 @@ struct ShownRecord {
   Shape shape;
 };
 
-void complete(const CheckRun& run, uint32_t tensor, ShownRecord& shown) {
+void complete(const OpenedCheck& run, uint32_t tensor, ShownRecord& shown) {
   shown.record = run.runs->record(tensor);
   const uint32_t op = run.runs->op_of(tensor);
   if (op != kNone) {
@@ -44,14 +44,14 @@ void complete(const CheckRun& run, uint32_t tensor, ShownRecord& shown) {
   record.shape = &shown.shape;
 }
 
-report::Object identity_of_tensor(const CheckRun& run, uint32_t tensor) {
+report::Object identity_of_tensor(const OpenedCheck& run, uint32_t tensor) {
   ShownRecord shown;
   complete(run, tensor, shown);
   return identity_object(run.catalogue().index, shown.record);
 }
 
 // Of what is about no tensor: the same keys, with what the name of its file says.
-report::Object identity_of_place(const CheckRun& run, const Finding& finding) {
+report::Object identity_of_place(const OpenedCheck& run, const Finding& finding) {
   report::Object object;
   const DumpIndex& index = run.catalogue().index;
   NameFacts name;
@@ -89,7 +89,7 @@ void add_facts(report::Object& object, const check::TensorFacts& facts) {
   object.add("finite", facts.known() ? report::Value(facts.is_finite()) : report::Value());
 }
 
-report::List tensors_value(const CheckRun& run, const std::vector<uint32_t>& tensors) {
+report::List tensors_value(const OpenedCheck& run, const std::vector<uint32_t>& tensors) {
   report::List list;
   for (const uint32_t tensor : tensors) {
     const NameFacts& name = run.runs->record(tensor).name;
@@ -139,7 +139,7 @@ report::Column number_column(const char* key, bool shown) {
           }};
 }
 
-bool several(const CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
+bool several(const OpenedCheck& run, std::optional<int64_t> FolderIdentity::*number) {
   std::set<std::optional<int64_t>> seen;
   for (const IndexedFolder& folder : run.catalogue().index.folders()) {
     if (folder.identity.*number) seen.insert(folder.identity.*number);
@@ -149,7 +149,7 @@ bool several(const CheckRun& run, std::optional<int64_t> FolderIdentity::*number
 
 }  // namespace
 
-report::Row finding_row(const CheckRun& run, const Finding& finding) {
+report::Row finding_row(const OpenedCheck& run, const Finding& finding) {
   report::Row row = finding.tensor == kNone ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
   row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
@@ -157,7 +157,7 @@ report::Row finding_row(const CheckRun& run, const Finding& finding) {
   return row;
 }
 
-std::vector<report::Column> finding_columns(const CheckRun& run) {
+std::vector<report::Column> finding_columns(const OpenedCheck& run) {
   std::vector<report::Column> columns = {{"severity", "severity"}, {"kind", "kind"}};
   columns.push_back(number_column("rank", several(run, &FolderIdentity::rank)));
   columns.push_back(number_column("graph", false));
@@ -178,7 +178,7 @@ std::vector<report::Column> finding_columns(const CheckRun& run) {
   return columns;
 }
 
-report::Object check_summary(const CheckRun& run) {
+report::Object check_summary(const OpenedCheck& run) {
   report::Object summary;
   const auto tensors = std::count(run.chosen.begin(), run.chosen.end(), true);
   summary.add("tensors", tensors).add("tensors_read", run.facts->count_read());
@@ -189,7 +189,7 @@ report::Object check_summary(const CheckRun& run) {
   return summary;
 }
 
-report::Value first_value(const CheckRun& run) {
+report::Value first_value(const OpenedCheck& run) {
   if (!run.report.first) return {};
   const check::FirstNonfinite& first = *run.report.first;
   const TensorRecord& record = run.runs->record(first.tensor);
@@ -214,13 +214,13 @@ report::Value first_value(const CheckRun& run) {
   return object;
 }
 
-std::vector<report::Object> check_failure_objects(const CheckRun& run) {
+std::vector<report::Object> check_failure_objects(const OpenedCheck& run) {
   std::vector<report::Object> objects = graph_failure_objects(run.opened);
   for (const Error& error : run.report.failures) objects.push_back(relative_failure(run.catalogue().index, error));
   return objects;
 }
 
-report::Row trend_row(const CheckRun& run, uint32_t tensor) {
+report::Row trend_row(const OpenedCheck& run, uint32_t tensor) {
   report::Row row = identity_of_tensor(run, tensor);
   add_facts(row, (*run.facts)[tensor]);
   return row;
@@ -242,7 +242,7 @@ std::vector<report::Column> trend_columns() {
   return columns;
 }
 
-report::Row trend_line(const CheckRun& run, const check::TrendSeries& series) {
+report::Row trend_line(const OpenedCheck& run, const check::TrendSeries& series) {
   std::vector<std::optional<double>> norms;
   for (const uint32_t tensor : series.tensors) {
     const check::TensorFacts& facts = (*run.facts)[tensor];
@@ -266,7 +266,7 @@ report::Row trend_line(const CheckRun& run, const check::TrendSeries& series) {
   return row;
 }
 
-std::vector<report::Column> trend_line_columns(const CheckRun& run) {
+std::vector<report::Column> trend_line_columns(const OpenedCheck& run) {
   const auto& tensors = *run.side.tensors;
   const bool loops =
       std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.occurrence > 0; });

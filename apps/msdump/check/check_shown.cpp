@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kRowsShown = 40;
 
 // An input that is not finite, of which the table has the output that it was.
-bool repeats_its_maker(const CheckRun& run, const check::Finding& finding) {
+bool repeats_its_maker(const OpenedCheck& run, const check::Finding& finding) {
   const bool special =
       finding.kind == check::info(check::RuleId::kNan).name || finding.kind == check::info(check::RuleId::kInf).name;
   if (!special || finding.tensor == check::kNone || run.runs->role(finding.tensor) != check::Role::kInput) return false;
@@ -26,7 +26,7 @@ bool repeats_its_maker(const CheckRun& run, const check::Finding& finding) {
 
 }  // namespace
 
-ShownFindings shown_findings(const CheckRun& run, const ShownKinds& kinds) {
+ShownFindings shown_findings(const OpenedCheck& run, const ShownKinds& kinds) {
   const bool every = !kinds.table || kinds.all;
   ShownFindings shown;
   for (const check::Finding& finding : run.report.findings) {

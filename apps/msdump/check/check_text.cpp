@@ -40,7 +40,7 @@ std::string specials_text(const TensorFacts& facts) {
 }
 
 // "input 0 float32 -89.1 .. 93.2", "output 0 float32 24 +inf of 96, the others 0 .. 3e+38"
-std::string tensor_text(const CheckRun& run, uint32_t tensor) {
+std::string tensor_text(const OpenedCheck& run, uint32_t tensor) {
   const NameFacts& name = run.runs->record(tensor).name;
   const TensorFacts& facts = (*run.facts)[tensor];
   std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
@@ -54,7 +54,7 @@ std::string tensor_text(const CheckRun& run, uint32_t tensor) {
   return range.empty() ? text : fmt::format("{}, the others {}", text, range);
 }
 
-std::string tensors_text(const CheckRun& run, const std::vector<uint32_t>& tensors) {
+std::string tensors_text(const OpenedCheck& run, const std::vector<uint32_t>& tensors) {
   std::string text;
   for (size_t i = 0; i < std::min(tensors.size(), kTensorsShown); ++i)
     text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
@@ -69,7 +69,7 @@ std::string place_text(const Identity& identity) {
   return text;
 }
 
-std::string heading(const CheckRun& run, const FirstNonfinite& first) {
+std::string heading(const OpenedCheck& run, const FirstNonfinite& first) {
   switch (first.kind) {
     case FirstNonfinite::Kind::kOverflow: return "the first overflow";
     case FirstNonfinite::Kind::kInput: return "the first NaN or infinity came in from outside";
@@ -81,7 +81,7 @@ std::string heading(const CheckRun& run, const FirstNonfinite& first) {
 }
 
 // "nan 6, inf 2"
-std::string kinds_text(const CheckRun& run, check::Severity severity) {
+std::string kinds_text(const OpenedCheck& run, check::Severity severity) {
   std::string text;
   for (const check::RuleInfo& rule : check::all_rules()) {
     const auto count = std::count_if(run.report.findings.begin(), run.report.findings.end(), [&](const auto& finding) {
@@ -94,7 +94,7 @@ std::string kinds_text(const CheckRun& run, check::Severity severity) {
 
 }  // namespace
 
-std::string first_text(const CheckRun& run) {
+std::string first_text(const OpenedCheck& run) {
   if (!run.report.first) return {};
   const FirstNonfinite& first = *run.report.first;
   const Identity identity = identity_of(run.catalogue().index, run.runs->record(first.tensor));
@@ -109,7 +109,7 @@ std::string first_text(const CheckRun& run) {
   return text;
 }
 
-std::string hints_text(const CheckRun& run) {
+std::string hints_text(const OpenedCheck& run) {
   std::string text;
   std::set<std::string> seen;
   for (const check::Finding& finding : run.report.findings) {
@@ -120,7 +120,7 @@ std::string hints_text(const CheckRun& run) {
   return text;
 }
 
-std::string check_summary_text(const CheckRun& run) {
+std::string check_summary_text(const OpenedCheck& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
   std::string text = plural(tensors, "tensor");
   std::string parts;

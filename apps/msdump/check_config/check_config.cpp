@@ -79,7 +79,6 @@ class CheckConfig : public Command {
         ->type_name("KEY")
         ->group(kOutputGroup);
     add_report_options(app, form_);
-    add_jobs_option(app, jobs_);
     device_option_ = app.get_option("--device");
     framework_option_ = app.get_option("--framework");
     explain_option_ = app.get_option("--explain");
@@ -97,7 +96,7 @@ class CheckConfig : public Command {
     }
     for (const Error& error : resolved->missing) fail(session, why_missing(error));
     for (const std::string& path : resolved->paths) {
-      if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+      if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
       check(session, path, graph ? &graph->graph : nullptr);
     }
     print(session);
@@ -137,16 +136,16 @@ class CheckConfig : public Command {
     if (framework_option_->count() > 0) target_.framework = framework_;
     target_.diagnostic_path = environment("MS_DIAGNOSTIC_DATA_PATH").value_or("");
     if (names_files()) {
-      MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(files_, session.cancel));
+      MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(files_, session.context.cancel));
       MSDUMP_CHECK_OK(check_list(resolved));
       return resolved;
     }
     const std::string variable = environment("MINDSPORE_DUMP_CONFIG").value_or("");
     if (variable.empty() && environment("MSDUMP_DUMP").value_or("") != "")  // as -d would have named it
-      return resolve_existing(files_, session.cancel);
+      return resolve_existing(files_, session.context.cancel);
     if (variable.empty()) throw UsageError("name a configuration", "msdump check-config data_dump.json");
     files_.positionals = {variable};
-    return resolve_existing(files_, session.cancel);
+    return resolve_existing(files_, session.context.cancel);
   }
 
   [[nodiscard]] bool names_files() const { return !files_.options.empty() || !files_.positionals.empty(); }
@@ -168,9 +167,7 @@ class CheckConfig : public Command {
 
   Result<LoadedGraph> load(Session& session) const {
     MSDUMP_TRY(const IrSearch search, find_ir(nullptr, ir_));
-    MSDUMP_TRY(const unsigned jobs, jobs_of(jobs_));
-    WorkerPool pool(jobs);
-    MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, {pool, session.cancel}));
+    MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, {session.context.pool, session.context.cancel}));
     for (const Error& failure : loaded.failures) session.messages.warning(failure);
     if (loaded.graph.size() == 0) return fail_no_ir();
     return loaded;
@@ -194,7 +191,7 @@ class CheckConfig : public Command {
   }
 
   void check(Session& session, const std::string& path, const OpGraph* graph) {
-    auto text = read_config(path, session.cancel);
+    auto text = read_config(path, session.context.cancel);
     if (!text && text.error().code == ErrorCode::kCancelled) return;
     if (!text) return fail(session, text.error());
     CheckedFile file{path, std::move(*text), {}, {}, {}};
@@ -284,7 +281,6 @@ class CheckConfig : public Command {
   const CLI::Option *device_option_ = nullptr, *framework_option_ = nullptr, *explain_option_ = nullptr;
   std::vector<std::string> ir_;
   std::string key_;
-  uint32_t jobs_ = 0;
   report::Form form_ = report::Form::kTable;
   std::vector<CheckedFile> checked_;
   std::vector<report::Object> failures_;

@@ -29,7 +29,6 @@ struct ConvertRequest {
   bool list_formats = false, list_dtypes = false;
   SelectionOptions selection;
   report::Form form = report::Form::kTable;
-  uint32_t jobs = 0;
 };
 
 constexpr std::array kRefused = {
@@ -93,7 +92,6 @@ class Convert : public Command {
         ->group(kOutputGroup);
     app.add_flag("--list-dtypes", request_.list_dtypes, "Print the element types there are and what becomes of each")
         ->group(kOutputGroup);
-    add_jobs_option(app, request_.jobs);
   }
 
   // msaccucmp's `-v 1|2` and `--version 1|2` name a version of its dump file format; ours is read from the file.
@@ -116,13 +114,11 @@ class Convert : public Command {
     if (request_.out.empty()) {
       throw UsageError("option '--out' is required", "msdump convert -d DUMP -out OUT");
     }
-    const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.cancel);
+    const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.context.cancel);
     if (!dumps) return session.end_with(dumps.error());
-    const Result<unsigned> jobs = jobs_of(request_.jobs);
-    if (!jobs) return session.end_with(jobs.error());
     const Result<Selection> selection = Selection::compile(request_.selection);
     if (!selection) return session.end_with(selection.error());
-    return convert_dumps(session, *dumps, *selection, *jobs);
+    return convert_dumps(session, *dumps, *selection);
   }
 
  private:
@@ -163,20 +159,19 @@ class Convert : public Command {
         ->group(kConversionGroup);
   }
 
-  ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection,
-                         unsigned jobs) {
-    const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.cancel});
+  ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
+    const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
     if (!index) return session.end_with(index.error());
     // People who convert want the files; the rows are for scripts, for plans and for those who ask.
     const bool rows =
         request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
     ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
                          request_.out);
-    WorkerPool pool(jobs);
     request_.options.out = request_.out;
     const Result<ConvertSummary> summary =
-        convert(*index, selection, request_.options, {pool, session.cancel, report, &session.progress});
-    session.progress.stop();
+        convert(*index, selection, request_.options,
+                {session.context.pool, session.context.cancel, report, &session.context.progress});
+    session.context.progress.stop();
     if (!summary) return session.end_with(summary.error());
     report.finish(*summary);
     return conclude(session, *index, selection, *summary);

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "diff/diff_options.h"
 #include "diff/diff_profile.h"
+#include "diff/diff_result.h"
 #include "diff/diff_rows.h"
-#include "diff/diff_run.h"
 #include "diff/diff_text.h"
 #include "frame/usage.h"
 #include "shared/parallel_rows.h"
@@ -65,7 +65,7 @@ class Diff : public Command {
       (void)session.end_with(rules.error());
       return ExitCode::kUsage;
     }
-    Result<DiffRun> run = run_diff(session, options_, *rules);
+    Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
@@ -78,7 +78,7 @@ class Diff : public Command {
 
  private:
   // Nothing was selected, or one side holds no tensors.
-  static ExitCode end_without_rows(Session& session, const DiffRun& run) {
+  static ExitCode end_without_rows(Session& session, const DiffResult& run) {
     report_failures(session, run.a->catalogue());
     report_failures(session, run.b->catalogue());
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
@@ -89,24 +89,24 @@ class Diff : public Command {
     return ExitCode::kNo;
   }
 
-  Status write_baseline(const DiffRun& run) const {
+  Status write_baseline(const DiffResult& run) const {
     Baseline baseline;
     for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
     return baseline.write(options_.new_baseline);
   }
 
-  void print(Session& session, const DiffRun& run) const {
+  void print(Session& session, const DiffResult& run) const {
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run));
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }
 
-  [[nodiscard]] bool is_shown(const DiffRun& run, uint32_t row) const {
+  [[nodiscard]] bool is_shown(const DiffResult& run, uint32_t row) const {
     return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
   }
 
-  void print_rows(Session& session, const DiffRun& run) const {
+  void print_rows(Session& session, const DiffResult& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const bool limited = options_.form == report::Form::kTable && !options_.all;
     std::vector<uint32_t> shown;
@@ -114,7 +114,7 @@ class Diff : public Command {
                  [&](uint32_t row) { return is_shown(run, row); });
     const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
     shown.resize(shown.size() - left_out);
-    write_rows(*sink, *run.b->opened.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
+    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     std::vector<report::Object> failures = failure_objects_of(run);
@@ -123,7 +123,7 @@ class Diff : public Command {
     if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
   }
 
-  void print_closer(Session& session, const DiffRun& run) const {
+  void print_closer(Session& session, const DiffResult& run) const {
     size_t shown = 0;
     for (const uint32_t row : run.rows) {
       const std::string text = counts_as_difference(run, row) ? closer_text(run, row) : std::string();
@@ -133,7 +133,7 @@ class Diff : public Command {
     }
   }
 
-  static std::vector<report::Object> failure_objects_of(const DiffRun& run) {
+  static std::vector<report::Object> failure_objects_of(const DiffResult& run) {
     std::vector<report::Object> objects = graph_failure_objects(run.a->opened);
     for (report::Object& object : graph_failure_objects(run.b->opened)) objects.push_back(std::move(object));
     for (const Error& error : run.failures) objects.push_back(report::failure_object(error));
@@ -141,7 +141,7 @@ class Diff : public Command {
   }
 
   // Only where it may be wrong.
-  static void note_numbering(Session& session, const DiffRun& run) {
+  static void note_numbering(Session& session, const DiffResult& run) {
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       if (side->side.graph == nullptr || side->opened.joined->numbering.confidence >= 1) continue;
       session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
@@ -150,7 +150,7 @@ class Diff : public Command {
     }
   }
 
-  ExitCode conclude(Session& session, const DiffRun& run) const {
+  ExitCode conclude(Session& session, const DiffResult& run) const {
     const bool failed_a = report_graph_failures(session, run.a->opened, Choices::kSilent);
     const bool failed_b = report_graph_failures(session, run.b->opened, Choices::kSilent);
     note_numbering(session, run);

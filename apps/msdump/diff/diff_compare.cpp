@@ -15,8 +15,8 @@ namespace {
 // What is done with one pair.
 class Comparison {
  public:
-  Comparison(Session& session, const DiffOptions& options, const DiffRules& rules, const DiffRun& run)
-      : session_(session), options_(options), rules_(rules), run_(run), no_partner_(run) {
+  Comparison(const RunContext& context, const DiffOptions& options, const DiffRules& rules, const DiffResult& run)
+      : context_(context), options_(options), rules_(rules), run_(run), no_partner_(run, context.pool) {
     coarsest_ = coarser_throughout(run.a->side, run.b->side, run.pairing);
   }
 
@@ -61,7 +61,7 @@ class Comparison {
     more.any_shape = of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) &&
                      run_.b->side.graph != nullptr;
     return diff_records({*run_.a->side.index, *run_.a->tables}, of_a(pair), {*run_.b->side.index, *run_.b->tables},
-                        of_b(pair), tolerance, {*run_.b->opened.pool, session_.cancel}, more);
+                        of_b(pair), tolerance, {context_.pool, context_.cancel}, more);
   }
 
   // The worst elements with both values.
@@ -73,7 +73,7 @@ class Comparison {
     const bool mismatch = outcome.diff.verdict == Verdict::kNan;
     if (options_.worst > 0 || options_.by_axis || mismatch) {
       const SecondLookOptions look{std::max<size_t>(options_.worst, mismatch ? 1 : 0), options_.by_axis};
-      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, session_.cancel));
+      MSDUMP_TRY(outcome.extras.look, look_again(left, right, outcome.diff, look, context_.cancel));
     }
     std::vector<WorstElement>& worst = outcome.extras.look.worst;
     if (mismatch && !worst.empty()) {
@@ -85,10 +85,10 @@ class Comparison {
     return {};
   }
 
-  Session& session_;
+  const RunContext& context_;
   const DiffOptions& options_;
   const DiffRules& rules_;
-  const DiffRun& run_;
+  const DiffResult& run_;
   const NoPartner no_partner_;
   std::optional<DType> coarsest_;
 };
@@ -98,7 +98,7 @@ bool has_elements(const DiffSide& side, uint32_t tensor) {
 }
 
 // Tables are read one beside the other, not when the first row of each is wanted.
-void read_tables(const CancelToken& cancel, DiffRun& run) {
+void read_tables(const RunContext& context, DiffResult& run) {
   struct Wanted {
     StatisticTables* tables;
     const TensorRecord* record;
@@ -114,8 +114,8 @@ void read_tables(const CancelToken& cancel, DiffRun& run) {
   }
   std::vector<Wanted> tables;
   for (const auto& [key, one] : wanted) tables.push_back(one);
-  run.b->opened.pool->parallel_for(static_cast<int64_t>(tables.size()), [&](int64_t i) {
-    if (cancel.cancelled()) return;
+  context.pool.parallel_for(static_cast<int64_t>(tables.size()), [&](int64_t i) {
+    if (context.cancel.cancelled()) return;
     const Wanted& one = tables[static_cast<size_t>(i)];
     one.tables->read_table_of(*one.record);
   });
@@ -123,7 +123,7 @@ void read_tables(const CancelToken& cancel, DiffRun& run) {
 
 // Rows that one worker compares before it takes others: many of statistics, few of tensors. Where each piece begins, and
 // the end.
-std::vector<size_t> pieces_of(const DiffRun& run) {
+std::vector<size_t> pieces_of(const DiffResult& run) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;
   constexpr size_t kRows = 64;
   std::vector<size_t> pieces = {0};
@@ -141,16 +141,16 @@ std::vector<size_t> pieces_of(const DiffRun& run) {
 
 }  // namespace
 
-void compare_all(Session& session, const DiffOptions& options, const DiffRules& rules, DiffRun& run) {
+void compare_all(const RunContext& context, const DiffOptions& options, const DiffRules& rules, DiffResult& run) {
   run.diffs.resize(run.pairing.tensors.size());
   run.extras.resize(run.pairing.tensors.size());
-  read_tables(session.cancel, run);
-  const Comparison comparison(session, options, rules, run);
+  read_tables(context, run);
+  const Comparison comparison(context, options, rules, run);
   const std::vector<size_t> pieces = pieces_of(run);
   const auto compare_piece = [&](int64_t piece) {
     std::vector<Error> failures;
     const auto place = static_cast<size_t>(piece);
-    for (size_t row = pieces[place]; row < pieces[place + 1] && !session.cancel.cancelled(); ++row) {
+    for (size_t row = pieces[place]; row < pieces[place + 1] && !context.cancel.cancelled(); ++row) {
       const uint32_t tensor = run.rows[row];
       Result<Comparison::Outcome> outcome = comparison.compare(tensor);
       if (outcome) {
@@ -163,10 +163,10 @@ void compare_all(Session& session, const DiffOptions& options, const DiffRules& 
     }
     return failures;
   };
-  run.b->opened.pool->ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
-                                  [&](int64_t, std::vector<Error>&& failures) {
-                                    for (Error& failure : failures) run.failures.push_back(std::move(failure));
-                                  });
+  context.pool.ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
+                           [&](int64_t, std::vector<Error>&& failures) {
+                             for (Error& failure : failures) run.failures.push_back(std::move(failure));
+                           });
 }
 
 }  // namespace msdump::cli

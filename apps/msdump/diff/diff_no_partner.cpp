@@ -7,9 +7,9 @@
 
 namespace msdump::cli {
 
-NoPartner::NoPartner(const DiffRun& run)
+NoPartner::NoPartner(const DiffResult& run, WorkerPool& pool)
     : run_(run),
-      nearest_(nearest_names(run.pairing, *run.b->opened.pool)),
+      nearest_(nearest_names(run.pairing, pool)),
       a_(other_side("candidate", *run.a)),
       b_(other_side("reference", *run.b)) {}
 

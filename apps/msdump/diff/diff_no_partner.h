@@ -12,13 +12,13 @@
 #include <tuple>
 #include <vector>
 
-#include "diff/diff_run.h"
+#include "diff/diff_result.h"
 
 namespace msdump::cli {
 
 class NoPartner {
  public:
-  explicit NoPartner(const DiffRun& run);
+  NoPartner(const DiffResult& run, WorkerPool& pool);
 
   // Of a pair with one tensor.
   [[nodiscard]] TensorDiff explain(const TensorPair& pair) const;
@@ -36,7 +36,7 @@ class NoPartner {
   static Other other_side(std::string_view called, const DiffSide& side);
   static const std::string* unreadable_in(const Other& there, const Identity& identity);
 
-  const DiffRun& run_;
+  const DiffResult& run_;
   std::vector<uint32_t> nearest_;  // by operator: of the other side, or kNoOperator
   Other a_, b_;
 };

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "frame/usage.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 namespace {
@@ -76,10 +77,7 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
   add_side(app, "--b-rank", options.rank_b, "Of the reference only this rank");
   add_side(app, "--a-step", options.step_a, "Of the candidate only this step");
   add_side(app, "--b-step", options.step_b, "Of the reference only this step");
-  app.add_option("--ir", options.ir,
-                 "IR of the run: files (text or protobuf), folders or globs; found by itself in and beside the dumps")
-      ->type_name("PATH...")
-      ->group(kInputGroup);
+  add_ir_option(app, options.ir, "search in and next to each dump");
   app.add_option(
          "--map", options.map,
          "Which name of the candidate is which of the reference: two columns of CSV, or msprobe's data, cell, api "
@@ -101,7 +99,6 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
   app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
   app.add_flag("--all", options.all, "In the table also the tensors that agree")->group(kOutputGroup);
   add_report_options(app, options.form);
-  add_jobs_option(app, options.jobs);
 }
 
 void check_diff_options(DiffOptions& options) {

@@ -29,7 +29,6 @@ struct DiffOptions {
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
   report::Form form = report::Form::kTable;
-  uint32_t jobs = 0;
 };
 void declare_diff_options(CLI::App& app, DiffOptions& options);
 

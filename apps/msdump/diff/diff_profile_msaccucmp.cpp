@@ -22,7 +22,7 @@ void refuse_other_options(const ProfileOptions& profile, const DiffOptions& opti
     throw UsageError("--io and --slot do not go with --profile msaccucmp, which writes all tensors of an operator");
 }
 
-Result<Catalogue> open_side(Session& session, const DiffOptions& options, bool is_candidate) {
+Result<Catalogue> open_side(const RunContext& context, const DiffOptions& options, bool is_candidate) {
   DumpOptions dump;
   dump.options = {is_candidate ? options.paths.front() : options.paths.back()};
   SelectionOptions selection = options.selection;
@@ -30,7 +30,7 @@ Result<Catalogue> open_side(Session& session, const DiffOptions& options, bool i
   const std::string& step = is_candidate ? options.step_a : options.step_b;
   if (!rank.empty()) selection.rank = rank;
   if (!step.empty()) selection.step = step;
-  return open_catalogue(session, {dump, selection, {Headers::kAll}, options.jobs});
+  return open_catalogue(context, {dump, selection, {Headers::kAll}});
 }
 
 MsaccucmpSide side_of(const Catalogue& catalogue) {
@@ -76,9 +76,9 @@ bool was_listed(const Catalogue& catalogue, const Error& error) {
 
 ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options) {
   refuse_other_options(profile, options);
-  const auto a = open_side(session, options, true);
+  const auto a = open_side(session.context, options, true);
   if (!a) return session.end_with(a.error());
-  const auto b = open_side(session, options, false);
+  const auto b = open_side(session.context, options, false);
   if (!b) return session.end_with(b.error());
   for (const Catalogue* const side : {&*a, &*b}) {
     if (holds_nothing(*side)) return conclude_listing(session, *side);
@@ -86,7 +86,8 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
   if (nothing_chosen(*a) && nothing_chosen(*b)) return conclude_listing(session, *a);
   MsaccucmpCounts counts;
   const Status written = write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
-    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(*a), side_of(*b), {*a->pool, session.cancel}, sink));
+    MSDUMP_TRY(counts,
+               write_msaccucmp_result(side_of(*a), side_of(*b), {session.context.pool, session.context.cancel}, sink));
     return {};
   });
   if (!written) return session.end_with(written.error());

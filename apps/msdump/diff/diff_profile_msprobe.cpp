@@ -69,9 +69,9 @@ Status take_map(const std::string& map, MsprobeCompareOptions& options) {
   return {};
 }
 
-class Run {
+class ProfileWriter {
  public:
-  Run(Session& session, const ProfileOptions& profile, const DiffOptions& options)
+  ProfileWriter(Session& session, const ProfileOptions& profile, const DiffOptions& options)
       : session_(session), profile_(profile), options_(options) {}
 
   Result<ExitCode> run(const MsprobeCompareOptions& compare) {
@@ -84,17 +84,16 @@ class Run {
               .with_path(target)
               .with_hint("-out DIR writes all of them; --rank N chooses one"));
     }
-    MSDUMP_TRY(const unsigned jobs, jobs_of(options_.jobs));
-    WorkerPool pool(jobs);
-    for (const MsprobeJsonPair& pair : pairs) MSDUMP_CHECK_OK(compare_one(pair, compare, pool));
+    for (const MsprobeJsonPair& pair : pairs) MSDUMP_CHECK_OK(compare_one(pair, compare));
     return conclude(pairs.size());
   }
 
  private:
-  Status compare_one(const MsprobeJsonPair& pair, const MsprobeCompareOptions& compare, WorkerPool& pool) {
+  Status compare_one(const MsprobeJsonPair& pair, const MsprobeCompareOptions& compare) {
     return write_profile_file(session_, profile_, pair.result_name, [&](const ProfileSink& sink) -> Status {
       MSDUMP_TRY(const MsprobeCompareCounts counts,
-                 write_msprobe_result(pair.target, pair.golden, compare, {pool, session_.cancel}, sink));
+                 write_msprobe_result(pair.target, pair.golden, compare,
+                                      {session_.context.pool, session_.context.cancel}, sink));
       rows_ += counts.rows;
       warnings_ += counts.warning;
       errors_ += counts.error;
@@ -129,7 +128,7 @@ ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, co
   compare.pandas2 = pandas2;
   compare.fuzzy = profile.fuzzy;
   if (const Status taken = take_map(options.map, compare); !taken) return session.end_with(taken.error());
-  const auto code = Run(session, profile, options).run(compare);
+  const auto code = ProfileWriter(session, profile, options).run(compare);
   return code ? *code : session.end_with(code.error());
 }
 

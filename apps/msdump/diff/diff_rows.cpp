@@ -62,7 +62,7 @@ report::List axes_value(const ErrorAxes& axes) {
 }
 
 // The place in the data flow, or in msprobe's order; unknown where only names tell of operators.
-report::Value order_value(const DiffRun& run, uint32_t pair) {
+report::Value order_value(const DiffResult& run, uint32_t pair) {
   const OpPair& op = run.pairing.operators[pair];
   const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
     if (place == kNoOperator) return false;
@@ -73,7 +73,7 @@ report::Value order_value(const DiffRun& run, uint32_t pair) {
   return any ? report::Value(pair) : report::Value();
 }
 
-report::Object evidence_entry(const DiffRun& run, uint32_t tensor) {
+report::Object evidence_entry(const DiffResult& run, uint32_t tensor) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
   const NameFacts& name = run.record_of(pair).name;
@@ -84,7 +84,7 @@ report::Object evidence_entry(const DiffRun& run, uint32_t tensor) {
   return entry;
 }
 
-report::Object divergence_object(const DiffRun& run, const Divergence& root) {
+report::Object divergence_object(const DiffResult& run, const Divergence& root) {
   const auto found = run.operator_in_graph(root.op);
   const OpPair& pair = run.pairing.operators[root.op];
   const SequencedOp& op = pair.b != kNoOperator ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
@@ -111,18 +111,18 @@ report::Object divergence_object(const DiffRun& run, const Divergence& root) {
 // One pass for all: the diffs of a large run are in no cache.
 using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 
-VerdictCounts counts_of(const DiffRun& run) {
+VerdictCounts counts_of(const DiffResult& run) {
   VerdictCounts counts{};
   for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
   return counts;
 }
 
-uint64_t count_compared(const DiffRun& run, const VerdictCounts& counts) {
+uint64_t count_compared(const DiffResult& run, const VerdictCounts& counts) {
   return run.rows.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
          counts[static_cast<size_t>(Verdict::kSkipped)];
 }
 
-uint64_t count_accepted(const DiffRun& run) {
+uint64_t count_accepted(const DiffResult& run) {
   return static_cast<uint64_t>(
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
 }
@@ -153,7 +153,7 @@ std::string dtypes_cell(const report::Row& row) {
 
 }  // namespace
 
-std::vector<report::Column> diff_columns(const DiffRun& run) {
+std::vector<report::Column> diff_columns(const DiffResult& run) {
   std::vector<report::Column> columns{{"verdict", "verdict"}, {"rank", ""}, {"graph", ""}, {"step", ""}, {"order", ""}};
   std::set<std::optional<int64_t>> ranks, steps;
   for (const uint32_t row : run.rows) {
@@ -194,7 +194,7 @@ std::vector<report::Column> diff_columns(const DiffRun& run) {
   return columns;
 }
 
-report::Object diff_row(const DiffRun& run, uint32_t tensor, const DiffOptions& options) {
+report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const OpPair& op = run.pairing.operators[pair.op];
   const TensorDiff& diff = run.diffs[tensor];
@@ -221,18 +221,18 @@ report::Object diff_row(const DiffRun& run, uint32_t tensor, const DiffOptions& 
   return row;
 }
 
-report::List divergences_value(const DiffRun& run) {
+report::List divergences_value(const DiffResult& run) {
   report::List list;
   for (const Divergence& root : run.divergence.roots) list.emplace_back(divergence_object(run, root));
   return list;
 }
 
-uint64_t count_of(const DiffRun& run, Verdict verdict) {
+uint64_t count_of(const DiffResult& run, Verdict verdict) {
   return static_cast<uint64_t>(
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; }));
 }
 
-Verdict verdict_over_all(const DiffRun& run) {
+Verdict verdict_over_all(const DiffResult& run) {
   if (std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
     return Verdict::kDiffer;
   const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
@@ -241,7 +241,7 @@ Verdict verdict_over_all(const DiffRun& run) {
   return all_same ? Verdict::kSame : Verdict::kClose;
 }
 
-report::Object diff_summary(const DiffRun& run, size_t failed) {
+report::Object diff_summary(const DiffResult& run, size_t failed) {
   report::Object summary;
   const VerdictCounts counts = counts_of(run);
   summary.add("compared", count_compared(run, counts));
@@ -251,7 +251,7 @@ report::Object diff_summary(const DiffRun& run, size_t failed) {
   return summary;
 }
 
-std::string summary_text(const DiffRun& run) {
+std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
   std::string text = plural(count_compared(run, counts), "tensor") + " compared";
   std::string parts;

@@ -48,7 +48,7 @@ std::optional<double> error_of(const TensorDiff& diff) {
 }
 
 // "input 0 differ (relative error 0.83, worst 0.41 against 0.02 at [3,1])"
-std::string tensor_text(const DiffRun& run, uint32_t tensor) {
+std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   const NameFacts& name = run.record_of(run.pairing.tensors[tensor]).name;
   const TensorDiff& diff = run.diffs[tensor];
   std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, name_of(diff.verdict));
@@ -60,7 +60,7 @@ std::string tensor_text(const DiffRun& run, uint32_t tensor) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-std::string tensors_text(const DiffRun& run, const std::vector<uint32_t>& tensors) {
+std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors) {
   std::string text;
   for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
     text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
@@ -75,7 +75,7 @@ std::string place_text(const Divergence& root) {
   return text;
 }
 
-std::string root_text(const DiffRun& run, const Divergence& root) {
+std::string root_text(const DiffResult& run, const Divergence& root) {
   const bool enters = !root.parameter.empty();
   const std::string name =
       enters ? fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op))
@@ -93,7 +93,7 @@ std::string root_text(const DiffRun& run, const Divergence& root) {
 }
 
 // Is all that it shows in the baseline?
-bool is_accepted(const DiffRun& run, const Divergence& root) {
+bool is_accepted(const DiffResult& run, const Divergence& root) {
   const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
   const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
   const auto accepted = [&](uint32_t tensor) { return run.extras[tensor].accepted; };
@@ -102,7 +102,7 @@ bool is_accepted(const DiffRun& run, const Divergence& root) {
 
 }  // namespace
 
-std::string divergence_text(const DiffRun& run) {
+std::string divergence_text(const DiffResult& run) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) {
     if (!is_accepted(run, root)) roots.push_back(&root);
@@ -119,7 +119,7 @@ std::string divergence_text(const DiffRun& run) {
   return escaped(text);
 }
 
-std::string pair_text(const DiffRun& run) {
+std::string pair_text(const DiffResult& run) {
   const TensorDiff& diff = run.diffs[run.rows.front()];
   std::string text = fmt::format("{}{}\n", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
   const auto line = [&](std::string_view label, const std::string& value) {
@@ -136,7 +136,7 @@ std::string pair_text(const DiffRun& run) {
   return escaped(text);
 }
 
-std::string closer_text(const DiffRun& run, uint32_t tensor) {
+std::string closer_text(const DiffResult& run, uint32_t tensor) {
   const SecondLook& look = run.extras[tensor].look;
   if (look.worst.empty() && look.axes.axes.empty()) return {};
   std::string text = fmt::format("{} {}\n", run.op_name(run.pairing.tensors[tensor].op), tensor_text(run, tensor));

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "diff/diff_run.h"
+#include "diff/diff_result.h"
 
 namespace msdump::cli {
 
 // The first roots; how many more there are. When something differs and nothing stands out, that.
-[[nodiscard]] std::string divergence_text(const DiffRun& run);
+[[nodiscard]] std::string divergence_text(const DiffResult& run);
 // All metrics of the one pair, one a line.
-[[nodiscard]] std::string pair_text(const DiffRun& run);
+[[nodiscard]] std::string pair_text(const DiffResult& run);
 // The worst elements and the axes, where they were asked for.
-[[nodiscard]] std::string closer_text(const DiffRun& run, uint32_t tensor);
+[[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor);
 [[nodiscard]] std::string metrics_text();
 
 }  // namespace msdump::cli

@@ -17,7 +17,7 @@
 #include "graph/load/ir_files.h"
 #include "graph/op_name.h"
 #include "shared/graph_rows.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 namespace {
@@ -77,7 +77,6 @@ class FindOp : public Command {
     app.add_flag("-0,--print0", paths_, "Print the paths of the tensor files only, each once, ended by a NUL byte")
         ->group(kOutputGroup);
     add_report_options(app, form_);
-    add_jobs_option(app, options_.jobs);
   }
 
   ExitCode run(Session& session) override {
@@ -88,13 +87,13 @@ class FindOp : public Command {
       if (!query) return session.end_with(query.error());
       asked_.queries.push_back(std::move(*query));
     }
-    Result<OpenedGraph> opened = open_graph(session, options_, {only_line(), Headers::kWhereNeeded});
+    Result<OpenedGraph> opened = open_graph(session.context, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
     Answer answer = find(session, *opened);
     opened->add_failures(std::move(answer.failures));
     if (answer.found.empty() && only_line() && !opened->catalogue) {
       // What is near has to be said.
-      if (const Status read = read_other_lines(session, *opened); !read) return session.end_with(read.error());
+      if (const Status read = read_other_lines(session.context, *opened); !read) return session.end_with(read.error());
     }
     if (opened->graph().size() == 0) return end_without_graph(session, *opened);
     return paths_ ? print_paths(session, *opened, answer) : print_rows(session, *opened, answer);
@@ -167,7 +166,7 @@ class FindOp : public Command {
   [[nodiscard]] Answer find(const Session& session, const OpenedGraph& opened) const {
     Answer answer;
     for (const LineHit& hit : hits_of(opened)) {
-      if (session.cancel.cancelled()) break;
+      if (session.context.cancel.cancelled()) break;
       if (!opened.selects(hit.op)) {
         ++answer.unselected;
         continue;
@@ -258,7 +257,7 @@ class FindOp : public Command {
     size_t files = 0;
     for (const Found& one : answer.found) {
       files += one.files.tensors.size();
-      if (session.cancel.cancelled() || !sink->row(row_of(opened, one))) break;  // the stream remembers why
+      if (session.context.cancel.cancelled() || !sink->row(row_of(opened, one))) break;  // the stream remembers why
     }
     report::Object summary;
     summary.add("operators", answer.found.size()).add("files", files);

@@ -21,10 +21,10 @@ namespace {
 
 constexpr size_t kNarrowestHelp = 60, kWidestHelp = 100;
 
-// One run of the program: the streams, and who speaks on them.
-class Run {
+// The process from arguments to exit code: the streams, and who speaks on them.
+class Program {
  public:
-  Run(const std::vector<std::string>& arguments, const Streams& streams)
+  Program(const std::vector<std::string>& arguments, const Streams& streams)
       : arguments_(arguments),
         facts_(look_at_terminal(streams.out, streams.err)),
         out_(streams.out, facts_.out_tty),
@@ -88,7 +88,10 @@ class Run {
     configure_messages(general);
     progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
     const Log log(console_, general.verbosity);
-    Session session{info, tree_, general, facts_, out_, messages_, progress_, process_cancel_token()};
+    const Result<unsigned> jobs = jobs_of(general.jobs);
+    if (!jobs) throw UsageError(jobs.error().message, jobs.error().hint);
+    WorkerPool pool(info.works ? *jobs : 1);
+    Session session{info, tree_, general, facts_, out_, messages_, {pool, process_cancel_token(), progress_}};
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);
@@ -188,7 +191,7 @@ const CommandTree::Entry& CommandTree::find(std::string_view name) const {
 }
 
 ExitCode run(const std::vector<std::string>& arguments, const Streams& streams) {
-  return Run(arguments, streams).guarded();
+  return Program(arguments, streams).guarded();
 }
 
 }  // namespace msdump::cli

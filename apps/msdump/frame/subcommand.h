@@ -19,6 +19,7 @@
 #include "frame/progress.h"
 #include "frame/terminal.h"
 #include "io/cancel.h"
+#include "io/worker_pool.h"
 #include "report/row_sink.h"
 #include "shared/options.h"
 
@@ -54,7 +55,14 @@ struct RefusedOption {
   std::string_view hint;
 };
 
-// All a running command needs of the outside.
+// What work needs: threads, a way to stop, somebody who watches. Nothing here prints.
+struct RunContext {
+  WorkerPool& pool;  // made once, from -j
+  CancelToken& cancel;
+  Progress& progress;
+};
+
+// What a command prints with, and the context it hands to its work.
 struct Session {
   const CommandInfo& command;
   const CommandTree& tree;
@@ -62,8 +70,7 @@ struct Session {
   const TerminalFacts& terminal;
   Output& out;
   Messages& messages;
-  Progress& progress;
-  CancelToken& cancel;
+  RunContext context;
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,

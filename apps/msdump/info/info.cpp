@@ -49,7 +49,6 @@ class Info : public Command {
         ->group(kOutputGroup);
     add_tensor_options(app, request_.selection);
     add_report_options(app, request_.form);
-    add_jobs_option(app, request_.jobs);
   }
 
   ExitCode run(Session& session) override {

@@ -190,7 +190,7 @@ std::string title_of(const FileFacts& facts) {
 }  // namespace
 
 InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index) {
-  FileFacts facts = read_file_facts(index, index.files().front(), task.session.cancel);
+  FileFacts facts = read_file_facts(index, index.files().front(), task.session.context.cancel);
   for (const Error& problem : index.problems()) task.fail(problem);
   for (const Error& problem : facts.problems) task.fail(problem, &index);
   add_to_summary(index, facts, task.summary);

@@ -81,7 +81,7 @@ class Printer {
 // An error only when the run is to end.
 Result<InfoRow> look_at(InfoTask& task, const std::string& path) {
   const bool folder = path_kind(path) == PathKind::kDirectory;
-  auto index = DumpIndex::build({path}, {{}, &task.session.cancel, &task.pool});
+  auto index = DumpIndex::build({path}, {{}, &task.session.context.cancel, &task.session.context.pool});
   if (!index) return fail(std::move(index).error());
   return folder ? tree_row(task, path, *index) : file_row(task, path, *index);
 }
@@ -110,19 +110,16 @@ void InfoTask::fail(const Error& error, const DumpIndex* index) {
 }
 
 ExitCode run_info(Session& session, const InfoRequest& request) {
-  auto resolved = resolve_existing(request.dump, session.cancel);
+  auto resolved = resolve_existing(request.dump, session.context.cancel);
   if (!resolved) return session.end_with(resolved.error());
-  const auto jobs = jobs_of(request.jobs);
-  if (!jobs) return session.end_with(jobs.error());
   const auto selection = Selection::compile(request.selection);
   if (!selection) return session.end_with(selection.error());
-  WorkerPool pool(*jobs);
-  InfoTask task{session, request, *selection, pool};
+  InfoTask task{session, request, *selection};
   for (const Error& error : resolved->missing) task.fail(error);
   Printer printer(task, resolved->paths);
   for (const std::string& path : resolved->paths) {
     auto row = look_at(task, path);
-    if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+    if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
     if (!row) {
       task.fail(row.error());
     } else if (!printer.print(std::move(*row))) {

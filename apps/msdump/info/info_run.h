@@ -18,7 +18,6 @@ struct InfoRequest {
   SelectionOptions selection;  // io and slot
   bool values = false;
   std::string slice;  // empty: everything
-  uint32_t jobs = 0;
   report::Form form = report::Form::kTable;
 };
 
@@ -47,7 +46,6 @@ struct InfoTask {
   Session& session;
   const InfoRequest& request;
   const Selection& selection;
-  WorkerPool& pool;
   InfoSummary summary = {};
   std::vector<report::Object> failures = {};
   ExitCode code = ExitCode::kOk;

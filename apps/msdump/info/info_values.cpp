@@ -75,7 +75,7 @@ void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, 
   for (size_t i = 0; i < facts.tensors.size(); ++i) {
     const StoredTensor& tensor = facts.tensors[i];
     if (tensor.problem || !task.selection.matches_tensor(tensor.io, tensor.slot)) continue;
-    if (task.session.cancel.cancelled()) return;
+    if (task.session.context.cancel.cancelled()) return;
     ++chosen;
     last = i;
     const auto shown = read_values(task, index, facts, i);

@@ -47,13 +47,12 @@ class Ls : public Command {
     app.add_flag("-0,--print0", paths_, "Print the paths of the files only, each once, ended by a NUL byte")
         ->group(kOutputGroup);
     add_report_options(app, form_);
-    add_jobs_option(app, jobs_);
   }
 
   ExitCode run(Session& session) override {
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
     Result<Catalogue> catalogue =
-        open_catalogue(session, {dump_, selection_, {no_shape_ || paths_ ? Headers::kNone : Headers::kAll}, jobs_});
+        open_catalogue(session.context, {dump_, selection_, {no_shape_ || paths_ ? Headers::kNone : Headers::kAll}});
     if (!catalogue) return session.end_with(catalogue.error());
     return paths_ ? print_paths(session, *catalogue) : print_rows(session, *catalogue);
   }
@@ -72,7 +71,7 @@ class Ls : public Command {
   ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
     const auto sink = session.open_report(form_, catalogue.index.paths(), identity_columns());
     const auto& tensors = catalogue.list.tensors();
-    write_rows(*sink, *catalogue.pool, tensors.size(),
+    write_rows(*sink, session.context.pool, tensors.size(),
                [&](size_t i) { return identity_object(catalogue.index, tensors[i]); });
     (void)sink->finish({catalogue_summary(catalogue), failure_objects(catalogue), {}});
     return conclude(session, catalogue);
@@ -87,7 +86,6 @@ class Ls : public Command {
   SelectionOptions selection_;
   bool no_shape_ = false, paths_ = false;
   report::Form form_ = report::Form::kTable;
-  uint32_t jobs_ = 0;
 };
 
 const Registration kLsCommand{[] { return std::make_unique<Ls>(); }};

@@ -13,7 +13,7 @@
 #include "graph/lines/source_lines.h"
 #include "map_ir/map_ir_summary.h"
 #include "shared/graph_rows.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 namespace {
@@ -62,19 +62,18 @@ class MapIr : public Command {
     add_number(app, "--depth", depth_, 1, kMostHops, "With --around: how many operators away [default: 2]")
         ->group(kOutputGroup);
     add_report_options(app, form_);
-    add_jobs_option(app, options_.jobs);
   }
 
   ExitCode run(Session& session) override {
     if (dot_ && form_ != report::Form::kTable) throw UsageError("--dot is a form of its own; it goes with no other");
     if (!around_.empty() && !dot_) throw UsageError("--around goes with --dot only");
-    Result<OpenedGraph> opened = open_graph(session, options_, {});
+    Result<OpenedGraph> opened = open_graph(session.context, options_, {});
     if (!opened) return session.end_with(opened.error());
     if (opened->graph().size() == 0) return end_without_graph(session, *opened);
     if (dot_) return print_dot(session, *opened);
     if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
     if (prove_) prove(session, *opened);
-    if (session.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+    if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
     return print_rows(session, *opened);
   }
 
@@ -160,9 +159,9 @@ class MapIr : public Command {
     const auto& tensors = opened.catalogue->list.tensors();
     const ValueComparer comparer(opened.catalogue->index, tensors);
     proofs_.resize(graph.size());
-    opened.pool->parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
+    session.context.pool.parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
       const auto op = static_cast<OpId>(index);
-      if (session.cancel.cancelled() || !graph.has_kernel(op)) return;
+      if (session.context.cancel.cancelled() || !graph.has_kernel(op)) return;
       proofs_[op] = msdump::prove(comparer, tensors, opened.catalogue->index, graph, opened.joined->join, op);
     });
   }
@@ -284,18 +283,18 @@ class MapIr : public Command {
     const std::vector<std::vector<OpId>> todo = pieces(opened);
     size_t rows = 0;
     bool closed = false;  // the stream remembers why
-    opened.pool->ordered_for(
+    session.context.pool.ordered_for(
         static_cast<int64_t>(todo.size()),
         [&](int64_t piece) {
           std::vector<OperatorFiles> files;
           for (const OpId op : todo[static_cast<size_t>(piece)]) {
-            if (session.cancel.cancelled()) break;
+            if (session.context.cancel.cancelled()) break;
             files.push_back(files_of(opened, op, Detail::kHeaders));
           }
           return files;
         },
         [&](int64_t piece, std::vector<OperatorFiles>&& files) {
-          for (size_t i = 0; i < files.size() && !closed && !session.cancel.cancelled(); ++i) {
+          for (size_t i = 0; i < files.size() && !closed && !session.context.cancel.cancelled(); ++i) {
             closed = !sink.row(row_of(opened, todo[static_cast<size_t>(piece)][i], files[i]));
             opened.add_failures(std::move(files[i].failures));
             ++rows;

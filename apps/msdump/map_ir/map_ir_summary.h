@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/value.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 

@@ -39,23 +39,14 @@ void note_double_claims(Session& session, const Catalogue& catalogue) {
 
 }  // namespace
 
-Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request) {
-  MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, session.cancel));
-  MSDUMP_TRY(const unsigned jobs, jobs_of(request.jobs));
+Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request) {
+  MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, context.cancel));
   MSDUMP_TRY(Selection selection, Selection::compile(request.selection));
-  std::shared_ptr<WorkerPool> pool = request.pool ? request.pool : std::make_shared<WorkerPool>(jobs);
-  MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &session.cancel, pool.get()}));
-  return OpenedDump{std::move(pool), std::move(index), std::move(selection)};
-}
-
-Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& request) {
-  MSDUMP_TRY(OpenedDump dump, open_dump(session, request));
-  auto list =
-      TensorList::read(dump.index, dump.selection, request.list, {*dump.pool, session.cancel, &session.progress});
-  session.progress.stop();
+  MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &context.cancel, &context.pool}));
+  auto list = TensorList::read(index, selection, request.list, {context.pool, context.cancel, &context.progress});
+  context.progress.stop();
   if (!list) return fail(std::move(list).error());
-  return Catalogue{std::move(dump.pool), std::move(dump.index), std::move(dump.selection), request.selection,
-                   std::move(*list)};
+  return Catalogue{std::move(index), std::move(selection), request.selection, std::move(*list)};
 }
 
 report::Object catalogue_summary(const Catalogue& catalogue) {

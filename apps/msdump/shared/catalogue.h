@@ -2,7 +2,6 @@
 // TensorList; and what they say about it at the end.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "dump/index/tensor_list.h"
 #include "frame/exit_code.h"
 #include "frame/subcommand.h"
-#include "io/worker_pool.h"
 #include "report/value.h"
 #include "shared/options.h"
 
@@ -22,27 +20,17 @@ struct CatalogueRequest {
   const DumpOptions& dump;
   const SelectionOptions& selection;
   ListOptions list;
-  uint32_t jobs = 0;
   std::vector<std::string> excluded = {};  // folders not entered: an OUT inside the dump
-  std::shared_ptr<WorkerPool> pool = {};   // instead of one of its own with so many jobs
 };
 
 struct Catalogue {
-  std::shared_ptr<WorkerPool> pool;
   DumpIndex index;
   Selection selection;
   SelectionOptions asked;  // what `selection` was made of
   TensorList list;
 };
 
-// The dump as a whole, without asking files what they hold.
-struct OpenedDump {
-  std::shared_ptr<WorkerPool> pool;
-  DumpIndex index;
-  Selection selection;
-};
-Result<OpenedDump> open_dump(Session& session, const CatalogueRequest& request);
-Result<Catalogue> open_catalogue(Session& session, const CatalogueRequest& request);
+Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request);
 
 // tensors, bytes, ranks, graphs, steps, layout, framework_version, failed.
 [[nodiscard]] report::Object catalogue_summary(const Catalogue& catalogue);

@@ -5,7 +5,7 @@
 
 #include "report/row_sink.h"
 #include "report/value.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 

@@ -43,6 +43,9 @@ constexpr std::array kEnvironment = {
 }  // namespace
 
 void add_general_options(CLI::App& app, GeneralOptions& options) {
+  add_number(app, "-j,--jobs", options.jobs, 1, kMostJobs, "Threads; results do not depend on it")
+      ->default_str("the CPUs this process may use")
+      ->group(kGeneralGroup);
   app.add_flag("-q,--quiet", options.quiet, "Only results and errors")->group(kGeneralGroup);
   app.add_flag("-v,--verbose", options.verbosity, "Say more on stderr; twice: every file")->group(kGeneralGroup);
   add_choice(app, "--color", options.color, when_words(), {"choice", "Colour on stderr"})
@@ -108,12 +111,6 @@ void add_report_options(CLI::App& app, report::Form& form) {
   CLI::Option* csv = add("--csv", report::Form::kCsv, "Results as CSV");
   json->excludes(jsonl)->excludes(csv);
   jsonl->excludes(csv);
-}
-
-void add_jobs_option(CLI::App& app, uint32_t& jobs) {
-  add_number(app, "-j,--jobs", jobs, 1, kMostJobs, "Threads; results do not depend on it")
-      ->default_str("the CPUs this process may use")
-      ->group(kGeneralGroup);
 }
 
 Result<unsigned> jobs_of(uint32_t jobs) {

@@ -33,6 +33,7 @@ inline constexpr const char* kGeneralGroup = "General";
 struct GeneralOptions {
   bool quiet = false;
   int verbosity = 0;
+  uint32_t jobs = 0;  // 0 until given; see jobs_of
   When color = When::kAuto, progress = When::kAuto;
 };
 void add_general_options(CLI::App& app, GeneralOptions& options);
@@ -67,8 +68,7 @@ void add_selection_options(CLI::App& app, SelectionOptions& options);
 void add_tensor_options(CLI::App& app, SelectionOptions& options);
 void add_report_options(CLI::App& app, report::Form& form);
 
-// 0 until given; `jobs_of` then asks $MSDUMP_JOBS and the machine.
-void add_jobs_option(CLI::App& app, uint32_t& jobs);
+// $MSDUMP_JOBS, then the CPUs of this process, stand in for a -j that was not given.
 [[nodiscard]] Result<unsigned> jobs_of(uint32_t jobs);
 
 // A whole number from `least` on; nothing else is taken ("1e3", "0x10", "010" stay what they look like or are refused).

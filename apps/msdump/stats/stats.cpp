@@ -68,7 +68,6 @@ class Stats : public Command {
     add_selection_options(app, request_.selection);
     declare_output(app);
     add_report_options(app, request_.form);
-    add_jobs_option(app, request_.jobs);
   }
 
   ExitCode run(Session& session) override {

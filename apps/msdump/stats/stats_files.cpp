@@ -32,7 +32,8 @@ void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDir
     }
   }
   const stats::ComputeOptions options{task.dialect, task.request.arch, task.request.exact, wanted_of(task)};
-  const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};
+  const stats::ComputeContext context{task.session.context.pool, task.session.context.cancel,
+                                      &task.session.context.progress};
   stats::compute(task.catalogue.index, items, options, context,
                  [&](size_t item, Result<stats::TensorStatistics>&& result) {
                    const stats::TensorStatistics* statistics = outcome.take(*items[item].tensor, result);
@@ -85,7 +86,7 @@ ExitCode write_statistic_files(StatsTask& task) {
     outcome.fail(error);
     file.reset();
     stopped = true;
-    task.session.cancel.cancel();
+    task.session.context.cancel.cancel();
   };
   const auto close = [&] {
     if (!file) return;
@@ -125,7 +126,7 @@ ExitCode print_statistic_csv(StatsTask& task) {
       task, directories, outcome, [&](size_t, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
         if (!open) return;
         open = task.session.out.write(stats::row_line(style, task.catalogue.index, tensor, statistics)).has_value();
-        if (!open) task.session.cancel.cancel();  // the stream remembers why
+        if (!open) task.session.context.cancel.cancel();  // the stream remembers why
       });
   return outcome.conclude("");
 }

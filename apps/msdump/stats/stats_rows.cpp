@@ -166,7 +166,8 @@ ExitCode print_statistic_rows(StatsTask& task) {
     if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
   }
   const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
-  const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};
+  const stats::ComputeContext context{task.session.context.pool, task.session.context.cancel,
+                                      &task.session.context.progress};
   StatsOutcome outcome(task);
   Worst worst(request.top);
   stats::compute(task.catalogue.index, items, options, context, [&](size_t item, Result<TensorStatistics>&& result) {
@@ -176,7 +177,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
     if (request.top > 0) {
       worst.add(item, std::move(*result));
     } else if (!sink->row(rows.row(tensor, *statistics))) {
-      task.session.cancel.cancel();  // the stream remembers why
+      task.session.context.cancel.cancel();  // the stream remembers why
     }
   });
   if (request.top > 0) {

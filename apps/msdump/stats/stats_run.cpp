@@ -52,10 +52,10 @@ bool has_elements(const Catalogue& catalogue) {
 }  // namespace
 
 ExitCode run_stats(Session& session, const StatsRequest& request) {
-  CatalogueRequest wanted{request.dump, request.selection, {Headers::kWhereNeeded}, request.jobs};
+  CatalogueRequest wanted{request.dump, request.selection, {Headers::kWhereNeeded}};
   if (request.verify) wanted.list.headers = Headers::kAll;
   if (!request.out.empty()) wanted.excluded = {request.out};
-  Result<Catalogue> catalogue = open_catalogue(session, wanted);
+  Result<Catalogue> catalogue = open_catalogue(session.context, wanted);
   if (!catalogue) return session.end_with(catalogue.error());
   StatsTask task{session, request, *catalogue, nullptr, {}, {}};
   if (!catalogue->list.tensors().empty() && !has_elements(*catalogue) && catalogue->list.failures().empty()) {
@@ -127,7 +127,7 @@ std::vector<report::Object> StatsOutcome::failure_objects() const {
 
 ExitCode StatsOutcome::conclude(std::string_view what) {
   Session& session = task_.session;
-  session.progress.stop();
+  session.context.progress.stop();
   report_failures(session, task_.catalogue);
   if (interrupted_) return ExitCode::kOk;  // the frame turns the signal into the code
   const StatsRequest& request = task_.request;

@@ -24,7 +24,7 @@ struct StatsRequest {
   stats::HostArch arch = stats::HostArch::kX86;
   bool exact = false, in_place = false, force = false, verify = false, list_columns = false;
   bool fail_on_nan = false, fail_on_inf = false;
-  uint32_t top = 0, jobs = 0;
+  uint32_t top = 0;
   report::Form form = report::Form::kTable;
 };
 

@@ -49,7 +49,8 @@ Verification verify_with(StatsTask& task, const stats::Dialect& dialect, const s
     stored.push_back(&row);
   }
   const stats::ComputeOptions options{&dialect, task.request.arch, false, wanted_of_rows(rows)};
-  const stats::ComputeContext context{*task.catalogue.pool, task.session.cancel, &task.session.progress};
+  const stats::ComputeContext context{task.session.context.pool, task.session.context.cancel,
+                                      &task.session.context.progress};
   const stats::TextStyle style{&dialect, {}, false};
   stats::compute(task.catalogue.index, items, options, context, [&](size_t item, Result<TensorStatistics>&& result) {
     if (!result) {
@@ -63,7 +64,7 @@ Verification verify_with(StatsTask& task, const stats::Dialect& dialect, const s
     verification.unverifiable += comparison.unverifiable;
     if (!comparison.differences.empty()) verification.verdicts.push_back({items[item].tensor, std::move(comparison)});
   });
-  task.session.progress.stop();  // the next dialect begins anew
+  task.session.context.progress.stop();  // the next dialect begins anew
   return verification;
 }
 
@@ -130,7 +131,7 @@ class VerifyReport {
     row.add("column", text(column));
     row.add("stored", one_sided ? text(stored) : report::Value(stored));
     row.add("computed", one_sided ? text(computed) : report::Value(computed));
-    if (!sink_->row(row)) task_.session.cancel.cancel();
+    if (!sink_->row(row)) task_.session.context.cancel.cancel();
   }
 
   [[nodiscard]] std::string text() const {

@@ -11,7 +11,7 @@ ir_node 0 Add %para1_x Default/Add-op9 33 | ir_graph >two/rank_0/graphs/ms_outpu
 show msdump find-op --line net.py:33 -d one,two
 show msdump map-ir -d one -d two -q
 show msdump map-ir -q -d one/rank_0/Net/0/0,one/rank_0/Net/0/1
-show msdump map-ir -q --ir one/rank_0/graphs one/rank_0/graphs/*.ir one/./rank_0/graphs/ms_output_trace_code_graph_0.ir
+show msdump map-ir -q --ir one/rank_0/graphs --ir one/rank_0/graphs/ms_output_trace_code_graph_0.ir --ir one/./rank_0/graphs/ms_output_trace_code_graph_0.ir
 # A name as the files have it, and as the IR has it.
 msdump find-op 'Default_Add-op0' -d one --jsonl -q | jq -c '[.op_name, .files[0].op_name]'
 msdump find-op 'Default/Add-op7' -d one --jsonl -q | jq -c '[.op_name, .files[0].op_name]'

@@ -1,4 +1,4 @@
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -38,10 +38,10 @@ SelectionOptions only_tensors(const SelectionOptions& typed) {
   return tensors;
 }
 
-Status open_the_dump(Session& session, const GraphOptions& options, const GraphNeeds& needs, OpenedGraph& opened) {
+Status open_the_dump(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs,
+                     OpenedGraph& opened) {
   const SelectionOptions places = only_places(options.selection);
-  MSDUMP_TRY(Catalogue catalogue,
-             open_catalogue(session, {options.dump, places, {needs.headers}, options.jobs, {}, opened.pool}));
+  MSDUMP_TRY(Catalogue catalogue, open_catalogue(context, {options.dump, places, {needs.headers}}));
   opened.catalogue = std::move(catalogue);
   return {};
 }
@@ -99,13 +99,17 @@ bool has_dump(const GraphOptions& options) {
   return named || options.ir.empty() || (variable != nullptr && *variable != '\0');
 }
 
+void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise) {
+  app.add_option("--ir", paths,
+                 "IR of the run: a file (text or protobuf), folder or glob; may be repeated; default: " + otherwise)
+      ->allow_extra_args(false)  // "--ir G DUMP": the dump is no second IR
+      ->type_name("PATH")
+      ->group(kInputGroup);
+}
+
 void add_graph_options(CLI::App& app, GraphOptions& options) {
   add_dump_options(app, options.dump, "", DumpPositional::kNo);
-  app.add_option("--ir", options.ir,
-                 "IR of the run: files (text or protobuf), folders or globs, several after another; found by itself in "
-                 "and beside the dump. Without -d only the IR is read")
-      ->type_name("PATH...")
-      ->group(kInputGroup);
+  add_ir_option(app, options.ir, "search in and next to the dump. Without -d only the IR is read");
   add_selection_options(app, options.selection);
 }
 
@@ -154,29 +158,27 @@ bool OpenedGraph::selects(const TensorRecord& tensor) const {
          (tensor.name.slot.empty() || tensors.matches_tensor(tensor.name.io, tensor.name.slot));
 }
 
-Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs) {
+Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs) {
   OpenedGraph opened;
   MSDUMP_TRY(opened.operators, Selection::compile(only_operators(options.selection)));
   MSDUMP_TRY(opened.ranks, Selection::compile({.rank = options.selection.rank}));
   MSDUMP_TRY(opened.graphs, Selection::compile({.graph = options.selection.graph}));
   MSDUMP_TRY(opened.steps, Selection::compile({.step = options.selection.step}));
   MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
-  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
-  opened.pool = needs.pool ? needs.pool : std::make_shared<WorkerPool>(jobs);
-  if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(session, options, needs, opened));
+  if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(context, options, needs, opened));
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
   MSDUMP_TRY(*opened.loaded,
-             load_graph(opened.search.files, request_for(opened, needs), {*opened.pool, session.cancel}));
+             load_graph(opened.search.files, request_for(opened, needs), {context.pool, context.cancel}));
   if (opened.catalogue && opened.graph().size() > 0) {
     MSDUMP_TRY(Joined joined, join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(),
-                                         {*opened.pool, session.cancel}));
+                                         {context.pool, context.cancel}));
     opened.joined.emplace(std::move(joined));
   }
   return opened;
 }
 
-Status read_other_lines(Session& session, OpenedGraph& opened) {
-  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, {*opened.pool, session.cancel}));
+Status read_other_lines(const RunContext& context, OpenedGraph& opened) {
+  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, {context.pool, context.cancel}));
   return {};
 }
 

@@ -1,4 +1,4 @@
-#include "diff/diff_run.h"
+#include "diff/diff_result.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,16 +23,14 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
   return selection;
 }
 
-Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions& options, const std::string& path,
-                                            const SelectionOptions& selection,
-                                            const std::shared_ptr<WorkerPool>& pool) {
+Result<std::unique_ptr<DiffSide>> open_side(const RunContext& context, const DiffOptions& options,
+                                            const std::string& path, const SelectionOptions& selection) {
   GraphOptions graph;
   graph.dump.options = {path};
   graph.ir = options.ir;
   graph.selection = selection;
-  graph.jobs = options.jobs;
   auto side = std::make_unique<DiffSide>();
-  MSDUMP_TRY(side->opened, open_graph(session, graph, {{}, Headers::kAll, pool}));
+  MSDUMP_TRY(side->opened, open_graph(context, graph, {{}, Headers::kAll}));
   side->side.index = &side->catalogue().index;
   side->tables = std::make_unique<StatisticTables>(side->catalogue().index);
   side->side.tensors = &side->catalogue().list.tensors();
@@ -45,19 +43,17 @@ Result<std::unique_ptr<DiffSide>> open_side(Session& session, const DiffOptions&
 }
 
 // Both at once: a table is read by one thread, so that each side has one to itself.
-Status open_sides(Session& session, const DiffOptions& options, DiffRun& run) {
-  MSDUMP_TRY(const unsigned jobs, jobs_of(options.jobs));
-  const auto pool = std::make_shared<WorkerPool>(jobs);
+Status open_sides(const RunContext& context, const DiffOptions& options, DiffResult& run) {
   Result<std::unique_ptr<DiffSide>> a, b;
   std::atomic<bool> failed = false;
-  pool->parallel_for(2, [&](int64_t side) {
+  context.pool.parallel_for(2, [&](int64_t side) {
     if (side == 0) {
       const SelectionOptions selection = selection_of(options, options.rank_a, options.step_a);
-      a = open_side(session, options, options.paths.front(), selection, pool);
+      a = open_side(context, options, options.paths.front(), selection);
       failed = !a;
     } else if (!failed) {
       const SelectionOptions selection = selection_of(options, options.rank_b, options.step_b);
-      b = open_side(session, options, options.paths.back(), selection, pool);
+      b = open_side(context, options, options.paths.back(), selection);
     }
   });
   // Whichever failed first, it is the candidate's error that is told.
@@ -96,7 +92,7 @@ bool is_one_file(const DiffSide& side) {
   return side.catalogue().index.files().size() == 1 && side.catalogue().list.tensors().size() == 1;
 }
 
-bool is_selected(const DiffRun& run, const TensorPair& pair) {
+bool is_selected(const DiffResult& run, const TensorPair& pair) {
   const OpenedGraph& side = run.side_of(pair);
   if (!side.selects(run.record_of(pair))) return false;
   if (side.operators.everything()) return true;
@@ -113,7 +109,7 @@ bool is_selected(const DiffRun& run, const TensorPair& pair) {
 }
 
 // By rank, graph and step, then operator by operator.
-void choose_rows(DiffRun& run) {
+void choose_rows(DiffResult& run) {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
   std::vector<Key> keys;
   for (uint32_t i = 0; i < run.pairing.tensors.size(); ++i) {
@@ -126,7 +122,7 @@ void choose_rows(DiffRun& run) {
 }
 
 // What only the neighbours of a tensor tell.
-void revise_verdicts(DiffRun& run) {
+void revise_verdicts(DiffResult& run) {
   for (const uint32_t tensor : run.divergence.noise) {
     run.diffs[tensor].verdict = Verdict::kClose;
     run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
@@ -142,7 +138,7 @@ void revise_verdicts(DiffRun& run) {
   }
 }
 
-void accept_by_baseline(DiffRules& rules, DiffRun& run) {
+void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   if (!rules.baseline) return;
   for (const uint32_t tensor : run.rows)
     run.extras[tensor].accepted = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
@@ -151,7 +147,7 @@ void accept_by_baseline(DiffRules& rules, DiffRun& run) {
 }
 
 // A tensor whose elements cannot be had was told of when the dump was listed.
-void drop_doubled_failures(DiffRun& run) {
+void drop_doubled_failures(DiffResult& run) {
   if (run.failures.empty()) return;
   std::set<std::pair<std::string_view, std::string_view>> listed;
   for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
@@ -163,16 +159,16 @@ void drop_doubled_failures(DiffRun& run) {
 
 }  // namespace
 
-const TensorRecord& DiffRun::record_of(const TensorPair& pair) const {
+const TensorRecord& DiffResult::record_of(const TensorPair& pair) const {
   return pair.b != kNoTensor ? (*b->side.tensors)[pair.b] : (*a->side.tensors)[pair.a];
 }
 
-Identity DiffRun::identity(uint32_t tensor) const {
+Identity DiffResult::identity(uint32_t tensor) const {
   const TensorPair& pair = pairing.tensors[tensor];
   return identity_of(side_of(pair).catalogue->index, record_of(pair));
 }
 
-TensorKey DiffRun::key(uint32_t tensor) const {
+TensorKey DiffResult::key(uint32_t tensor) const {
   const Identity identity = this->identity(tensor);
   return {identity.rank,      identity.graph,
           identity.step,      op_name(pairing.tensors[tensor].op),
@@ -180,31 +176,31 @@ TensorKey DiffRun::key(uint32_t tensor) const {
           identity.occurrence};
 }
 
-DiffRun::OpInGraph DiffRun::operator_in_graph(uint32_t pair) const {
+DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
   if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {&a->opened, pairing.a[op.a].op};
   if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {&b->opened, pairing.b[op.b].op};
   return {};
 }
 
-const SourceFrame* DiffRun::frame(uint32_t pair) const {
+const SourceFrame* DiffResult::frame(uint32_t pair) const {
   const OpInGraph found = operator_in_graph(pair);
   return found.opened == nullptr ? nullptr : best_frame(found.opened->graph(), found.op);
 }
 
-const std::string& DiffRun::op_name(uint32_t pair) const {
+const std::string& DiffResult::op_name(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
   return op.a != kNoOperator ? pairing.a[op.a].name : pairing.b[op.b].name;
 }
 
-std::string_view DiffRun::op_type(uint32_t pair) const {
+std::string_view DiffResult::op_type(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
   return op.a != kNoOperator ? pairing.a[op.a].type : pairing.b[op.b].type;
 }
 
-Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
-  DiffRun run;
-  MSDUMP_CHECK_OK(open_sides(session, options, run));
+Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
+  DiffResult run;
+  MSDUMP_CHECK_OK(open_sides(session.context, options, run));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   std::optional<NameMap> map;
   if (!options.map.empty()) {
@@ -214,8 +210,8 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
                                 : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
   choose_rows(run);
-  compare_all(session, options, rules, run);
-  MSDUMP_CHECK_OK(session.cancel.check());
+  compare_all(session.context, options, rules, run);
+  MSDUMP_CHECK_OK(session.context.cancel.check());
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
@@ -225,7 +221,7 @@ Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules
   return run;
 }
 
-bool counts_as_difference(const DiffRun& run, uint32_t tensor) {
+bool counts_as_difference(const DiffResult& run, uint32_t tensor) {
   return is_difference(run.diffs[tensor].verdict) && !run.extras[tensor].accepted;
 }
 

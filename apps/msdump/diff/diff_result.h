@@ -14,7 +14,7 @@
 #include "compare/statistics/statistic_tables.h"
 #include "diff/diff_options.h"
 #include "divergence/divergence.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 
@@ -33,7 +33,7 @@ struct RowExtras {
   bool accepted = false;  // by the baseline
 };
 
-struct DiffRun {
+struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
   Pairing pairing;
   std::vector<uint32_t> rows;     // the pairs that are selected, in the order of reports
@@ -63,9 +63,9 @@ struct DiffRun {
   [[nodiscard]] std::string_view op_type(uint32_t pair) const;
 };
 
-Result<DiffRun> run_diff(Session& session, const DiffOptions& options, DiffRules& rules);
+Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules);
 
 // Does a row say that something is wrong that nobody has accepted?
-[[nodiscard]] bool counts_as_difference(const DiffRun& run, uint32_t tensor);
+[[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);
 
 }  // namespace msdump::cli

@@ -8,7 +8,7 @@
 
 #include "check/check.h"
 #include "frame/subcommand.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 
@@ -21,7 +21,7 @@ struct CheckOptions {
   report::Form form = report::Form::kTable;
 };
 
-struct CheckRun {
+struct OpenedCheck {
   OpenedGraph opened;
   CompareSide side;  // refers to `opened`
   check::RuleSet rules = check::RuleSet::defaults();
@@ -42,7 +42,7 @@ struct CheckRun {
 };
 
 // Up to the facts, of which none is read.
-Result<std::unique_ptr<CheckRun>> open_check(Session& session, const CheckOptions& options);
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options);
 // --rules and --rule.
 Result<check::RuleSet> rules_of(const CheckOptions& options);
 

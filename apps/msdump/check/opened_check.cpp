@@ -1,4 +1,4 @@
-#include "check/check_run.h"
+#include "check/opened_check.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +19,7 @@ GraphOptions with_dump(GraphOptions options) {
 }
 
 // What is asked for, and what went into it: the other tensors of the same runs.
-std::vector<bool> needed(const CheckRun& run) {
+std::vector<bool> needed(const OpenedCheck& run) {
   std::vector<bool> needed = run.chosen;
   for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
     const uint32_t of = run.runs->run_of(tensor);
@@ -33,7 +33,7 @@ std::vector<bool> needed(const CheckRun& run) {
   return needed;
 }
 
-bool is_chosen(const CheckRun& run, uint32_t tensor) {
+bool is_chosen(const OpenedCheck& run, uint32_t tensor) {
   const TensorRecord& record = run.runs->record(tensor);
   if (!run.opened.selects(record)) return false;
   if (run.opened.operators.everything()) return true;
@@ -47,7 +47,7 @@ bool is_chosen(const CheckRun& run, uint32_t tensor) {
 }
 
 // The lines and edges of another network's IR would be wrong for all.
-void use_graph(Session& session, CheckRun& run) {
+void use_graph(Session& session, OpenedCheck& run) {
   if (!run.opened.joined || run.opened.joined->join.matched_operators() == 0) return;
   const ExplainedGroups groups =
       run.opened.joined->join.explained([&](const TensorGroup& group) { return run.opened.selects(group); });
@@ -63,24 +63,24 @@ void use_graph(Session& session, CheckRun& run) {
 
 }  // namespace
 
-bool CheckRun::selects_all() const {
+bool OpenedCheck::selects_all() const {
   return std::all_of(chosen.begin(), chosen.end(), [](bool one) { return one; });
 }
 
-std::string CheckRun::op_name(uint32_t op) const {
+std::string OpenedCheck::op_name(uint32_t op) const {
   return op == check::kNone ? std::string() : runs->operators()[op].name;
 }
 
-std::string_view CheckRun::op_type(uint32_t op) const {
+std::string_view OpenedCheck::op_type(uint32_t op) const {
   return op == check::kNone ? std::string_view() : runs->operators()[op].type;
 }
 
-const SourceFrame* CheckRun::frame(uint32_t op) const {
+const SourceFrame* OpenedCheck::frame(uint32_t op) const {
   if (op == check::kNone || side.graph == nullptr || runs->operators()[op].op == kNoIndex) return nullptr;
   return best_frame(opened.graph(), runs->operators()[op].op);
 }
 
-std::vector<Error> CheckRun::failures() const {
+std::vector<Error> OpenedCheck::failures() const {
   std::vector<Error> all = opened.loaded->failures;
   const auto add = [&](const std::vector<Error>& more) { all.insert(all.end(), more.begin(), more.end()); };
   add(catalogue().list.failures());
@@ -88,13 +88,13 @@ std::vector<Error> CheckRun::failures() const {
   return all;
 }
 
-size_t CheckRun::count(check::Severity severity) const {
+size_t OpenedCheck::count(check::Severity severity) const {
   const auto& findings = report.findings;
   return static_cast<size_t>(std::count_if(
       findings.begin(), findings.end(), [&](const check::Finding& finding) { return finding.severity == severity; }));
 }
 
-size_t CheckRun::count(check::RuleId id) const {
+size_t OpenedCheck::count(check::RuleId id) const {
   const auto& findings = report.findings;
   return static_cast<size_t>(std::count_if(findings.begin(), findings.end(), [&](const check::Finding& finding) {
     return finding.kind == check::info(id).name;
@@ -115,10 +115,10 @@ Result<check::RuleSet> rules_of(const CheckOptions& options) {
   return rules;
 }
 
-Result<std::unique_ptr<CheckRun>> open_check(Session& session, const CheckOptions& options) {
-  auto run = std::make_unique<CheckRun>();
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options) {
+  auto run = std::make_unique<OpenedCheck>();
   MSDUMP_TRY(run->rules, rules_of(options));
-  MSDUMP_TRY(run->opened, open_graph(session, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
+  MSDUMP_TRY(run->opened, open_graph(session.context, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
   const bool no_ir = run->opened.graph().size() == 0 && run->opened.loaded->failures.empty();
   if (!options.graph.ir.empty() && no_ir)
     return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));

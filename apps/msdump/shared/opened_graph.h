@@ -24,15 +24,15 @@ struct GraphOptions {
   DumpOptions dump;
   std::vector<std::string> ir;
   SelectionOptions selection;
-  uint32_t jobs = 0;
 };
 // Is a dump to be joined? With --ir and neither -d nor $MSDUMP_DUMP only the IR is read.
 [[nodiscard]] bool has_dump(const GraphOptions& options);
-// --ir and the selection.
+// --ir, one path each time it is given. `otherwise` ends the sentence on what is read without it.
+void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise);
+// -d, --ir and the selection.
 void add_graph_options(CLI::App& app, GraphOptions& options);
 
 struct OpenedGraph {
-  std::shared_ptr<WorkerPool> pool;    // the catalogue's, too
   Selection operators;                 // --op, --op-type, --regex
   Selection ranks, graphs, steps;      // --rank, --graph, --step, each on its own
   Selection tensors;                   // all of them, and --io and --slot, but for the operators'
@@ -56,13 +56,12 @@ struct OpenedGraph {
 struct GraphNeeds {
   std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
   Headers headers = Headers::kWhereNeeded;
-  std::shared_ptr<WorkerPool> pool = {};  // instead of one of its own
 };
 // Errors of single files are in `loaded.failures` and `catalogue`.
-Result<OpenedGraph> open_graph(Session& session, const GraphOptions& options, const GraphNeeds& needs);
+Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs);
 
 // Reads the operators that `only_line` left out.
-Status read_other_lines(Session& session, OpenedGraph& opened);
+Status read_other_lines(const RunContext& context, OpenedGraph& opened);
 
 // Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
