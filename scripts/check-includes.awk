@@ -5,8 +5,8 @@ BEGIN {
   # depend on is known from its place.
   floor["base"] = 0
   floor["io"] = floor["tensor"] = floor["report"] = 1
-  floor["kernels"] = floor["npy"] = floor["ascend"] = floor["torch"] = floor["tables"] = floor["config"] = 2
-  floor["format"] = floor["msprobe"] = floor["ir"] = 3
+  floor["kernels"] = floor["npy"] = floor["ascend"] = floor["torch"] = floor["config"] = 2
+  floor["tables"] = floor["format"] = floor["msprobe"] = floor["ir"] = 3
   floor["dump"] = 4
   floor["graph"] = floor["info"] = 5
   floor["convert"] = floor["stats"] = 6

@@ -67,9 +67,10 @@ void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64
       continue;
     }
     const uint64_t present = position < file_size ? file_size - position : 0;
-    tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
-                         .with_offset(position)
-                         .with_hint("the file was cut off, or its header is damaged");
+    if (!tensor.problem)
+      tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
+                           .with_offset(position)
+                           .with_hint("the file was cut off, or its header is damaged");
     // Nothing behind it can be there either; behind a size that cannot be true there is not even a place.
     position = end.value_or(std::numeric_limits<uint64_t>::max());
   }

@@ -8,7 +8,7 @@ namespace msdump::ascend {
 namespace {
 
 constexpr uint64_t kHeaderBegin = 8;
-constexpr uint64_t kMaxHeaderBytes = uint64_t{64} << 20;  // real ones have a few hundred bytes
+constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;  // real ones have a few hundred bytes
 
 enum Tag : uint32_t { kShapeTag = 0, kOriginalShapeTag = 1, kInputsTag = 4, kOutputsTag = 5 };
 

@@ -18,16 +18,19 @@ namespace {
 namespace io = google::protobuf::io;
 using Wire = google::protobuf::internal::WireFormatLite;
 
-// What is not tensor data: of all fields that are no tensors together, and of one tensor's entry (a few hundred bytes in
-// real files). As kMaxTensors, what bounds memory for a hostile header.
-constexpr int kMaxRestBytes = 16 << 20;
-constexpr int kMaxEntryBytes = 1 << 20;
+// With kMaxTensors and kMaxRank these bound the memory that a hostile header takes. Real entries have a few hundred bytes;
+// the longest attributes, FFTS+ slices, some hundred KiB.
+constexpr int kMaxRestBytes = 4 << 20;   // of all fields other than tensors
+constexpr int kMaxEntryBytes = 1 << 20;  // of one tensor, without its data
+constexpr size_t kMaxAttributes = 4096;
 
 enum Field : int {
-  kVersionField = 1,
+  kTimeField = 2,
   kOutputField = 3,
   kInputField = 4,
   kBufferField = 5,
+  kNameField = 6,
+  kAttributeField = 7,
   kSpaceField = 8,
 };
 // `data` inside OpOutput, OpInput, OpBuffer, Workspace.
@@ -89,20 +92,16 @@ class HeaderScanner {
   }
 
   Result<DumpFile> run() {
-    std::string rest;  // all fields but the tensors
-    {
-      io::StringOutputStream rest_stream(&rest);
-      io::CodedOutputStream rest_output(&rest_stream);
-      while (const uint32_t tag = input_.ReadTag()) {
-        const int field = Wire::GetTagFieldNumber(tag);
-        const bool tensor =
-            field == kOutputField || field == kInputField || field == kBufferField || field == kSpaceField;
-        if (is_group(tag)) return fail(broken("a group, which DumpData never has"));
-        if (tensor && Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) {
-          MSDUMP_CHECK_OK(read_tensor(field));
-        } else {
-          MSDUMP_CHECK_OK(keep_field(tag, rest_output, kMaxRestBytes, "bytes in fields that are no tensors"));
-        }
+    std::string rest;  // the fields that are kept, without the tensors
+    while (const uint32_t tag = input_.ReadTag()) {
+      const int field = Wire::GetTagFieldNumber(tag);
+      const bool tensor =
+          field == kOutputField || field == kInputField || field == kBufferField || field == kSpaceField;
+      if (is_group(tag)) return fail(broken("a group, which DumpData never has"));
+      if (tensor && Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) {
+        MSDUMP_CHECK_OK(read_tensor(field));
+      } else {
+        MSDUMP_CHECK_OK(read_other_field(tag, field, rest));
       }
     }
     if (stream_.failure()) return fail(*stream_.failure());
@@ -133,6 +132,22 @@ class HeaderScanner {
     return make_error(ErrorCode::kTooLarge, "header has more {} than any operator", what).with_offset(position());
   }
   uint64_t position() { return begin_ + static_cast<uint64_t>(input_.CurrentPosition()); }
+
+  // A field other than a tensor. Unknown ones are not kept: parsed, they would take many times their bytes.
+  Status read_other_field(uint32_t tag, int field, std::string& rest) {
+    const uint64_t begin = position();
+    std::string bytes;
+    {
+      io::StringOutputStream stream(&bytes);
+      io::CodedOutputStream output(&stream);
+      MSDUMP_CHECK_OK(keep_field(tag, output, kMaxRestBytes - rest_bytes_, "bytes in fields other than tensors"));
+    }
+    rest_bytes_ += static_cast<int>(bytes.size());
+    if (field == kAttributeField && ++attributes_ > kMaxAttributes)
+      return fail(too_large("attributes").with_offset(begin));
+    if (field == kTimeField || field == kNameField || field == kAttributeField) rest += bytes;
+    return {};
+  }
 
   // One OpInput, OpOutput, OpBuffer or Workspace: its fields without `data` are parsed, `data` is only located.
   Status read_tensor(int field) {
@@ -193,8 +208,14 @@ class HeaderScanner {
     return message;
   }
 
-  static std::optional<Shape> shape_of(bool present, const pb::Shape& dims) {
+  // A rank that no tensor has costs the tensor, and its dimensions are not kept.
+  static std::optional<Shape> shape_of(bool present, const pb::Shape& dims, std::string_view what, DumpTensor& tensor) {
     if (!present) return std::nullopt;
+    if (static_cast<size_t>(dims.dim_size()) > kMaxRank) {
+      tensor.problem =
+          make_error(ErrorCode::kShapeMismatch, "{} of rank {}, more than {}", what, dims.dim_size(), kMaxRank);
+      return std::nullopt;
+    }
     Shape shape;
     shape.reserve(static_cast<size_t>(dims.dim_size()));
     for (const uint64_t dim : dims.dim()) shape.push_back(dim_from_file(dim));
@@ -209,8 +230,8 @@ class HeaderScanner {
     tensor.sub_format = message.sub_format();
     tensor.size = message.size();
     tensor.address = message.address();
-    tensor.shape = shape_of(message.has_shape(), message.shape());
-    tensor.original_shape = shape_of(message.has_original_shape(), message.original_shape());
+    tensor.original_shape = shape_of(message.has_original_shape(), message.original_shape(), "original shape", tensor);
+    tensor.shape = shape_of(message.has_shape(), message.shape(), "shape", tensor);
   }
 
   Status add(int field, const std::string& bytes, const InlineData& inline_data) {
@@ -249,6 +270,8 @@ class HeaderScanner {
   uint64_t begin_, bytes_;
   DumpFile dump_;
   int next_slot_[4] = {0, 0, 0, 0};
+  int rest_bytes_ = 0;  // read in fields other than tensors
+  size_t attributes_ = 0;
 };
 
 }  // namespace

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <openssl/evp.h>
-
 #include "base/text.h"
+#include "kernels/digest/md5.h"
 
 namespace msdump {
 namespace {
@@ -63,17 +62,18 @@ bool looks_hashed(std::string_view name) {
 }
 
 std::string hash_name(std::string_view name) {
-  std::string input(kDnsNamespace);
-  input += name;
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(input.data(), input.size(), digest.data(), &size, EVP_md5(), nullptr);
+  kernels::Md5State state;
+  const auto take = [&state](std::string_view text) {
+    const kernels::Md5Job job{&state, reinterpret_cast<const std::byte*>(text.data()), text.size()};
+    kernels::md5_update({&job, 1});
+  };
+  take(kDnsNamespace);
+  take(name);
+  std::array<std::byte, 16> digest = kernels::md5_finish(state);
   // The version (3) and variant (10) bits of a UUID.
-  digest[6] = static_cast<unsigned char>((digest[6] & 0x0F) | 0x30);
-  digest[8] = static_cast<unsigned char>((digest[8] & 0x3F) | 0x80);
-  std::string hex;
-  for (size_t i = 0; i < 16; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  digest[6] = (digest[6] & std::byte{0x0F}) | std::byte{0x30};
+  digest[8] = (digest[8] & std::byte{0x3F}) | std::byte{0x80};
+  return kernels::hex(digest);
 }
 
 }  // namespace msdump

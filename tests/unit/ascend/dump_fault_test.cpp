@@ -162,7 +162,6 @@ TEST_CASE("shapes and numbers are handed on for the plan to judge") {
   CHECK(dump_of(DumpFault::kDimNegative).tensors.at(1).shape == Shape{-1, 3});
   CHECK(dump_of(DumpFault::kDimZero).tensors.at(1).shape == Shape{0, 3});
   CHECK(dump_of(DumpFault::kNoShape).tensors.at(1).shape == std::nullopt);
-  CHECK(dump_of(DumpFault::kRankAboveLimit).tensors.at(1).shape->size() == 100);
   CHECK(dump_of(DumpFault::kDtypeUnknown).tensors.at(1).dtype == std::nullopt);
   CHECK(dump_of(DumpFault::kDtypeUnknown).tensors.at(1).dtype_number == 99);
   CHECK(dump_of(DumpFault::kDtypeNegative).tensors.at(1).dtype_number == -1);
@@ -196,8 +195,36 @@ TEST_CASE("headers beyond any real operator are too large") {
   };
   CHECK(message_of(DumpFault::kTooManyTensors) == "header has more tensors than any operator");
   CHECK(message_of(DumpFault::kLongUnknownField) ==
-        "header has more bytes in fields that are no tensors than any operator");
+        "header has more bytes in fields other than tensors than any operator");
   CHECK(message_of(DumpFault::kLongTensorEntry) == "header has more bytes in one tensor's entry than any operator");
+}
+
+TEST_CASE("a rank above the limit costs its tensor and no memory") {
+  const DumpFile dump = dump_of(DumpFault::kRankAboveLimit);
+  REQUIRE(dump.tensors.size() == 2);
+  CHECK_FALSE(dump.tensors[0].problem);
+  CHECK_FALSE(dump.tensors[1].shape);
+  REQUIRE(dump.tensors[1].problem);
+  CHECK(dump.tensors[1].problem->code == ErrorCode::kShapeMismatch);
+  CHECK(dump.tensors[1].problem->message == "shape of rank 100, more than 64");
+  CHECK(dump.tensors[1].problem->tensor == "output:0");
+}
+
+TEST_CASE("attributes of two bytes each are not multiplied in memory") {
+  const ScratchDir scratch;
+  const auto attributes = [&](size_t count) {
+    std::string header = build_header(test::DumpSpec{.tensors = {output_of(DType::kInt8, Format::kND, {1})}}, false);
+    for (size_t i = 0; i < count; ++i) header += std::string("\x3a\x00", 2);
+    const auto file = File::open(scratch.write("dump", test::with_length(header, "x")));
+    REQUIRE(file);
+    return read_dump_file(*file);
+  };
+  REQUIRE(attributes(4096));
+  CHECK(attributes(4096)->attributes.size() == 4096);
+  const auto many = attributes(4097);
+  REQUIRE_FALSE(many);
+  CHECK(many.error().code == ErrorCode::kTooLarge);
+  CHECK(many.error().message == "header has more attributes than any operator");
 }
 
 TEST_CASE("20000 empty tensors") {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <openssl/evp.h>
+
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 
@@ -23,6 +25,14 @@ TEST_CASE("a name is hashed as uuid3 in the DNS name space") {
   CHECK(hash_name("www.widgets.com") == "3d813cbb47fb32ba91df831e1593ac29");
   CHECK(hash_name("").size() == 32);
   CHECK(hash_name(std::string(300, 'n')) != hash_name(std::string(301, 'n')));
+}
+
+TEST_CASE("names are hashed alike on a FIPS host, where OpenSSL has no MD5") {
+  REQUIRE(EVP_set_default_properties(nullptr, "fips=yes") == 1);
+  const std::string one = hash_name("python.org"), other = hash_name("www.widgets.com");
+  REQUIRE(EVP_set_default_properties(nullptr, "") == 1);
+  CHECK(one == "6fa459eaee8a3ca4894edb77e160355e");
+  CHECK(other == "3d813cbb47fb32ba91df831e1593ac29");
 }
 
 TEST_CASE("lines map the name on disk to the real one") {
