@@ -10,6 +10,9 @@
 namespace msdump::ascend {
 namespace {
 
+// For the tree of an attribute: enough for some 20,000 bounds.
+constexpr size_t kSliceMemory = size_t{8} << 20;
+
 std::optional<size_t> thread_of(std::string_view file_name) {
   const std::vector<std::string_view> fields = split(file_name, '.');
   if (fields.size() < 2) return std::nullopt;
@@ -59,7 +62,15 @@ Status apply(const JsonValue& attribute, std::string_view key, Section section, 
 Status apply_thread_slices(DumpFile& dump, std::string_view file_name) {
   for (const Attribute& attribute : dump.attributes) {
     if (!attribute.value.starts_with('{') || attribute.value.find("threadMode") == std::string::npos) continue;
-    MSDUMP_TRY(const JsonValue json, parse_json(attribute.value));
+    auto parsed = parse_json(attribute.value, kSliceMemory);
+    if (!parsed) {
+      // Its offset counts from the beginning of the attribute, not of the file.
+      Error& error = parsed.error();
+      error.message = fmt::format("attribute '{}': {}", excerpt(attribute.name), error.message);
+      error.offset.reset();
+      return fail(std::move(error));
+    }
+    const JsonValue& json = *parsed;
     const JsonValue* mode = json.find("threadMode");
     if (mode == nullptr || !mode->is(JsonKind::kBool) || !mode->boolean) return {};
     const auto thread = thread_of(file_name);

@@ -24,9 +24,11 @@ Status read_fields(ByteReader& reader, std::initializer_list<std::string_view> n
   return {};
 }
 
-Result<OpdebugRecord> read_old(std::span<const std::byte> bytes) {
+Result<OpdebugRecord> read_old(std::span<const std::byte> bytes, uint64_t offset) {
   if (bytes.size() < kOldBytes) {
-    return fail(ErrorCode::kTruncated, "an overflow record needs {} bytes, {} present", kOldBytes, bytes.size());
+    return fail(
+        make_error(ErrorCode::kTruncated, "an overflow record needs {} bytes, {} present", kOldBytes, bytes.size())
+            .with_offset(offset));
   }
   struct Place {
     std::string_view name;
@@ -49,6 +51,7 @@ Result<OpdebugRecord> read_old(std::span<const std::byte> bytes) {
 }
 
 Result<OpdebugRecord> read_new(ByteReader reader) {
+  const uint64_t type_offset = reader.offset() + 12;
   OpdebugRecord record;
   record.new_layout = true;
   MSDUMP_CHECK_OK(reader.skip(4));
@@ -73,7 +76,9 @@ Result<OpdebugRecord> read_new(ByteReader reader) {
       section.name = "SDMA";
       MSDUMP_CHECK_OK(read_fields(reader, {"thread_id", "src_addr", "dst_addr", "channel_id"}, section));
       break;
-    default: return fail(make_error(ErrorCode::kBadHeader, "unknown kind {} of overflow record", type).with_offset(12));
+    default:
+      return fail(
+          make_error(ErrorCode::kBadHeader, "unknown kind {} of overflow record", type).with_offset(type_offset));
   }
   OpdebugField status{"status", {}, false};
   const size_t words = record.version == 1 && type < 2 ? 4 : 1;
@@ -107,10 +112,9 @@ std::string fields_json(const OpdebugSection& section, const std::string& indent
 
 }  // namespace
 
-Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
-  if (bytes.size() >= 4 && load_u32(bytes.data()) == kNewMagic) return read_new(reader);
-  return read_old(bytes);
+Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes, uint64_t offset) {
+  if (bytes.size() >= 4 && load_u32(bytes.data()) == kNewMagic) return read_new(ByteReader(bytes, offset));
+  return read_old(bytes, offset);
 }
 
 std::string opdebug_json(const OpdebugRecord& record) {

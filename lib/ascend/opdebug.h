@@ -39,7 +39,8 @@ struct OpdebugRecord {
   std::vector<OpdebugSection> sections;                            // three, or one
 };
 
-Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes);
+// `offset` is where the record begins in its file; it only serves messages.
+Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes, uint64_t offset);
 
 // The JSON that msaccucmp writes: four blanks of indentation, its key order.
 [[nodiscard]] std::string opdebug_json(const OpdebugRecord& record);

@@ -96,7 +96,7 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
 
 // A text that is no JSON, even mended.
 void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
-  if (fault.too_deep) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
+  if (fault.beyond_limits) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
   std::string why = explain_fault(text, fault);
   if (why.empty()) why = fault.reason;
   if (why.ends_with('.')) why = to_lower(why.substr(0, 1)) + why.substr(1, why.size() - 2);  // a sentence of RapidJSON

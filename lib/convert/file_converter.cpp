@@ -165,7 +165,7 @@ Status FileConverter::write_opdebug(Unit& unit, const StoredTensor& tensor, Conv
     return fail(ErrorCode::kTooLarge, "an overflow record of {} bytes", tensor.bytes);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes));
   MSDUMP_CHECK_OK(unit.opened.file.read_at(tensor.offset, bytes));
-  MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes));
+  MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes, tensor.offset));
   const std::string text = ascend::opdebug_json(record);
   const OutputName name = opdebug_output_name(unit.base, tensor);
   row.output = join_path(unit.folder, name.name);

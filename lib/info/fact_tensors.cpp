@@ -183,15 +183,18 @@ void add_pt_facts(const FactSource& source, FileFacts& facts) {
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }
 
-// The one tensor of an overflow record.
-Result<std::string> record_text(const FactSource& source) {
+// Real files have one tensor, the record. What is wrong with others is a problem of the file.
+Result<std::string> record_text(const FactSource& source, FileFacts& facts) {
   MSDUMP_TRY(const ascend::DumpFile dump, ascend::read_dump_file(source.file));
   if (dump.tensors.empty()) return fail(ErrorCode::kBadHeader, "an overflow record without its record");
+  for (size_t i = 1; i < dump.tensors.size(); ++i) {
+    if (dump.tensors[i].problem) facts.problems.push_back(*dump.tensors[i].problem);
+  }
   const ascend::DumpTensor& tensor = dump.tensors.front();
   if (tensor.problem) return fail(*tensor.problem);
   std::vector<std::byte> bytes(static_cast<size_t>(std::min(tensor.size, kRecordBytes)));
   MSDUMP_CHECK_OK(source.file.read_at(tensor.offset, bytes));
-  MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes));
+  MSDUMP_TRY(const ascend::OpdebugRecord record, ascend::read_opdebug(bytes, tensor.offset));
   return ascend::opdebug_json(record);
 }
 
@@ -204,9 +207,9 @@ Result<std::string> stored_record(const FactSource& source) {
   return text;
 }
 
-Result<report::Value> record_value(const FactSource& source) {
+Result<report::Value> record_value(const FactSource& source, FileFacts& facts) {
   const bool json = has_suffix(source.indexed.shown_name(), ".json");
-  MSDUMP_TRY(const std::string text, json ? stored_record(source) : record_text(source));
+  MSDUMP_TRY(const std::string text, json ? stored_record(source) : record_text(source, facts));
   return json_value(text);
 }
 
@@ -220,7 +223,7 @@ void add_tensor_facts(const FactSource& source, FileFacts& facts) {
 }
 
 void add_opdebug_facts(const FactSource& source, FileFacts& facts) {
-  auto record = record_value(source);
+  auto record = record_value(source, facts);
   facts.detail.add("identity", identity_of(source));
   facts.detail.add("record", record ? std::move(*record) : report::Value());
   if (!record) facts.problems.push_back(std::move(record).error());

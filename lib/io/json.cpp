@@ -9,25 +9,25 @@
 #include <rapidjson/reader.h>
 
 #include "base/text.h"
+#include "io/json_tree.h"
 
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxDepth = 100;
-
-// Builds the tree. Positions: a token begins at the first byte behind the last token that is no blank, separator or closing
-// bracket.
-class TreeBuilder {
+// Hands RapidJSON's events to the tree. A token begins at the first byte after the last token that is not a blank, a
+// separator or a closing bracket.
+class Events {
  public:
-  TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream) : text_(text), stream_(stream) {}
+  Events(std::string_view text, const rapidjson::MemoryStream& stream, JsonTree& tree)
+      : text_(text), stream_(stream), tree_(tree) {}
 
-  bool Null() { return put(JsonKind::kNull, {}, false); }
-  bool Bool(bool value) { return put(JsonKind::kBool, {}, value); }
+  bool Null() { return tree_.put(JsonKind::kNull, {}, token_begin()); }
+  bool Bool(bool value) { return tree_.put(JsonKind::kBool, {}, token_begin(), value); }
   bool RawNumber(const char* from, rapidjson::SizeType length, bool) {
-    return put(JsonKind::kNumber, {from, length}, false);
+    return tree_.put(JsonKind::kNumber, {from, length}, token_begin());
   }
   bool String(const char* from, rapidjson::SizeType length, bool) {
-    return put(JsonKind::kString, {from, length}, false);
+    return tree_.put(JsonKind::kString, {from, length}, token_begin());
   }
   // With numbers kept as text the reader calls none of these.
   bool Int(int) { return false; }
@@ -40,16 +40,7 @@ class TreeBuilder {
   bool StartArray() { return open(JsonKind::kArray); }
   bool EndObject(rapidjson::SizeType) { return close(); }
   bool EndArray(rapidjson::SizeType) { return close(); }
-  bool Key(const char* from, rapidjson::SizeType length, bool) {
-    JsonMember member;
-    member.key.assign(from, length);
-    member.key_offset = token_begin();
-    open_.back().members.push_back(std::move(member));
-    return true;
-  }
-
-  [[nodiscard]] bool too_deep() const { return too_deep_; }
-  JsonValue take() { return std::move(root_); }
+  bool Key(const char* from, rapidjson::SizeType length, bool) { return tree_.key({from, length}, token_begin()); }
 
  private:
   size_t token_begin() {
@@ -59,49 +50,21 @@ class TreeBuilder {
     return at;
   }
 
-  bool put(JsonKind kind, std::string_view text, bool boolean) {
-    JsonValue value;
-    value.kind = kind;
-    value.offset = token_begin();
-    value.text = text;
-    value.boolean = boolean;
-    return attach(std::move(value));
-  }
-
   bool open(JsonKind kind) {
-    JsonValue value;
-    value.kind = kind;
-    value.offset = token_begin();
-    last_end_ = value.offset + 1;  // the iterative reader takes the bracket only after it has told of it
-    open_.push_back(std::move(value));
-    too_deep_ = open_.size() > kMaxDepth;
-    return !too_deep_;
+    const size_t begin = token_begin();
+    last_end_ = begin + 1;  // the iterative reader steps over the bracket only after this event
+    return tree_.open(kind, begin);
   }
 
   bool close() {
     last_end_ = stream_.Tell();
-    JsonValue value = std::move(open_.back());
-    open_.pop_back();
-    return attach(std::move(value));
-  }
-
-  bool attach(JsonValue&& value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else if (open_.back().is(JsonKind::kObject)) {
-      open_.back().members.back().value = std::move(value);
-    } else {
-      open_.back().items.push_back(std::move(value));
-    }
-    return true;
+    return tree_.close();
   }
 
   std::string_view text_;
   const rapidjson::MemoryStream& stream_;
-  std::vector<JsonValue> open_;  // the objects and arrays not closed yet
-  JsonValue root_;
+  JsonTree& tree_;
   size_t last_end_ = 0;
-  bool too_deep_ = false;
 };
 
 }  // namespace
@@ -126,23 +89,22 @@ std::optional<double> JsonValue::as_double() const {
   return value;
 }
 
-tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text) {
+tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text, size_t spare_memory) {
   constexpr unsigned kFlags =
       rapidjson::kParseNanAndInfFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;
   rapidjson::MemoryStream stream(text.data(), text.size());
-  TreeBuilder builder(text, stream);
+  JsonTree tree(text.size(), spare_memory);
+  Events events(text, stream, tree);
   rapidjson::Reader reader;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  if (result) return builder.take();
-  if (builder.too_deep()) {
-    const std::string reason = fmt::format("nested deeper than {}, which is all that msdump reads", kMaxDepth);
-    return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason, true});
-  }
-  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), rapidjson::GetParseError_En(result.Code())});
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, events);
+  if (result) return tree.take();
+  const bool refused = !tree.refusal().empty();
+  const std::string reason = refused ? tree.refusal() : rapidjson::GetParseError_En(result.Code());
+  return tl::unexpected<JsonFault>(JsonFault{result.Offset(), reason, refused});
 }
 
-Result<JsonValue> parse_json(std::string_view text) {
-  auto value = parse_json_or_fault(text);
+Result<JsonValue> parse_json(std::string_view text, size_t spare_memory) {
+  auto value = parse_json_or_fault(text, spare_memory);
   if (value) return std::move(*value);
   const JsonFault& fault = value.error();
   const TextPosition at = position_in(text, fault.offset);

@@ -2,7 +2,8 @@
 // message can say line and column. Numbers keep their text (2.0 is not 2, and 2^63 is exact); bare NaN, Infinity and
 // -Infinity are taken, because msprobe writes them; keys that come twice are both kept. RapidJSON does the reading.
 //
-// Limits against hostile input: nesting at most 100 deep. Memory grows with the text by a constant factor.
+// Limits against hostile input: nesting at most 100 deep; memory at most 4 times the text and 64 MiB (or less, if the
+// caller says so). A text of very many very short values, whose tree would take more, is refused.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct JsonValue {
   std::vector<JsonValue> items;     // of an array
   std::vector<JsonMember> members;  // of an object, in the order of the text
 
-  // The value of the last member of that name; null when there is none or this is no object.
+  // The value of the last member of that name; null when there is none or this is not an object.
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
   [[nodiscard]] std::optional<int64_t> as_int() const;    // a whole number that fits
   [[nodiscard]] std::optional<double> as_double() const;  // any number, NaN and Infinity too
@@ -40,19 +41,22 @@ struct JsonMember {
   JsonValue value;
 };
 
-// bad_json with the offset when the text is not exactly one JSON value.
-Result<JsonValue> parse_json(std::string_view text);
+inline constexpr size_t kJsonSpareMemory = size_t{64} << 20;
 
-// The same for who says in words of his own where and why a text is no JSON.
+// bad_json with the offset when the text is not exactly one JSON value.
+Result<JsonValue> parse_json(std::string_view text, size_t spare_memory = kJsonSpareMemory);
+
+// The same for callers that describe the fault in their own words.
 struct JsonFault {
   size_t offset = 0;
-  std::string reason;     // "Missing a comma or } after an object member."
-  bool too_deep = false;  // nothing is wrong with the text but that it is nested deeper than is read
+  std::string reason;          // "Missing a comma or } after an object member."
+  bool beyond_limits = false;  // the text may be sound, but it is nested too deep or its tree takes too much memory
 };
-[[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text);
+[[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text,
+                                                                     size_t spare_memory = kJsonSpareMemory);
 
 struct TextPosition {
-  size_t line = 1, column = 1;  // column in characters, as editors count: a byte order mark is none
+  size_t line = 1, column = 1;  // column in characters, as editors count: a byte order mark counts as none
 };
 [[nodiscard]] TextPosition position_in(std::string_view text, size_t offset);
 // The same for offsets that never go back, without reading the text again for each.

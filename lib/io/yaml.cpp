@@ -7,18 +7,33 @@
 
 #include <yaml.h>
 
+#include "base/text.h"
 #include "io/file.h"
+#include "io/json_tree.h"
 
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxDepth = 100;
 constexpr uint64_t kMaxText = uint64_t{16} << 20;
 
-tl::unexpected<Error> bad_yaml(const yaml_mark_t& mark, std::string_view what) {
-  return fail(make_error(ErrorCode::kUsage, "line {}, column {}: {}", mark.line + 1, mark.column + 1, what)
-                  .with_offset(mark.index));
-}
+// Where the characters that libyaml counts lie in the text. Quick for places that go forward.
+class CharacterOffsets {
+ public:
+  explicit CharacterOffsets(std::string_view text) : text_(text) {}
+
+  size_t of(size_t character) {
+    if (character < character_) character_ = offset_ = 0;
+    while (character_ < character && offset_ < text_.size()) {
+      offset_ += std::max<size_t>(utf8_sequence_length(text_, offset_), 1);
+      ++character_;
+    }
+    return offset_;
+  }
+
+ private:
+  std::string_view text_;
+  size_t character_ = 0, offset_ = 0;
+};
 
 // The parser of libyaml, and the events that it gives, freed in time.
 class EventReader {
@@ -37,16 +52,15 @@ class EventReader {
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
 
-  // The next event, good until the one after it.
-  Result<const yaml_event_t*> next() {
+  // The next event, valid until the one after it; null when the text is not YAML.
+  const yaml_event_t* next() {
     drop();
-    if (!ready_) return fail(ErrorCode::kTooLarge, "no memory for a YAML parser");
-    if (yaml_parser_parse(&parser_, &event_) == 0) {
-      return bad_yaml(parser_.problem_mark, parser_.problem == nullptr ? "no YAML" : parser_.problem);
-    }
+    if (!ready_ || yaml_parser_parse(&parser_, &event_) == 0) return nullptr;
     has_event_ = true;
     return &event_;
   }
+  [[nodiscard]] const yaml_mark_t& problem_mark() const { return parser_.problem_mark; }
+  [[nodiscard]] std::string_view problem() const { return parser_.problem == nullptr ? "not YAML" : parser_.problem; }
 
  private:
   void drop() {
@@ -62,83 +76,61 @@ class EventReader {
 
 class TreeReader {
  public:
-  explicit TreeReader(std::string_view text) : events_(text) {}
+  explicit TreeReader(std::string_view text) : offsets_(text), events_(text), tree_(text.size(), kJsonSpareMemory) {}
 
   Result<JsonValue> read() {
     for (;;) {
-      MSDUMP_TRY(const yaml_event_t* event, events_.next());
-      if (event->type == YAML_STREAM_END_EVENT) return std::move(root_);
+      const yaml_event_t* const event = events_.next();
+      if (event == nullptr) return bad(events_.problem_mark(), events_.problem());
+      if (event->type == YAML_STREAM_END_EVENT) return tree_.take();
       MSDUMP_CHECK_OK(take(*event));
     }
   }
 
  private:
+  tl::unexpected<Error> bad(const yaml_mark_t& mark, std::string_view what) {
+    return fail(make_error(ErrorCode::kUsage, "line {}, column {}: {}", mark.line + 1, mark.column + 1, what)
+                    .with_offset(offsets_.of(mark.index)));
+  }
+
   Status take(const yaml_event_t& event) {
     switch (event.type) {
       case YAML_DOCUMENT_START_EVENT:
-        if (documents_++ > 0) return bad_yaml(event.start_mark, "a second document");
+        if (documents_++ > 0) return bad(event.start_mark, "a second document");
         return {};
-      case YAML_ALIAS_EVENT: return bad_yaml(event.start_mark, "aliases are not read");
+      case YAML_ALIAS_EVENT: return bad(event.start_mark, "aliases are not read");
       case YAML_SCALAR_EVENT: return scalar(event);
       case YAML_MAPPING_START_EVENT: return open(event, JsonKind::kObject);
       case YAML_SEQUENCE_START_EVENT: return open(event, JsonKind::kArray);
       case YAML_MAPPING_END_EVENT:
-      case YAML_SEQUENCE_END_EVENT: {
-        JsonValue value = std::move(open_.back());
-        open_.pop_back();
-        return put(event, std::move(value));
-      }
+      case YAML_SEQUENCE_END_EVENT: return checked(event, tree_.close());
       default: return {};
     }
   }
 
   Status open(const yaml_event_t& event, JsonKind kind) {
-    if (open_.size() == kMaxDepth) return bad_yaml(event.start_mark, fmt::format("nested deeper than {}", kMaxDepth));
-    JsonValue value;
-    value.kind = kind;
-    value.offset = event.start_mark.index;
-    open_.push_back(std::move(value));
-    return {};
+    if (tree_.wants_key()) return bad_key(event);
+    return checked(event, tree_.open(kind, offsets_.of(event.start_mark.index)));
   }
 
   Status scalar(const yaml_event_t& event) {
-    JsonValue value;
-    value.offset = event.start_mark.index;
-    value.text.assign(reinterpret_cast<const char*>(event.data.scalar.value), event.data.scalar.length);
-    const bool null = value.text.empty() && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    value.kind = null ? JsonKind::kNull : JsonKind::kString;
-    return put(event, std::move(value));
+    const std::string_view text(reinterpret_cast<const char*>(event.data.scalar.value), event.data.scalar.length);
+    const size_t offset = offsets_.of(event.start_mark.index);
+    const bool null = text.empty() && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (!tree_.wants_key()) return checked(event, tree_.put(null ? JsonKind::kNull : JsonKind::kString, text, offset));
+    return null ? bad_key(event) : checked(event, tree_.key(text, offset));
   }
 
-  // Into the innermost open mapping, as a key or a value by turns, or sequence.
-  Status put(const yaml_event_t& event, JsonValue&& value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return {};
-    }
-    JsonValue& parent = open_.back();
-    if (parent.is(JsonKind::kArray)) {
-      parent.items.push_back(std::move(value));
-      return {};
-    }
-    if (const bool wants_key = parent.members.empty() || !waits_for_value(parent); wants_key) {
-      if (!value.is(JsonKind::kString)) return bad_yaml(event.start_mark, "a key that is no text");
-      JsonMember member;
-      member.key = std::move(value.text);
-      member.key_offset = value.offset;
-      member.value.kind = JsonKind::kBool;  // stands for "no value yet": no value of YAML has this kind
-      parent.members.push_back(std::move(member));
-    } else {
-      parent.members.back().value = std::move(value);
-    }
-    return {};
+  Status bad_key(const yaml_event_t& event) { return bad(event.start_mark, "a key that is not a text"); }
+
+  Status checked(const yaml_event_t& event, bool taken) {
+    if (taken) return {};
+    return bad(event.start_mark, tree_.refusal());
   }
 
-  static bool waits_for_value(const JsonValue& object) { return object.members.back().value.is(JsonKind::kBool); }
-
+  CharacterOffsets offsets_;
   EventReader events_;
-  std::vector<JsonValue> open_;  // the mappings and sequences not closed yet
-  JsonValue root_;
+  JsonTree tree_;
   int documents_ = 0;
 };
 

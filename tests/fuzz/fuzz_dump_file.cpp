@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)ascend::looks_like_dump_file(file.head(), file.size());
   check_family(input, "Add.x.1.2.1700000000000000");
   check_family(input, "Add.x.1.2.1700000000000000.4.1.0.0");  // thread 0 of an FFTS+ operator
-  const auto record = ascend::read_opdebug(std::as_bytes(std::span(data, size)));
+  const auto record = ascend::read_opdebug(std::as_bytes(std::span(data, size)), 0);
   if (record) require(is_utf8(ascend::opdebug_json(*record)), "an overflow record is printed as text");
   return 0;
 }

@@ -107,7 +107,7 @@ std::string explain_fault(std::string_view text, const JsonFault& fault) {
   const size_t offset = std::min(fault.offset, text.size());
   const auto reader_says = [&](std::string_view word) { return fault.reason.find(word) != std::string::npos; };
   if (std::all_of(text.begin(), text.end(), is_blank)) return "the file is empty";
-  if (fault.too_deep) return "";
+  if (fault.beyond_limits) return "";
   if (offset == text.size()) return "the text ends here; a bracket or a quote is not closed";
   const std::string_view rest = text.substr(offset);
   const char c = rest.front(), before = byte_before(text, offset);

@@ -57,7 +57,19 @@ TEST_CASE("slices that contradict the file are refused") {
   DumpFile too_few = sliced(R"({"threadMode": true, "input_tensor_slice": [[], []]})");
   CHECK(apply_thread_slices(too_few, kName).error().message.find("the file has more") != std::string::npos);
   DumpFile broken = sliced(R"({"threadMode": tru)");
-  CHECK(apply_thread_slices(broken, kName).error().code == ErrorCode::kBadJson);
+  const Error error = apply_thread_slices(broken, kName).error();
+  CHECK(error.code == ErrorCode::kBadJson);
+  CHECK(error.message.starts_with("attribute 'slices': line 1, column "));
+  CHECK_FALSE(error.offset);  // a place in the attribute is not one in the file
+}
+
+TEST_CASE("an attribute of very many bounds is refused instead of taking a hundred times its size") {
+  std::string slices = R"({"threadMode": true, "input_tensor_slice": [)";
+  for (int i = 0; i < 200'000; ++i) slices += "1,";
+  DumpFile dump = sliced(slices + "1]}");
+  const Status status = apply_thread_slices(dump, kName);
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message.ends_with("which is all that msdump gives them"));
 }
 
 }  // namespace msdump::ascend

@@ -11,8 +11,10 @@ namespace {
 using test::put_u32;
 using test::put_u64;
 
+constexpr uint64_t kOffset = 1000;  // of the record in its file
+
 Result<OpdebugRecord> read(const std::string& bytes) {
-  return read_opdebug(std::as_bytes(std::span(bytes.data(), bytes.size())));
+  return read_opdebug(std::as_bytes(std::span(bytes.data(), bytes.size())), kOffset);
 }
 
 // Every u64 of the 2048 bytes holds its own number.
@@ -59,6 +61,7 @@ TEST_CASE("an old overflow record that is short says by how much") {
   REQUIRE_FALSE(record);
   CHECK(record.error().code == ErrorCode::kTruncated);
   CHECK(record.error().message == "an overflow record needs 2048 bytes, 2047 present");
+  CHECK(record.error().offset == kOffset);
   CHECK_FALSE(read(""));
 }
 
@@ -91,13 +94,15 @@ TEST_CASE("a new overflow record that is cut or of an unknown kind is an error w
     const auto record = read(whole.substr(0, size));
     REQUIRE_FALSE(record);
     CHECK(record.error().code == ErrorCode::kTruncated);
-    CHECK(record.error().offset.value_or(0) <= size);
+    REQUIRE(record.error().offset);
+    CHECK(*record.error().offset >= kOffset);
+    CHECK(*record.error().offset <= kOffset + size);
   }
   const auto unknown = read(new_record(1, 4, 14));
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == ErrorCode::kBadHeader);
   CHECK(unknown.error().message == "unknown kind 4 of overflow record");
-  CHECK(unknown.error().offset == 12U);
+  CHECK(unknown.error().offset == kOffset + 12);
 }
 
 TEST_CASE("overflow records as JSON") {

@@ -67,7 +67,7 @@ TEST_CASE("overflow records of both generations become json, with a format asked
       CHECK(run.failures.empty());
       const std::string output = "Opdebug.Node_OpDebug.1.2.1700000000000000.output.0.json";
       REQUIRE(scratch.exists("out/" + output));
-      const auto expected = ascend::read_opdebug(std::as_bytes(std::span(record.data(), record.size()))).value();
+      const auto expected = ascend::read_opdebug(std::as_bytes(std::span(record.data(), record.size())), 0).value();
       CHECK(scratch.read("out/" + output) == ascend::opdebug_json(expected));
       CHECK(run.rows.at(0).output == output);
       CHECK(run.rows.at(0).status == ConvertStatus::kWritten);

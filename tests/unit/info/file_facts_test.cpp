@@ -297,6 +297,18 @@ TEST_CASE("an overflow record is decoded, from a dump file and from JSON") {
   CHECK(json.at("record.AI Core.stream_id") == "5");
 }
 
+TEST_CASE("a further tensor of an overflow record that is cut is a problem of the file") {
+  const ScratchDir scratch;
+  test::TensorSpec record = test::output_of(DType::kUint8, Format::kND, {2048});
+  std::string content = test::build_dump({.tensors = {record, test::output_of(DType::kUint8, Format::kND, {100})}});
+  content.resize(content.size() - 1);
+  const Facts facts = facts_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000", content);
+  CHECK(facts.at("record.AI Core.stream_id") != "(absent)");
+  REQUIRE(facts.facts.problems.size() == 1);
+  CHECK(facts.facts.problems[0].code == ErrorCode::kTruncated);
+  CHECK(facts.facts.problems[0].tensor == "output:1");
+}
+
 TEST_CASE("a damaged file has the keys of a good one") {
   const ScratchDir scratch;
   const auto keys_of = [&](const char* name, std::string_view content) {

@@ -70,6 +70,32 @@ TEST_CASE("a tower of brackets is refused before it becomes a tower of calls") {
   CHECK(json.error().message.find("nested deeper than 100") != std::string::npos);
 }
 
+TEST_CASE("a text of very many short values is refused instead of taking a hundred times its size") {
+  std::string text = "[";
+  for (size_t i = 0; i < 4'000'000; ++i) text += "1,";
+  text += "1]";
+  const auto json = parse_json(text);
+  REQUIRE_FALSE(json.has_value());
+  CHECK(json.error().message.ends_with(
+      "its values take more than 79 MiB of memory, which is all that msdump gives them"));
+  CHECK(parse_json_or_fault(text).error().beyond_limits);
+  // Objects count, too, and so does what lies deeper.
+  text = "[[[";
+  for (size_t i = 0; i < 500'000; ++i) text += "{\"a\":0},";
+  CHECK_FALSE(parse_json(text + "{}]]]"));
+  CHECK(parse_json_or_fault(text + "{}]]]").error().beyond_limits);
+}
+
+TEST_CASE("a list of many names and a long text are read") {
+  std::string text = "[\"";
+  text += std::string(20 << 20, 'x') + "\"";
+  for (size_t i = 0; i < 100'000; ++i) text += ",\"Default/network/layer/Add-op123456\"";
+  const auto json = parse_json(text + "]");
+  REQUIRE(json);
+  CHECK(json->items.size() == 100'001);
+  CHECK(json->items[0].text.size() == 20 << 20);
+}
+
 TEST_CASE("columns are characters and a byte order mark is none") {
   const std::string text = "\xEF\xBB\xBF{\"\xE6\x95\xB0\xC3\xA9\": 1,\n \"\xF0\x9F\x98\x80\": x}";
   const auto column = [&](const char* what) { return position_in(text, text.find(what)).column; };

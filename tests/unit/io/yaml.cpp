@@ -50,8 +50,8 @@ TEST_CASE("what is no YAML is refused with its place") {
   CHECK(read("a: [1, 2").starts_with("error: line "));
   CHECK(read("a: b\n\tc: d\n").starts_with("error: line 2, column 1: "));
   CHECK(read("a: b\n---\nc: d\n") == "error: line 2, column 1: a second document");
-  CHECK(read("[a]: b\n") == "error: line 1, column 3: a key that is no text");
-  CHECK(read("?\n: b\n") == "error: line 1, column 2: a key that is no text");
+  CHECK(read("[a]: b\n") == "error: line 1, column 1: a key that is not a text");
+  CHECK(read("?\n: b\n") == "error: line 1, column 2: a key that is not a text");
   CHECK(parse_yaml("a: [").error().code == ErrorCode::kUsage);
 }
 
@@ -59,8 +59,25 @@ TEST_CASE("YAML made to exhaust memory or the stack is refused") {
   CHECK(read("a: &x [1]\nb: *x\n") == "error: line 2, column 4: aliases are not read");
   const std::string deep = std::string(100, '[') + std::string(100, ']');
   CHECK(read(deep) == deep);
-  CHECK(read("[" + deep + "]") == "error: line 1, column 101: nested deeper than 100");
+  CHECK(read("[" + deep + "]") == "error: line 1, column 101: nested deeper than 100, which is all that msdump reads");
   CHECK(parse_yaml(std::string((size_t{16} << 20) + 1, ' ')).error().code == ErrorCode::kTooLarge);
+  std::string many = "[";
+  for (size_t i = 0; i < 900'000; ++i) many += "1,";
+  CHECK(read(many + "1]").ends_with("its values take more than 67 MiB of memory, which is all that msdump gives them"));
+}
+
+TEST_CASE("offsets in YAML count bytes, not characters") {
+  const std::string text = "\xE6\x95\xB0: \xF0\x9F\x98\x80\nb: [c, d\xC3\xA9]\n";
+  const auto value = parse_yaml(text);
+  REQUIRE(value);
+  CHECK(value->members.at(0).key_offset == 0);
+  CHECK(value->members.at(0).value.offset == text.find("\xF0"));
+  CHECK(value->members.at(1).key_offset == text.find('b'));
+  CHECK(value->members.at(1).value.items.at(1).offset == text.find('d'));
+  const std::string bad = "\xE6\x95\xB0: \xF0\x9F\x98\x80\nb: [c, &x d]\ne: *x\n";
+  CHECK(parse_yaml(bad).error().offset == bad.find('*'));
+  const std::string unclosed = "\xE6\x95\xB0: 'open";
+  CHECK(parse_yaml(unclosed).error().offset == unclosed.size());
 }
 
 TEST_CASE("an error of a YAML file names it") {
