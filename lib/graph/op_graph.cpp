@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/order.h"
+#include "graph/flow/data_flow.h"
 
 namespace msdump {
 
@@ -14,6 +15,7 @@ OpGraph::OpGraph(std::vector<Origin> origins) : origins_(std::move(origins)) {
   };
   std::sort(origins_.begin(), origins_.end(), [&](const Origin& a, const Origin& b) { return key(a) < key(b); });
   for (Origin& origin : origins_) {
+    origin.wide_tuples = wide_tuples(origin.graph);
     origin.first_operator = static_cast<uint32_t>(size_);
     size_ += origin.graph.nodes.size();
   }

@@ -41,6 +41,7 @@ struct Origin {
   std::unique_ptr<IrGraph> second;
   std::vector<uint32_t> second_node;  // by node of `graph`: the node of that name in `second`, or kNoIndex
   uint32_t first_operator = 0;        // the operators of a graph are its nodes, in the order of the file
+  std::vector<uint32_t> wide_tuples;  // nodes, ascending: tuples that data_flow.h does not unfold
 };
 
 using OpId = uint32_t;

@@ -1,3 +1,5 @@
+#include <map>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -120,6 +122,9 @@ void check_section(Rules& rules, const JsonMember& section) {
 void check_keys(Rules& rules) {
   const KeyedObject top{rules.root, ConfigKind::kDataDump, "", ""};
   check_repeated_keys(rules.findings, top);
+  // Of a section that comes twice the last one holds.
+  std::map<std::string_view, const JsonMember*> sections;
+  for (const JsonMember& member : rules.root.members) sections[member.key] = &member;
   for (const JsonMember& member : rules.root.members) {
     const ConfigKey* key = find_key(ConfigKind::kDataDump, "", member.key);
     if (key == nullptr) {
@@ -129,7 +134,7 @@ void check_keys(Rules& rules) {
     rules.findings.judge(
         spot_of(top, member), {"not-in-version", fmt::format("{} is for {}", member.key, availability(*key))},
         [&](const Setup& setup) { return exists_in(*key, setup.version) ? fine() : other("it is not read"); });
-    if (&member == find_member(rules.root, member.key)) check_section(rules, member);
+    if (&member == sections[member.key]) check_section(rules, member);
   }
   if (rules.root.find(kCommonSection) == nullptr) {
     rules.findings.error({std::string(kCommonSection), rules.root.offset},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -9,6 +10,10 @@ namespace msdump {
 namespace {
 
 constexpr int kMaxHops = 64;  // virtual nodes in a row
+// What unfolding all tuples of a graph may yield: a million, or in larger graphs some for each operand.
+constexpr uint64_t kLeastUnfolded = uint64_t{1} << 20, kUnfoldedPerOperand = 8;
+
+bool is_make_tuple(std::string_view op_type) { return op_type == "MakeTuple" || op_type == "make_tuple"; }
 
 // One value: an operand, followed to what made it.
 class ValueTracer {
@@ -19,8 +24,7 @@ class ValueTracer {
   void unfold(const IrOperand& operand, std::vector<InputEdge>& values) const {
     if (operand.kind == IrOperand::Kind::kNode) {
       const IrNode& node = ir_.nodes[operand.value];
-      const std::string_view type = ir_.op_type(node);
-      if (type == "MakeTuple" || type == "make_tuple") {
+      if (is_make_tuple(ir_.op_type(node))) {
         for (const IrOperand& element : ir_.operands_of(node)) values.push_back(trace(element));
         return;
       }
@@ -59,8 +63,7 @@ class ValueTracer {
         operand = operands[0];
       } else if (type == "Load" || type == "Depend") {
         operand = operands[0];
-      } else if ((type == "MakeTuple" || type == "make_tuple") && !elements.empty() &&
-                 elements.back() < operands.size()) {
+      } else if (is_make_tuple(type) && !elements.empty() && elements.back() < operands.size()) {
         operand = operands[elements.back()];
         elements.pop_back();
       } else {
@@ -95,11 +98,43 @@ bool is_monad(const IrGraph& ir, std::span<const uint32_t> host, const IrOperand
   return ir.op_type(ir.nodes[operand.value]) == "UpdateState";
 }
 
+bool is_wide(const Origin& origin, const IrOperand& operand) {
+  return operand.kind == IrOperand::Kind::kNode &&
+         std::binary_search(origin.wide_tuples.begin(), origin.wide_tuples.end(), operand.value);
+}
+
 }  // namespace
 
 bool is_kept(const IrGraph& ir, const IrParameter& parameter) {
   const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();
   return parameter.is_weight.value_or(is_ref || parameter.has_default);
+}
+
+std::vector<uint32_t> wide_tuples(const IrGraph& ir) {
+  std::vector<uint32_t> readers(ir.nodes.size());
+  for (const IrNode& node : ir.nodes) {
+    for (const IrOperand& operand : ir.operands_of(node)) {
+      if (operand.kind == IrOperand::Kind::kNode) ++readers[operand.value];
+    }
+  }
+  std::vector<std::pair<uint64_t, uint32_t>> tuples;  // what unfolding one yields, its node
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < ir.nodes.size(); ++i) {
+    if (!is_make_tuple(ir.op_type(ir.nodes[i]))) continue;
+    tuples.emplace_back(uint64_t{ir.nodes[i].operand_count} * readers[i], i);
+    all += tuples.back().first;
+  }
+  const uint64_t budget = std::max(kLeastUnfolded, kUnfoldedPerOperand * ir.operands.size());
+  if (all <= budget) return {};
+  std::sort(tuples.begin(), tuples.end());
+  std::vector<uint32_t> wide;
+  uint64_t unfolded = 0;
+  for (const auto& [yield, node] : tuples) {
+    unfolded += yield;
+    if (unfolded > budget) wide.push_back(node);
+  }
+  std::sort(wide.begin(), wide.end());
+  return wide;
 }
 
 std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op) {
@@ -112,6 +147,7 @@ std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op) {
   std::vector<InputEdge> values;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].control || is_monad(ir, host, operands[i], i)) continue;
+    if (is_wide(origin, operands[i])) return {};
     tracer.unfold(operands[i], values);
   }
   const auto number = [&] {

@@ -25,7 +25,12 @@ struct InputEdge {
 // Is it a value that the network keeps (a weight, what an optimizer keeps), and no input of the graph?
 [[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
 
-// Empty when the operands cannot be matched to the slots.
+// A tuple is unfolded for each operator that reads it, which takes its elements times its readers: quadratic in the size
+// of the file where both are many. These are the tuples beyond a budget for the whole graph, which no network reaches:
+// nodes, ascending.
+[[nodiscard]] std::vector<uint32_t> wide_tuples(const IrGraph& ir);
+
+// Empty when the operands cannot be matched to the slots, or one is a wide tuple.
 [[nodiscard]] std::vector<InputEdge> inputs_of(const OpGraph& graph, OpId op);
 
 }  // namespace msdump

@@ -22,6 +22,8 @@ constexpr size_t kShortestCutName = 60;
 // Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
 // cost the product of both sides.
 constexpr uint32_t kMostNamesakes = 64;
+// Numbers ("-op12") in the name of one operator. A longer search costs the square of the length of a file's name.
+constexpr size_t kMostNumbers = 64;
 
 bool same_type(std::string_view a, std::string_view b) { return a == b || to_lower(a) == to_lower(b); }
 
@@ -242,8 +244,8 @@ class FileJoiner {
     const std::string_view name = group.op_name;
     const std::vector<size_t> ends = number_ends(name);
     std::vector<OpId> parts;
-    size_t begin = 0, names = 0;
-    for (size_t i = 0; i < ends.size(); ++i) {
+    size_t begin = 0, names = 0, first_end = 0;
+    for (size_t i = 0; i < ends.size() && i < first_end + kMostNumbers; ++i) {
       const bool longer_follows = i + 1 < ends.size() && ends[i + 1] > ends[i] && name[ends[i]] == '_' &&
                                   !operators_named(name.substr(begin, ends[i + 1] - begin), group).empty();
       if (longer_follows || ends[i] <= begin) continue;
@@ -251,6 +253,7 @@ class FileJoiner {
       if (found.empty()) continue;
       parts.insert(parts.end(), found.begin(), found.end());
       begin = ends[i];
+      first_end = i + 1;
       ++names;
     }
     if (parts.empty()) return false;

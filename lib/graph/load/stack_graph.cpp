@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/model/ir_builder.h"
@@ -45,10 +46,18 @@ class StackGraph {
     const auto entry = parse_msprobe_entry(name);
     node.op = builder_.intern(entry ? entry->op_type : name);
     node.leaf = builder_.keep(name);
+    node.stack = stack(op, kind);
+    builder_.add_node(node, {});
+  }
+
+  // Thousands of operators may share a stack of thousands of frames: it is made once.
+  List stack(const StackJson::Op& op, FrameKind kind) {
+    if (op.count == 0) return List::kEmpty;
+    const auto [known, added] = lists_[kind == FrameKind::kForward ? 1 : 0].try_emplace(op.begin, List::kEmpty);
+    if (!added) return known->second;
     std::vector<uint32_t> frames;
     for (const uint32_t index : stacks_.stack_of(op)) frames.push_back(frame(index, kind, frames.empty()));
-    node.stack = builder_.stack(frames);
-    builder_.add_node(node, {});
+    return known->second = builder_.stack(frames);
   }
 
   uint32_t frame(uint32_t index, FrameKind kind, bool begins_chain) {
@@ -71,7 +80,8 @@ class StackGraph {
   const std::set<std::string_view>& dumped_ops_;
   IrGraphBuilder builder_;
   uint32_t graph_ = kNoIndex;
-  std::vector<uint32_t> frames_[4];  // by kind and begins_chain: indices in the graph
+  std::unordered_map<size_t, List> lists_[2];  // by kind: the stack that begins there in frame_ids
+  std::vector<uint32_t> frames_[4];            // by kind and begins_chain: indices in the graph
 };
 
 }  // namespace

@@ -200,6 +200,8 @@ bool NodeTextParser::last_is_open() const {
 }
 
 void NodeTextParser::continue_last(std::string_view text) {
+  // Whether the last part is open takes a scan of all of it: not for every line of a damaged file.
+  if (joined_lines_ > kMaxJoined) return;
   if (last_continues_with(text) || last_is_open()) {
     join(text);
   } else if (!is_value_node(text)) {
@@ -218,7 +220,7 @@ bool NodeTextParser::last_continues_with(std::string_view text) const {
 void NodeTextParser::join(std::string_view text) {
   std::string_view& target = last_ == Last::kFrame ? node_.frames.back().text : *last_text_;
   if (++joined_lines_ > kMaxJoined || target.size() + text.size() > IrTextReader::kMaxLine) {
-    if (joined_lines_ == kMaxJoined + 1) problem("too many lines without a meaning of their own: the rest is left out");
+    if (joined_lines_ == kMaxJoined + 1) problem("too many continuation lines: the rest is skipped");
     return;
   }
   const bool again = !joined_.empty() && joined_.back().data() == target.data();

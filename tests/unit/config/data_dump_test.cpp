@@ -4,6 +4,7 @@
 
 #include "lint_run.h"
 #include "support/catch.h"
+#include "support/growth.h"
 
 namespace msdump {
 namespace {
@@ -39,6 +40,16 @@ Lines lines_of(const std::string& common, const LintTarget& target, const std::s
                              [](const std::string& line) { return line.find(" duplicate-key ") != std::string::npos; }),
               lines.end());
   return lines;
+}
+
+TEST_CASE("sections that come again and again are not searched for each time") {
+  const auto sections = [](size_t n) {
+    std::string text = "{";
+    for (size_t i = 0; i < n; ++i) text += "\"x" + std::to_string(i) + "\": 1, \"e2e_dump_settings\": {}, ";
+    return text + "\"common_dump_settings\": {}}";
+  };
+  const auto run = [](const std::string& text) { CHECK(!lint_config(text, {}).findings.empty()); };
+  CHECK(test::growth(300, sections, run) < test::kNotQuadratic);
 }
 
 }  // namespace

@@ -47,6 +47,46 @@ TEST_CASE("an element of a tuple is the output of that number, a tuple that was 
   CHECK(inputs[1].from == From::kParameter);
 }
 
+std::string repeated(std::string_view text, size_t count) {
+  std::string result(text);
+  for (size_t i = 1; i < count; ++i) result.append(", ").append(text);
+  return result;
+}
+
+// A tuple of `elements`, `readers` operators that read it, and one that reads a small tuple.
+OpGraph graph_with_tuple(size_t elements, size_t readers) {
+  std::string body = node_text("%0", "ReLU", "%para1_x", "Default/ReLU-op0") +
+                     node_text("%1", "MakeTuple", repeated("%0", elements), "Default/MakeTuple-op0") +
+                     node_text("%2", "MakeTuple", "%0, %para1_x", "Default/MakeTuple-op1") +
+                     node_text("%3", "Concat", "%2", "Default/Concat-op0");
+  for (size_t i = 0; i < readers; ++i) {
+    const std::string id = std::to_string(i);
+    body += node_text("%" + std::to_string(i + 4), "AddN", "%1", "Default/AddN-op" + id);
+  }
+  return graph(body);
+}
+
+size_t all_inputs(const OpGraph& ops) {
+  size_t count = 0;
+  for (OpId op = 0; op < ops.size(); ++op) count += ops.has_kernel(op) ? inputs_of(ops, op).size() : 0;
+  return count;
+}
+
+TEST_CASE("a tuple of thousands that thousands read does not take memory quadratic in the file") {
+  const OpGraph one = graph_with_tuple(3000, 3000), two = graph_with_tuple(6000, 6000);
+  CHECK(all_inputs(one) < (size_t{1} << 21));
+  CHECK(all_inputs(two) < (size_t{1} << 21));
+  CHECK(inputs_of(one, find_operator(one, "Default/AddN-op7")).empty());
+  CHECK(inputs_of(one, find_operator(one, "Default/Concat-op0")).size() == 2);
+}
+
+TEST_CASE("a tuple of hundreds that hundreds read is unfolded for each of them") {
+  const OpGraph ops = graph_with_tuple(600, 600);
+  CHECK(inputs_of(ops, find_operator(ops, "Default/AddN-op7")).size() == 600);
+  const OpGraph long_one = graph_with_tuple(20'000, 20);
+  CHECK(inputs_of(long_one, find_operator(long_one, "Default/AddN-op7")).size() == 20'000);
+}
+
 TEST_CASE("dot draws operators and arrows, without the virtual nodes between them, as far as asked") {
   const OpGraph ops = graph(
       node_text("%0", "Mul", "%para1_x", "Default/Mul-op0") + node_text("%1", "Depend", "%0", "Default/Depend-op0") +

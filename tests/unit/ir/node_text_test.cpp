@@ -160,7 +160,7 @@ TEST_CASE("only so many lines are put together") {
   const IrGraph ir = whole(text + "2))\n%1(b) = B()\n");
   CHECK(ir.nodes.size() == 2);
   CHECK(problems_of(ir) ==
-        "66: too many lines without a meaning of their own: the rest is left out\n"
+        "66: too many continuation lines: the rest is skipped\n"
         "1: the operands of this operator have no end\n");
 }
 
