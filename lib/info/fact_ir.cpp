@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 #include "info/fact_readers.h"
+#include "ir/protobuf/protobuf_graph.h"
+#include "ir/text/ir_text.h"
 
 namespace msdump {
 namespace {
@@ -28,6 +30,20 @@ std::optional<std::string_view> value_behind(std::string_view line, std::string_
   return trimmed(line.substr(colon + 1));
 }
 
+// A text without any line of IR's, and a protobuf that does not begin as one.
+std::optional<Error> not_ir(const FactSource& source, FileKind kind, std::string_view head) {
+  if (kind == FileKind::kIrProtobuf) {
+    auto graph = find_ir_graph(head);
+    // The head of a large file ends inside its graph.
+    const bool cut = !graph && graph.error().code == ErrorCode::kTruncated && source.file.size() > head.size();
+    if (graph || cut) return std::nullopt;
+    return std::move(graph).error();
+  }
+  const IrKind found = ir_kind(head);
+  if (found.word == "ir_text" || found.word == "ir_protobuf") return std::nullopt;
+  return make_error(ErrorCode::kBadIr, "this is not IR text: {}", found.explanation);
+}
+
 }  // namespace
 
 void add_ir_facts(const FactSource& source, FileFacts& facts) {
@@ -40,6 +56,8 @@ void add_ir_facts(const FactSource& source, FileFacts& facts) {
     if (const auto value = value_behind(line, "Total params"); value && parameters.is_null())
       parameters = parse_u64(*value);
   }
+  if (auto problem = not_ir(source, facts.kind, head)) facts.problems.push_back(std::move(*problem));
+  if (facts.kind == FileKind::kIrProtobuf) return;
   facts.detail.add("entry", std::move(entry)).add("subgraphs", std::move(subgraphs));
   facts.detail.add("parameters", std::move(parameters));
 }

@@ -8,8 +8,10 @@
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
 #include "io/json.h"
+#include "msprobe/construct_json.h"
 #include "msprobe/dump_json.h"
 #include "msprobe/json_members.h"
+#include "msprobe/stack_json.h"
 #include "tables/line_reader.h"
 
 namespace msdump {
@@ -78,13 +80,12 @@ DumpJson read_front(std::string_view text) {
   }
 }
 
-// The members of an object, counted.
-Result<uint64_t> count_members(std::string_view text) {
-  JsonMemberReader members(text, skip_json_space(text, 0));
-  for (uint64_t count = 0;; ++count) {
-    MSDUMP_TRY(const auto member, members.next());
-    if (!member) return count;
-  }
+// stack.json and construct.json: the members of an object, counted.
+template <class Json>
+void add_entries(const Result<Json>& json, FileFacts& facts) {
+  facts.detail.add("entries", json ? report::Value(json->entries) : report::Value());
+  if (!json) return facts.problems.push_back(json.error());
+  facts.problems.insert(facts.problems.end(), json->problems.begin(), json->problems.end());
 }
 
 std::string_view tool_of(const JsonValue& json) {
@@ -170,10 +171,10 @@ void add_json_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kKernelArgs) return add_kernel_args(source, parsed_or_null(source, facts), facts);
   if (facts.kind == FileKind::kConfig && !json) return add_config_yaml(source, facts);
   if (facts.kind == FileKind::kConfig) return add_config_json(parsed_or_null(source, facts), facts);
-  const auto text = read_text(source.file, kMostText);
-  const auto count = text ? count_members(*text) : Result<uint64_t>(fail(text.error()));
-  facts.detail.add("entries", count ? report::Value(*count) : report::Value());
-  if (!count) facts.problems.push_back(count.error());
+  constexpr uint64_t kMostEntry = uint64_t{16} << 20, kMostKept = uint64_t{512} << 20;
+  if (facts.kind == FileKind::kStackJson)
+    return add_entries(read_stack_json(source.file, {kMostText, kMostEntry, kMostKept}), facts);
+  add_entries(read_construct_json(source.file, {kMostText, kMostEntry, kMostKept}), facts);
 }
 
 }  // namespace msdump

@@ -80,8 +80,8 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kConstructJson:
     case FileKind::kKernelArgs:
     case FileKind::kConfig: return add_json_facts(source, facts);
-    case FileKind::kIrText: return add_ir_facts(source, facts);
-    case FileKind::kIrProtobuf: return;
+    case FileKind::kIrText:
+    case FileKind::kIrProtobuf: return add_ir_facts(source, facts);
     case FileKind::kUnknown:
     case FileKind::kGraphText:
     case FileKind::kText: return add_unknown_facts(source, facts);

@@ -95,7 +95,10 @@ class FindOp : public Command {
       // What is near has to be said.
       if (const Status read = read_other_lines(session.context, *opened); !read) return session.end_with(read.error());
     }
-    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
+    if (opened->graph().size() == 0) {
+      if (!paths_) print_report(session, *opened, answer);
+      return end_without_graph(session, *opened);
+    }
     return paths_ ? print_paths(session, *opened, answer) : print_rows(session, *opened, answer);
   }
 
@@ -113,7 +116,8 @@ class FindOp : public Command {
     const bool by_selection =
         !options_.selection.op.empty() || !options_.selection.op_type.empty() || !options_.selection.regex.empty();
     if (asked_.lines.empty() && asked_.codes.empty() && asked_.names.empty() && !by_selection)
-      throw UsageError("what is to be found?", "--line FILE:LINE, --code TEXT, a name, or --op, --op-type, --regex");
+      throw UsageError("nothing to search for",
+                       "use --line FILE:LINE, --code TEXT, a name, --op, --op-type or --regex");
     if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
     if (paths_ && !has_dump(options_)) throw UsageError("-0 prints paths of tensors; name the dump with -d");
   }
@@ -197,7 +201,7 @@ class FindOp : public Command {
     for (const Found& one : answer.found) {
       if (opened.joined && one.files.tensors.empty()) explain_missing_files(session, opened, one.hit.op);
     }
-    if (answer.found.empty()) explain_nothing(session, opened, asked_, answer.unselected);
+    if (answer.found.empty()) explain_nothing(session, opened, asked_, options_.selection, answer.unselected);
     return failed;
   }
 
@@ -244,13 +248,15 @@ class FindOp : public Command {
     row.add("relation", name_of(found.hit.relation));
     row.add("confidence", std::min(found.hit.confidence, found.files.confidence));
     row.add("one_of_several", found.hit.one_of_several);
-    row.add("source", source_value(source)).add("stack", stack_value(stack_of(opened.graph(), found.hit.op)));
+    const bool shown = form_ != report::Form::kTable;
+    row.add("source", source_value(source));
+    row.add("stack", shown ? stack_value(stack_of(opened.graph(), found.hit.op)) : report::Value());
     add_place(row, opened, found.hit.op);
     row.add("files", files_value(opened, found.files, form_));
     return row;
   }
 
-  ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+  void print_report(Session& session, const OpenedGraph& opened, const Answer& answer) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
     const auto sink = session.open_report(form_, dumps, columns(opened));
@@ -264,6 +270,10 @@ class FindOp : public Command {
     report::Object further;
     if (answer.found.empty()) further.add("nearest", nearest_sources(opened, asked_));
     (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
+  }
+
+  ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+    print_report(session, opened, answer);
     if (form_ == report::Form::kTable) print_files(session, opened, answer.found);
     const bool failed = explain(session, opened, answer);
     if (failed) return ExitCode::kSomeFailed;

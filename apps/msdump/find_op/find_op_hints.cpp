@@ -1,11 +1,11 @@
 #include "find_op/find_op_hints.h"
 
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "graph/lines/nearest_operator.h"
 #include "shared/graph_rows.h"
 
 namespace msdump::cli {
@@ -33,22 +33,27 @@ std::string line_hint(const OpenedGraph& opened, const LineQuery& query) {
   return text.empty() ? file_hint(opened, query.file) : "the nearest lines with operators: " + text;
 }
 
-std::string name_hint(const OpenedGraph& opened, const std::vector<std::string>& names) {
-  const std::string all = "msdump map-ir lists all operators";
-  if (names.empty()) return all;
-  std::set<std::string> leaves;
-  for (OpId op = 0; op < opened.graph().size(); ++op) leaves.emplace(opened.graph().leaf(op));
-  const std::vector<std::string> candidates(leaves.begin(), leaves.end());
-  const auto near = closest_match(base_name(names[0]), candidates);
-  return near ? fmt::format("did you mean '{}'?", *near) : all;
+std::string name_hint(const OpenedGraph& opened, const std::vector<std::string>& names,
+                      const SelectionOptions& selection) {
+  for (const std::string& name : names) {
+    const auto line = parse_line_query(name);
+    if (line && line->first > 0) return fmt::format("did you mean --line '{}'?", escape_for_terminal(name));
+    const std::string near = nearest_operator(opened.graph(), name, OperatorText::kName);
+    if (!near.empty()) return fmt::format("did you mean '{}'?", escape_for_terminal(near));
+  }
+  const std::string hint = selection_hint(opened, selection);
+  return hint.empty() ? "msdump map-ir lists all operators" : hint;
 }
 
 }  // namespace
 
-void explain_nothing(Session& session, const OpenedGraph& opened, const FindQuestion& question, size_t unselected) {
+void explain_nothing(Session& session, const OpenedGraph& opened, const FindQuestion& question,
+                     const SelectionOptions& selection, size_t unselected) {
   if (unselected > 0) {
-    session.messages.warning(fmt::format("the selection leaves none of {}", plural(unselected, "operator")),
-                             "they are found without --op, --op-type, --regex, --rank, --graph and --step");
+    const std::string hint = selection_hint(opened, selection);
+    session.messages.warning(
+        fmt::format("{} found; the selection excludes all", plural(unselected, "operator")),
+        hint.empty() ? "leave out --op, --op-type, --regex, --rank, --graph and --step to see them" : hint);
     return;
   }
   for (size_t i = 0; i < question.queries.size(); ++i) {
@@ -58,7 +63,7 @@ void explain_nothing(Session& session, const OpenedGraph& opened, const FindQues
   for (const std::string& code : question.codes)
     session.messages.warning(fmt::format("no line with operators has the text '{}'", excerpt(code)));
   if (question.queries.empty() && question.codes.empty())
-    session.messages.warning("no operator has such a name", name_hint(opened, question.names));
+    session.messages.warning("no operator has such a name", name_hint(opened, question.names, selection));
 }
 
 report::List nearest_sources(const OpenedGraph& opened, const FindQuestion& question) {
@@ -76,7 +81,7 @@ void explain_missing_files(Session& session, const OpenedGraph& opened, OpId op)
   if (!join.pairs_of(op).empty()) {
     size_t tensors = 0;
     for (const JoinPair& pair : join.pairs_of(op)) tensors += join.groups()[pair.group].count;
-    why = fmt::format("the selection leaves none of {}", plural(tensors, "tensor"));
+    why = fmt::format("the selection excludes all of {}", plural(tensors, "tensor"));
   }
   const OpGraph& graph = opened.graph();
   std::string name = graph.full_name(op);

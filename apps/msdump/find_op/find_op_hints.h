@@ -17,7 +17,8 @@ struct FindQuestion {
 };
 
 // `unselected`: operators that --op, --rank and the like left out.
-void explain_nothing(Session& session, const OpenedGraph& opened, const FindQuestion& question, size_t unselected);
+void explain_nothing(Session& session, const OpenedGraph& opened, const FindQuestion& question,
+                     const SelectionOptions& selection, size_t unselected);
 // The lines nearest to those asked for, as sources.
 [[nodiscard]] report::List nearest_sources(const OpenedGraph& opened, const FindQuestion& question);
 

@@ -10,6 +10,7 @@
 #include "frame/usage.h"
 #include "graph/flow/dot.h"
 #include "graph/join/proof.h"
+#include "graph/lines/nearest_operator.h"
 #include "graph/lines/source_lines.h"
 #include "map_ir/map_ir_summary.h"
 #include "shared/graph_rows.h"
@@ -69,7 +70,10 @@ class MapIr : public Command {
     if (!around_.empty() && !dot_) throw UsageError("--around goes with --dot only");
     Result<OpenedGraph> opened = open_graph(session.context, options_, {});
     if (!opened) return session.end_with(opened.error());
-    if (opened->graph().size() == 0) return end_without_graph(session, *opened);
+    if (opened->graph().size() == 0) {
+      if (!dot_) (void)print_report(session, *opened, JoinSummary(*opened));
+      return end_without_graph(session, *opened);
+    }
     if (dot_) return print_dot(session, *opened);
     if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
     if (prove_) prove(session, *opened);
@@ -90,7 +94,10 @@ class MapIr : public Command {
     if (!around_.empty()) {
       centre = operators_named(graph, around_);
       if (centre.empty()) {
-        session.messages.error(fmt::format("no operator is called '{}'", excerpt(around_)), "msdump map-ir lists all");
+        const std::string near = nearest_operator(graph, around_, OperatorText::kName);
+        session.messages.error(
+            fmt::format("no operator is called '{}'", excerpt(around_)),
+            near.empty() ? "msdump map-ir lists all" : fmt::format("did you mean '{}'?", escape_for_terminal(near)));
         return ExitCode::kNo;
       }
     }
@@ -154,7 +161,7 @@ class MapIr : public Command {
     return columns;
   }
 
-  void prove(Session& session, const OpenedGraph& opened) {
+  void prove(Session& session, OpenedGraph& opened) {
     const OpGraph& graph = opened.graph();
     const auto& tensors = opened.catalogue->list.tensors();
     const ValueComparer comparer(opened.catalogue->index, tensors);
@@ -164,6 +171,7 @@ class MapIr : public Command {
       if (session.context.cancel.cancelled() || !graph.has_kernel(op)) return;
       proofs_[op] = msdump::prove(comparer, tensors, opened.catalogue->index, graph, opened.joined->join, op);
     });
+    opened.add_failures(comparer.failures());
   }
 
   static std::string proof_text(const ProofTally& proof) {
@@ -247,15 +255,21 @@ class MapIr : public Command {
   }
 
   ExitCode print_rows(Session& session, OpenedGraph& opened) const {
+    const JoinSummary summary(opened);
+    const size_t rows = print_report(session, opened, summary);
+    return conclude(session, opened, rows, summary);
+  }
+
+  size_t print_report(Session& session, OpenedGraph& opened, const JoinSummary& summary) const {
     const std::vector<std::string> dumps =
         opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
     const auto sink = session.open_report(form_, dumps, columns(opened));
     size_t rows = print_operators(session, *sink, opened);
     if (all_ && !unmatched_ && opened.operators.everything()) rows += print_parameters(*sink, opened);
-    const JoinSummary summary(opened);
-    report::Object further = summary.further(opened);
+    // Other forms do not show it.
+    report::Object further = form_ == report::Form::kJson ? summary.further(session.context, opened) : report::Object();
     (void)sink->finish({summary.counts(), graph_failure_objects(opened), std::move(further)});
-    return conclude(session, opened, rows, summary);
+    return rows;
   }
 
   // Operators whose files are looked at together: few enough that what waits for its row takes little memory.
@@ -322,8 +336,10 @@ class MapIr : public Command {
     if (unmatched_ && form_ == report::Form::kTable) summary.name_unmatched_files(session);
     session.messages.summary(summary.text());
     if (failed) return ExitCode::kSomeFailed;
-    if (rows == 0 && !unmatched_) {
-      session.messages.warning("no operator is selected", "msdump map-ir without selection shows all");
+    if (rows == 0 && (!unmatched_ || summary.nothing_selected())) {
+      const std::string hint = selection_hint(opened, options_.selection);
+      session.messages.warning("the selection matches no operator",
+                               hint.empty() ? "msdump map-ir without selection shows all" : hint);
       return ExitCode::kNo;
     }
     return summary.complete() ? ExitCode::kOk : ExitCode::kNo;

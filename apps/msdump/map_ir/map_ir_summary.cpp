@@ -63,7 +63,7 @@ report::Object JoinSummary::counts() const {
   return counts;
 }
 
-report::Object JoinSummary::further(OpenedGraph& opened) const {
+report::Object JoinSummary::further(const RunContext& context, OpenedGraph& opened) const {
   report::Object further;
   if (!opened_.joined) return further;
   const NumberingChoice& choice = opened_.joined->numbering;
@@ -74,16 +74,21 @@ report::Object JoinSummary::further(OpenedGraph& opened) const {
   further.add("numbering", std::move(numbering));
   report::List unmatched;
   const FileJoin& join = opened_.joined->join;
-  for (const uint32_t place : unmatched_groups_) {
-    OperatorFiles files = files_of_groups(opened_, {place}, Detail::kHeaders);
-    opened.add_failures(std::move(files.failures));
-    const std::string reason = join.reason(join.groups()[place]);
-    for (const TensorRecord& tensor : files.tensors) {
-      report::Object file = identity_object(opened_.catalogue->index, tensor);
-      file.add("reason", reason);
-      unmatched.emplace_back(std::move(file));
-    }
-  }
+  context.pool.ordered_for(
+      static_cast<int64_t>(unmatched_groups_.size()),
+      [&](int64_t i) {
+        if (context.cancel.cancelled()) return OperatorFiles();
+        return files_of_groups(opened_, {unmatched_groups_[static_cast<size_t>(i)]}, Detail::kHeaders);
+      },
+      [&](int64_t i, OperatorFiles&& files) {
+        opened.add_failures(std::move(files.failures));
+        const std::string reason = join.reason(join.groups()[unmatched_groups_[static_cast<size_t>(i)]]);
+        for (const TensorRecord& tensor : files.tensors) {
+          report::Object file = identity_object(opened_.catalogue->index, tensor);
+          file.add("reason", reason);
+          unmatched.emplace_back(std::move(file));
+        }
+      });
   further.add("unmatched_files", std::move(unmatched));
   return further;
 }

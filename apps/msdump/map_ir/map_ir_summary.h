@@ -17,10 +17,12 @@ class JoinSummary {
   // parsed, nodes, matched_operators, unmatched_operators, matched_files, unmatched_files.
   [[nodiscard]] report::Object counts() const;
   // numbering, unmatched_files. Files that cannot be read become failures of `opened`.
-  [[nodiscard]] report::Object further(OpenedGraph& opened) const;
+  [[nodiscard]] report::Object further(const RunContext& context, OpenedGraph& opened) const;
   // "parsed 8 of 8; 6 of 7 operators have files, 6 of 6 files have an operator".
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool complete() const { return unmatched_operators_ + unmatched_files_ == 0; }
+  // Neither an operator nor a file.
+  [[nodiscard]] bool nothing_selected() const { return complete() && matched_operators_ + matched_files_ == 0; }
 
   void name_unmatched_files(Session& session) const;
 

@@ -60,8 +60,10 @@ report::Value source_value(const SourceFrame* frame) {
 }
 
 report::Value stack_value(const std::vector<const SourceFrame*>& stack) {
+  // A made-up stack of thousands of frames would stand in each of thousands of rows.
+  constexpr size_t kMostFrames = 100;
   report::List list;
-  for (const SourceFrame* frame : stack) list.push_back(source_value(frame));
+  for (size_t i = 0; i < stack.size() && i < kMostFrames; ++i) list.push_back(source_value(stack[i]));
   return list;
 }
 

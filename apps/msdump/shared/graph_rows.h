@@ -11,6 +11,7 @@ namespace msdump::cli {
 
 // {"file","line","code"} and "end_line" of a range; null for none.
 [[nodiscard]] report::Value source_value(const SourceFrame* frame);
+// The innermost hundred frames.
 [[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
 // "alexnet.py:175", the file without its folders.
 [[nodiscard]] std::string source_text(const SourceFrame* frame);

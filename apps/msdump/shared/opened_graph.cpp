@@ -7,7 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "graph/op_name.h"
+#include "dump/index/near_miss.h"
+#include "graph/lines/nearest_operator.h"
 #include "io/dir_walk.h"
 
 namespace msdump::cli {
@@ -64,23 +65,29 @@ GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
   return request;
 }
 
-// What was decided that the user may want to know: the IR was found elsewhere, the numbers are not as they look, or the
-// two do not belong together.
+bool lies_in(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) &&
+         (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
+}
+
+// What was decided that the user may want to know: the IR was found elsewhere, the numbers are a guess, or dump and IR
+// do not belong together.
 void note_choices(Session& session, const OpenedGraph& opened) {
   if (!opened.joined) return;
   const auto& roots = opened.catalogue->index.paths();
   const auto& origins = opened.graph().origins();
   const auto outside = std::find_if(origins.begin(), origins.end(), [&](const Origin& origin) {
     return std::none_of(roots.begin(), roots.end(),
-                        [&](const std::string& root) { return origin.path.starts_with(root); });
+                        [&](const std::string& root) { return lies_in(origin.path, root); });
   });
   if (outside != origins.end() && opened.search.found_by_itself)
     session.messages.note(fmt::format("the IR is not in the dump: {}", outside->path));
   const NumberingChoice& choice = opened.joined->numbering;
-  if (choice.renumbered || choice.confidence < 1) {
-    const std::string_view numbers = choice.renumbered
-                                         ? "file names number the operators anew, as MindSpore 2.7 and later does"
-                                         : "file names are taken to have the numbers of the IR";
+  if (choice.confidence < 1) {
+    const std::string_view numbers =
+        choice.renumbered
+            ? "assuming that MindSpore renumbered the operators after it wrote the IR, as 2.7 and later do"
+            : "assuming that file names have the operator numbers of the IR";
     session.messages.note(fmt::format("{}: {}", numbers, choice.evidence));
   }
   const bool any_group = std::any_of(opened.joined->join.groups().begin(), opened.joined->join.groups().end(),
@@ -172,6 +179,7 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
   if (opened.catalogue && opened.graph().size() > 0) {
     MSDUMP_TRY(Joined joined, join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(),
                                          {context.pool, context.cancel}));
+    opened.add_failures(std::move(joined.failures));
     opened.joined.emplace(std::move(joined));
   }
   return opened;
@@ -193,8 +201,24 @@ ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
   return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
 }
 
+std::string selection_hint(const OpenedGraph& opened, const SelectionOptions& typed) {
+  const auto near = [&](std::string_view option, const std::vector<std::string>& globs, OperatorText text) {
+    for (const std::string& glob : globs) {
+      const std::string nearest = nearest_operator(opened.graph(), glob, text);
+      if (!nearest.empty()) return fmt::format("did you mean {} '{}'?", option, escape_for_terminal(nearest));
+    }
+    return std::string();
+  };
+  std::string hint = near("--op-type", typed.op_type, OperatorText::kType);
+  if (hint.empty()) hint = near("--op", typed.op, OperatorText::kName);
+  if (hint.empty() && opened.catalogue) hint = near_miss(opened.catalogue->index, typed);
+  return hint;
+}
+
 bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices) {
   for (const Error& error : opened.loaded->failures) session.messages.error(error);
+  for (const Error& error : opened.loaded->notes)
+    session.messages.note(fmt::format("{}: {}", error.path, error.message));
   bool failed = !opened.loaded->failures.empty();
   if (opened.catalogue) {
     report_failures(session, *opened.catalogue);

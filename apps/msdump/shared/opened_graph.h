@@ -66,6 +66,9 @@ Status read_other_lines(const RunContext& context, OpenedGraph& opened);
 // Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
 
+// What a selection that no operator fits was probably meant to be: "did you mean --op 'Conv2D-op3'?"; may be empty.
+[[nodiscard]] std::string selection_hint(const OpenedGraph& opened, const SelectionOptions& typed);
+
 // Prints failures of the graph's and the dump's files, and what was decided about the graph and the numbers; true if
 // anything failed.
 enum class Choices : uint8_t { kNoted, kSilent };

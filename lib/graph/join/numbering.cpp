@@ -43,6 +43,8 @@ class Trial {
     return tallies_;
   }
 
+  [[nodiscard]] std::vector<Error> failures() const { return comparer_.failures(); }
+
  private:
   // Also when they tell nothing: of a million empty files a few are enough to know that.
   [[nodiscard]] bool enough() const {
@@ -122,11 +124,11 @@ NumberingChoice choose(const std::array<ProofTally, 2>& tallies, const std::opti
   } else if (known) {
     choice.renumbered = *known;
     choice.confidence = kByVersion;
-    choice.evidence = "by the version of MindSpore; there are no bytes to prove it";
+    choice.evidence = "this follows from the version of MindSpore; no tensor values here confirm it";
   } else {
     choice.renumbered = anew.matched_operators() > as_is.matched_operators();
     choice.confidence = kUndecided;
-    choice.evidence = "so more operators have files; neither the version of MindSpore nor the bytes tell";
+    choice.evidence = "more operators have files that way; neither the version of MindSpore nor tensor values decide";
   }
   return choice;
 }
@@ -147,12 +149,13 @@ Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord
   context.pool.parallel_for(2, [&](int64_t hypothesis) {
     joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, OpSpelling{numbers, hypothesis == 1, kProved});
   });
-  const auto tallies = Trial(index, tensors, graph, *joins[0], *joins[1]).run(context.cancel);
+  Trial trial(index, tensors, graph, *joins[0], *joins[1]);
+  const auto tallies = trial.run(context.cancel);
   MSDUMP_CHECK_OK(context.cancel.check());
   NumberingChoice choice = choose(tallies, by_version(framework_of(index)), *joins[0], *joins[1]);
   FileJoin& right = *joins[choice.renumbered ? 1 : 0];
   right.set_naming_confidence(choice.confidence);
-  return Joined{std::move(choice), std::move(right)};
+  return Joined{std::move(choice), std::move(right), trial.failures()};
 }
 
 }  // namespace msdump

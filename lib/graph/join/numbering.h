@@ -28,6 +28,7 @@ struct NumberingChoice {
 struct Joined {
   NumberingChoice numbering;
   FileJoin join;
+  std::vector<Error> failures = {};  // of files that a proof could not read
 };
 
 struct JoinContext {

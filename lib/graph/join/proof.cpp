@@ -16,13 +16,6 @@ namespace {
 
 constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
-bool equal_piece(HostTensor& a, HostTensor& b, int64_t first, int64_t count, std::vector<std::byte>& buffer) {
-  const size_t bytes = static_cast<size_t>(count) * a.element_bytes();
-  buffer.resize(2 * bytes);
-  if (!a.read(first, count, buffer.data()) || !b.read(first, count, buffer.data() + bytes)) return false;
-  return std::memcmp(buffer.data(), buffer.data() + bytes, bytes) == 0;
-}
-
 const TensorRecord* best(const std::vector<TensorRecord>& tensors, const FileJoin& join, OpId op, Io io, uint32_t slot,
                          const TensorRecord* like, const DumpIndex& index) {
   const auto pairs = join.pairs_of(op);
@@ -88,15 +81,37 @@ Agreement ValueComparer::compare(uint32_t a, uint32_t b) const {
 
 Agreement ValueComparer::compare_elements(const TensorRecord& a, const TensorRecord& b) const {
   auto left = HostTensor::open(index_, a, {}), right = HostTensor::open(index_, b, {});
-  if (!left || !right) return Agreement::kUnknown;
+  if (!left) return unread(std::move(left).error(), a);
+  if (!right) return unread(std::move(right).error(), b);
   if (left->dtype() != right->dtype() || left->count() != right->count()) return Agreement::kDifferent;
   if (left->count() == 0) return Agreement::kUnknown;
-  std::vector<std::byte> buffer;
   const int64_t piece = std::min(left->count(), kPieceBytes / static_cast<int64_t>(left->element_bytes()));
-  if (!equal_piece(*left, *right, 0, piece, buffer)) return Agreement::kDifferent;
+  const size_t bytes = static_cast<size_t>(piece) * left->element_bytes();
+  std::vector<std::byte> buffer(2 * bytes);
+  const auto compare_from = [&](int64_t first) {
+    if (Status read = left->read(first, piece, buffer.data()); !read) return unread(std::move(read).error(), a);
+    if (Status read = right->read(first, piece, buffer.data() + bytes); !read)
+      return unread(std::move(read).error(), b);
+    const bool equal = std::memcmp(buffer.data(), buffer.data() + bytes, bytes) == 0;
+    return equal ? Agreement::kEqual : Agreement::kDifferent;
+  };
+  const Agreement front = compare_from(0);
   const bool more = left->count() > piece && left->direct() && right->direct();
-  if (more && !equal_piece(*left, *right, left->count() - piece, piece, buffer)) return Agreement::kDifferent;
-  return Agreement::kEqual;
+  return front == Agreement::kEqual && more ? compare_from(left->count() - piece) : front;
+}
+
+Agreement ValueComparer::unread(Error error, const TensorRecord& tensor) const {
+  if (error.path.empty()) error.path = index_.path_of(index_.files()[tensor.file]);
+  const std::lock_guard lock(mutex_);
+  std::string path = error.path;
+  failures_.try_emplace(std::move(path), std::move(error));
+  return Agreement::kUnknown;
+}
+
+std::vector<Error> ValueComparer::failures() const {
+  std::vector<Error> failures;
+  for (const auto& [path, error] : failures_) failures.push_back(error);
+  return failures;
 }
 
 std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,

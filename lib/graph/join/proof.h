@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/data_flow.h"
@@ -28,13 +32,19 @@ class ValueComparer {
   // Indices of tensors.
   [[nodiscard]] Agreement compare(uint32_t a, uint32_t b) const;
 
+  // Files that could not be read, each once, by path.
+  [[nodiscard]] std::vector<Error> failures() const;
+
  private:
   class Rows;
   [[nodiscard]] Agreement compare_elements(const TensorRecord& a, const TensorRecord& b) const;
+  [[nodiscard]] Agreement unread(Error error, const TensorRecord& tensor) const;
 
   const DumpIndex& index_;
   const std::vector<TensorRecord>& tensors_;
   std::unique_ptr<Rows> rows_;  // of tables, read when the first is asked for
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Error> failures_;
 };
 
 // One edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.

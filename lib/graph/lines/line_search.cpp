@@ -197,6 +197,9 @@ IrNeedle needle_of(const LineQuery& query) {
   if (query.first == 0) return needle;
   needle.accept = [first = query.first, last = query.last](std::string_view behind) {
     const auto place = msdump::parse_place(behind);
+    // Without the '/' before its code the frame goes on on the next line.
+    const bool wrapped = behind.empty() || behind.front() == ':' || behind.front() == '(';
+    if (!place && wrapped && behind.find('/') == std::string_view::npos) return true;
     if (!place || place->first > last || place->second < first) return false;
     if (place->first >= first && place->second <= last) return true;
     // Around nearly every call stands the whole def that it is in.

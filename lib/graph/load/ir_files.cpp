@@ -197,7 +197,7 @@ class Search {
         const fs::path graphs = folder / "graphs";
         if (!fs::is_directory(graphs, ignored)) continue;
         result_.looked_in.push_back(graphs.string());
-        for (IrFile& file : ir_below(graphs.string())) found_.push_back(std::move(file));
+        for (IrFile& file : ir_below(graphs.string())) add_outside(std::move(file));
         break;
       }
     }
@@ -210,9 +210,7 @@ class Search {
       std::error_code ignored;
       const fs::path root = fs::absolute(path, ignored).lexically_normal();
       const fs::path folder = (root.has_filename() ? root : root.parent_path()).parent_path();
-      for (const fs::path& place : {folder, folder.parent_path()}) {
-        if (place.has_relative_path()) folders.insert(place.string());
-      }
+      if (folder.has_relative_path()) folders.insert(folder.string());
     }
     for (const std::string& folder : folders) {
       result_.looked_in.push_back(folder);
@@ -230,11 +228,16 @@ class Search {
       if (at->is_directory(ignored)) {
         const std::string lower = to_lower(name);
         if (lower.find("graph") == std::string::npos && lower != "ir") continue;
-        for (IrFile& file : ir_below(at->path().string())) found_.push_back(std::move(file));
+        for (IrFile& file : ir_below(at->path().string())) add_outside(std::move(file));
       } else if (auto ir = ir_file_of_name(at->path().string())) {
-        found_.push_back(std::move(*ir));
+        add_outside(std::move(*ir));
       }
     }
+  }
+
+  void add_outside(IrFile file) {
+    file.outside = true;
+    found_.push_back(std::move(file));
   }
 
   const DumpIndex& index_;

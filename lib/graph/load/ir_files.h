@@ -5,7 +5,7 @@
 //   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb where there
 //      is no .ir
 //   3. stack.json of an msprobe tree
-//   4. save_graphs folders inside the dump, beside it and one folder above: of the snapshots there the final ones, by name
+//   4. save_graphs folders inside the dump and beside it: of the snapshots there the final ones, by name
 //      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
 // 1 excludes the others; 4 is for dumps without 2 and 3.
 // Source: reference/ir.md 1.1 and 1.2, reference/verified-on-real-mindspore.md 5.
@@ -26,7 +26,8 @@ struct IrFile {
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
   std::optional<int64_t> rank, graph_id, step;
-  int priority = 0;  // of kSaved: lower is nearer to what ran
+  int priority = 0;      // of kSaved: lower is nearer to what ran
+  bool outside = false;  // found beside or above the dump: perhaps another run's
 };
 
 struct IrSearch {

@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "ir/protobuf/ir_protobuf.h"
 #include "ir/text/ir_text.h"
+#include "msprobe/construct_json.h"
 #include "msprobe/stack_json.h"
 
 namespace msdump {
@@ -65,10 +66,11 @@ class FileLoader {
       MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
       for (const Error& problem : stacks.problems) damage.push_back(Error(problem).with_path(ir.path));
       MSDUMP_TRY(origin.graph, graph_of_stacks(stacks, request_.dumped_ops));
+      check_construct(ir.path, damage);
     } else if (origin.kind == OriginKind::kIrProtobuf) {
       MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
     } else {
-      if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path);
+      if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
       // The .pb may say that others are from the line, too.
       if (request_.only_line && !origin.second) options.needle = needle_of(*request_.only_line);
@@ -109,13 +111,26 @@ class FileLoader {
     }
   }
 
-  static std::unique_ptr<IrGraph> protobuf_beside(std::string path) {
+  static std::unique_ptr<IrGraph> protobuf_beside(std::string path, std::vector<Error>& damage) {
     if (!path.ends_with(".ir")) return nullptr;
     path.replace(path.size() - 2, 2, "pb");
+    if (path_kind(path) == PathKind::kMissing) return nullptr;
     const auto file = File::open(path);
-    if (!file) return nullptr;
-    auto graph = read_ir_protobuf(*file);
-    return graph ? std::make_unique<IrGraph>(std::move(*graph)) : nullptr;
+    auto graph = file ? read_ir_protobuf(*file) : Result<IrGraph>(fail(file.error()));
+    if (graph) return std::make_unique<IrGraph>(std::move(*graph));
+    damage.push_back(std::move(graph).error().with_path(path));
+    return nullptr;
+  }
+
+  // construct.json says which module a call belongs to: what is wrong with it belongs to the stack.json beside it.
+  static void check_construct(const std::string& stack_path, std::vector<Error>& damage) {
+    const std::string path = stack_path.substr(0, stack_path.rfind('/') + 1) + "construct.json";
+    if (path_kind(path) == PathKind::kMissing) return;
+    const auto file = File::open(path);
+    const auto construct = file ? read_construct_json(*file) : Result<ConstructJson>(fail(file.error()));
+    if (!construct) return damage.push_back(Error(construct.error()).with_path(path));
+    for (size_t i = 0; i < construct->problems.size() && i < kMostDamageTold; ++i)
+      damage.push_back(Error(construct->problems[i]).with_path(path));
   }
 
   // What the .pb says about the operators of the same names.
@@ -159,12 +174,13 @@ Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequ
       [&](int64_t index) {
         return context.cancel.cancelled() ? ReadFile() : loader.read(files[static_cast<size_t>(index)]);
       },
-      [&](int64_t, ReadFile&& read) {
-        for (Error& error : read.damage) loaded.failures.push_back(std::move(error));
+      [&](int64_t index, ReadFile&& read) {
+        std::vector<Error>& errors = files[static_cast<size_t>(index)].outside ? loaded.notes : loaded.failures;
+        for (Error& error : read.damage) errors.push_back(std::move(error));
         if (read.origin) {
           origins.push_back(std::move(*read.origin));
         } else {
-          loaded.failures.push_back(std::move(read.origin).error());
+          errors.push_back(std::move(read.origin).error());
         }
       });
   MSDUMP_CHECK_OK(context.cancel.check());

@@ -32,6 +32,7 @@ struct GraphContext {
 struct LoadedGraph {
   OpGraph graph;
   std::vector<Error> failures;        // files that could not be read; damaged parts of the others
+  std::vector<Error> notes;           // the same of files that nobody named, and that need not be of this run
   uint64_t parsed = 0, expected = 0;  // operators
 };
 

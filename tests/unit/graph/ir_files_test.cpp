@@ -97,6 +97,31 @@ TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is take
         Names{"run/save_graphs/graph_build_0_0090.ir", "run/save_graphs/graph_build_1_0134.ir"});
 }
 
+TEST_CASE("an IR two folders above a dump is another run's") {
+  const ScratchDir scratch;
+  scratch.write(std::string("runs/today/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write("runs/graph_build_0_0087.ir", "");
+  CHECK(found_from(scratch, "runs/today/dump").empty());
+  scratch.write("runs/today/graph_build_0_0087.ir", "");
+  CHECK(found_from(scratch, "runs/today/dump") == Names{"runs/today/graph_build_0_0087.ir"});
+}
+
+TEST_CASE("only an IR outside of the dump is marked as such") {
+  const ScratchDir scratch;
+  scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write("run/dump/rank_0/graphs/ms_output_trace_code_graph_0.ir", "");
+  const auto outside = [&](const char* dump) {
+    const auto index = DumpIndex::build({scratch.file(dump)}, {});
+    REQUIRE(index);
+    const auto search = find_ir(&*index, {});
+    REQUIRE(search);
+    REQUIRE(search->files.size() == 1);
+    return search->files[0].outside;
+  };
+  CHECK(!outside("run/dump"));
+  CHECK(outside("run/dump/rank_0/Net/0/0"));
+}
+
 TEST_CASE("a saved graph without an extension is found inside a dump and beside it") {
   const ScratchDir scratch;
   scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));

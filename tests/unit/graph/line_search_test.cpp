@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
+#include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using test::graph_of;
 using test::ir_text;
 using test::node_text;
+using test::ScratchDir;
 
 const std::vector<std::string> kConvStack = {
     "/u/net.py:5~20, 4~16/def construct(self, x):", "/u/net.py:12, 8~20/x = self.conv(x)",
@@ -105,6 +108,21 @@ TEST_CASE("without a hit the nearest lines of the file are named, nearest first"
   CHECK(nearest_lines(graph, *parse_line_query("nothing.py:12"), 5).empty());
 }
 
+TEST_CASE("a frame that a copy wrapped over two lines is found without reading the whole IR") {
+  const ScratchDir scratch;
+  for (const char* frame : {"/u/net.py:12,\n8~20/x = y/", "/u/net.py\n(12)/x = y/", "/u/net.py:12, 8~\n20/x = y/"}) {
+    INFO(frame);
+    const std::string node = node_text("%0", "Add", "%para1_x", "Default/Add-op0");
+    const auto file = File::open(scratch.write("any.ir", ir_text(node + "      # In file " + frame + "\n")));
+    REQUIRE(file);
+    IrTextOptions options;
+    options.needle = needle_of({"net.py", 12, 12});
+    const auto ir = read_ir_text(*file, options);
+    REQUIRE(ir);
+    CHECK(ir->nodes.size() == 1);
+  }
+}
+
 TEST_CASE("what is left out for a line has no frame of it") {
   const auto accepts = [](const char* query, const char* behind) {
     const IrNeedle needle = needle_of(*parse_line_query(query));
@@ -120,7 +138,7 @@ TEST_CASE("what is left out for a line has no frame of it") {
   CHECK(!accepts("net.py:12", ":120, 8~20/x = y/"));
   CHECK(!accepts("net.py:12", ":1~20, 4~16/    def construct(self, x):/"));
   CHECK(accepts("net.py:1-20", ":1~20, 4~16/    def construct(self, x):/"));
-  CHECK(!accepts("net.py:12", ""));
+  CHECK(!accepts("net.py:12", ".txt"));
   CHECK(!accepts("net.py:12", "c"));
 }
 

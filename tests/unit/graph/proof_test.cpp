@@ -1,6 +1,13 @@
 #include "graph/join/proof.h"
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "support/catch.h"
+#include "support/npy_builder.h"
+#include "support/scratch_dir.h"
+#include "support/statistics_run.h"
 
 namespace msdump {
 namespace {
@@ -27,6 +34,29 @@ TEST_CASE("a proof makes certain, leaves or takes away confidence") {
   CHECK(proved_confidence(0.9, tally_of({kEqual, kDifferent, kDifferent})) == 0.3);
   CHECK(proved_confidence(0.2, tally_of({kDifferent})) == 0.2);
   CHECK(proved_confidence(0.7, tally_of({kUnknown})) == 0.7);
+}
+
+TEST_CASE("a tensor that cannot be read proves nothing and is reported") {
+  const test::ScratchDir scratch;
+  const std::string folder = "rank_0/Net/0/0/";
+  const std::string good = test::npy_of("<f4", {2}, std::string(8, 'a'));
+  std::vector<std::string> paths;
+  for (const char* name : {"Add.Default_Add-op0", "Mul.Default_Mul-op0", "Sub.Default_Sub-op0"})
+    paths.push_back(scratch.write(folder + name + ".0.0.1700000000000001.output.0.DefaultFormat.Float32.npy", good));
+  const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  REQUIRE(listed.tensors().size() == 3);
+  std::filesystem::remove(paths[1]);
+  std::filesystem::resize_file(paths[2], good.size() - 1);
+  const ValueComparer comparer(listed.index, listed.tensors());
+  CHECK(comparer.compare(0, 0) == Agreement::kEqual);
+  for (const uint32_t unreadable : {1U, 2U, 1U}) {
+    CHECK(comparer.compare(0, unreadable) == Agreement::kUnknown);
+    CHECK(comparer.compare(unreadable, 0) == Agreement::kUnknown);
+  }
+  const std::vector<Error> failures = comparer.failures();
+  REQUIRE(failures.size() == 2);
+  CHECK(failures[0].path == paths[1]);
+  CHECK(failures[1].path == paths[2]);
 }
 
 }  // namespace
