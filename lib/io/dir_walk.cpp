@@ -24,7 +24,7 @@ namespace {
 using Inode = std::pair<dev_t, ino_t>;
 
 // Paths deeper than this are no dump; it also bounds the descriptors held open.
-constexpr size_t kMaxDepth = 100;
+constexpr size_t kDeepestFolder = 100;
 
 Inode inode_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
 
@@ -95,8 +95,8 @@ class Walker {
       }
     }
     if (folders.empty()) return {};
-    if (ancestors_.size() >= kMaxDepth) {
-      report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kMaxDepth)
+    if (ancestors_.size() >= kDeepestFolder) {
+      report(make_error(ErrorCode::kTooLarge, "folders nested deeper than {} are not entered", kDeepestFolder)
                  .with_path(join_path(result_.root, relative)));
       return {};
     }

@@ -12,7 +12,7 @@ namespace msdump::stats {
 namespace {
 
 // SHA1 of more elements than these is that of the hexadecimal digests of slices. Slabs are whole slices.
-constexpr int64_t kSlice = 20480;
+constexpr int64_t kHashedSlice = 20480;
 
 uint64_t packed_bytes(DType dtype, int64_t count) { return bytes_of(dtype, count).value_or(0); }
 
@@ -115,7 +115,7 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
   }
   if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
   if (!options.wanted.sha1) return std::move(result);
-  if (state.analysis.elements > kSlice) {
+  if (state.analysis.elements > kHashedSlice) {
     MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
     result.sha1 = kernels::hex(digest);
   } else if (state.analysis.elements == 0) {
@@ -142,7 +142,7 @@ Status Stream::read(int64_t slab_bytes) {
   const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
   int64_t most = std::max<int64_t>(1, slab_bytes / width);
   // Digests of slices want whole ones.
-  if (wanted_.sha1) most = std::max<int64_t>(1, most / kSlice) * kSlice;
+  if (wanted_.sha1) most = std::max<int64_t>(1, most / kHashedSlice) * kHashedSlice;
   slab_begin_ = next_;
   slab_ = std::min(most, end_ - next_);
   const auto bytes = static_cast<size_t>(slab_ * width);
@@ -214,8 +214,8 @@ Status Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
 }
 
 Status Stream::add_sha1(const std::byte* data, size_t element_bytes) {
-  for (int64_t at = 0; at < slab_; at += kSlice) {
-    const auto elements = static_cast<size_t>(std::min(kSlice, slab_ - at));
+  for (int64_t at = 0; at < slab_; at += kHashedSlice) {
+    const auto elements = static_cast<size_t>(std::min(kHashedSlice, slab_ - at));
     const std::span<const std::byte> slice(data + static_cast<size_t>(at) * element_bytes, elements * element_bytes);
     MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(slice));
     state_->sha1_text += kernels::hex(digest);

@@ -18,7 +18,7 @@ target_compile_options(msdump_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
   -ffp-contract=off)
 if(MSDUMP_WERROR)
-  # g++ 12 at -O2 sees uninitialized reads in every std::optional that it cannot follow: told, not fatal.
+  # g++ 12 at -O2 sees uninitialized reads in every std::optional that it cannot follow: a warning, not an error.
   target_compile_options(msdump_options INTERFACE -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
 endif()
 
@@ -27,47 +27,49 @@ if(MSDUMP_SANITIZE)
   add_compile_options(-fsanitize=${MSDUMP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${MSDUMP_SANITIZE})
-  # Their executables are large, and GNU ld takes eight times as long for them. g++ keeps its
-  # own linker.
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    include(CheckLinkerFlag)
-    check_linker_flag(CXX -fuse-ld=lld MSDUMP_HAS_LLD)
-    if(MSDUMP_HAS_LLD)
-      add_link_options(-fuse-ld=lld)
-    endif()
-  endif()
 endif()
+# GNU ld takes eight times as long for some sixty executables.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=lld MSDUMP_HAS_LLD)
+if(MSDUMP_HAS_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 if(MSDUMP_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "MSDUMP_BUILD_FUZZERS needs clang: cmake --preset asan")
 endif()
 
-# msdump_spare_optimizer(TARGET): under sanitizers its code is compiled without optimization, in a third of the time. For what
-# runs seldom, the program and the tests; the library, where tests spend theirs, has the preset's -O1.
+# msdump_spare_optimizer(TARGET): compiled without optimization, in half of the time. For what runs seldom: the tests
+# always, and under sanitizers the program too; the library, where tests spend their time, has the preset's.
 function(msdump_spare_optimizer target)
-  if(MSDUMP_SANITIZE)
+  if(MSDUMP_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O0)
   endif()
 endfunction()
 
-# msdump_unite(TARGET): with MSDUMP_UNITY the target's sources are compiled several as one, those of a folder together.
-# Most of the time that a file takes is in the headers and the templates that it shares with its neighbours. Each file alone
-# is what preset release compiles. Which ones go together is decided anew by each run of cmake.
+# msdump_unite(TARGET [SOURCE...]): with MSDUMP_UNITY the sources of a folder are compiled as one. More than half of the
+# time that a file takes is in the headers and the templates that it shares with its neighbours. So the names in the
+# unnamed namespaces of a folder have to differ; the SOURCEs named here are compiled alone, and so is what Highway
+# compiles once for each CPU.
 function(msdump_unite target)
   if(NOT MSDUMP_UNITY)
     return()
   endif()
-  set(script "${PROJECT_SOURCE_DIR}/scripts/cmake/unity_groups.awk")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${script}")
-  file(GLOB_RECURSE headers "${PROJECT_SOURCE_DIR}/lib/*.h" "${PROJECT_SOURCE_DIR}/apps/*.h" "${PROJECT_SOURCE_DIR}/tests/*.h")
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]cpp$")
-  execute_process(COMMAND awk -f "${script}" ${headers} ${sources}
-    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "[^\n]+" groups "${groups}")
-  foreach(line IN LISTS groups)
-    string(REGEX MATCH "^([^ ]+) (.+)$" line "${line}")
-    set_source_files_properties("${CMAKE_MATCH_2}" PROPERTIES UNITY_GROUP "${CMAKE_MATCH_1}")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE name)
+    file(STRINGS "${path}" per_cpu REGEX "hwy/foreach_target" LIMIT_COUNT 1)
+    if(per_cpu OR name IN_LIST ARGN)
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    else()
+      cmake_path(GET name PARENT_PATH folder)
+      string(MAKE_C_IDENTIFIER "in_${folder}" group)
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+    endif()
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE -Wno-shadow)  # a local variable may have the name of a neighbour's function
+  # A local variable may have the name of a neighbour's function.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
 endfunction()

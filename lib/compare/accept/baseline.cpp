@@ -16,7 +16,7 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+constexpr uint64_t kMostBaselineBytes = uint64_t{32} << 20;
 constexpr size_t kMostAccepted = 100'000;
 constexpr int64_t kMostCommas = 16 * int64_t{kMostAccepted};  // a tree of more values would take too much memory
 constexpr int64_t kSchema = 1;
@@ -197,8 +197,8 @@ std::string line_of(const TensorKey& key, const AcceptedDifference& difference) 
 }  // namespace
 
 Result<Baseline> Baseline::parse(std::string_view text) {
-  if (text.size() > kMostBytes) {
-    return fail(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", text.size(), kMostBytes);
+  if (text.size() > kMostBaselineBytes) {
+    return fail(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", text.size(), kMostBaselineBytes);
   }
   if (std::count(text.begin(), text.end(), ',') > kMostCommas) {
     return fail(ErrorCode::kTooLarge, "a baseline of more than {} differences", kMostAccepted);
@@ -210,8 +210,8 @@ Result<Baseline> Baseline::parse(std::string_view text) {
 
 Result<Baseline> Baseline::read(const std::string& path) {
   MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMostBytes) {
-    return fail(make_error(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", file.size(), kMostBytes)
+  if (file.size() > kMostBaselineBytes) {
+    return fail(make_error(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", file.size(), kMostBaselineBytes)
                     .with_path(path));
   }
   std::string text(static_cast<size_t>(file.size()), '\0');
@@ -249,7 +249,7 @@ Result<std::string> Baseline::text() const {
     first = false;
   }
   result += "\n]}\n";
-  if (result.size() > kMostBytes || accepted_.size() > kMostAccepted) {
+  if (result.size() > kMostBaselineBytes || accepted_.size() > kMostAccepted) {
     return fail(make_error(ErrorCode::kTooLarge, "{} differences are too many for a baseline", accepted_.size())
                     .with_hint("choose fewer tensors, or give tolerances instead"));
   }

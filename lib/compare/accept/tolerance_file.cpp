@@ -13,7 +13,7 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{4} << 20;
+constexpr uint64_t kMostToleranceBytes = uint64_t{4} << 20;
 constexpr size_t kMostRules = 100'000, kLongestLine = 4096;
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kTypePrefix = "type:", kDtypePrefix = "dtype:";
@@ -95,8 +95,8 @@ bool ends_in_io(std::string_view pattern) {
 }  // namespace
 
 Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
-  if (text.size() > kMostBytes) {
-    return fail(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", text.size(), kMostBytes);
+  if (text.size() > kMostToleranceBytes) {
+    return fail(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", text.size(), kMostToleranceBytes);
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   ToleranceRules result;
@@ -109,8 +109,8 @@ Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
 
 Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
   MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMostBytes) {
-    return fail(make_error(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", file.size(), kMostBytes)
+  if (file.size() > kMostToleranceBytes) {
+    return fail(make_error(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", file.size(), kMostToleranceBytes)
                     .with_path(path));
   }
   std::string text(static_cast<size_t>(file.size()), '\0');

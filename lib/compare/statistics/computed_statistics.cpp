@@ -21,7 +21,7 @@ constexpr int64_t kSlab = int64_t{1} << 17;  // elements
 bool is_json(StatisticOrigin origin) {
   return origin != StatisticOrigin::kCsv && origin != StatisticOrigin::kDeviceCsv;
 }
-bool is_complex(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
+bool has_moduli(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
 
 // One after the other, slab by slab.
 template <class Take>
@@ -181,10 +181,10 @@ class Computation {
   Status add_json_statistics(StatisticValues& values) {
     const bool wants_checksum =
         other_.find(ChecksumKind::kCrc32) != nullptr || other_.find(ChecksumKind::kXor) != nullptr;
-    if (!wants_checksum && !is_complex(values.dtype)) return {};
+    if (!wants_checksum && !has_moduli(values.dtype)) return {};
     MSDUMP_TRY(HostTensor tensor, HostTensor::open(index_, tensor_, {}));
     if (wants_checksum) MSDUMP_CHECK_OK(add_byte_checksums(tensor, other_, context_, values));
-    return is_complex(tensor.dtype()) ? add_moduli(tensor, context_, values) : Status();
+    return has_moduli(tensor.dtype()) ? add_moduli(tensor, context_, values) : Status();
   }
 
   const DumpIndex& index_;

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 13> kColumns = {"max",
                                                        "l2norm",
                                                        "hash",
                                                        "md5"};
-constexpr std::array<std::string_view, 2> kDevices = {"device", "host"}, kPrecisions = {"high", "low"};
+constexpr std::array<std::string_view, 2> kDevices = {"device", "host"}, kBlockPrecisions = {"high", "low"};
 
 void check_member(Rules& rules, const KeyedObject& where, const JsonMember& member) {
   const ConfigKey* key = find_key(where.kind, where.section, member.key);
@@ -262,7 +262,7 @@ void check_block(Rules& rules) {
   if (rules.task_is_one_of(kListed)) check_texts(rules, "tensor_list");
   if (rules.task_is_one_of(kSummaries)) check_summary_mode(rules);
   check_mindspore_word(rules, "device", kDevices);
-  check_mindspore_word(rules, "precision", kPrecisions);
+  check_mindspore_word(rules, "precision", kBlockPrecisions);
   check_differences(rules);
   check_async(rules);
 }

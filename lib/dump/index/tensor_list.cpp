@@ -22,7 +22,7 @@ std::string_view slot_text(std::string_view slot, TextArena& arena) {
 }  // namespace
 
 // Files that one worker looks at before their tensors are collected.
-constexpr size_t kPiece = 32;
+constexpr size_t kFilesInPiece = 32;
 
 // What some files hold; made by any thread, collected in the order of the index.
 struct FileListing {
@@ -65,11 +65,11 @@ class TensorListBuilder {
     list_.files_ = static_cast<int64_t>(chosen.size());
     const auto look_at_piece = [&](int64_t piece) {
       FileListing listing;
-      const size_t begin = static_cast<size_t>(piece) * kPiece;
-      for (size_t i = begin; i < std::min(begin + kPiece, chosen.size()); ++i) look_at(chosen[i], listing);
+      const size_t begin = static_cast<size_t>(piece) * kFilesInPiece;
+      for (size_t i = begin; i < std::min(begin + kFilesInPiece, chosen.size()); ++i) look_at(chosen[i], listing);
       return listing;
     };
-    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kPiece - 1) / kPiece), look_at_piece,
+    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kFilesInPiece - 1) / kFilesInPiece), look_at_piece,
                               [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
     MSDUMP_CHECK_OK(context_.cancel.check());
     join_tables(index_, list_.tensors_, references_);

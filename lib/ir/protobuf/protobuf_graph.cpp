@@ -7,7 +7,7 @@ namespace {
 
 // Of ModelProto, GraphProto, NodeProto and NamedValueProto: proto/debug_graph.proto.
 constexpr uint32_t kModelGraph = 4;
-constexpr uint32_t kNode = 1, kConstant = 5, kRootName = 6;
+constexpr uint32_t kNodeTag = 1, kConstantTag = 5, kRootNameTag = 6;
 constexpr uint32_t kNodeOutputIndex = 7, kNodeSourceAddress = 9, kLastNodeField = 10;
 constexpr uint32_t kConstantFullName = 3;
 
@@ -44,9 +44,9 @@ IrSchema schema_of(const IrProtobufGraph& graph) {
   ProtobufFields fields(graph.bytes);
   while (const auto field = fields.next()) {
     if (!field->is_bytes) continue;
-    if (field->number == kRootName) return IrSchema::kDebugGraph;
-    if (field->number == kNode && find_field(field->bytes, kNodeSourceAddress)) return IrSchema::kDebugGraph;
-    if (field->number == kConstant && find_field(field->bytes, kConstantFullName)) return IrSchema::kDebugGraph;
+    if (field->number == kRootNameTag) return IrSchema::kDebugGraph;
+    if (field->number == kNodeTag && find_field(field->bytes, kNodeSourceAddress)) return IrSchema::kDebugGraph;
+    if (field->number == kConstantTag && find_field(field->bytes, kConstantFullName)) return IrSchema::kDebugGraph;
   }
   return IrSchema::kAnfIr;
 }
@@ -64,8 +64,8 @@ bool looks_like_ir_protobuf(std::string_view first_bytes) {
   if (!graph) return false;
   ProtobufFields fields(graph->bytes);
   const auto first = fields.next();
-  if (!first || first->number > kRootName || !first->is_bytes) return false;
-  return first->number != kNode || looks_like_node(*first);
+  if (!first || first->number > kRootNameTag || !first->is_bytes) return false;
+  return first->number != kNodeTag || looks_like_node(*first);
 }
 
 }  // namespace msdump

@@ -5,7 +5,7 @@
 namespace msdump {
 namespace {
 
-constexpr size_t npos = std::string_view::npos;
+constexpr size_t kNowhere = std::string_view::npos;
 
 // "%12(debug) = ": leaves `text` at OP.
 const char* take_definition(std::string_view& text, NodeHead& head) {
@@ -19,7 +19,7 @@ const char* take_definition(std::string_view& text, NodeHead& head) {
   text.remove_prefix(at);
   if (text.starts_with('(')) {
     const size_t end = text.find(") =");
-    if (end == npos) return "no ')' behind the name of this operator";
+    if (end == kNowhere) return "no ')' behind the name of this operator";
     head.debug_name = text.substr(1, end - 1);
     text.remove_prefix(end + 1);
   }
@@ -29,29 +29,29 @@ const char* take_definition(std::string_view& text, NodeHead& head) {
   return nullptr;
 }
 
-// Where the operands of OP begin; npos if nowhere.
+// Where the operands of OP begin; kNowhere if nowhere.
 size_t find_operands(std::string_view text) {
   size_t at = 0;
   if (text.starts_with("$(")) {
     at = closing_bracket(text, 1);
-    if (at == npos) return npos;
+    if (at == kNowhere) return kNowhere;
     ++at;
   }
   while (at < text.size() && text[at] != '(') {
     if (text[at] == '[' || text[at] == '{') {
       const size_t close = closing_bracket(text, at);
-      if (close == npos) return text.find('(', at);
+      if (close == kNowhere) return text.find('(', at);
       at = close;
     }
     ++at;
   }
-  return at < text.size() ? at : npos;
+  return at < text.size() ? at : kNowhere;
 }
 
 std::string_view without_class(std::string_view op) {
   const size_t colons = op.find("::");
   const size_t type = op.find("{prim_type=");
-  return colons == npos || type == npos || type < colons ? op : op.substr(colons + 2, type - colons - 2);
+  return colons == kNowhere || type == kNowhere || type < colons ? op : op.substr(colons + 2, type - colons - 2);
 }
 
 }  // namespace
@@ -63,18 +63,18 @@ const char* parse_node_head(std::string_view text, NodeHead& head) {
     if (const char* wrong = take_definition(text, head)) return wrong;
   }
   size_t open = find_operands(text);
-  if (open == npos) return "no operands";
+  if (open == kNowhere) return "no operands";
   size_t close = closing_bracket(text, open);
   // What is called may be a literal with brackets of its own: "Tensor(shape=[], ..)(%1)".
-  while (close != npos && text.substr(close + 1).starts_with('(')) {
+  while (close != kNowhere && text.substr(close + 1).starts_with('(')) {
     open = close + 1;
     close = closing_bracket(text, open);
   }
   head.op = without_class(trim(text.substr(0, open)));
   if (head.op.empty()) return "no operator before its operands";
-  head.operands_closed = close != npos;
-  head.operands = trim(text.substr(open + 1, close == npos ? npos : close - open - 1));
-  if (close != npos) head.attributes = trim(text.substr(close + 1));
+  head.operands_closed = close != kNowhere;
+  head.operands = trim(text.substr(open + 1, close == kNowhere ? kNowhere : close - open - 1));
+  if (close != kNowhere) head.attributes = trim(text.substr(close + 1));
   return nullptr;
 }
 
@@ -84,8 +84,8 @@ bool is_complete_head(std::string_view text) {
   std::string_view rest = head.attributes;
   while (!rest.empty()) {
     const size_t open = rest.find('{');
-    const size_t close = open == npos ? npos : closing_bracket(rest, open);
-    if (close == npos) return false;
+    const size_t close = open == kNowhere ? kNowhere : closing_bracket(rest, open);
+    if (close == kNowhere) return false;
     rest = trim_front(rest.substr(close + 1));
   }
   return true;

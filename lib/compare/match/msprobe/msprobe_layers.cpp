@@ -10,7 +10,7 @@
 namespace msdump {
 namespace {
 
-constexpr std::string_view kTop = "TopLayer", kNone = "N/A";
+constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
 // A layer: what is called in it, by direction, and the layers in it.
 struct Layer {
@@ -22,7 +22,7 @@ struct Layer {
 class LayerTree {
  public:
   explicit LayerTree(const std::vector<MsprobeScope>& scopes) {
-    root_.type = kTop;
+    root_.type = kTopLayer;
     for (size_t i = 0; i < scopes.size(); ++i) {
       Layer* layer = &root_;
       const auto parts = split(scopes[i].scope, '.');
@@ -116,7 +116,7 @@ Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml) {
     if (!member.value.is(JsonKind::kObject)) {
       return fail(ErrorCode::kUsage, "'{}' has no 'layer: layer' lines", excerpt(member.key));
     }
-    auto& of_type = rules[std::string(member.key == "Cell" ? kTop : std::string_view(member.key))];
+    auto& of_type = rules[std::string(member.key == "Cell" ? kTopLayer : std::string_view(member.key))];
     of_type.clear();
     for (const JsonMember& rule : member.value.members) {
       if (!rule.value.is(JsonKind::kString)) {
@@ -150,7 +150,7 @@ Result<std::unordered_map<std::string, std::string>> msprobe_layer_mapping(const
     }
     for (const MsprobeItem* item : items[entry]) {
       const auto found = partners.find(behind(item->name, target.items.entries[entry]));
-      mapping[item->name] = found == partners.end() ? std::string(kNone) : *found->second;
+      mapping[item->name] = found == partners.end() ? std::string(kNoPartner) : *found->second;
     }
   }
   return mapping;

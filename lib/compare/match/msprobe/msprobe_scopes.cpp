@@ -13,7 +13,7 @@
 namespace msdump {
 namespace {
 
-constexpr std::string_view kTop = "TopLayer", kGradients = "parameters_grad";
+constexpr std::string_view kTopScope = "TopLayer", kGradients = "parameters_grad";
 constexpr std::array<std::string_view, 4> kFrameworkFiles{"site-packages/torch", "package/torch",
                                                           "site-packages/mindspore", "package/mindspore"};
 constexpr std::array<std::string_view, 2> kSkippedFiles{"msprobe", "MindSpeed"};
@@ -96,7 +96,7 @@ class ScopeMaker {
       // {Cell}.{path}.{name}.{Class}.{direction}.{call}: the path, and the name behind it.
       scope.state = parts[n - 2];
       const std::string path = joined(parts, n - 4);
-      scope.scope = (path.empty() ? std::string(kTop) : path) + "." + std::string(parts[n - 4]);
+      scope.scope = (path.empty() ? std::string(kTopScope) : path) + "." + std::string(parts[n - 4]);
       return scope;
     }
     scope.state = parts[n - 1];
@@ -110,14 +110,14 @@ class ScopeMaker {
   // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]; `end` is behind parameters_grad.
   static MsprobeScope gradients(const Parts& parts, size_t end) {
     const std::string layer = joined(parts, parts.size() - 3);
-    return {(layer.empty() ? std::string(kTop) : layer) + "." + std::string(parts[end - 3]),
+    return {(layer.empty() ? std::string(kTopScope) : layer) + "." + std::string(parts[end - 3]),
             std::string(parts[end - 2]), std::string(kGradients)};
   }
 
   // The path of the module that a call was made in.
   [[nodiscard]] Result<std::string> module_of(const std::string& name) const {
     const ConstructJson::Node* node = construct_.find(name);
-    if (node == nullptr || node->parent.empty()) return std::string(kTop);
+    if (node == nullptr || node->parent.empty()) return std::string(kTopScope);
     const Parts parts = split(node->parent, '.');
     if (parts.size() > 1 && parts.size() < 4) {
       return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(node->parent));
