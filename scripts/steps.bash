@@ -34,3 +34,25 @@ compile_preset() {
   shift
   step "building preset $preset" cmake --build "$root/build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
+
+# count_cases PRESET: prints how many test cases of the last ctest run passed, failed and were skipped. A Catch2 program is one
+# test of ctest and says how many cases it ran; one that ended without saying so is one failure.
+count_cases() {
+  awk '
+    /^Unable to find executable/ { absent = 1 }  # ctest writes that such a test passed
+    /^[0-9]+\/[0-9]+ Test: / { ran = unmet = summed = 0; bad = absent; absent = 0 }
+    /^All tests passed \(.* in [0-9]+ test cases?\)/ { summed = 1; ran = $(NF - 2) }
+    /^test cases: / {
+      summed = 1
+      for (i = 3; i <= NF; i++) { if ($i == "passed") ran = $(i - 1); if ($i ~ /^failed/) bad = $(i - 1) }
+    }
+    /skipped: no conformance data/ { unmet++ }
+    /^Test time = / { over = 1 }
+    over && /^Test / && !/^Test time/ {
+      over = 0
+      if (!/^Test Passed/ && !bad) bad = 1
+      if (!summed && !bad) ran = 1
+      passed += ran - unmet; failed += bad; skipped += unmet
+    }
+    END { print passed + 0, failed + 0, skipped + 0 }' "$root/build/$1/Testing/Temporary/LastTest.log"
+}
