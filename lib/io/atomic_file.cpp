@@ -30,12 +30,14 @@ Error write_error(int errno_value, std::string_view what, const std::string& pat
   return error;
 }
 
+// Only the signals that end a run interrupt a call: whoever waits for the reader of a FIFO stops waiting.
 Status write_into(const std::string& path, std::string_view content) {
   const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!descriptor.valid() && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
   if (!descriptor.valid()) return fail(write_error(errno, "open", path));
   while (!content.empty()) {
     const ssize_t put = ::write(descriptor.get(), content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
     if (put < 0) return fail(write_error(errno, "write", path));
     content.remove_prefix(static_cast<size_t>(put));
   }

@@ -115,7 +115,7 @@ class CsvFormatter : public RowFormatter {
     }
   }
 
-  // Every cell ends in a comma; finish_line turns the last one into the end of the line.
+  // Every cell ends in a comma; finish_line replaces the last comma by the end of the line.
   static void append_cell(std::string_view cell, bool needs_quotes, std::string& text) {
     if (!needs_quotes && !cell.empty() && cell.front() != ' ' && cell.back() != ' ') {
       text.append(cell);

@@ -6,15 +6,15 @@ namespace {
 
 class JsonFormatter : public RowFormatter {
  public:
-  JsonFormatter(std::string_view before, std::string_view behind) : before_(before), behind_(behind) {}
+  JsonFormatter(std::string_view before, std::string_view after) : before_(before), after_(after) {}
   void append(const Row& row, std::string& text) override {
     text += before_;
     append_json(text, row);
-    text += behind_;
+    text += after_;
   }
 
  private:
-  std::string_view before_, behind_;  // of each row
+  std::string_view before_, after_;  // of each row
 };
 
 class JsonSink : public RowSink {

@@ -1,5 +1,5 @@
 // Values as JSON text on one line, without blanks. Every control character (also DEL and U+0080 to
-// U+009F) is escaped, so that a document can be looked at on a terminal; other UTF-8 stands as it is; a byte that is not
+// U+009F) is escaped, so that a document can be shown on a terminal; other UTF-8 is kept; a byte that is not
 // UTF-8 is written as the lone surrogate \udcXX that Python's "surrogateescape" reads back.
 #pragma once
 

@@ -37,7 +37,7 @@ std::string case_text(const JunitCase& one) {
   return text + "    </testcase>\n";
 }
 
-// Allowed in XML 1.0; of the others of Unicode only the surrogates, U+FFFE and U+FFFF are not.
+// XML 1.0 allows all but most control characters, the surrogates, U+FFFE and U+FFFF.
 bool is_xml_character(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence.front());
   if (sequence.size() == 1) return first >= 0x20 ? first != 0x7F : first == '\n' || first == '\t';

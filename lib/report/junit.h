@@ -22,7 +22,7 @@ struct JunitProblem {
 struct JunitCase {
   std::string name, class_name;
   std::optional<JunitProblem> failure, error;  // one of them at most
-  std::string output;                          // what was found and is no failure
+  std::string output;                          // findings that are not failures
 };
 
 struct JunitSuite {

@@ -5,8 +5,6 @@
 namespace msdump::report {
 namespace {
 
-Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
-
 void collect_columns(const Object& object, const std::string& prefix, std::vector<Column>& columns) {
   for (const Member& member : object.members()) {
     const std::string key = prefix + member.key;

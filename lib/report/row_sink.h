@@ -1,11 +1,11 @@
-// RowSink: where the rows of a report go, one after the other. Four forms behind one interface:
+// RowSink: where the rows of a report go, in order. Four forms with the same interface:
 //
 //   table   aligned columns for people; control characters escaped, wide characters counted as two columns
 //   csv     one header line, then the same rows as JSON: an object as dotted columns, a list as one cell of compact JSON.
 //           Quoting as RFC 4180; lines end in "\n" alone, as statistic.csv's do. null is an empty cell, "" an empty text.
 //   json    one document: {"schema":1,"command":..,"version":..,"dumps":[..],"rows":[..],"summary":{..},"failures":[..]}
-//           and further keys. Rows are streamed, so `summary` follows them; the order of keys is no contract.
-//   jsonl   only the rows, one object a line
+//           and further keys. Rows are streamed, so `summary` follows them; the order of keys may change.
+//   jsonl   only the rows, one object per line
 //
 // Memory does not grow with the number of rows: the table measures its columns over the first kTableLookahead rows and
 // goes on with those widths. Without rows a document is still valid: CSV has its header, a table prints nothing.
@@ -53,7 +53,13 @@ struct Column {
   std::string title;  // head of the table's column; empty: not in the table
   // What the table shows instead of the value itself; CSV never uses it.
   std::function<std::string(const Row&)> text = {};
+  // Where a table is wider than the terminal, columns that hold nothing but "-" go first, then those with the highest
+  // `drop`, one after the other, until the rest fits; a column with 0 stays.
+  uint8_t drop = 0;
 };
+
+// The order in which the common columns go; the line and the message of a finding stay.
+constexpr uint8_t kDropOpType = 4, kDropRank = 3, kDropGraph = 2, kDropStep = 1;
 
 struct Report {
   std::string command, version;

@@ -11,7 +11,8 @@ namespace msdump::report {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr size_t kNarrowestName = 28;
+constexpr size_t kNarrowestName = 28;  // a name that is cut in the middle keeps so much
+constexpr size_t kNarrowestLast = 24;  // and the last column, which is cut at its end
 
 struct Cell {
   std::string text;
@@ -41,7 +42,7 @@ Cell cell_of(const Value* value) {
   return cell;
 }
 
-// Where the longest prefix ends that is no wider than this.
+// The end of the longest prefix that is at most so wide.
 size_t end_of_prefix(std::string_view text, size_t width) {
   size_t used = 0, end = 0;
   while (end < text.size()) {
@@ -73,18 +74,18 @@ std::string cut_in_the_middle(const std::string& text, size_t width) {
 
 class TableSink : public RowSink {
  public:
-  TableSink(TextOutput& out, Report report, const SinkOptions& options)
-      : out_(out), columns_(std::move(report.columns)), max_width_(options.max_width) {}
+  TableSink(TextOutput& out, Report report, const SinkOptions& options) : out_(out), max_width_(options.max_width) {
+    show(report.columns);
+  }
 
  private:
   TextOutput& output() override { return out_; }
   Status begin() override { return {}; }
 
   Status add(const Row& row) override {
-    if (columns_.empty()) columns_ = columns_of(row);
+    if (columns_.empty()) show(columns_of(row));
     std::vector<Cell> cells;
     for (const Column& column : columns_) {
-      if (column.title.empty()) continue;
       if (column.text) {
         cells.push_back({escape_for_terminal(column.text(row))});
       } else {
@@ -98,32 +99,74 @@ class TableSink : public RowSink {
 
   Status end(const Closing&) override { return waiting_.empty() ? Status() : print_waiting(); }
 
+  // Columns without a title are for CSV.
+  void show(const std::vector<Column>& columns) {
+    for (const Column& column : columns) {
+      if (!column.title.empty()) columns_.push_back(column);
+    }
+  }
+
   Status print_waiting() {
-    std::vector<Cell> titles;
-    for (const Column& column : columns_) {
-      if (!column.title.empty()) titles.push_back({column.title});
-    }
-    widths_.assign(titles.size(), 0);
-    right_.assign(titles.size(), true);
-    std::vector<bool> any_number(titles.size(), false);
-    for (const std::vector<Cell>& cells : waiting_) {
-      for (size_t i = 0; i < cells.size(); ++i) {
-        widths_[i] = std::max(widths_[i], display_width(cells[i].text));
-        if (cells[i].number) any_number[i] = true;
-        if (!cells[i].number && !cells[i].absent) right_[i] = false;
-      }
-    }
-    for (size_t i = 0; i < titles.size(); ++i) {
-      widths_[i] = std::max(widths_[i], display_width(titles[i].text));
-      right_[i] = right_[i] && any_number[i];
-    }
+    measure();
     measured_ = true;
+    drop_columns();
     shrink_names();
+    std::vector<Cell> titles;
+    for (const Column& column : columns_) titles.push_back({column.title});
     MSDUMP_CHECK_OK(print(titles));
     for (const std::vector<Cell>& cells : waiting_) MSDUMP_CHECK_OK(print(cells));
     waiting_.clear();
     waiting_.shrink_to_fit();
     return {};
+  }
+
+  void measure() {
+    widths_.clear();
+    for (const Column& column : columns_) widths_.push_back(display_width(column.title));
+    right_.assign(columns_.size(), true);
+    filled_.assign(columns_.size(), false);
+    std::vector<bool> any_number(columns_.size(), false);
+    for (const std::vector<Cell>& cells : waiting_) {
+      for (size_t i = 0; i < cells.size(); ++i) {
+        widths_[i] = std::max(widths_[i], display_width(cells[i].text));
+        if (cells[i].number) any_number[i] = true;
+        if (!cells[i].number && !cells[i].absent) right_[i] = false;
+        if (cells[i].text != "-") filled_[i] = true;
+      }
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) right_[i] = right_[i] && any_number[i];
+  }
+
+  // The width of a line when every name has given way.
+  [[nodiscard]] size_t narrowest() const {
+    size_t all = kGap.size() * (widths_.size() - 1);
+    for (size_t i = 0; i < widths_.size(); ++i) {
+      const bool last = i + 1 == widths_.size();
+      all += right_[i] ? widths_[i] : std::min(widths_[i], last ? kNarrowestLast : kNarrowestName);
+    }
+    return all;
+  }
+
+  void drop_columns() {
+    if (max_width_ == 0) return;
+    for (size_t i = columns_.size(); i-- > 0 && narrowest() > max_width_;) {
+      if (!filled_[i] && columns_.size() > 1) drop(i);
+    }
+    while (narrowest() > max_width_) {
+      const auto least = std::max_element(columns_.begin(), columns_.end(),
+                                          [](const Column& a, const Column& b) { return a.drop < b.drop; });
+      if (least->drop == 0 || columns_.size() == 1) return;
+      drop(static_cast<size_t>(least - columns_.begin()));
+    }
+  }
+
+  void drop(size_t column) {
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    columns_.erase(columns_.begin() + place);
+    widths_.erase(widths_.begin() + place);
+    right_.erase(right_.begin() + place);
+    filled_.erase(filled_.begin() + place);
+    for (std::vector<Cell>& cells : waiting_) cells.erase(cells.begin() + place);
   }
 
   // Where the lines are wider than the terminal the widest texts give way, but not the last: it is cut at its end.
@@ -161,12 +204,13 @@ class TableSink : public RowSink {
   }
 
   TextOutput& out_;
-  std::vector<Column> columns_;
+  std::vector<Column> columns_;  // those of the table
   size_t max_width_;
   bool measured_ = false;
   std::vector<std::vector<Cell>> waiting_;
   std::vector<size_t> widths_;
   std::vector<bool> right_;   // columns of numbers are aligned to the right
+  std::vector<bool> filled_;  // some row has more than "-"
   std::vector<bool> shrunk_;  // their texts are cut in the middle
   std::string line_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace msdump::report {
 namespace {
@@ -22,7 +23,7 @@ void append_shortest(std::string& into, T value) {
   const std::to_chars_result end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   const std::string_view text(buffer.data(), static_cast<size_t>(end.ptr - buffer.data()));
   into += text;
-  // "-0" and "1" would be read back as integers, the first one without its sign.
+  // "-0" and "1" would be read back as integers, "-0" without its sign.
   if (text.find_first_of(".e") == std::string_view::npos) into += ".0";
 }
 
@@ -71,6 +72,28 @@ const Value* Object::find_path(std::string_view dotted) const {
   if (dot == std::string_view::npos || value == nullptr) return value;
   const Object* inner = std::get_if<Object>(&value->storage());
   return inner == nullptr ? nullptr : inner->find_path(dotted.substr(dot + 1));
+}
+
+std::string_view Object::text(std::string_view dotted) const {
+  const Value* const value = find_path(dotted);
+  const auto* const found = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
+  return found == nullptr ? std::string_view() : *found;
+}
+
+std::optional<int64_t> Object::number(std::string_view dotted) const {
+  const Value* const value = find_path(dotted);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* const found = std::get_if<int64_t>(&value->storage())) return *found;
+  const auto* const natural = std::get_if<uint64_t>(&value->storage());
+  if (natural == nullptr || *natural > uint64_t{std::numeric_limits<int64_t>::max()}) return std::nullopt;
+  return static_cast<int64_t>(*natural);
+}
+
+std::string Object::text_or_number(std::string_view dotted) const {
+  const Value* const value = find_path(dotted);
+  if (value != nullptr && std::holds_alternative<std::string>(value->storage())) return std::string(text(dotted));
+  const std::optional<int64_t> whole = number(dotted);
+  return whole ? std::to_string(*whole) : "-";
 }
 
 bool Object::empty() const { return members_.empty(); }

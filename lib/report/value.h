@@ -1,4 +1,4 @@
-// The row model of every report: a Value is what one cell or key holds, an Object keeps its keys in the order in which
+// The row model of every report: a Value is the content of a cell or key, an Object keeps its keys in the order in which
 // they were added, a Row is an Object. Commands build rows; the writers (row_sink.h) decide how they look.
 //
 // A float is not widened to double: 0.1F is written "0.1", the shortest text that reads back as the same float. Text is
@@ -36,10 +36,16 @@ class Object {
   // For so many members; of rows there are many, and to move members costs more than to add them.
   void reserve(size_t members);
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when absent
-  // The same; looks at `place` first and leaves there where it was. Rows of one report have their keys in the same places.
+  // The same; tries `place` first and stores the place found, because rows of a report have their keys at the same places.
   [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
-  // "source.line" finds `line` in the object `source`; null when any step is absent or is no object.
+  // "source.line" finds `line` in the object `source`; null when any step is absent or not an object.
   [[nodiscard]] const Value* find_path(std::string_view dotted) const;
+  // The text at a dotted key; empty when it is absent or not a text.
+  [[nodiscard]] std::string_view text(std::string_view dotted) const;
+  // The whole number at a dotted key, nothing when it is absent or not one.
+  [[nodiscard]] std::optional<int64_t> number(std::string_view dotted) const;
+  // The text, or the digits of the whole number; "-" for anything else.
+  [[nodiscard]] std::string text_or_number(std::string_view dotted) const;
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
   [[nodiscard]] bool empty() const;
 

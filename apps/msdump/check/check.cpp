@@ -14,7 +14,6 @@
 #include "check/opened_check.h"
 #include "check/trend.h"
 #include "check/values/value_rules.h"
-#include "dump/index/near_miss.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
 
@@ -141,9 +140,7 @@ class Check : public Command {
     const bool everything = run.opened.operators.everything() && run.opened.tensors.everything();
     if (run.side.tensors->empty() && everything) note_settings(session, run);
     if (code != ExitCode::kOk) return code;
-    const std::string near = near_miss(run.catalogue().index, options_.graph.selection);
-    session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
-    return ExitCode::kNo;
+    return end_with_nothing_selected(session, run.catalogue().index, options_.graph.selection);
   }
 
   // A dump without tensors: how it was set up.

@@ -103,40 +103,16 @@ report::List tensors_value(const OpenedCheck& run, const std::vector<uint32_t>& 
   return list;
 }
 
-// "output:0"; of what is about no tensor nothing.
-std::string tensor_cell(const report::Row& row) {
-  const auto* const io = std::get_if<std::string>(&row.find("io")->storage());
-  if (io == nullptr) return "-";
-  const report::Value& slot = *row.find("slot");
-  if (const auto* const number = std::get_if<uint64_t>(&slot.storage())) return fmt::format("{}:{}", *io, *number);
-  if (const auto* const number = std::get_if<int64_t>(&slot.storage())) return fmt::format("{}:{}", *io, *number);
-  const auto* const text = std::get_if<std::string>(&slot.storage());
-  return text == nullptr ? *io : fmt::format("{}:{}", *io, *text);
-}
-
-std::string text_cell(const report::Row& row, std::string_view key) {
-  const report::Value* const value = row.find(key);
-  const auto* const text = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
-  return text == nullptr ? "-" : *text;
-}
-
 // Of what is about no operator the path.
 std::string subject_cell(const report::Row& row) {
-  const std::string name = text_cell(row, "op_name");
-  return name == "-" ? text_cell(row, "path") : name;
+  const std::string_view name = row.text("op_name");
+  return name.empty() ? row.text_or_number("path") : std::string(name);
 }
 
 std::string six_digits(const report::Row& row, std::string_view key) {
   const report::Value* const value = row.find(key);
   if (const auto* const number = std::get_if<double>(&value->storage())) return fmt::format("{:g}", *number);
   return "-";
-}
-
-report::Column number_column(const char* key, bool shown) {
-  return {key, shown ? key : "", [key](const report::Row& row) {
-            const auto* const number = std::get_if<int64_t>(&row.find(key)->storage());
-            return number == nullptr ? std::string("-") : std::to_string(*number);
-          }};
 }
 
 bool several(const OpenedCheck& run, std::optional<int64_t> FolderIdentity::*number) {
@@ -162,12 +138,12 @@ std::vector<report::Column> finding_columns(const OpenedCheck& run) {
   columns.push_back(number_column("rank", several(run, &FolderIdentity::rank)));
   columns.push_back(number_column("graph", false));
   columns.push_back(number_column("step", several(run, &FolderIdentity::step)));
-  columns.push_back({"op_type", "op type", [](const report::Row& row) { return text_cell(row, "op_type"); }});
+  columns.push_back(op_type_column());
   columns.push_back({"op_name", "op name", subject_cell});
   columns.push_back({"io", "tensor", tensor_cell});
   for (const char* const key : {"path", "slot", "occurrence", "task_id", "stream_id", "timestamp"})
     columns.push_back({key, ""});
-  columns.push_back({"dtype", "dtype", [](const report::Row& row) { return text_cell(row, "dtype"); }});
+  columns.push_back({"dtype", "dtype"});
   for (const char* const key : {"format", "shape", "bytes", "value"}) columns.push_back({key, ""});
   columns.push_back({"source.file", "line", source_cell});
   columns.push_back({"source.line", ""});
@@ -306,7 +282,7 @@ std::vector<report::Column> rule_columns() {
     return text.empty() ? std::string("-") : text;
   };
   return {{"rule", "rule"},
-          {"abbreviations", "abbr", [](const report::Row& row) { return text_cell(row, "abbreviations"); }},
+          {"abbreviations", "abbr"},
           {"on", "on",
            [](const report::Row& row) {
              return *std::get_if<bool>(&row.find("on")->storage()) ? std::string("yes") : std::string("-");

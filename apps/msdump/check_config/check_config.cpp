@@ -28,18 +28,19 @@ const CommandInfo& check_config_info() {
       .summary = "says what is wrong with a dump configuration before the run",
       .usage = "FILE... [--framework-version V] [--estimate IR] [OPTIONS] | --explain KEY",
       .description =
-          "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL (which of "
-          "them a FILE is, its content says) and tells, with line and column (of characters), what the framework would "
-          "do with it. An error is what makes every release, framework and device that was not ruled out refuse the "
-          "run, end it or write nothing; a warning what some of them refuse, or silently take for something else. An "
-          "empty path is judged by MS_DIAGNOSTIC_DATA_PATH; without FILE the one that MINDSPORE_DUMP_CONFIG names is "
-          "read. A FILE may be /dev/stdin or a pipe; '-' reads a list of files from stdin.",
+          "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL, told apart "
+          "by "
+          "content, and says with line and column (in characters) what the framework would do. An error: every "
+          "release, framework and device that is not excluded would reject the run, abort, or write nothing. A "
+          "warning: some of them would, or silently take the entry for something else. An empty path is judged by "
+          "MS_DIAGNOSTIC_DATA_PATH; without FILE the file in MINDSPORE_DUMP_CONFIG is read. A FILE may be /dev/stdin "
+          "or a pipe; '-' reads a list of files from stdin.",
       .examples = {{"msdump check-config data_dump.json --framework-version 2.7", "for the release that will run"},
                    {"msdump check-config config.json --framework pytorch", "msprobe's, for one framework"},
                    {"msdump check-config data_dump.json --estimate rank_0/graphs",
                     "what a step would write, from the IR of an earlier run"},
                    {"msdump check-config --explain saved_data", "what a key does, its values and versions"}},
-      .done = "no errors; warnings alone are no failure",
+      .done = "no errors, perhaps warnings",
       .no = "at least one error"};
   return info;
 }
@@ -108,7 +109,7 @@ class CheckConfig : public Command {
     const auto release = parse_release(typed);
     if (!release || release->version < known_releases().front()) {
       throw UsageError(
-          fmt::format("--framework-version: '{}' is no release of MindSpore that dumps", typed),
+          fmt::format("--framework-version: '{}' is not a release of MindSpore that dumps", typed),
           fmt::format("there are {} to {}", short_text(known_releases().front()), short_text(known_releases().back())));
     }
     target_.version = release->version;
@@ -116,7 +117,7 @@ class CheckConfig : public Command {
   }
 
   ExitCode explain(Session& session) const {
-    if (names_files()) throw UsageError("--explain goes with no FILE");
+    if (names_files()) throw UsageError("--explain does not take a FILE");
     if (form_ == report::Form::kTable) {
       const size_t width = session.terminal.out_tty ? std::max<size_t>(session.terminal.out_width, 60) : 100;
       (void)session.out.write(key_text(key_, width));
@@ -141,8 +142,6 @@ class CheckConfig : public Command {
       return resolved;
     }
     const std::string variable = environment("MINDSPORE_DUMP_CONFIG").value_or("");
-    if (variable.empty() && environment("MSDUMP_DUMP").value_or("") != "")  // as -d would have named it
-      return resolve_existing(files_, session.context.cancel);
     if (variable.empty()) throw UsageError("name a configuration", "msdump check-config data_dump.json");
     files_.positionals = {variable};
     return resolve_existing(files_, session.context.cancel);
@@ -150,7 +149,7 @@ class CheckConfig : public Command {
 
   [[nodiscard]] bool names_files() const { return !files_.options.empty() || !files_.positionals.empty(); }
 
-  // Who types `-` for standard input gets one message, not one for each line.
+  // A configuration on standard input would be an error for each of its lines.
   [[nodiscard]] Status check_list(const ResolvedPaths& resolved) const {
     const auto is_dash = [](const std::string& typed) { return typed == "-"; };
     if (std::none_of(files_.options.begin(), files_.options.end(), is_dash) &&
@@ -177,7 +176,7 @@ class CheckConfig : public Command {
                             .with_hint("name an IR: rank_0/graphs of an earlier dump, or a folder of save_graphs"));
   }
 
-  // What lies in a folder that may not be searched looks as if it were not there.
+  // A file in a folder that may not be searched seems to be missing.
   static Error why_missing(const Error& missing) {
     const auto opened = File::open(missing.path);
     return opened || opened.error().code != ErrorCode::kPermission ? missing : opened.error();
@@ -185,7 +184,7 @@ class CheckConfig : public Command {
 
   void fail(Session& session, const Error& error) {
     session.messages.error(error);
-    // A file that is there is an input that failed; only where there is none is the call wrong.
+    // A file that exists is an input that failed; a missing one is a usage error.
     code_ = worse(code_, error.code == ErrorCode::kPermission ? ExitCode::kSomeFailed : exit_code_for(error.code));
     failures_.push_back(report::failure_object(error));
   }
@@ -202,7 +201,7 @@ class CheckConfig : public Command {
     checked_.push_back(std::move(file));
   }
 
-  // Options that mean nothing for this file.
+  // Options without effect on this file.
   void note_unused(Session& session, const CheckedFile& file) const {
     const ConfigKind kind = file.report.kind;
     if (kind == ConfigKind::kUnknown) return;
@@ -233,7 +232,7 @@ class CheckConfig : public Command {
     const Setup setup{target_.version.value_or(known_releases().back()), target_.device.value_or(Device::kAscend),
                       Framework::kMindSpore};
     file.estimate = estimate_dump(graph, read_data_dump(*root), setup);
-    // What some releases or devices refuse is a warning; the estimate is for one of them.
+    // An error for this release and device may be only a warning for all of them.
     LintTarget chosen = target_;
     chosen.version = setup.version;
     chosen.device = setup.device;

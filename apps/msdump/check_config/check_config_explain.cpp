@@ -5,6 +5,7 @@
 #include "check_config/check_config_report.h"
 #include "config/rules/schema.h"
 #include "frame/usage.h"
+#include "help/help.h"
 
 namespace msdump::cli {
 namespace {
@@ -27,29 +28,10 @@ std::vector<const ConfigKey*> find_keys(const std::string& wanted) {
   throw UsageError(unknown_word("key", wanted, names), "--explain '*' explains all keys");
 }
 
-// Words in lines of at most `width` columns, set in by 15.
-std::string wrapped(std::string_view text, size_t width) {
-  constexpr size_t kIndent = 15;
-  std::string result;
-  size_t used = kIndent;
-  for (const std::string_view word : split(text, ' ')) {
-    if (used > kIndent && used + 1 + word.size() > width) {
-      result += '\n' + std::string(kIndent, ' ');
-      used = kIndent;
-    } else if (used > kIndent) {
-      result += ' ';
-      ++used;
-    }
-    result += word;
-    used += word.size();
-  }
-  return result;
-}
-
 std::string paragraph(const ConfigKey& key, size_t width) {
   std::string text = fmt::format("{}  ({}, {})\n", key.name, title_of(key.kind), section_text(key));
   const auto line = [&](std::string_view label, std::string_view value) {
-    if (!value.empty()) text += fmt::format("  {:<13}{}\n", label, wrapped(value, width));
+    if (!value.empty()) text += fmt::format("  {:<13}{}", label, wrapped(value, 15, width));
   };
   line("what", key.meaning);
   line("type", name_of(key.type));

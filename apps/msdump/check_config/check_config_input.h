@@ -1,4 +1,4 @@
-// The text of a configuration: of a file, or of what is no file (/dev/stdin, a FIFO, the <(...) of a shell).
+// The text of a configuration: a file, or a stream (/dev/stdin, a FIFO, the <(...) of a shell).
 #pragma once
 
 #include <string>

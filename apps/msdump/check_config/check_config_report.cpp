@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kWidestExcerpt = 100;
 
-// The place at or before `at` where a character of UTF-8 begins; of bytes that are none, one near it.
+// The offset at or before `at` where a UTF-8 character begins; a nearby one if the bytes are not UTF-8.
 size_t character_begin(std::string_view text, size_t at) {
   constexpr size_t kLongest = 3;  // bytes that follow a first one
   at = std::min(at, text.size());
@@ -35,7 +35,7 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
     column -= std::min(column, kByteOrderMark.size());
   }
   if (line.find_first_not_of(" \t") == std::string_view::npos) return "";
-  // What is in front of the place, if it is far away, and what is behind it, as far as it fits.
+  // Leaves out the begin of a long line before the column, and its end after it.
   std::string_view front;
   if (column > kWidestExcerpt / 2) {
     front = "...";
@@ -43,7 +43,7 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
     line.remove_prefix(cut);
     column -= cut;
   }
-  const bool cut_behind = line.size() > kWidestExcerpt;
+  const bool cut_end = line.size() > kWidestExcerpt;
   line = line.substr(0, character_begin(line, kWidestExcerpt));
   const auto shown = [](std::string_view text) {
     std::string blanks(text);
@@ -52,7 +52,7 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
   };
   const std::string number = std::to_string(finding.line);
   const std::string before = std::string(front) + shown(line.substr(0, column));
-  return fmt::format("  {} | {}{}{}\n  {} | {}^\n", number, before, shown(line.substr(column)), cut_behind ? "..." : "",
+  return fmt::format("  {} | {}{}{}\n  {} | {}^\n", number, before, shown(line.substr(column)), cut_end ? "..." : "",
                      std::string(number.size(), ' '), std::string(display_width(before), ' '));
 }
 
@@ -93,7 +93,7 @@ std::string what_is_written(uint64_t tensors, uint64_t statistics) {
   return text;
 }
 
-// An item of kernels: whole, for two may differ at their ends only; of a very long one both ends.
+// An item of kernels. Both ends of a very long one, because two may differ only there.
 std::string shown_item(std::string_view item) {
   constexpr size_t kLongest = 200, kEnd = kLongest / 2;
   if (item.size() <= kLongest) return escape_for_terminal(item);

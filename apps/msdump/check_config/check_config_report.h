@@ -1,4 +1,4 @@
-// What msdump check-config prints: findings as rows, or for people the way a compiler does, and the estimate behind them.
+// What msdump check-config prints: findings as rows, or for people as a compiler does, and then the estimate.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct CheckedFile {
 [[nodiscard]] std::vector<report::Column> finding_columns();
 [[nodiscard]] report::Row finding_row(const CheckedFile& file, const Finding& finding);
 
-// FILE:LINE:COLUMN: error: MESSAGE [RULE], the line it stands in, and what to do.
+// FILE:LINE:COLUMN: error: MESSAGE [RULE], the line, and what to do.
 [[nodiscard]] std::string finding_text(const CheckedFile& file, const Finding& finding);
 
 // errors, warnings, files, kind, version; the last two null when the files differ.

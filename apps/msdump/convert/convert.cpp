@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "convert/convert_report.h"
-#include "dump/index/near_miss.h"
 #include "format/plan.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
+#include "shared/catalogue.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
 
@@ -185,10 +185,7 @@ class Convert : public Command {
       const bool any = std::any_of(index.files().begin(), index.files().end(),
                                    [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
       if (any && !selection.everything()) {
-        std::string hint = near_miss(index, request_.selection);
-        if (hint.empty()) hint = "msdump convert --dry-run without selection shows what is there";
-        session.messages.warning("the selection matches nothing", hint);
-        return ExitCode::kNo;
+        return end_with_nothing_selected(session, index, request_.selection);
       }
       session.messages.error(
           fmt::format("nothing to convert: {} found, no dump file among them", plural(index.files().size(), "file")),

@@ -9,13 +9,8 @@ namespace msdump::cli {
 
 std::vector<report::Column> convert_columns() {
   const auto formats = [](const report::Row& row) {
-    const auto text = [&](std::string_view key) {
-      const report::Value* value = row.find(key);
-      const auto* word = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
-      return word == nullptr ? std::string("-") : *word;
-    };
-    return text("from_format") == text("to_format") ? text("from_format")
-                                                    : text("from_format") + " -> " + text("to_format");
+    const std::string from = row.text_or_number("from_format"), to = row.text_or_number("to_format");
+    return from == to ? from : from + " -> " + to;
   };
   return {{"input", "input"},  {"tensor", "tensor"}, {"from_format", "format", formats},
           {"to_format", ""},   {"dtype", "dtype"},   {"npy_dtype", ""},

@@ -78,15 +78,14 @@ class Diff : public Command {
 
  private:
   // Nothing was selected, or one side holds no tensors.
-  static ExitCode end_without_rows(Session& session, const DiffResult& run) {
+  ExitCode end_without_rows(Session& session, const DiffResult& run) const {
     report_failures(session, run.a->catalogue());
     report_failures(session, run.b->catalogue());
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       const ExitCode code = conclude_listing(session, side->catalogue());
       if (code != ExitCode::kOk) return code;
     }
-    session.messages.warning("the selection matches nothing", "msdump ls shows what is there");
-    return ExitCode::kNo;
+    return end_with_nothing_selected(session, run.b->catalogue().index, options_.selection);
   }
 
   Status write_baseline(const DiffResult& run) const {

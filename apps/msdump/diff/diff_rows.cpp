@@ -129,41 +129,33 @@ uint64_t count_accepted(const DiffResult& run) {
 
 // ---- the table
 
-std::string text_at(const report::Row& row, const char* path) {
-  const report::Value* const value = row.find_path(path);
-  if (value == nullptr) return {};
-  if (const auto* text = std::get_if<std::string>(&value->storage())) return *text;
-  if (const auto* number = std::get_if<int64_t>(&value->storage())) return std::to_string(*number);
-  return {};
-}
-
 std::string number_at(const report::Row& row, const char* path) {
   const report::Value* const value = row.find_path(path);
   const auto* const number = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
   return number == nullptr ? "-" : fmt::format("{:.3g}", *number);
 }
 
-std::string tensor_cell(const report::Row& row) { return text_at(row, "io") + ":" + text_at(row, "slot"); }
-
 std::string dtypes_cell(const report::Row& row) {
-  const std::string a = text_at(row, "a.dtype"), b = text_at(row, "b.dtype");
-  if (a.empty() || b.empty() || a == b) return a.empty() ? b : a;
-  return a + " / " + b;
+  const std::string_view a = row.text("a.dtype"), b = row.text("b.dtype");
+  if (a.empty() || b.empty() || a == b) return std::string(a.empty() ? b : a);
+  return fmt::format("{} / {}", a, b);
 }
 
 }  // namespace
 
 std::vector<report::Column> diff_columns(const DiffResult& run) {
-  std::vector<report::Column> columns{{"verdict", "verdict"}, {"rank", ""}, {"graph", ""}, {"step", ""}, {"order", ""}};
+  std::vector<report::Column> columns{{"verdict", "verdict"}};
   std::set<std::optional<int64_t>> ranks, steps;
   for (const uint32_t row : run.rows) {
     const Identity identity = run.identity(row);
     ranks.insert(identity.rank);
     steps.insert(identity.step);
   }
-  if (ranks.size() > 1) columns[1].title = "rank";
-  if (steps.size() > 1) columns[3].title = "step";
-  columns.insert(columns.end(), {{"op_type", "op type"},
+  columns.insert(columns.end(), {number_column("rank", ranks.size() > 1),
+                                 number_column("graph", false),
+                                 number_column("step", steps.size() > 1),
+                                 {"order", ""}});
+  columns.insert(columns.end(), {op_type_column(),
                                  {"op_name", "op name"},
                                  {"io", "tensor", tensor_cell},
                                  {"slot", ""},

@@ -17,6 +17,7 @@
 #include "graph/load/ir_files.h"
 #include "graph/op_name.h"
 #include "shared/graph_rows.h"
+#include "shared/identity_row.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {
@@ -29,7 +30,7 @@ const CommandInfo& find_op_info() {
       .name = "find-op",
       .order = 40,
       .summary = "which operators a line of the script became, and their tensors",
-      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP] [--ir PATH...] [OPTIONS]",
+      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP] [--ir PATH] [OPTIONS]",
       .description =
           "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
           "and "
@@ -64,7 +65,9 @@ class FindOp : public Command {
 
   void declare(CLI::App& app) override {
     constexpr const char* kQuestion = "Question";
-    app.add_option("--line", asked_.lines, "Lines of a script, as they stand in IR, logs and traces; may be repeated")
+    app.add_option_function<std::vector<std::string>>(
+           "--line", [this](const std::vector<std::string>& lines) { take_lines(lines); },
+           "Lines of a script, as they stand in IR, logs and traces; may be repeated")
         ->type_name("FILE:LINE[-LINE]")
         ->allow_extra_args(false)
         ->group(kQuestion);
@@ -80,13 +83,7 @@ class FindOp : public Command {
   }
 
   ExitCode run(Session& session) override {
-    take_names_from_ir();
     check();
-    for (const std::string& line : asked_.lines) {
-      auto query = parse_line_query(line);
-      if (!query) return session.end_with(query.error());
-      asked_.queries.push_back(std::move(*query));
-    }
     Result<OpenedGraph> opened = open_graph(session.context, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
     Answer answer = find(session, *opened);
@@ -103,12 +100,12 @@ class FindOp : public Command {
   }
 
  private:
-  // `--ir a.ir 'Conv2D*'`: --ir takes several paths, but what is none is the name that is asked for.
-  void take_names_from_ir() {
-    if (!asked_.lines.empty() || !asked_.codes.empty() || !asked_.names.empty()) return;
-    while (options_.ir.size() > 1 && !names_a_path(options_.ir.back())) {
-      asked_.names.insert(asked_.names.begin(), options_.ir.back());
-      options_.ir.pop_back();
+  void take_lines(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      auto query = parse_line_query(line);
+      if (!query) throw UsageError("--line: " + query.error().message, query.error().hint);
+      asked_.lines.push_back(line);
+      asked_.queries.push_back(std::move(*query));
     }
   }
 
@@ -214,7 +211,7 @@ class FindOp : public Command {
       return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
     };
     std::vector<report::Column> columns{{"relation", by_line() ? "relation" : "", relation_cell},
-                                        {"op_type", "op type"},
+                                        op_type_column(),
                                         {"op_name", "op name"},
                                         {"confidence", "confidence", number},
                                         {"one_of_several", ""},
@@ -234,11 +231,10 @@ class FindOp : public Command {
   }
 
   static std::string relation_cell(const report::Row& row) {
-    const report::Value *relation = row.find("relation"), *several = row.find("one_of_several");
-    const auto* word = relation == nullptr ? nullptr : std::get_if<std::string>(&relation->storage());
+    const report::Value* const several = row.find("one_of_several");
     const auto* flag = several == nullptr ? nullptr : std::get_if<bool>(&several->storage());
-    if (word == nullptr) return "-";
-    return flag != nullptr && *flag ? *word + ", one of several calls" : *word;
+    const std::string relation = row.text_or_number("relation");
+    return flag != nullptr && *flag ? relation + ", one of several calls" : relation;
   }
 
   [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const Found& found) const {

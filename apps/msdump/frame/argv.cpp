@@ -12,7 +12,7 @@ namespace {
 
 constexpr RefusedOption kNoOut{
     'o', "there is no option '-o'; it means two different things in this field",
-    "write --out PATH for where the results go; to pick one output of an operator: --io output --slot K"};
+    "results go to --out PATH; an output of an operator is chosen with --io output --slot K"};
 
 // `-o`, `-o=1`, `-o1`; not `-output`, which is a misspelling of something else.
 bool uses_letter(std::string_view token, char letter) {
@@ -77,7 +77,7 @@ class Scanner {
     if (name.size() >= 2 && names_.has_long(name)) return take_long("-" + token);
     refuse(token);
     for (size_t i = 1; i < token.size(); ++i) {
-      if (!names_.has_letter(token[i])) break;  // CLI11 will say so
+      if (!names_.has_letter(token[i])) break;  // CLI11 reports it
       if (token[i] == 'h') prepared_.help = true;
       if (token[i] == 'V') prepared_.version = true;
       if (!names_.letter_takes_value(token[i])) continue;
@@ -97,7 +97,7 @@ class Scanner {
     }
   }
 
-  // `-formt NCHW` would be taken for `-f ormt`. A letter with an attached value is meant if that value exists as a file.
+  // `-formt NCHW` would parse as `-f ormt`. An attached value that exists as a file is meant as one.
   void check_attached(const std::string& token, const std::string& value) const {
     const std::string word = "-" + token;
     const std::optional<std::string> near = closest_match(word, names_.spellings());

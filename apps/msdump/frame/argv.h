@@ -1,6 +1,6 @@
 // What happens to the arguments before CLI11 sees them.
 //
-// CLI11 cannot have single-dash long names (`-out` would be `-o ut`), but everyone who comes from msaccucmp types them.
+// CLI11 cannot have single-dash long names (`-out` would be `-o ut`), which users of msaccucmp type.
 // Each `-xyz` or `-xyz=v` whose xyz is exactly a long name of the command gets its second dash. The value of a preceding
 // option is left alone, and so is everything after a bare `--`. Names and arity come from the CLI11 tree.
 #pragma once
@@ -33,7 +33,7 @@ class OptionNames {
 
 struct Prepared {
   std::vector<std::string> arguments;
-  bool help = false, version = false;  // --help or --version stands among the options
+  bool help = false, version = false;  // --help or --version is among the options
 };
 
 // Throws UsageError for a refused option and for a single-dash word that is nearly a long name and would otherwise be

@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
 #include "frame/argv.h"
 #include "frame/log.h"
 #include "frame/parse_errors.h"
 #include "frame/signals.h"
 #include "frame/usage.h"
 #include "help/help.h"
+#include "io/dir_walk.h"
 #include "kernels/cpu.h"
 
 namespace msdump::cli {
@@ -21,21 +23,57 @@ namespace {
 
 constexpr size_t kNarrowestHelp = 60, kWidestHelp = 100;
 
-// The process from arguments to exit code: the streams, and who speaks on them.
+// The last --color of a command line that may not parse.
+When typed_color(const std::vector<std::string>& arguments) {
+  When chosen = When::kAuto;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    std::string_view word = arguments[i];
+    word.remove_prefix(word.starts_with("--") ? 2 : word.starts_with("-") ? 1 : word.size());
+    if (!word.starts_with("color")) continue;
+    word.remove_prefix(std::string_view("color").size());
+    if (word.empty() && i + 1 < arguments.size()) word = arguments[i + 1];
+    if (word.starts_with('=')) word.remove_prefix(1);
+    const std::string lower = to_lower(word);
+    if (lower == "never") chosen = When::kNever;
+    if (lower == "always") chosen = When::kAlways;
+    if (lower == "auto") chosen = When::kAuto;
+  }
+  return chosen;
+}
+
+bool asks_for_json(const CLI::App& app) {
+  const CLI::Option* const option = app.get_option_no_throw("--json");
+  return option != nullptr && option->count() > 0;
+}
+
+// The dumps, or what a command has instead, as typed.
+std::vector<std::string> typed_dumps(const CLI::App& app) {
+  std::vector<std::string> dumps;
+  for (const char* const name : {"--dump", "DUMP", "PATH", "FILE"}) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr) continue;
+    for (const std::string& typed : option->results()) dumps.push_back(typed);
+  }
+  return dumps;
+}
+
+// The process from arguments to exit code, with its streams.
 class Program {
  public:
   Program(const std::vector<std::string>& arguments, const Streams& streams)
       : arguments_(arguments),
         facts_(look_at_terminal(streams.out, streams.err)),
-        out_(streams.out, facts_.out_tty),
-        console_(streams.err),
+        out_(streams.out, facts_.out_tty, &process_cancel_token()),
+        console_(streams.err, &process_cancel_token()),
         messages_(console_),
         progress_(console_) {
     out_.before_write([this] {
       if (facts_.out_tty) console_.status("");
     });
     out_.when_reader_gone([] { process_cancel_token().cancel(); });
-    configure_messages({});
+    GeneralOptions early;  // --color applies to errors of the command line itself, too
+    early.color = typed_color(arguments);
+    configure_messages(early);
   }
 
   ExitCode guarded() {
@@ -46,7 +84,7 @@ class Program {
       messages_.error(speaker_.empty() ? error.message() : speaker_ + ": " + error.message(), error.hint());
       code = ExitCode::kUsage;
     } catch (const std::bad_alloc&) {
-      report_bug("out of memory");
+      messages_.error("out of memory", "fewer threads (-j) or a selection take less");
     } catch (const std::exception& error) {
       report_bug(error.what());
     } catch (...) {
@@ -82,10 +120,11 @@ class Program {
     Prepared prepared = prepare_arguments(rest, names, *entry.command);
     if (prepared.help) return print(command_help(info, *entry.app, help_width()));
     if (prepared.version) return print(version_text());
-    parse(entry, names, std::move(prepared.arguments));
+    parse_options(*entry.app, names, std::move(prepared.arguments));
 
     const GeneralOptions& general = *entry.general;
-    configure_messages(general);
+    const bool json = asks_for_json(*entry.app);
+    configure_messages(general, json);
     progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
     const Log log(console_, general.verbosity);
     const Result<unsigned> jobs = jobs_of(general.jobs);
@@ -95,20 +134,10 @@ class Program {
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);
+    if (json && !out_.used() && !process_cancel_token().cancelled()) print_failures(session, *entry.app);
     const std::chrono::duration<double> taken = Progress::Clock::now() - started;
     log_step(fmt::format("finished in {:.3f} s", taken.count()));
     return code;
-  }
-
-  static void parse(const CommandTree::Entry& entry, const OptionNames& names, std::vector<std::string> arguments) {
-    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-    try {
-      entry.app->parse(arguments);
-    } catch (const CLI::ParseError& error) {
-      throw usage_error_of(error, *entry.app, names);
-    } catch (const UsageError& error) {
-      throw usage_error_of(error, *entry.app, names);
-    }
   }
 
   void choose_cpu() {
@@ -116,14 +145,26 @@ class Program {
     if (!status) throw UsageError("MSDUMP_CPU: " + status.error().message, status.error().hint);
   }
 
-  void configure_messages(const GeneralOptions& general) {
-    messages_.configure({general.quiet, general.verbosity, use_color(general.color, facts_.err_tty, facts_)});
+  // A command that ended before it had rows still prints a document, with what went wrong.
+  void print_failures(const Session& session, const CLI::App& app) {
+    const std::vector<std::string> dumps = typed_dumps(app);
+    report::Closing closing;
+    for (Error error : messages_.errors()) {
+      error.path = relative_to_any(dumps, error.path);
+      closing.failures.push_back(report::failure_object(error));
+    }
+    (void)session.open_report(report::Form::kJson, dumps, {})->finish(closing);
+  }
+
+  void configure_messages(const GeneralOptions& general, bool keep_errors = false) {
+    const bool color = use_color(general.color, facts_.err_tty, facts_);
+    messages_.configure({general.quiet, general.verbosity, color, keep_errors});
   }
 
   [[nodiscard]] size_t help_width() const { return std::clamp(facts_.out_width, kNarrowestHelp, kWidestHelp); }
 
   ExitCode print(const std::string& text) {
-    (void)out_.write(text);  // finish looks at the stream's own state
+    (void)out_.write(text);  // the stream keeps its error for finish()
     return ExitCode::kOk;
   }
 
@@ -140,7 +181,7 @@ class Program {
     progress_.finish();
     const Status flushed = out_.flush();
     messages_.finish();
-    // Whoever interrupts a run sees a shell prompt, not what the interruption led to.
+    // An interruption is reported as its signal, not as the errors it caused.
     if (const std::optional<ExitCode> signal = signal_exit_code()) return *signal;
     if (out_.reader_gone()) return ExitCode::kOk;
     if (flushed) return code;

@@ -1,5 +1,5 @@
-// The command line: the tree of commands and options, and the frame in which one of them runs. Nothing but ExitCode
-// leaves here: errors of CLI11, of the library and our own bugs all become a message and a code.
+// The command line: the tree of commands and options, and the frame that runs a command. Only an ExitCode leaves here:
+// errors of CLI11, of the library and our own bugs all become a message and a code.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ enum class ExitCode : int {
   return static_cast<int>(a) > static_cast<int>(b) ? a : b;
 }
 
-// For an error that ends a whole command (not one input of many).
+// For an error that ends a command, not for a single input that failed.
 [[nodiscard]] constexpr ExitCode exit_code_for(ErrorCode code) {
   switch (code) {
     case ErrorCode::kUsage:

@@ -1,4 +1,5 @@
-// Diagnostics of -v and -vv: what the program does and when, on stderr. Not for anything a user must know (messages.h).
+// Diagnostics of -v and -vv on stderr, with the time: what was opened and decided. Results and exit codes never depend on
+// them, and what a user must know is a message (messages.h).
 #pragma once
 
 #include <string_view>
@@ -16,7 +17,7 @@ class Log {
   ~Log();
 };
 
-void log_step(std::string_view text);    // -v: a phase of the run
-void log_detail(std::string_view text);  // -vv: one file
+void log_step(std::string_view text);    // -v: a phase of the run, an IR that is read
+void log_detail(std::string_view text);  // -vv: a file or tensor that is finished
 
 }  // namespace msdump::cli

@@ -9,7 +9,7 @@ namespace msdump::cli {
 struct Messages::Kind {
   std::string_view word;
   std::string_view color;  // SGR parameters
-  bool foldable;           // not each one has to be named
+  bool foldable;           // repetitions may be counted instead of printed
   bool silenced_by_quiet;
 };
 
@@ -18,16 +18,28 @@ namespace {
 // A tree with a million different causes must not cost the memory of a million messages.
 constexpr size_t kMaxCauses = 1000;
 
-// The message with what differs between two inputs taken out: digits, and what stands in quotes.
+bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// Where the quotation that begins at `open` ends; npos when it is an apostrophe ("MindSpore's") or never closed.
+size_t end_of_quotation(std::string_view text, size_t open) {
+  if (open > 0 && is_word(text[open - 1])) return std::string_view::npos;
+  size_t close = text.find('\'', open + 1);
+  while (close != std::string_view::npos && close + 1 < text.size() && is_word(text[close + 1]))
+    close = text.find('\'', close + 1);
+  return close;
+}
+
+// The message without what differs between two inputs: digits, and what stands in quotes.
 std::string cause_of(std::string_view text) {
   std::string cause;
-  bool quoted = false;
-  for (const char c : text) {
-    if (c == '\'') quoted = !quoted;
-    const bool digit = c >= '0' && c <= '9';
-    if (quoted && c != '\'') continue;
-    if (digit && !cause.empty() && cause.back() == '#') continue;
-    cause += digit ? '#' : c;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\'') {
+      const size_t close = end_of_quotation(text, i);
+      if (close != std::string_view::npos) i = close;
+    }
+    if (is_digit(c) && !cause.empty() && cause.back() == '#') continue;
+    cause += is_digit(c) ? '#' : c;
   }
   return cause;
 }
@@ -45,10 +57,12 @@ std::string place_of(const Error& error) {
 constexpr std::string_view kRed = "1;31", kYellow = "1;33", kBlue = "1;34";
 
 void Messages::error(const Error& error) {
+  keep(error);
   print({"error", kRed, false, false}, place_of(error), error.message, error.hint);
 }
 
 void Messages::error(std::string_view text, std::string_view hint) {
+  keep(make_error(ErrorCode::kNotADump, "{}", text).with_hint(std::string(hint)));
   print({"error", kRed, false, false}, "", text, hint);
 }
 
@@ -81,6 +95,12 @@ void Messages::print(const Kind& kind, const std::string& place, std::string_vie
   }
   const bool with_hint = !hint.empty() && first;
   console_.line(with_hint ? lines + "\n  hint: " + escape_for_terminal(hint) : lines);
+}
+
+void Messages::keep(const Error& error) {
+  if (!options_.keep_errors) return;
+  const std::lock_guard lock(mutex_);
+  errors_.push_back(error);
 }
 
 std::string Messages::head(const Kind& kind) const {

@@ -3,10 +3,10 @@
 //   msdump: error: PATH: output:0: at byte 128: needs 576 bytes, 100 present
 //     hint: ...
 //
-// Names that come from files are escaped. Errors are always printed, since each failed input is to be named, but a hint
+// Names that come from files are escaped. Errors are always printed, because every failed input is named, but a hint
 // only once per cause. A warning or note whose cause was printed kShownPerCause times already is counted, and `finish`
 // says "and 41 more like this" (not with -v, which prints all). Two messages have the same cause when they differ only in
-// numbers, in quoted names and in the place they speak of. Thread-safe.
+// numbers, in quoted names and in the file they are about. Thread-safe.
 #pragma once
 
 #include <map>
@@ -24,6 +24,7 @@ struct MessageOptions {
   bool quiet = false;  // errors only
   int verbosity = 0;   // number of -v
   bool color = false;
+  bool keep_errors = false;
 };
 
 class Messages {
@@ -41,7 +42,9 @@ class Messages {
 
   // What was folded. Called by the frame at the end, and by `summary`.
   void finish();
-  // The one line at the end of a command, after what was folded; silent with -q.
+  // What error() was called with, under keep_errors.
+  [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
+  // The line at the end of a command, after what was folded; silent with -q.
   void summary(std::string_view text);
 
  private:
@@ -52,11 +55,13 @@ class Messages {
   };
   void print(const Kind& kind, const std::string& place, std::string_view text, std::string_view hint);
   [[nodiscard]] std::string head(const Kind& kind) const;
+  void keep(const Error& error);
 
   Console& console_;
   MessageOptions options_;
   std::mutex mutex_;
   std::map<std::string, Cause> causes_;
+  std::vector<Error> errors_;
   std::vector<std::string> folded_;  // keys of causes_ with more than was shown, in order of appearance
 };
 

@@ -1,5 +1,6 @@
 #include "frame/parse_errors.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames&
   for (const std::string& token : app.remaining(true)) {
     if (token.size() < 2 || token[0] != '-' || token == "--") continue;
     const std::string typed = token.substr(0, token.find('='));
-    // People mean the long name when they type one dash and several letters.
+    // A single dash and several letters is meant as a long name.
     const std::string word = typed[1] == '-' ? typed : "-" + typed;
     std::string text = unknown_word("option", word, names.spellings());
     if (word != typed) text.replace(text.find(word), word.size(), typed);
@@ -31,8 +32,6 @@ std::string option_of(const CLI::ParseError& error) {
   const std::string text = error.what();
   return text.substr(0, text.find_first_of(": "));
 }
-
-}  // namespace
 
 UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, const OptionNames& names) {
   if (std::optional<UsageError> unknown = unknown_option(app, names)) return *unknown;
@@ -60,8 +59,17 @@ UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, con
   return UsageError(text, see_help(app));
 }
 
-UsageError usage_error_of(const UsageError& error, const CLI::App& app, const OptionNames& names) {
-  return unknown_option(app, names).value_or(error);
+}  // namespace
+
+void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    throw usage_error_of(error, app, names);
+  } catch (const UsageError& error) {
+    throw unknown_option(app, names).value_or(error);
+  }
 }
 
 }  // namespace msdump::cli

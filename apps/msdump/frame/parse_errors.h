@@ -1,22 +1,21 @@
-// Every way in which CLI11 says no, in our own words.
+// CLI11's errors in our words, with did-you-mean for options.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "frame/usage.h"
 
 namespace CLI {
 class App;
-class ParseError;
-}  // namespace CLI
+}
 
 namespace msdump::cli {
 
 class OptionNames;
 
-// An option that is not known is the cause of most other complaints (its value becomes a positional, what it was meant to
-// give is missing), so it is looked for first whatever CLI11 complained about.
-[[nodiscard]] UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, const OptionNames& names);
-
-// The same for an error of our own that a later option may have caused.
-[[nodiscard]] UsageError usage_error_of(const UsageError& error, const CLI::App& app, const OptionNames& names);
+// Throws UsageError and nothing else. An unknown option causes most other complaints (its value becomes a positional), so
+// it is reported first.
+void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments);
 
 }  // namespace msdump::cli

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "frame/log.h"
 
 namespace msdump::cli {
 namespace {
@@ -66,6 +67,7 @@ void Progress::add_bytes(uint64_t bytes) {
 
 void Progress::unit_done(std::string_view name) {
   units_.fetch_add(1, std::memory_order_relaxed);
+  log_detail(name);
   if (running_) {
     const std::lock_guard lock(mutex_);
     name_ = name;
@@ -93,7 +95,7 @@ void Progress::maybe_draw() {
   if (!running_) return;
   const Clock::time_point now = now_();
   Clock::rep due = next_draw_;
-  // Of all threads that find the line due, one draws it.
+  // Several threads may find the line due; the first one to change the time draws it.
   if (now.time_since_epoch().count() < due) return;
   if (!next_draw_.compare_exchange_strong(due, (now + kPeriod).time_since_epoch().count())) return;
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Progress: one line on stderr while long work runs: files done, bytes per second, time left, the name at hand. It
+// Progress: a line on stderr while long work runs: files done, bytes per second, time left, the current name. It
 // appears after half a second, changes at most six times a second and leaves no trace. There is no thread of its own: the
 // work's own calls draw it.
 #pragma once

@@ -22,7 +22,7 @@ void install(int number) {
   if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) return;
   action = {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;  // reads and writes of the library go on; the token is looked at between them
+  // No SA_RESTART: a call that waits for a FIFO or a reader returns, and its caller checks the token.
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, nullptr);
 }

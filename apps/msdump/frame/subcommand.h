@@ -42,20 +42,20 @@ struct CommandInfo {
   std::string_view summary;       // one line of that list
   std::string_view usage;         // what follows "msdump NAME"
   std::string_view description;   // one paragraph
-  std::vector<Example> examples;  // the first one also stands on the first screen
+  std::vector<Example> examples;  // for --help and the manual page
   std::string_view done;          // what exit code 0 means, if more than "done"
   std::string_view no;            // what exit code 1 means; empty if it never comes
   bool works = true;              // false: prints text only (help, completion) and takes no general options
 };
 
-// An option other tools have, which is refused with an explanation.
+// An option of other tools that is refused with an explanation.
 struct RefusedOption {
   char letter;
   std::string_view message;
   std::string_view hint;
 };
 
-// What work needs: threads, a way to stop, somebody who watches. Nothing here prints.
+// What work needs: threads, a way to stop, a display of progress. Nothing here prints results.
 struct RunContext {
   WorkerPool& pool;  // made once, from -j
   CancelToken& cancel;
@@ -85,7 +85,7 @@ class Command {
   [[nodiscard]] virtual const CommandInfo& info() const = 0;
   // Options bind to members of the command.
   virtual void declare(CLI::App& app) = 0;
-  // `-o` is refused everywhere; a command may add its own or speak of `-o` in its own words.
+  // `-o` is refused everywhere; a command may add others, or a text of its own for `-o`.
   [[nodiscard]] virtual std::span<const RefusedOption> refused() const { return {}; }
   // How many of the arguments at hand, which begin with an option, are taken and ignored for the sake of old scripts.
   virtual size_t ignored(std::span<const std::string> arguments);

@@ -1,11 +1,15 @@
 #include "frame/terminal.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace msdump::cli {
@@ -18,15 +22,27 @@ bool set_and_not_empty(const char* name) { return !environment(name).value_or(""
 
 size_t width_of(int fd) {
   winsize size{};
-  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;  // a nonsense width is no width
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;  // such a width is a mistake
   return size.ws_col;
 }
 
-// errno of the write that failed, 0 on success.
-int write_all(int fd, std::string_view text) {
+// Waits until the stream takes bytes. A reader that has stopped reading must not keep an interrupted run alive.
+bool is_writable(int fd, const CancelToken* cancel) {
+  constexpr int kPeriod = 100;  // milliseconds
+  for (;;) {
+    pollfd output{fd, POLLOUT, 0};
+    const int ready = poll(&output, 1, kPeriod);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+    if (cancel != nullptr && cancel->cancelled()) return false;
+  }
+}
+
+// errno of the write that failed, 0 on success. A pipe that poll calls writable takes PIPE_BUF bytes without blocking.
+int write_all(int fd, std::string_view text, const CancelToken* cancel) {
   while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (!is_writable(fd, cancel)) return ECANCELED;
+    const ssize_t written = ::write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return errno;
     text.remove_prefix(static_cast<size_t>(written));
   }
@@ -71,6 +87,14 @@ void claim_standard_streams() {
     if (::open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) std::_Exit(2);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails as on a full disk
+}
+
+void raise_open_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 Output::~Output() { (void)flush(); }
@@ -78,7 +102,8 @@ Output::~Output() { (void)flush(); }
 Status Output::write(std::string_view text) {
   if (error_) return fail(*error_);
   buffer_.append(text);
-  // On a terminal somebody is waiting for each row.
+  used_ = used_ || !text.empty();
+  // On a terminal each row appears at once.
   return tty_ || buffer_.size() >= kBufferSize ? flush() : Status();
 }
 
@@ -86,13 +111,15 @@ Status Output::flush() {
   if (error_) return fail(*error_);
   if (buffer_.empty()) return {};
   if (before_write_) before_write_();
-  const int failed = write_all(fd_, buffer_);
+  const int failed = write_all(fd_, buffer_, cancel_);
   buffer_.clear();
   return failed == 0 ? Status() : note_error(failed);
 }
 
 Status Output::note_error(int errno_value) {
-  if (errno_value == EPIPE) {
+  if (errno_value == ECANCELED) {
+    error_ = make_error(ErrorCode::kCancelled, "interrupted while the results were written");
+  } else if (errno_value == EPIPE) {
     reader_gone_ = true;
     error_ = make_error(ErrorCode::kCancelled, "the reader of the results has gone");
     if (when_reader_gone_) when_reader_gone_();
@@ -109,13 +136,13 @@ void Console::line(std::string_view text) {
   status_shown_ = false;
   bytes.append(text);
   bytes += '\n';
-  (void)write_all(fd_, bytes);  // one write: lines of several processes on one log do not mix
+  (void)write_all(fd_, bytes, cancel_);  // a single write: the lines of processes that share a log do not mix
 }
 
 void Console::status(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (text.empty() && !status_shown_) return;
-  (void)write_all(fd_, std::string(kEraseLine).append(text));
+  (void)write_all(fd_, std::string(kEraseLine).append(text), cancel_);
   status_shown_ = !text.empty();
 }
 

@@ -1,9 +1,9 @@
 // The terminal and the two output streams.
 //
-//   TerminalFacts   what the streams and the environment are, looked at once
+//   TerminalFacts   what the streams and the environment are, read once
 //   Output          results to stdout: buffered; a reader that has gone (`| head`) stops the run quietly, a full disk is
 //                   an error that the caller sees
-//   Console         the only writer of stderr: whole lines and one status line that is erased before anything else is
+//   Console         the only writer of stderr: whole lines, and a status line that is erased before anything else is
 //                   printed. Thread-safe.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "io/cancel.h"
 #include "report/row_sink.h"
 
 namespace msdump::cli {
@@ -37,19 +38,25 @@ struct TerminalFacts {
 [[nodiscard]] bool use_progress(When when, bool quiet, const TerminalFacts& facts);
 
 // Descriptors 0, 1 and 2 that the caller closed are filled with /dev/null, so that no file msdump opens can become its
-// stdout. A stdout filled this way refuses writes: results that cannot be printed are an error. Also ignores SIGPIPE.
+// stdout. A stdout filled this way refuses writes: results that cannot be printed are an error. Also ignores SIGPIPE and
+// SIGXFSZ, so that a reader that has gone and a file that may not grow are errors of the write.
 void claim_standard_streams();
+
+// Raises the soft limit of open files to the hard one: each thread keeps a handful open.
+void raise_open_file_limit();
 
 class Output : public report::TextOutput {
  public:
-  explicit Output(int fd, bool tty = false) : fd_(fd), tty_(tty) {}
+  // A write that blocks ends when `cancel` is set.
+  explicit Output(int fd, bool tty = false, const CancelToken* cancel = nullptr)
+      : fd_(fd), tty_(tty), cancel_(cancel) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() override;
 
-  // Called before bytes leave: whoever shows a status line on the same terminal erases it.
+  // Called before bytes are written, to erase a status line on the same terminal.
   void before_write(std::function<void()> hook) { before_write_ = std::move(hook); }
-  // Called once when the reader has gone: the run is to stop.
+  // Called once when the reader has gone, to stop the run.
   void when_reader_gone(std::function<void()> hook) { when_reader_gone_ = std::move(hook); }
 
   // kCancelled when the reader has gone, kWriteFailed otherwise; the first error comes back on every later call.
@@ -58,12 +65,14 @@ class Output : public report::TextOutput {
 
   [[nodiscard]] bool reader_gone() const { return reader_gone_; }
   [[nodiscard]] bool tty() const { return tty_; }
+  [[nodiscard]] bool used() const { return used_; }  // anything was written
 
  private:
   Status note_error(int errno_value);
 
   int fd_;
-  bool tty_, reader_gone_ = false;
+  bool tty_, reader_gone_ = false, used_ = false;
+  const CancelToken* cancel_;
   std::string buffer_;
   std::optional<Error> error_;
   std::function<void()> before_write_, when_reader_gone_;
@@ -71,14 +80,15 @@ class Output : public report::TextOutput {
 
 class Console {
  public:
-  explicit Console(int fd) : fd_(fd) {}
-  // A line without its line end. Errors of stderr itself are ignored: there is nobody left to tell.
+  explicit Console(int fd, const CancelToken* cancel = nullptr) : fd_(fd), cancel_(cancel) {}
+  // A line without its line end. Errors of stderr itself are ignored.
   void line(std::string_view text);
   // Draws or redraws the status line; empty erases it.
   void status(std::string_view text);
 
  private:
   int fd_;
+  const CancelToken* cancel_;
   std::mutex mutex_;
   bool status_shown_ = false;
 };

@@ -1,5 +1,5 @@
-// UsageError: the one exception of the command line: what was typed cannot be carried out (exit code 2). It may cross
-// CLI11, which is why it is no value.
+// UsageError: the command line cannot be carried out (exit code 2). It is the only exception of our own, because it has
+// to cross CLI11.
 #pragma once
 
 #include <exception>

@@ -68,7 +68,7 @@ std::string bash_script(const CommandTree& tree) {
          "complete -o default -F _msdump msdump\n";
 }
 
-// _arguments wants each spelling as one specification: '(-t --type)'{-t,--type}'[text]:value:(npy bin)'.
+// _arguments takes all spellings of an option as one specification: '(-t --type)'{-t,--type}'[text]:value:(npy bin)'.
 std::string zsh_option(const CLI::Option& option) {
   const std::vector<std::string> spellings = spellings_of(option), words = choices_of(option);
   std::string text = option.get_description();

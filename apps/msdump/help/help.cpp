@@ -13,8 +13,65 @@ namespace {
 
 constexpr size_t kIndent = 2, kColumn = 28;  // where descriptions begin
 
-// Words of `text` in lines of at most `width` columns, each behind `indent` blanks but the first, which follows what
-// stands there already.
+// A name, then its description in the second column, on the next line if the name is too long.
+std::string entry(const std::string& name, std::string_view description, size_t column, size_t width) {
+  std::string line = std::string(kIndent, ' ') + name;
+  if (display_width(line) + 2 > column) {
+    line += '\n' + std::string(column, ' ');
+  } else {
+    line.append(column - display_width(line), ' ');
+  }
+  return line + wrapped(description, column, width);
+}
+
+// Does the variable stand in for this option? A --dump that does not take $MSDUMP_DUMP (check-config) has no such default.
+bool stands_in(const EnvironmentVariable& variable, const CLI::Option& option) {
+  if (variable.option.empty() || !option.check_lname(std::string(variable.option))) return false;
+  return variable.option != "dump" || option.get_default_str().find(variable.name) != std::string::npos;
+}
+
+std::string variable_of(const CLI::Option& option) {
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    if (stands_in(variable, option)) return std::string(variable.name);
+  }
+  return "";
+}
+
+std::string options_section(const CLI::App& app, size_t width) {
+  std::string text;
+  for (const std::string& group : app.get_groups()) {
+    if (group.empty()) continue;  // hidden
+    text += fmt::format("\n{}:\n", group);
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group() != group || !option->nonpositional()) continue;
+      // Long names are aligned whether there is a letter or not.
+      const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
+      const std::string value = option_value(*option);
+      const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);
+      text += entry(name, option_description(*option), kColumn, width);
+    }
+  }
+  return text;
+}
+
+std::string environment_section(const CLI::App& app, size_t width) {
+  std::string text = "\nEnvironment:\n";
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    const CLI::Option* const option = app.get_option_no_throw("--" + std::string(variable.option));
+    const bool concerns = variable.option.empty() || (option != nullptr && stands_in(variable, *option));
+    if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
+  }
+  return text;
+}
+
+std::string exit_section(const CommandInfo& info, size_t width) {
+  std::string text = "\nExit codes:\n";
+  for (const ExitMeaning& one : exit_meanings(info)) text += entry(one.code, one.meaning, 16, width);
+  return text;
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, size_t indent, size_t width) {
   std::string result;
   size_t used = indent;
@@ -33,59 +90,6 @@ std::string wrapped(std::string_view text, size_t indent, size_t width) {
   }
   return result + '\n';
 }
-
-// A name, then its description in the second column, on the next line if the name is too long.
-std::string entry(const std::string& name, std::string_view description, size_t column, size_t width) {
-  std::string line = std::string(kIndent, ' ') + name;
-  if (display_width(line) + 2 > column) {
-    line += '\n' + std::string(column, ' ');
-  } else {
-    line.append(column - display_width(line), ' ');
-  }
-  return line + wrapped(description, column, width);
-}
-
-std::string variable_of(const CLI::Option& option) {
-  for (const EnvironmentVariable& variable : environment_variables()) {
-    if (!variable.option.empty() && option.check_lname(std::string(variable.option))) return std::string(variable.name);
-  }
-  return "";
-}
-
-std::string options_section(const CLI::App& app, size_t width) {
-  std::string text;
-  for (const std::string& group : app.get_groups()) {
-    if (group.empty()) continue;  // hidden
-    text += fmt::format("\n{}:\n", group);
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() != group || !option->nonpositional()) continue;
-      // Options without a letter are set in, so that long names stand under each other.
-      const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
-      const std::string value = option_value(*option);
-      const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);
-      text += entry(name, option_description(*option), kColumn, width);
-    }
-  }
-  return text;
-}
-
-std::string environment_section(const CLI::App& app, size_t width) {
-  std::string text = "\nEnvironment:\n";
-  for (const EnvironmentVariable& variable : environment_variables()) {
-    const bool concerns =
-        variable.option.empty() || app.get_option_no_throw("--" + std::string(variable.option)) != nullptr;
-    if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
-  }
-  return text;
-}
-
-std::string exit_section(const CommandInfo& info, size_t width) {
-  std::string text = "\nExit codes:\n";
-  for (const ExitMeaning& one : exit_meanings(info)) text += entry(one.code, one.meaning, 16, width);
-  return text;
-}
-
-}  // namespace
 
 std::string option_description(const CLI::Option& option) {
   std::string text = option.get_description();
@@ -123,20 +127,18 @@ std::string option_value(const CLI::Option& option) {
 }
 
 std::string overview(const CommandTree& tree) {
-  std::string text =
-      "msdump: everything after a MindSpore / Ascend tensor dump has been written\n\n"
-      "Usage: msdump COMMAND [OPTIONS]\n\nCommands:\n";
-  for (const CommandTree::Entry& one : tree.entries()) {
+  std::string text = fmt::format(
+      "msdump: {}\n\n"
+      "Usage: msdump COMMAND [OPTIONS]\n\n"
+      "Start with:\n"
+      "  msdump diff BAD GOOD                      the operator that differs first\n"
+      "  msdump check --first DUMP                 the operator with the first NaN\n"
+      "  msdump find-op --line net.py:23 -d DUMP   the operators and tensors of a line\n\n"
+      "Commands:\n",
+      kTagline);
+  for (const CommandTree::Entry& one : tree.entries())
     text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
-  }
-  text += "\nExamples:\n";
-  constexpr size_t kExamplesShown = 3;
-  size_t shown = 0;
-  for (const CommandTree::Entry& one : tree.entries()) {
-    if (one.info().examples.empty() || !one.info().works || shown++ >= kExamplesShown) continue;
-    text += fmt::format("  {}\n", one.info().examples.front().line);
-  }
-  return text + "\nmsdump COMMAND --help says more; msdump --version is what a bug report needs.\n";
+  return text + "\nmsdump COMMAND --help describes a command; bug reports need msdump --version.\n";
 }
 
 std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -11,13 +12,20 @@ class Option;
 
 namespace msdump::cli {
 
+// What the program is for, in one line.
+inline constexpr std::string_view kTagline = "finds what went wrong first in a MindSpore / Ascend tensor dump";
+
 class CommandTree;
 struct CommandInfo;
+
+// Words of `text` in lines of at most `width` columns, each after `indent` blanks but the first, which follows what is
+// there already; ends in a line end.
+[[nodiscard]] std::string wrapped(std::string_view text, size_t indent, size_t width);
 
 // The first screen: at most 24 lines.
 [[nodiscard]] std::string overview(const CommandTree& tree);
 
-// Usage, one paragraph, examples, options by group, environment, exit codes; wrapped at `width`.
+// Usage, a paragraph, examples, options by group, environment, exit codes; wrapped at `width`.
 [[nodiscard]] std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width);
 
 // The manual page in man's own language (troff), for man1/msdump.1.

@@ -64,13 +64,13 @@ std::string command_section(const CommandTree::Entry& entry) {
 
 std::string man_page(const CommandTree& tree) {
   std::string text = fmt::format(".TH MSDUMP 1 \"\" \"msdump {}\" \"User Commands\"\n", version_number());
-  text += ".SH NAME\nmsdump \\- everything after a MindSpore / Ascend tensor dump has been written\n";
+  text += fmt::format(".SH NAME\nmsdump \\- {}\n", escaped(kTagline));
   text += ".SH SYNOPSIS\n.B msdump\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
   text +=
-      ".SH DESCRIPTION\nReads what a dump left behind, without Python, CANN or a framework. Results go to standard "
-      "output, everything else to standard error. One file that cannot be read never ends a run: it is named, the "
-      "others go on, and the exit status is 3.\n.PP\nLong options are also taken with a single dash, as msaccucmp "
-      "writes them: \\fB\\-out\\fR \\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
+      ".SH DESCRIPTION\nReads tensor dumps without Python, CANN or a framework. Results go to standard output, "
+      "everything else to standard error. One file that cannot be read never ends a run: it is named, the other files "
+      "are read, and the exit status is 3.\n.PP\nLong options may have a single dash, as in msaccucmp: \\fB\\-out\\fR "
+      "\\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
   text += ".SH COMMANDS\n";
   for (const CommandTree::Entry& entry : tree.entries()) text += command_section(entry);
   text += ".SH ENVIRONMENT\n";

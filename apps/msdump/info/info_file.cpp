@@ -17,18 +17,11 @@ namespace {
 
 constexpr size_t kShownTensors = 20, kShownAttributes = 5;
 
-std::string text_at(const report::Object& object, std::string_view key) {
-  const report::Value* value = object.find(key);
-  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
-  return text == nullptr ? std::string() : *text;
-}
+std::string text_at(const report::Object& object, std::string_view key) { return std::string(object.text(key)); }
 
 std::string number_at(const report::Object& object, std::string_view key) {
-  const report::Value* value = object.find(key);
-  if (value == nullptr) return {};
-  if (const auto* number = std::get_if<int64_t>(&value->storage())) return std::to_string(*number);
-  if (const auto* number = std::get_if<uint64_t>(&value->storage())) return std::to_string(*number);
-  return {};
+  const auto number = object.number(key);
+  return number ? std::to_string(*number) : std::string();
 }
 
 bool is_true(const report::Object& object, std::string_view key, bool wanted = true) {

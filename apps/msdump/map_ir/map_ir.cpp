@@ -14,6 +14,7 @@
 #include "graph/lines/source_lines.h"
 #include "map_ir/map_ir_summary.h"
 #include "shared/graph_rows.h"
+#include "shared/identity_row.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {
@@ -26,7 +27,7 @@ const CommandInfo& map_ir_info() {
       .name = "map-ir",
       .order = 41,
       .summary = "the operators of the IR, their lines and their tensor files",
-      .usage = "-d DUMP [--ir PATH...] [--all] [--unmatched] [--prove] [OPTIONS]",
+      .usage = "-d DUMP [--ir PATH] [--all] [--unmatched] [--prove] [OPTIONS]",
       .description =
           "Lists every operator of the IR with its type, types of inputs and outputs, source line and the tensor files "
           "it "
@@ -139,7 +140,7 @@ class MapIr : public Command {
     const bool of_dump = opened.catalogue.has_value();
     const auto shown = [&](const char* title) { return std::string(of_dump ? title : ""); };
     std::vector<report::Column> columns{
-        {"op_type", "op type"},
+        op_type_column(),
         {"op_name", "op name"},
         {"scope", ""},
         {"node", ""},

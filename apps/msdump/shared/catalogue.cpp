@@ -9,6 +9,7 @@
 #include "dump/index/framework.h"
 #include "dump/index/near_miss.h"
 #include "dump/layouts/family.h"
+#include "frame/log.h"
 #include "info/tree_facts.h"
 #include "io/dir_walk.h"
 #include "report/row_sink.h"
@@ -18,7 +19,7 @@ namespace {
 
 report::List numbers(const std::set<int64_t>& values) { return report::list_of(values); }
 
-// The layout most files lie in; several are named in the order of their share.
+// The layouts of the files, the most frequent first.
 std::string layout_text(const DumpIndex& index) {
   std::string text;
   for (const auto& [layout, count] : layouts_of(index))
@@ -45,6 +46,8 @@ Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueReque
   MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &context.cancel, &context.pool}));
   auto list = TensorList::read(index, selection, request.list, {context.pool, context.cancel, &context.progress});
   context.progress.stop();
+  log_step(fmt::format("{} and {} in {}", plural(index.files().size(), "file"),
+                       plural(list ? list->tensors().size() : 0, "tensor"), fmt::join(dumps, ", ")));
   if (!list) return fail(std::move(list).error());
   return Catalogue{std::move(index), std::move(selection), request.selection, std::move(*list)};
 }
@@ -92,7 +95,13 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
   });
   const auto total = static_cast<uint64_t>(unknown + catalogue.list.foreign());
   if (total == 0) return;
-  session.messages.note(fmt::format("{} of no kind that a dump has; msdump info says which", plural(total, "file")));
+  session.messages.note(fmt::format("{}; msdump info lists them", plural(total, "unrecognised file")));
+}
+
+ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked) {
+  const std::string near = near_miss(index, asked);
+  session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
+  return ExitCode::kNo;
 }
 
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
@@ -104,17 +113,14 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   const bool any = std::any_of(files.begin(), files.end(),
                                [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
   if (any && !catalogue.selection.everything()) {
-    std::string hint = near_miss(catalogue.index, catalogue.asked);
-    if (hint.empty()) hint = fmt::format("msdump {} without selection shows what is there", session.command.name);
-    session.messages.warning("the selection matches nothing", hint);
-    return ExitCode::kNo;
+    return end_with_nothing_selected(session, catalogue.index, catalogue.asked);
   }
   if (any) {
     session.messages.warning("there are files of tensors, but none holds a tensor");
     return ExitCode::kNo;
   }
   session.messages.error(fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
-                         "-d takes a directory of a dump, or files of one; msdump info says what a thing is");
+                         "-d takes a directory of a dump, or its files; msdump info says what a path is");
   return ExitCode::kUsage;
 }
 

@@ -1,5 +1,5 @@
-// What commands do with a dump before they come to their own work: options to paths, paths to a DumpIndex, that to a
-// TensorList; and what they say about it at the end.
+// Opening a dump: options to paths, paths to a DumpIndex, that to a TensorList; and the messages about it at the end of
+// a command.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct CatalogueRequest {
 struct Catalogue {
   DumpIndex index;
   Selection selection;
-  SelectionOptions asked;  // what `selection` was made of
+  SelectionOptions asked;  // the source of `selection`
   TensorList list;
 };
 
@@ -41,8 +41,11 @@ void report_failures(Session& session, const Catalogue& catalogue);
 [[nodiscard]] std::vector<report::Object> failure_objects(const Catalogue& catalogue);
 [[nodiscard]] report::Object relative_failure(const DumpIndex& index, const Error& error);
 
-// Says how many files are none that a dump has.
+// Says how many files were not recognised.
 void note_unknown_files(Session& session, const Catalogue& catalogue);
+
+// Warns that the selection matches nothing, with what is near it in the dump; kNo.
+ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked);
 
 // 3 when something failed, 1 when the selection matches nothing, 2 when nothing there could be an input, else 0; each
 // with its message.

@@ -1,54 +1,19 @@
 // What -d and its relatives mean: resolve_dumps of options.h.
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "io/dir_walk.h"
 #include "shared/options.h"
+#include "shared/path_list.h"
 
 namespace msdump::cli {
 namespace {
-
-constexpr size_t kMostListBytes = size_t{1} << 30;
-
-// Polls so that an interruption also ends a wait for a list that never comes.
-Result<std::string> read_stdin(const CancelToken& cancel) {
-  std::string text, block(size_t{64} << 10, '\0');
-  for (;;) {
-    MSDUMP_CHECK_OK(cancel.check());
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (poll(&input, 1, 200) <= 0) continue;  // nothing yet, or a signal: reading now would wait for ever
-    const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(system_error(errno, "read the list", "standard input", ErrorCode::kReadFailed));
-    if (count == 0) return text;
-    text.append(block, 0, static_cast<size_t>(count));
-    if (text.size() > kMostListBytes) {
-      return fail(
-          make_error(ErrorCode::kUsage, "the list on standard input is longer than {}", human_bytes(kMostListBytes)));
-    }
-  }
-}
-
-Status append_stdin_list(std::vector<std::string>& paths, const CancelToken& cancel) {
-  MSDUMP_TRY(const std::string text, read_stdin(cancel));
-  const char separator = text.find('\0') == std::string::npos ? '\n' : '\0';
-  const size_t before = paths.size();
-  for (const std::string_view path : split(text, separator)) {
-    if (!path.empty()) paths.emplace_back(path);
-  }
-  if (paths.size() == before) return fail(ErrorCode::kUsage, "the list on standard input is empty");
-  return {};
-}
 
 std::string nearest_name(const std::filesystem::path& missing) {
   const std::filesystem::path parent = missing.has_parent_path() ? missing.parent_path() : ".";
@@ -81,7 +46,9 @@ Status append_path(ResolvedPaths& resolved, const std::string& path) {
 Status append_typed(ResolvedPaths& resolved, const std::string& typed, bool& stdin_taken, const CancelToken& cancel) {
   if (typed == "-") {
     if (std::exchange(stdin_taken, true)) return fail(ErrorCode::kUsage, "'-' was given twice; there is one stdin");
-    return append_stdin_list(resolved.paths, cancel);
+    MSDUMP_TRY(std::vector<std::string> list, read_path_list(cancel));
+    std::move(list.begin(), list.end(), std::back_inserter(resolved.paths));
+    return {};
   }
   if (typed.find(',') == std::string::npos || path_kind(typed) != PathKind::kMissing) {
     return append_path(resolved, typed);

@@ -13,8 +13,6 @@
 namespace msdump::cli {
 namespace {
 
-report::Value text_or_null(std::string_view text) { return text.empty() ? report::Value() : report::Value(text); }
-
 // Opens each file once and completes its records.
 class Completer {
  public:
@@ -54,7 +52,7 @@ class Completer {
 report::Value source_value(const SourceFrame* frame) {
   if (frame == nullptr) return {};
   report::Object object;
-  object.add("file", frame->file).add("line", frame->line).add("code", text_or_null(frame->code));
+  object.add("file", frame->file).add("line", frame->line).add("code", report::text_or_null(frame->code));
   if (frame->end_line > frame->line) object.add("end_line", frame->end_line);
   return object;
 }
@@ -75,16 +73,10 @@ std::string source_text(const SourceFrame* frame) {
 }
 
 std::string source_cell(const report::Row& row) {
-  const auto number = [&](const char* key) -> std::optional<uint64_t> {
-    const report::Value* const value = row.find_path(key);
-    const auto* const found = value == nullptr ? nullptr : std::get_if<uint64_t>(&value->storage());
-    return found == nullptr ? std::nullopt : std::optional(*found);
-  };
-  const report::Value* const file = row.find_path("source.file");
-  const auto* const path = file == nullptr ? nullptr : std::get_if<std::string>(&file->storage());
-  const auto line = number("source.line"), end = number("source.end_line");
-  if (path == nullptr || !line) return "-";
-  const std::string text = fmt::format("{}:{}", path->substr(path->rfind('/') + 1), *line);
+  const std::string_view path = row.text("source.file");
+  const auto line = row.number("source.line"), end = row.number("source.end_line");
+  if (path.empty() || !line) return "-";
+  const std::string text = fmt::format("{}:{}", path.substr(path.rfind('/') + 1), *line);
   return end ? fmt::format("{}-{}", text, *end) : text;
 }
 
@@ -134,14 +126,8 @@ std::vector<report::Column> place_columns(const OpenedGraph& opened) {
     graphs.insert(origin.graph_id);
     steps.insert(origin.step);
   }
-  const auto column = [](const char* key, const std::set<std::optional<int64_t>>& values) {
-    const auto text = [key](const report::Row& row) {
-      const auto* number = std::get_if<int64_t>(&row.find(key)->storage());
-      return number == nullptr ? std::string("-") : std::to_string(*number);
-    };
-    return report::Column{key, values.size() > 1 ? key : "", text};
-  };
-  return {column("rank", ranks), column("graph", graphs), column("step", steps)};
+  return {number_column("rank", ranks.size() > 1), number_column("graph", graphs.size() > 1),
+          number_column("step", steps.size() > 1)};
 }
 
 report::Object operator_object(const OpenedGraph& opened, OpId op) {
@@ -149,7 +135,7 @@ report::Object operator_object(const OpenedGraph& opened, OpId op) {
   const Origin& origin = graph.origin(op);
   report::Object row;
   row.add("rank", origin.rank).add("graph", origin.graph_id).add("step", origin.step);
-  row.add("op_name", text_or_null(graph.full_name(op))).add("op_type", text_or_null(graph.op_type(op)));
+  row.add("op_name", report::text_or_null(graph.full_name(op))).add("op_type", report::text_or_null(graph.op_type(op)));
   return row;
 }
 
@@ -160,7 +146,7 @@ void add_place(report::Object& row, const OpenedGraph& opened, OpId op) {
   row.add("ir_file", shown_path(opened, graph.origin(op).path));
   row.add("ir_line", node.line > 0 ? report::Value(node.line) : report::Value());
   row.add("node", in_ir ? report::Value(graph.ir(op).node_name(node)) : report::Value());
-  row.add("ir_graph", text_or_null(graph.ir(op).graph_name(node)));
+  row.add("ir_graph", report::text_or_null(graph.ir(op).graph_name(node)));
 }
 
 }  // namespace msdump::cli

@@ -3,20 +3,18 @@
 #include "dump/names/identity_value.h"
 
 namespace msdump::cli {
-namespace {
-
-// The table leaves "null" out: most numbers are unknown in most dumps.
-std::string number_text(const report::Row& row, std::string_view key) {
-  const report::Value* value = row.find(key);
-  const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(&value->storage());
-  return number == nullptr ? "-" : std::to_string(*number);
+report::Column number_column(const std::string& key, bool shown) {
+  const uint8_t drop = key == "rank" ? report::kDropRank : key == "graph" ? report::kDropGraph : report::kDropStep;
+  // The table leaves "null" out: most numbers are unknown in most dumps.
+  return {key, shown ? key : "", [key](const report::Row& row) { return row.text_or_number(key); }, drop};
 }
 
-report::Column number_column(const std::string& key) {
-  return {key, key, [key](const report::Row& row) { return number_text(row, key); }};
-}
+report::Column op_type_column() { return {"op_type", "op type", {}, report::kDropOpType}; }
 
-}  // namespace
+std::string tensor_cell(const report::Row& row) {
+  const std::string io = row.text_or_number("io"), slot = row.text_or_number("slot");
+  return slot == "-" ? io : io + ":" + slot;
+}
 
 report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor) {
   const Identity identity = identity_of(index, tensor);
@@ -37,10 +35,10 @@ report::Object identity_object(const DumpIndex& index, const TensorRecord& tenso
 }
 
 std::vector<report::Column> identity_columns() {
-  return {{"path", ""},           number_column("rank"),  number_column("graph"), number_column("step"),
-          {"op_name", "op name"}, {"op_type", "op type"}, {"io", "io"},           {"slot", "slot"},
-          {"occurrence", ""},     {"task_id", ""},        {"stream_id", ""},      {"timestamp", ""},
-          {"dtype", "dtype"},     {"format", "format"},   {"shape", "shape"},     {"bytes", "bytes"}};
+  return {{"path", ""},           number_column("rank"), number_column("graph"), number_column("step"),
+          {"op_name", "op name"}, op_type_column(),      {"io", "io"},           {"slot", "slot"},
+          {"occurrence", ""},     {"task_id", ""},       {"stream_id", ""},      {"timestamp", ""},
+          {"dtype", "dtype"},     {"format", "format"},  {"shape", "shape"},     {"bytes", "bytes"}};
 }
 
 }  // namespace msdump::cli

@@ -1,6 +1,7 @@
 // The identity of a tensor as every report has it: the same keys in the same order for all commands.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "dump/index/tensor_list.h"
@@ -13,5 +14,11 @@ namespace msdump::cli {
 // bytes.
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
 [[nodiscard]] std::vector<report::Column> identity_columns();
+
+// Columns that commands with rows of their own share. `shown`: in the table, too.
+[[nodiscard]] report::Column number_column(const std::string& key, bool shown = true);
+[[nodiscard]] report::Column op_type_column();
+// "output:0"; "-" for a row that is not about a tensor.
+[[nodiscard]] std::string tensor_cell(const report::Row& row);
 
 }  // namespace msdump::cli

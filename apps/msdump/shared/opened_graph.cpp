@@ -8,13 +8,14 @@
 
 #include "base/text.h"
 #include "dump/index/near_miss.h"
+#include "frame/log.h"
 #include "graph/lines/nearest_operator.h"
 #include "io/dir_walk.h"
 
 namespace msdump::cli {
 namespace {
 
-// Operators are selected by their names in the graph, and proofs need inputs and outputs: the list is of all of them.
+// The list has all operators: they are selected by their names in the graph, and proofs need all inputs and outputs.
 SelectionOptions only_places(const SelectionOptions& typed) {
   SelectionOptions places;
   places.rank = typed.rank;
@@ -109,7 +110,7 @@ bool has_dump(const GraphOptions& options) {
 void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise) {
   app.add_option("--ir", paths,
                  "IR of the run: a file (text or protobuf), folder or glob; may be repeated; default: " + otherwise)
-      ->allow_extra_args(false)  // "--ir G DUMP": the dump is no second IR
+      ->allow_extra_args(false)  // "--ir G DUMP": the dump is not a second IR
       ->type_name("PATH")
       ->group(kInputGroup);
 }
@@ -174,6 +175,7 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
   MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
   if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(context, options, needs, opened));
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
+  for (const IrFile& file : opened.search.files) log_step("reads the IR " + file.path);
   MSDUMP_TRY(*opened.loaded,
              load_graph(opened.search.files, request_for(opened, needs), {context.pool, context.cancel}));
   if (opened.catalogue && opened.graph().size() > 0) {
@@ -195,8 +197,8 @@ ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
   std::string places;
   for (const std::string& place : opened.search.looked_in) places += (places.empty() ? "" : ", ") + place;
   session.messages.error(
-      fmt::format("no IR that tells which line an operator is from; looked in {}", places.empty() ? "nothing" : places),
-      "name it with --ir; MindSpore writes it beside a synchronous dump, else with the environment variable "
+      fmt::format("no IR with the lines of operators found; searched {}", places.empty() ? "nothing" : places),
+      "name it with --ir; MindSpore writes it next to a synchronous dump, else with the environment variable "
       "MS_DEV_SAVE_GRAPHS=2 (up to 2.2: context.set_context(save_graphs=2)), msprobe with level L1 or mix");
   return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
 }

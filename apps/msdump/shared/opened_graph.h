@@ -1,5 +1,5 @@
-// What find-op and map-ir begin with: the dump, if there is one, the graph that tells about it, and the join of the
-// two.
+// The dump, if there is any, the graph of its operators, and the join of the two: how find-op, map-ir, diff and check
+// begin.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct GraphOptions {
   std::vector<std::string> ir;
   SelectionOptions selection;
 };
-// Is a dump to be joined? With --ir and neither -d nor $MSDUMP_DUMP only the IR is read.
+// False with --ir and neither -d nor $MSDUMP_DUMP: only the IR is read.
 [[nodiscard]] bool has_dump(const GraphOptions& options);
 // --ir, one path each time it is given. `otherwise` ends the sentence on what is read without it.
 void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise);
@@ -45,9 +45,9 @@ struct OpenedGraph {
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
   // Failures of single files that came up later; each file once.
   void add_failures(std::vector<Error>&& failures);
-  // By rank, graph and step. IR that does not say its rank is every rank's.
+  // By rank, graph and step. An IR without a rank belongs to every rank.
   [[nodiscard]] bool selects(const Origin& origin) const;
-  // By its name in the graph or in the files, too.
+  // Also by its name, in the graph or in the files.
   [[nodiscard]] bool selects(OpId op) const;
   [[nodiscard]] bool selects(const TensorGroup& group) const;
   [[nodiscard]] bool selects(const TensorRecord& tensor) const;
@@ -63,7 +63,7 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
 // Reads the operators that `only_line` left out.
 Status read_other_lines(const RunContext& context, OpenedGraph& opened);
 
-// Nothing tells about operators: says where it was looked for and how to make MindSpore write it.
+// No IR: says which places were searched, and how to make MindSpore write one.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
 
 // What a selection that no operator fits was probably meant to be: "did you mean --op 'Conv2D-op3'?"; may be empty.
@@ -75,7 +75,7 @@ enum class Choices : uint8_t { kNoted, kSilent };
 bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices = Choices::kNoted);
 [[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
 
-// A path relative to the dump where it lies inside it; else as it is.
+// A path inside the dump relative to it; any other as it is.
 [[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
 
 }  // namespace msdump::cli

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kChoices = "choices";  // name of the validator that carries the accepted words
 constexpr uint32_t kMostJobs = 1024;
 
-// Every use takes exactly one value: `--op A B` must not swallow the positional B, and a value "[x]" is no array.
+// Exactly one value each time: `--op A B` must not swallow the positional B, and a value "[x]" is not an array.
 CLI::Option* add_repeatable(CLI::App& app, const std::string& names, std::vector<std::string>& target,
                             const std::string& value, const std::string& description) {
   return app.add_option(names, target, description)->allow_extra_args(false)->type_name(value);
@@ -47,7 +47,9 @@ void add_general_options(CLI::App& app, GeneralOptions& options) {
       ->default_str("the CPUs this process may use")
       ->group(kGeneralGroup);
   app.add_flag("-q,--quiet", options.quiet, "Only results and errors")->group(kGeneralGroup);
-  app.add_flag("-v,--verbose", options.verbosity, "Say more on stderr; twice: every file")->group(kGeneralGroup);
+  app.add_flag("-v,--verbose", options.verbosity,
+               "Say on stderr what is done, and every warning; twice: also every file and tensor")
+      ->group(kGeneralGroup);
   add_choice(app, "--color", options.color, when_words(), {"choice", "Colour on stderr"})
       ->default_str("auto")
       ->group(kGeneralGroup);
@@ -60,7 +62,7 @@ void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& al
   const bool also = positional == DumpPositional::kYes;
   add_repeatable(
       app, "-d,--dump" + aliases, options.options, "DIR|FILE[,FILE...]",
-      fmt::format("The dump: its root or any level below, or files{}. '-' reads a list from stdin, one a line "
+      fmt::format("The dump: its root or any level below, or files{}. '-' reads a list from stdin, one per line "
                   "or NUL-separated",
                   also ? "; also without -d" : ""))
       ->default_str("$MSDUMP_DUMP, else the current directory")
@@ -71,8 +73,8 @@ void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& al
 
 CLI::Option* add_positionals(CLI::App& app, const std::string& name, std::vector<std::string>& target,
                              const std::string& description) {
-  // CLI11 2.1.2 takes more than one positional only where it also splits "[a,b]" at commas (allow_extra_args), or up to
-  // the number it expects; nobody types a million, and take_all forgives that there are fewer.
+  // CLI11 2.1.2 takes more than one positional only if it also splits "[a,b]" at commas (allow_extra_args), or up to
+  // the number it expects. With take_all there may be fewer.
   constexpr int kMany = 1 << 20;
   return app.add_option(name, target, description)->expected(kMany)->take_all()->allow_extra_args(false)->group("");
 }
@@ -107,7 +109,7 @@ void add_report_options(CLI::App& app, report::Form& form) {
     return app.add_flag_function(name, choose, description)->group(kOutputGroup);
   };
   CLI::Option* json = add("--json", report::Form::kJson, "Results as one JSON document");
-  CLI::Option* jsonl = add("--jsonl", report::Form::kJsonl, "Results as JSON lines, one row a line");
+  CLI::Option* jsonl = add("--jsonl", report::Form::kJsonl, "Results as JSON lines, one row per line");
   CLI::Option* csv = add("--csv", report::Form::kCsv, "Results as CSV");
   json->excludes(jsonl)->excludes(csv);
   jsonl->excludes(csv);

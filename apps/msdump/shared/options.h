@@ -48,17 +48,17 @@ void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& al
                       DumpPositional positional = DumpPositional::kYes);
 // The paths meant: comma lists taken apart where no file of that name exists, `-` replaced by the list on stdin, nothing
 // typed replaced by $MSDUMP_DUMP or ".". A typed path that does not exist is kNotFound with the nearest name as a hint;
-// paths of a list on stdin are not looked at here.
+// paths of a list on stdin are not checked here.
 [[nodiscard]] Result<std::vector<std::string>> resolve_dumps(const DumpOptions& options, const CancelToken& cancel);
 
-// The same where one missing path does not end the run: those that do not exist are in `missing`.
+// The same for commands that a missing path does not end: those that do not exist are in `missing`.
 struct ResolvedPaths {
   std::vector<std::string> paths;
   std::vector<Error> missing;
 };
 [[nodiscard]] Result<ResolvedPaths> resolve_existing(const DumpOptions& options, const CancelToken& cancel);
 
-// Any number of arguments that are no options, taken as they are; not in the list of options, say it in `usage`.
+// Any number of arguments that are not options. Help does not list them: `usage` names them.
 CLI::Option* add_positionals(CLI::App& app, const std::string& name, std::vector<std::string>& target,
                              const std::string& description);
 
@@ -76,7 +76,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, uint32_t& targe
                         const std::string& description);
 
 // A value out of a list, case-insensitive, with did-you-mean. `what` is the noun of the message: "output type". A refused
-// word is one people know from other tools.
+// word is known from other tools.
 struct RefusedWord {
   std::string word, message, hint;
 };

@@ -12,7 +12,7 @@ void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
   constexpr size_t kChunk = 256;
   constexpr int64_t kMostWaiting = 64;  // chunks
   size_t first = 0;
-  // The first row may bring the columns. A table takes one row after the other.
+  // The first row may define the columns. A table has no formatter.
   const auto write_one = [&] { return sink.row(row_of(first++)).has_value(); };
   if (count > 0 && !write_one()) return;
   if (count <= kChunk || pool.jobs() == 1 || !sink.formatter()) {

@@ -1,4 +1,4 @@
-// Many rows of a report, made and turned into text on all workers, written in their order.
+// Makes the rows of a report and their text on all workers, and writes them in order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace msdump::cli {
 
-// row_of(i) for each i in [0, count), from several threads. Stops when a write fails: the stream remembers why.
+// row_of(i) for each i in [0, count), from several threads. Stops when a write fails; the stream keeps the error.
 void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
                 const std::function<report::Row(size_t)>& row_of);
 

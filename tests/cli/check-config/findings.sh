@@ -1,4 +1,4 @@
-# What is wrong is told with line and column, as a compiler does, or as rows.
+# Findings are printed with line and column, as a compiler does, or as rows.
 data_dump '"saved_data": "statistic",
     "sample_mode": 1,
     "op_debug_mod": 3' '"stat_calc_mode": "devise"' >data_dump.json

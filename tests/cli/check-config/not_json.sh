@@ -1,4 +1,4 @@
-# Text that is no JSON is findings and exit code 1; what can be read behind a slip of the hand is judged.
+# Text that is not JSON leads to findings and exit code 1; what can be read after a slip is judged.
 cat >slips.json <<'JSON'
 { // which ones
   'task': "tensor",  # all
@@ -27,7 +27,7 @@ printf '\xff\xfe{\0"\0a\0"\0:\0001\0}\0' >utf16.json
 printf '{"net_name":\xc2\xa0"Net"}' >space.json
 printf '{"path": "C:\\dump"}' >backslash.json
 show msdump check-config quote.json tab.json behind.json hex.json utf16.json space.json backslash.json -q
-# Columns are characters, as editors count them, and the mark stands under the place.
+# Columns are characters, as editors count them, and the mark is under the place.
 printf '{"task": "tensor", "dump_path": "/数据/é", "levl": 1}\n' >wide.json
 show msdump check-config wide.json -q
 printf '{"dump_path": "%s", "levl": 1, "task": "%s"}\n' 数据数据数据数据数据数据数据数据数据数据数据 数据数据数据数据数据数据数据数据数据数据数据 >long.json

@@ -1,4 +1,4 @@
-# A reader that goes is no error; results that cannot be written are.
+# A reader that has gone is not an error; results that cannot be written are.
 set -o pipefail
 msdump convert --list-dtypes | true
 echo "to a closed pipe: ${PIPESTATUS[0]}"

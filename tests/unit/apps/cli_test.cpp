@@ -89,7 +89,22 @@ TEST_CASE("an exception nobody expected is exit 70 and says what to report") {
   CHECK(outcome.err.find("msdump zz-test -q") != std::string::npos);
   CHECK(outcome.err.find(version_number()) != std::string::npos);
   CHECK(misbehave([](Session&) -> ExitCode { throw 1; }).code == ExitCode::kInternal);
-  CHECK(misbehave([](Session&) -> ExitCode { throw std::bad_alloc(); }).code == ExitCode::kInternal);
+}
+
+TEST_CASE("out of memory is not called a bug") {
+  const Outcome outcome = misbehave([](Session&) -> ExitCode { throw std::bad_alloc(); });
+  CHECK(outcome.code == ExitCode::kInternal);
+  CHECK(outcome.err == "msdump: error: out of memory\n  hint: fewer threads (-j) or a selection take less\n");
+}
+
+TEST_CASE("a usage error has the colour that the command line asks for, understood or not") {
+  const auto err = [](const std::vector<std::string>& arguments) { return run_program(arguments).err; };
+  const std::string coloured = "msdump: \x1b[1;31merror:\x1b[0m ";
+  CHECK(err({"convert", "--ouput", "--color", "always"}).starts_with(coloured));
+  CHECK(err({"convert", "--color=always", "--ouput"}).starts_with(coloured));
+  CHECK(err({"convert", "-color=ALWAYS", "--ouput"}).starts_with(coloured));
+  CHECK(err({"convert", "--color=always", "--ouput", "--color", "never"}).starts_with("msdump: error: "));
+  CHECK(err({"convert", "--ouput", "--", "--color", "always"}).starts_with("msdump: error: "));
 }
 
 TEST_CASE("a usage error of a running command names it") {

@@ -38,7 +38,7 @@ TEST_CASE("long lists and texts are cut") {
                            std::string(200, 'a') + "...\n");
 }
 
-TEST_CASE("numbers are told as ranges") {
+TEST_CASE("numbers are printed as ranges") {
   CHECK(ranges_text({}) == "");
   CHECK(ranges_text({5}) == "5");
   CHECK(ranges_text({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8");
@@ -69,7 +69,7 @@ TEST_CASE("a path is quoted where a shell would take it apart") {
   CHECK(shell_quoted("") == "''");
 }
 
-TEST_CASE("bytes are told for people and exactly") {
+TEST_CASE("bytes are printed for people and exactly") {
   CHECK(bytes_text(1) == "1 byte");
   CHECK(bytes_text(1023) == "1023 bytes");
   CHECK(bytes_text(1536) == "1.5 KiB (1536 bytes)");

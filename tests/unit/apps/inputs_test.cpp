@@ -7,6 +7,7 @@
 
 #include "io/cpus.h"
 #include "shared/options.h"
+#include "shared/path_list.h"
 #include "support/catch.h"
 
 namespace msdump::cli {
@@ -77,7 +78,7 @@ TEST_CASE("dump: where missing paths do not end the run, all of them are named")
   CHECK(resolve_existing({}, cancel)->missing.at(0).message == "no such file or directory ($MSDUMP_DUMP)");
 }
 
-TEST_CASE("dump: a missing path is named, with what stands beside it") {
+TEST_CASE("dump: a missing path is named, with the nearest name next to it") {
   const Scratch scratch;
   Scratch::file("run/rank_0/x");
   const Result<Words> result = resolve({"run/rnak_0/"});
@@ -175,6 +176,16 @@ TEST_CASE("cgroup quotas of version 1") {
   CHECK(cgroup_cpus(root, "5:memory:/a\n4:cpu,cpuacct:/a\n") == 2);
   Scratch::file("cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n");
   CHECK(cgroup_cpus(root, "4:cpu,cpuacct:/a\n") == std::nullopt);
+}
+
+TEST_CASE("dump: a list on standard input is bounded in entries, and its empty lines cost nothing") {
+  CHECK(paths_of_list(std::string(size_t{100} << 20, '\n') + "a\n\nb").value() == Words{"a", "b"});
+  std::string many;
+  for (size_t i = 0; i < kMostListEntries; ++i) many += "a\n";
+  CHECK(paths_of_list(many).value().size() == kMostListEntries);
+  const auto resolved = paths_of_list(many + "a");
+  REQUIRE(!resolved);
+  CHECK(resolved.error().message == "the list on standard input has more than 4000000 entries");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Messages, progress and the rules for colour.
 #include "support/catch.h"
 
+#include <fmt/format.h>
+
 #include "frame/messages.h"
 #include "frame/progress.h"
 #include "support/program/run_program.h"
@@ -44,6 +46,21 @@ TEST_CASE("warnings of one cause are folded, errors never") {
   CHECK(text.find("f3: kept") == std::string::npos);
   CHECK(text.find("msdump: error: f9: 9 bytes\n") != std::string::npos);
   CHECK(text.ends_with("msdump: warning: kept in 0, slot 'f0' (and 7 more like this; -v names them all)\n"));
+}
+
+TEST_CASE("an apostrophe does not hide the rest of a message, so that different causes stay apart") {
+  Screen screen;
+  for (const char* const what : {"the header", "the shape", "the dtype", "the padding"})
+    screen.messages.warning(fmt::format("MindSpore's {} is odd", what));
+  for (const char* const name : {"it's", "a", "b", "c"}) screen.messages.warning(fmt::format("no key '{}' here", name));
+  screen.messages.warning("an open ' quote: one");
+  screen.messages.warning("an open ' quote: two");
+  screen.messages.finish();
+  const std::string text = screen.file.text();
+  CHECK(text.find("the padding is odd") != std::string::npos);
+  CHECK(text.find("'c'") == std::string::npos);
+  CHECK(text.find("no key 'it's' here (and 1 more like this") != std::string::npos);
+  CHECK(text.find("quote: two") != std::string::npos);
 }
 
 TEST_CASE("with -v nothing is folded") {

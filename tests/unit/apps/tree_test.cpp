@@ -61,7 +61,7 @@ TEST_CASE("the same option means the same in every command") {
   }
 }
 
-TEST_CASE("every option stands in its command's help, and lines fit") {
+TEST_CASE("the help of a command lists all its options, and its lines fit") {
   const CommandTree tree;
   for (const CommandTree::Entry& entry : tree.entries()) {
     const std::string help = command_help(entry.info(), *entry.app, 80);

@@ -44,7 +44,7 @@ TEST_CASE("a table has no formatter, nor has CSV before its columns are known") 
   CHECK(!make_sink(Form::kJson, out, {"ls", "1", {}, {}})->formatter());
 }
 
-TEST_CASE("csv: what needs quotes is seen wherever it stands") {
+TEST_CASE("csv: a character that needs quotes is seen anywhere in a cell") {
   for (const std::string special : {",", "\"", "\n", "\r", "\xc3\xa4,"}) {
     for (size_t size = 1; size < 20; ++size) {
       for (size_t at = 0; at < size; ++at) {

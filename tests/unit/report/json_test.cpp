@@ -53,7 +53,7 @@ TEST_CASE("strings: quotes, control characters and bytes that are not UTF-8") {
   CHECK(json("\xc2\x9b[31m") == "\"\\u009b[31m\"");
   CHECK(json("算子") == "\"算子\"");
   CHECK(json("a\xff\x80") == "\"a\\udcff\\udc80\"");
-  CHECK(json("\xed\xa0\x80") == "\"\\udced\\udca0\\udc80\"");  // an encoded surrogate is no UTF-8
+  CHECK(json("\xed\xa0\x80") == "\"\\udced\\udca0\\udc80\"");  // an encoded surrogate is not UTF-8
   CHECK(json(std::string("\0x", 2)) == "\"\\u0000x\"");
 }
 

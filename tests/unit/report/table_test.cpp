@@ -52,13 +52,30 @@ TEST_CASE("table: lines are cut to the terminal, by columns and not by bytes") {
   CHECK(table({row_of("算子算子算子", 1)}, {}, 6) == "name …\n算子…\n");
 }
 
-TEST_CASE("table: where a line is too wide long names lose their middle, so that the columns behind them are seen") {
+TEST_CASE("table: in a line that is too wide long names lose their middle, so that later columns are seen") {
   const std::string name = "Default/network-WithLossCell/_backbone-Net/fc1-Dense/MatMul-op20";
   CHECK(table({row_of(name, "max 159 > 30"), row_of("算子" + name, "x")}, {}, 60) ==
         "name                                            count\n"
         "Default/network…bone-Net/fc1-Dense/MatMul-op20  max 159 > 30\n"
         "算子Default/net…bone-Net/fc1-Dense/MatMul-op20  x\n");
   CHECK(table({row_of(name, 3)}, {}, 20) == "name               …\nDefault/n…-Dense/Ma…\n");
+}
+
+TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first, then by their order of dropping") {
+  const std::vector<Column> columns = {{"rank", "rank", {}, kDropRank},
+                                       {"empty", "an empty column"},
+                                       {"type", "op type", {}, kDropOpType},
+                                       {"line", "line"},
+                                       {"message", "message"}};
+  Row row;
+  row.add("rank", 0).add("empty", nullptr).add("type", "Conv2D").add("line", "net.py:12").add("message", "is NaN");
+  CHECK(table({row}, columns, 60) ==
+        "rank  an empty column  op type  line       message\n"
+        "   0  -                Conv2D   net.py:12  is NaN\n");
+  CHECK(table({row}, columns, 40) == "rank  op type  line       message\n   0  Conv2D   net.py:12  is NaN\n");
+  CHECK(table({row}, columns, 30) == "rank  line       message\n   0  net.py:12  is NaN\n");
+  CHECK(table({row}, columns, 20) == "line       message\nnet.py:12  is NaN\n");
+  CHECK(table({row}, columns, 16) == "line       mess…\nnet.py:12  is N…\n");  // the line and the message stay
 }
 
 TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", "name"}}).empty()); }
