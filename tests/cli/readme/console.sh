@@ -1,14 +1,18 @@
-# Every command in a console block of README.md prints what README.md shows. A difference is printed: paste it over if the
-# new output is right.
-readme=$TESTDATA/../README.md
-ln -s "$TESTDATA" testdata
-awk '/^```console$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$readme" >shown
-sed -n 's/^\$ //p' shown >commands
-status=0
-while IFS= read -r command; do
-  printf '$ %s\n' "$command"
-  # The exit code of one command is what $? of the next one shows.
-  eval "(exit $status); $command" 2>&1
-  status=$?
-done <commands >printed
-diff -u shown printed && echo "$(wc -l <commands) commands print what README.md shows"
+# Every command in a console block of README.md, README_CN.md and docs/ prints what the page shows. Each page has a folder
+# of its own. A difference is printed: paste it over if the new output is right.
+top=$TESTDATA/.. work=$PWD
+for page in "$top"/README.md "$top"/README_CN.md "$top"/docs/*.md; do
+  name=${page#"$top"/}
+  folder=$work/$(basename "$page" .md)
+  mkdir "$folder" && ln -s "$TESTDATA" "$folder/testdata"
+  awk '/^```console$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" >"$folder.shown"
+  sed -n 's/^\$ //p' "$folder.shown" >"$folder.commands"
+  status=0
+  while IFS= read -r command; do
+    printf '$ %s\n' "$command"
+    # The exit code of one command is what $? of the next one shows.
+    eval "cd '$folder' && (exit $status); $command" 2>&1
+    status=$?
+  done <"$folder.commands" >"$folder.printed"
+  diff -u "$folder.shown" "$folder.printed" && echo "$name: $(wc -l <"$folder.commands") commands print what it shows"
+done
