@@ -126,19 +126,53 @@ void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector
   }
 }
 
-// The smallest piece an axis is cut into.
-int64_t granule_of(const PlanAxis& axis) {
-  if (axis.block >= axis.extent && axis.phase == 0) return 1;
-  return axis.phase == 0 ? axis.block : axis.extent;
+// Which tile position p (index + phase) of an axis is in, counted from position 0. Tiles are whole blocks, or pieces of
+// one block: so a window never holds more of the source than its tile.
+int64_t tile_of(const PlanAxis& axis, int64_t tile, int64_t position) {
+  if (tile >= axis.extent) return 0;
+  if (tile >= axis.block) return position / tile;
+  return position / axis.block * ceil_div(axis.block, tile) + position % axis.block / tile;
+}
+
+int64_t tiles_in(const PlanAxis& axis, int64_t tile) {
+  if (axis.extent <= 0) return 0;
+  return tile_of(axis, tile, axis.phase + axis.extent - 1) - tile_of(axis, tile, axis.phase) + 1;
+}
+
+// The indices in the tile `number` of an axis.
+std::pair<int64_t, int64_t> tile_range(const PlanAxis& axis, int64_t tile, int64_t number) {
+  if (tile >= axis.extent) return {0, axis.extent};
+  const int64_t at = tile_of(axis, tile, axis.phase) + number;
+  int64_t begin = at * tile, end = begin + tile;
+  if (tile < axis.block) {
+    const int64_t per_block = ceil_div(axis.block, tile), block = at / per_block * axis.block;
+    begin = block + at % per_block * tile;
+    end = std::min(begin + tile, block + axis.block);
+  }
+  return {std::max<int64_t>(begin - axis.phase, 0), std::min(end - axis.phase, axis.extent)};
 }
 
 std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const Tiling& tiling, int64_t window_index) {
   std::vector<std::pair<int64_t, int64_t>> ranges(part.axes.size());
   for (size_t i = part.axes.size(); i-- > 0;) {
-    const int64_t extent = part.axes[i].extent, tiles = ceil_div(extent, tiling.tile[i]);
-    const int64_t begin = window_index % tiles * tiling.tile[i];
+    const int64_t tiles = tiles_in(part.axes[i], tiling.tile[i]);
+    ranges[i] = tile_range(part.axes[i], tiling.tile[i], window_index % tiles);
     window_index /= tiles;
-    ranges[i] = {begin, begin + std::min(tiling.tile[i], extent - begin)};
+  }
+  return ranges;
+}
+
+// The ranges of a window that is as large as any: the first tile of an axis may be cut by the phase, the last by the end.
+std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, const Tiling& tiling) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (size_t i = 0; i < part.axes.size(); ++i) {
+    const PlanAxis& axis = part.axes[i];
+    std::pair<int64_t, int64_t> largest = tile_range(axis, tiling.tile[i], 0);
+    for (int64_t number = 1; number < std::min<int64_t>(tiles_in(axis, tiling.tile[i]), 3); ++number) {
+      const auto range = tile_range(axis, tiling.tile[i], number);
+      if (range.second - range.first > largest.second - largest.first) largest = range;
+    }
+    ranges.push_back(largest);
   }
   return ranges;
 }
@@ -149,16 +183,36 @@ struct TilingCost {
 };
 
 TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
-  const Window window = window_of(part, ranges_of(part, tiling, 0), gap);
+  const Window window = window_of(part, largest_ranges(part, tiling), gap);
   const int64_t moved = window.dst.elements();
   const double runs = static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
   return {std::max(window.src.elements(), moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
 }
 
-int64_t halved(const PlanAxis& axis, int64_t tile) {
-  const int64_t granule = granule_of(axis);
-  const int64_t half = ceil_div(ceil_div(tile, 2), granule) * granule;
-  return std::min(half, tile);
+// Half as many whole blocks; `inside_blocks`: half of a piece of one.
+int64_t halved(const PlanAxis& axis, int64_t tile, bool inside_blocks) {
+  if (inside_blocks) return ceil_div(std::min(tile, axis.block), 2);
+  const bool blocked = axis.block < axis.extent || axis.phase != 0;
+  const int64_t granule = blocked ? axis.block : 1;
+  return std::min(ceil_div(ceil_div(tile, 2), granule) * granule, tile);
+}
+
+// The axis whose halving makes the cheapest windows; none when all are as short as they can be.
+std::optional<size_t> best_axis_to_halve(const PlanPart& part, Tiling& tiling, int64_t gap, bool inside_blocks) {
+  std::optional<size_t> best;
+  double best_runs = 0;
+  for (size_t i = 0; i < tiling.tile.size(); ++i) {
+    const int64_t before = tiling.tile[i], after = halved(part.axes[i], before, inside_blocks);
+    if (after == before) continue;
+    tiling.tile[i] = after;
+    const double runs = cost_of(part, tiling, gap).runs;
+    tiling.tile[i] = before;
+    if (!best || runs < best_runs) {
+      best = i;
+      best_runs = runs;
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -172,27 +226,18 @@ int64_t Region::run_count() const {
 Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap) {
   Tiling tiling;
   for (const PlanAxis& axis : part.axes) tiling.tile.push_back(axis.extent);
+  bool inside_blocks = false;  // only once there are no two blocks left to part
   while (cost_of(part, tiling, gap).elements > max_elements) {
-    // Halve the axis that makes the cheapest windows.
-    std::optional<size_t> best;
-    double best_runs = 0;
-    for (size_t i = 0; i < tiling.tile.size(); ++i) {
-      const int64_t before = tiling.tile[i], after = halved(part.axes[i], before);
-      if (after == before) continue;
-      tiling.tile[i] = after;
-      const double runs = cost_of(part, tiling, gap).runs;
-      tiling.tile[i] = before;
-      if (!best || runs < best_runs) {
-        best = i;
-        best_runs = runs;
-      }
+    if (const auto axis = best_axis_to_halve(part, tiling, gap, inside_blocks)) {
+      tiling.tile[*axis] = halved(part.axes[*axis], tiling.tile[*axis], inside_blocks);
+    } else if (inside_blocks) {
+      break;  // a single element
+    } else {
+      inside_blocks = true;
     }
-    if (!best) break;  // a single block larger than the buffer: it has to do
-    tiling.tile[*best] = halved(part.axes[*best], tiling.tile[*best]);
   }
   tiling.windows = 1;
-  for (size_t i = 0; i < part.axes.size(); ++i)
-    tiling.windows *= ceil_div(part.axes[i].extent, std::max<int64_t>(tiling.tile[i], 1));
+  for (size_t i = 0; i < part.axes.size(); ++i) tiling.windows *= tiles_in(part.axes[i], tiling.tile[i]);
   return tiling;
 }
 
@@ -213,16 +258,6 @@ void run_part(const PlanPart& part, const std::byte* src, std::byte* dst, size_t
     window.axes.push_back({0, axis.extent, 0, 0, axis.src_outer, axis.src_inner, axis.dst_stride});
   const auto width = static_cast<int64_t>(element_size);
   run_window(part, window, src + part.src_base * width, dst + part.dst_base * width, element_size);
-}
-
-int64_t source_index_of(const PlanPart& part, const std::vector<int64_t>& host_index) {
-  int64_t index = part.src_base;
-  for (size_t i = 0; i < part.axes.size(); ++i) {
-    const PlanAxis& axis = part.axes[i];
-    const int64_t shifted = host_index[i] + axis.phase;
-    index += shifted / axis.block * axis.src_outer + shifted % axis.block * axis.src_inner;
-  }
-  return index;
 }
 
 }  // namespace msdump

@@ -62,13 +62,15 @@ struct Window {
   std::vector<WindowAxis> axes;
 };
 
-// How a part is cut: `tile` indices of each axis at a time. Blocked axes are cut between blocks.
+// How a part is cut: `tile` indices of each axis at a time. A tile of a blocked axis is whole blocks, or a piece of one
+// block and then cut at its ends; one that is the whole axis is never cut.
 struct Tiling {
   std::vector<int64_t> tile;
   int64_t windows = 0;
 };
 
-// A tiling whose windows need at most about `max_elements` on either side, cut where it costs the fewest separate runs.
+// A tiling whose windows need at most `max_elements` (1 or more) on either side, cut where it costs the fewest separate
+// runs.
 // `gap` is how many elements in between are cheaper to read than to skip.
 [[nodiscard]] Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap);
 [[nodiscard]] Window make_window(const PlanPart& part, const Tiling& tiling, int64_t window_index, int64_t gap);
@@ -78,8 +80,5 @@ void run_window(const PlanPart& part, const Window& window, const std::byte* src
 
 // The whole part between buffers that hold the whole tensors.
 void run_part(const PlanPart& part, const std::byte* src, std::byte* dst, size_t element_size);
-
-// The element of the source that becomes host element `dst_index`, by the formula alone, for tests; -1 if none.
-[[nodiscard]] int64_t source_index_of(const PlanPart& part, const std::vector<int64_t>& host_index);
 
 }  // namespace msdump

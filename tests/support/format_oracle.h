@@ -1,6 +1,6 @@
 // Device formats the slow way, as an oracle for lib/format: device shapes and the flat index of one element, written
 // straight from the table of reference/ascend-dump-file.md section 5, one division and one remainder at a time. Shares
-// nothing with lib/format but the names of the formats. Header only: the fuzz targets use it too.
+// nothing with lib/format but the names of the formats and the form of a plan. Header only: the fuzz targets use it too.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/plan.h"
 #include "tensor/format.h"
 #include "tensor/shape.h"
 
@@ -166,6 +167,17 @@ inline std::vector<int64_t> nz_sources(const Shape& host, int64_t c0) {
     }
   }
   return sources;
+}
+
+// The element of the source that becomes the host element at `host_index`, by the formula of PlanAxis alone.
+inline int64_t source_index_of(const PlanPart& part, const std::vector<int64_t>& host_index) {
+  int64_t index = part.src_base;
+  for (size_t i = 0; i < part.axes.size(); ++i) {
+    const PlanAxis& axis = part.axes[i];
+    const int64_t shifted = host_index[i] + axis.phase;
+    index += shifted / axis.block * axis.src_outer + shifted % axis.block * axis.src_inner;
+  }
+  return index;
 }
 
 }  // namespace msdump::test

@@ -51,10 +51,10 @@ TEST_CASE("a plan that fits the budget is one window") {
   CHECK(make_window(plan.parts[0], tiling, 0, 64).dst.elements() == plan.dst_elements);
 }
 
-TEST_CASE("windows keep to the budget as long as no single block is larger") {
+TEST_CASE("windows keep to the budget") {
   for (const Format target : {Format::kNCHW, Format::kNHWC, Format::kHWCN, Format::kCHWN}) {
     const Plan plan = nc1hwc0_plan({3, 70, 1, 40, 30}, target);
-    for (const int64_t budget : {16, 100, 1000, 5000, 100000}) {
+    for (const int64_t budget : {3, 16, 100, 1000, 5000, 100000}) {
       for (const int64_t gap : {0, 16, 4096}) {
         INFO(name_of(target) << " budget " << budget << " gap " << gap);
         const Tiling tiling = choose_tiling(plan.parts.at(0), budget, gap);
@@ -68,22 +68,40 @@ TEST_CASE("windows keep to the budget as long as no single block is larger") {
   }
 }
 
-TEST_CASE("a budget smaller than a block gives windows of a block, not an endless loop") {
+TEST_CASE("a block larger than the budget is cut inside") {
   const Plan plan = nc1hwc0_plan({2, 32, 1, 3, 3});
-  const Tiling tiling = choose_tiling(plan.parts.at(0), 1, 0);
-  CHECK(tiling.windows == 2 * 2 * 9);
-  CHECK(larger_side(make_window(plan.parts[0], tiling, 0, 0)) == 16);
+  for (const int64_t budget : {1, 5, 15}) {
+    const Tiling tiling = choose_tiling(plan.parts.at(0), budget, 0);
+    for (int64_t i = 0; i < tiling.windows; ++i) {
+      CHECK(larger_side(make_window(plan.parts[0], tiling, i, 0)) <= budget);
+    }
+  }
+  CHECK(choose_tiling(plan.parts.at(0), 1, 0).windows == plan.dst_elements);
+  CHECK(choose_tiling(plan.parts.at(0), 15, 0).windows == 2 * 2 * 9 * 2);
 }
 
-TEST_CASE("the axes of a group that begins inside a block are not cut") {
+TEST_CASE("one block of 2^25 elements does not make a window of as many") {
+  for (const Shape& device : {Shape{1, 2, 1, 1, 1 << 25}, Shape{1, 1, 3, 5, 1 << 25}}) {
+    const Plan plan = plan_of(request_for(Format::kNC1HWC0, device, std::nullopt));
+    const PlanPart& part = plan.parts.at(0);
+    const Tiling tiling = choose_tiling(part, 1 << 18, 2048);
+    for (int64_t i = 0; i < tiling.windows; i += 1 + tiling.windows / 64) {
+      CHECK(larger_side(make_window(part, tiling, i, 2048)) <= 1 << 18);
+    }
+  }
+}
+
+TEST_CASE("the axis of a group that begins inside a block is cut, too") {
   const DeviceLayout layout{Format::kFractalZ, {24, 3, 1, 2, 5}, 16, 4};
   const Plan plan = plan_of(request_for(layout, Shape{24, 3, 2, 5}));
   REQUIRE(plan.parts.size() == 4);
   check_plan(plan, sources_of(layout, "NCHW"));
   for (const PlanPart& part : plan.parts) {
-    const auto inside = [](const PlanAxis& axis) { return axis.phase != 0; };
-    const bool begins_inside = std::any_of(part.axes.begin(), part.axes.end(), inside);
-    CHECK(choose_tiling(part, 1, 0).windows == (begins_inside ? 6 * 2 * 5 : 3 * 6 * 2 * 5));
+    CHECK(choose_tiling(part, 1, 0).windows == 3 * 6 * 2 * 5);
+    for (const int64_t budget : {1, 2, 7, 40}) {
+      const Tiling tiling = choose_tiling(part, budget, 0);
+      for (int64_t i = 0; i < tiling.windows; ++i) CHECK(larger_side(make_window(part, tiling, i, 0)) <= budget);
+    }
   }
 }
 
