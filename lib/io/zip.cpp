@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include <unzip.h>
 #include <zlib.h>
 
 #include "base/byte_reader.h"
@@ -14,88 +13,32 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMaxEntries = 1 << 20;
-constexpr uint64_t kMaxNameBytes = uint64_t{64} << 20;  // of all names
-constexpr uint64_t kMaxNameLength = 1 << 16;
+// A file of torch.save has an entry for each storage. Both limits bound the memory that a directory takes.
+constexpr uint64_t kMaxEntries = 1 << 18;
+constexpr uint64_t kMaxDirectoryBytes = uint64_t{32} << 20;
 constexpr uint64_t kMaxDeflateRatio = 1032;  // what 258 bytes in 2 bits come to
-constexpr uint32_t kEncrypted = 1;           // flag bit
+constexpr uint16_t kEncrypted = 1;           // flag bit
 
-constexpr uint32_t kDirectoryMagic = 0x02014b50, kLocalMagic = 0x04034b50;
-constexpr size_t kDirectoryBytes = 46, kLocalBytes = 30;  // of the fixed parts
-constexpr uint32_t kInExtra = 0xFFFFFFFF;                 // instead of a number that stands in the zip64 extra field
+constexpr uint32_t kEntryMagic = 0x02014b50, kLocalMagic = 0x04034b50, kEndMagic = 0x06054b50;
+constexpr uint32_t kEnd64Magic = 0x06064b50, kLocatorMagic = 0x07064b50;
+constexpr size_t kEntryBytes = 46, kLocalBytes = 30, kEndBytes = 22, kEnd64Bytes = 56, kLocatorBytes = 20;
+constexpr size_t kMaxCommentBytes = 0xFFFF;
+constexpr uint32_t kInExtra = 0xFFFFFFFF;  // instead of a number that is in the zip64 extra field
 constexpr uint16_t kZip64 = 1;
 
-// What minizip reads from. It takes most numbers byte by byte, so that a small window of the file is kept.
-struct Stream {
-  const File* file = nullptr;
-  uint64_t position = 0;
-  std::optional<Error> failure;  // the first read that the file refused
-  bool ended = false;            // a read since the last seek wanted more than there is
-  std::array<std::byte, 4096> window{};
-  uint64_t window_begin = 0, window_end = 0;
+Result<std::vector<std::byte>> bytes_at(const File& file, uint64_t offset, uint64_t count) {
+  std::vector<std::byte> bytes(static_cast<size_t>(count));
+  MSDUMP_CHECK_OK(file.read_at(offset, bytes));
+  return bytes;
+}
 
-  bool read_whole(uint64_t offset, std::span<std::byte> into) {
-    const auto status = file->read_at(offset, into);
-    if (!status && !failure) failure = status.error();
-    return status.has_value();
-  }
-
-  // Bytes read: fewer than wanted at the end of the file, 0 after a failure.
-  uint64_t read(std::byte* to, uint64_t wanted) {
-    const uint64_t count = position < file->size() ? std::min(wanted, file->size() - position) : 0;
-    ended = ended || count < wanted;
-    if (count == 0) return 0;
-    if (position < window_begin || position + count > window_end) {
-      if (count >= window.size()) {
-        if (!read_whole(position, {to, static_cast<size_t>(count)})) return 0;
-        position += count;
-        return count;
-      }
-      const uint64_t size = std::min<uint64_t>(window.size(), file->size() - position);
-      window_begin = window_end = position;
-      if (!read_whole(position, {window.data(), static_cast<size_t>(size)})) return 0;
-      window_end += size;
-    }
-    std::memcpy(to, window.data() + (position - window_begin), static_cast<size_t>(count));
-    position += count;
-    return count;
-  }
+// The part of the end record that counts, and where the first of the end records begins.
+struct Directory {
+  uint64_t entries = 0, bytes = 0, offset = 0, end = 0;
+  bool several_parts = false;
 };
 
-Stream& stream_of(void* stream) { return *static_cast<Stream*>(stream); }
-
-// The callbacks; minizip is C, so nothing may be thrown here.
-void* open_stream(void* opaque, const void* /*name*/, int /*mode*/) { return opaque; }
-uLong read_stream(void* /*opaque*/, void* stream, void* to, uLong size) {
-  return static_cast<uLong>(stream_of(stream).read(static_cast<std::byte*>(to), size));
-}
-uLong write_stream(void* /*opaque*/, void* /*stream*/, const void* /*from*/, uLong /*size*/) { return 0; }
-ZPOS64_T tell_stream(void* /*opaque*/, void* stream) { return stream_of(stream).position; }
-long seek_stream(void* /*opaque*/, void* stream, ZPOS64_T offset, int origin) {
-  Stream& s = stream_of(stream);
-  const uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                        : origin == ZLIB_FILEFUNC_SEEK_CUR ? s.position
-                                                           : s.file->size();
-  uint64_t target = 0;
-  if (__builtin_add_overflow(base, offset, &target)) return -1;
-  s.position = target;  // beyond the end is allowed, and reads nothing
-  s.ended = false;
-  return 0;
-}
-int close_stream(void* /*opaque*/, void* /*stream*/) { return 0; }
-// Asked after a short read. At the end of the file too, where minizip would go on with zeros.
-int stream_error(void* /*opaque*/, void* stream) {
-  return stream_of(stream).failure || stream_of(stream).ended ? 1 : 0;
-}
-
-// The numbers of an entry that minizip does not tell, or not rightly.
-struct Place {
-  unz64_file_pos in_directory{};
-  uint64_t local_header = 0;
-  bool is_zip64 = false;
-};
-
-// The fields of a zip64 extra field: only those that are kInExtra in the directory, in this order.
+// Fields of a zip64 extra field: only those that are kInExtra in the directory, in this order.
 bool take_zip64(ByteReader extra, std::initializer_list<uint64_t*> numbers) {
   while (extra.remaining() >= 4) {
     const auto header = extra.bytes(4);
@@ -113,76 +56,101 @@ bool take_zip64(ByteReader extra, std::initializer_list<uint64_t*> numbers) {
   return false;
 }
 
-struct Close {
-  void operator()(void* handle) const { unzClose(handle); }
-};
+Error bad_entry(size_t number, uint64_t offset) {
+  return make_error(ErrorCode::kBadHeader, "entry {} of the zip directory is damaged", number).with_offset(offset);
+}
 
 }  // namespace
 
 struct ZipFile::State {
-  Stream stream;
-  std::unique_ptr<void, Close> handle;
+  const File* file = nullptr;
   std::vector<ZipEntry> entries;
-  std::vector<Place> places;
+  std::vector<uint64_t> local_headers;
   std::vector<size_t> by_name;
 
-  tl::unexpected<Error> failure(Error error) {
-    if (stream.failure) error = *stream.failure;
-    return fail(std::move(error).with_path(stream.file->path()));
+  [[nodiscard]] tl::unexpected<Error> failure(Error error) const {
+    if (error.path.empty()) error.path = file->path();
+    return fail(std::move(error));
   }
 
-  Status list() {
-    unz_global_info64 archive{};
-    if (unzGetGlobalInfo64(handle.get(), &archive) != UNZ_OK) {
-      return failure(make_error(ErrorCode::kBadHeader, "the zip archive has no end record"));
+  // The end record is the last thing in the file but for a comment of any bytes.
+  Result<std::optional<Directory>> find_directory() const {
+    const uint64_t size = file->size();
+    const uint64_t begin = size - std::min<uint64_t>(size, kEndBytes + kMaxCommentBytes);
+    MSDUMP_TRY(const auto tail, bytes_at(*file, begin, size - begin));
+    for (size_t at = tail.size() < kEndBytes ? 0 : tail.size() - kEndBytes + 1; at-- > 0;) {
+      const std::byte* const record = tail.data() + at;
+      if (load_u32(record) != kEndMagic) continue;
+      Directory directory{load_u16(record + 10), load_u32(record + 12), load_u32(record + 16), begin + at};
+      directory.several_parts = load_u16(record + 4) != 0 || load_u16(record + 6) != 0;
+      MSDUMP_CHECK_OK(take_end64(directory));
+      return directory;
     }
-    if (archive.number_entry > kMaxEntries) {
-      return failure(make_error(ErrorCode::kTooLarge, "a zip archive of {} entries", archive.number_entry));
-    }
-    if (archive.number_entry == 0) return {};
-    std::string name(kMaxNameLength + 1, '\0');
-    uint64_t name_bytes = 0;
-    for (int status = unzGoToFirstFile(handle.get());; status = unzGoToNextFile(handle.get())) {
-      if (status == UNZ_END_OF_LIST_OF_FILE) return {};
-      unz_file_info64 info{};
-      Place place;
-      if (status != UNZ_OK || unzGetFilePos64(handle.get(), &place.in_directory) != UNZ_OK ||
-          unzGetCurrentFileInfo64(handle.get(), &info, name.data(), name.size(), nullptr, 0, nullptr, 0) != UNZ_OK) {
-        return failure(make_error(ErrorCode::kBadHeader, "entry {} of the zip directory is damaged", entries.size()));
-      }
-      name_bytes += info.size_filename;
-      if (entries.size() == kMaxEntries || name_bytes > kMaxNameBytes) {
-        return failure(
-            make_error(ErrorCode::kTooLarge, "the names of a zip archive take more than {} bytes", kMaxNameBytes));
-      }
-      entries.push_back({.name = name.substr(0, std::min<size_t>(info.size_filename, kMaxNameLength)),
-                         .method = static_cast<uint32_t>(info.compression_method),
-                         .encrypted = (info.flag & kEncrypted) != 0,
-                         .crc = static_cast<uint32_t>(info.crc)});
-      if (!read_numbers(place, entries.back())) {
-        return failure(make_error(ErrorCode::kBadHeader, "entry {} of the zip directory is damaged", entries.size() - 1)
-                           .with_offset(place.in_directory.pos_in_zip_directory));
-      }
-      places.push_back(place);
-    }
+    return std::nullopt;
   }
 
-  // The sizes and the place of the local header, from the directory's own bytes. minizip gives places relative to the
-  // archive: with bytes before it, there is no entry here.
-  bool read_numbers(Place& place, ZipEntry& entry) {
-    stream.position = place.in_directory.pos_in_zip_directory;
-    std::array<std::byte, kDirectoryBytes> fixed{};
-    if (stream.read(fixed.data(), fixed.size()) != fixed.size() || load_u32(fixed.data()) != kDirectoryMagic)
-      return false;
-    entry.compressed_size = load_u32(fixed.data() + 20);
-    entry.size = load_u32(fixed.data() + 24);
-    place.local_header = load_u32(fixed.data() + 42);
-    place.is_zip64 = entry.size == kInExtra || entry.compressed_size == kInExtra || place.local_header == kInExtra;
-    if (!place.is_zip64) return true;
-    std::vector<std::byte> extra(load_u16(fixed.data() + 30));
-    stream.position += load_u16(fixed.data() + 28);
-    return stream.read(extra.data(), extra.size()) == extra.size() &&
-           take_zip64(ByteReader(extra), {&entry.size, &entry.compressed_size, &place.local_header});
+  Status take_end64(Directory& directory) const {
+    if (directory.end < kLocatorBytes) return {};
+    MSDUMP_TRY(const auto locator, bytes_at(*file, directory.end - kLocatorBytes, kLocatorBytes));
+    if (load_u32(locator.data()) != kLocatorMagic) return {};
+    const uint64_t offset = load_u64(locator.data() + 8);
+    if (offset > directory.end || directory.end - offset < kEnd64Bytes) {
+      return fail(make_error(ErrorCode::kBadHeader, "the zip64 end record is not where its locator says")
+                      .with_offset(directory.end - kLocatorBytes));
+    }
+    MSDUMP_TRY(const auto record, bytes_at(*file, offset, kEnd64Bytes));
+    if (load_u32(record.data()) != kEnd64Magic) {
+      return fail(make_error(ErrorCode::kBadHeader, "the zip64 end record is damaged").with_offset(offset));
+    }
+    const bool several_parts = load_u32(record.data() + 16) != 0 || load_u32(record.data() + 20) != 0;
+    directory = {load_u64(record.data() + 32), load_u64(record.data() + 40), load_u64(record.data() + 48), offset,
+                 several_parts};
+    return {};
+  }
+
+  Status list(const Directory& directory) {
+    if (directory.several_parts) return failure(make_error(ErrorCode::kBadHeader, "a zip archive in several parts"));
+    if (directory.entries > kMaxEntries || directory.bytes > kMaxDirectoryBytes) {
+      return failure(make_error(ErrorCode::kTooLarge, "a zip archive of {} entries in a directory of {} bytes",
+                                directory.entries, directory.bytes));
+    }
+    // Bytes before the archive would shift every place.
+    if (directory.offset > directory.end || directory.end - directory.offset != directory.bytes) {
+      return failure(make_error(ErrorCode::kBadHeader, "the zip directory is not where its end record says")
+                         .with_offset(directory.end));
+    }
+    MSDUMP_TRY(const auto bytes, bytes_at(*file, directory.offset, directory.bytes));
+    ByteReader reader(bytes, directory.offset);
+    while (reader.remaining() > 0) {
+      const uint64_t offset = reader.offset();
+      if (entries.size() == directory.entries || !read_entry(reader)) return failure(bad_entry(entries.size(), offset));
+    }
+    if (entries.size() == directory.entries) return {};
+    return failure(make_error(ErrorCode::kBadHeader, "the zip directory has {} entries, its end record says {}",
+                              entries.size(), directory.entries)
+                       .with_offset(directory.end));
+  }
+
+  bool read_entry(ByteReader& reader) {
+    const auto fixed = reader.bytes(kEntryBytes);
+    if (!fixed || load_u32(fixed->data()) != kEntryMagic) return false;
+    const std::byte* const at = fixed->data();
+    const auto name = reader.bytes(load_u16(at + 28));
+    const auto extra = name ? reader.bytes(load_u16(at + 30)) : name;
+    if (!extra || !reader.skip(load_u16(at + 32))) return false;
+    ZipEntry entry;
+    entry.name.assign(reinterpret_cast<const char*>(name->data()), name->size());
+    entry.encrypted = (load_u16(at + 8) & kEncrypted) != 0;
+    entry.method = load_u16(at + 10);
+    entry.crc = load_u32(at + 16);
+    entry.compressed_size = load_u32(at + 20);
+    entry.size = load_u32(at + 24);
+    uint64_t local_header = load_u32(at + 42);
+    const bool zip64 = entry.size == kInExtra || entry.compressed_size == kInExtra || local_header == kInExtra;
+    if (zip64 && !take_zip64(ByteReader(*extra), {&entry.size, &entry.compressed_size, &local_header})) return false;
+    entries.push_back(std::move(entry));
+    local_headers.push_back(local_header);
+    return true;
   }
 
   Status index_names() {
@@ -197,16 +165,16 @@ struct ZipFile::State {
         make_error(ErrorCode::kBadHeader, "two entries of the zip archive are named '{}'", excerpt(name(*twice))));
   }
 
-  // Where the data begin: behind the local header, whose name and extra field have lengths of their own.
-  Result<uint64_t> data_offset(size_t entry) {
+  // Where the data begin: after the local header, whose name and extra field have lengths of their own.
+  Result<uint64_t> data_offset(size_t entry) const {
+    const uint64_t file_size = file->size(), local = local_headers[entry], size = entries[entry].compressed_size;
     std::array<std::byte, kLocalBytes> fixed{};
-    stream.position = places[entry].local_header;
-    if (stream.read(fixed.data(), fixed.size()) != fixed.size() || load_u32(fixed.data()) != kLocalMagic ||
-        load_u16(fixed.data() + 26) != entries[entry].name.size()) {
-      return failure(damaged(entry, "its local header does not match the directory"));
+    if (local > file_size || file_size - local < fixed.size()) return failure(bad_local_header(entry));
+    MSDUMP_CHECK_OK(file->read_at(local, fixed));
+    if (load_u32(fixed.data()) != kLocalMagic || load_u16(fixed.data() + 26) != entries[entry].name.size()) {
+      return failure(bad_local_header(entry));
     }
-    const uint64_t offset = stream.position + load_u16(fixed.data() + 26) + uint64_t{load_u16(fixed.data() + 28)};
-    const uint64_t file_size = stream.file->size(), size = entries[entry].compressed_size;
+    const uint64_t offset = local + kLocalBytes + load_u16(fixed.data() + 26) + uint64_t{load_u16(fixed.data() + 28)};
     if (offset > file_size || size > file_size - offset) {
       return failure(make_error(ErrorCode::kTruncated, "zip entry '{}' needs {} bytes, {} present",
                                 excerpt(entries[entry].name), size, offset < file_size ? file_size - offset : 0)
@@ -215,26 +183,35 @@ struct ZipFile::State {
     return offset;
   }
 
-  Status inflate(size_t entry, std::string& content) {
-    if (places[entry].is_zip64) return failure(damaged(entry, "a small compressed entry with zip64 numbers"));
-    if (unzGoToFilePos64(handle.get(), &places[entry].in_directory) != UNZ_OK ||
-        unzOpenCurrentFile(handle.get()) != UNZ_OK) {
-      return failure(damaged(entry, "its local header does not match the directory"));
+  // Fills `content` from the deflated data, which end when it is full.
+  Status inflate_entry(size_t entry, uint64_t offset, std::string& content) const {
+    z_stream stream{};
+    constexpr int kRawDeflate = -15;  // no header of zlib's own
+    if (inflateInit2(&stream, kRawDeflate) != Z_OK) return failure(damaged(entry, "zlib has no memory"));
+    const std::unique_ptr<z_stream, decltype(&inflateEnd)> owner(&stream, &inflateEnd);
+    stream.next_out = reinterpret_cast<Bytef*>(content.data());
+    stream.avail_out = static_cast<uInt>(content.size());
+    std::array<std::byte, size_t{16} << 10> window;
+    uint64_t left = entries[entry].compressed_size;
+    int status = Z_OK;
+    while (status == Z_OK && left > 0) {
+      const size_t count = static_cast<size_t>(std::min<uint64_t>(left, window.size()));
+      MSDUMP_CHECK_OK(file->read_at(offset, {window.data(), count}));
+      offset += count;
+      left -= count;
+      stream.next_in = reinterpret_cast<Bytef*>(window.data());
+      stream.avail_in = static_cast<uInt>(count);
+      status = inflate(&stream, Z_NO_FLUSH);
     }
-    size_t done = 0;
-    while (done < content.size()) {
-      const auto step = static_cast<unsigned>(std::min<size_t>(content.size() - done, size_t{1} << 20));
-      const int got = unzReadCurrentFile(handle.get(), content.data() + done, step);
-      if (got <= 0) break;
-      done += static_cast<size_t>(got);
-    }
-    unzCloseCurrentFile(handle.get());
-    if (done < content.size()) return failure(damaged(entry, "its data end too early"));
+    if (stream.avail_out > 0) return failure(damaged(entry, "its data end too early"));
     return {};
   }
 
   [[nodiscard]] Error damaged(size_t entry, std::string_view why) const {
     return make_error(ErrorCode::kBadHeader, "zip entry '{}': {}", excerpt(entries[entry].name), why);
+  }
+  [[nodiscard]] Error bad_local_header(size_t entry) const {
+    return damaged(entry, "its local header does not match the directory").with_offset(local_headers[entry]);
   }
 };
 
@@ -247,11 +224,10 @@ std::span<const ZipEntry> ZipFile::entries() const { return state_->entries; }
 
 Result<ZipFile> ZipFile::open(const File& file) {
   auto state = std::make_unique<State>();
-  state->stream.file = &file;
-  zlib_filefunc64_def functions{open_stream, read_stream,  write_stream, tell_stream,
-                                seek_stream, close_stream, stream_error, &state->stream};
-  state->handle.reset(unzOpen2_64(nullptr, &functions));
-  if (!state->handle) {
+  state->file = &file;
+  auto directory = state->find_directory();
+  if (!directory) return state->failure(std::move(directory).error());
+  if (!*directory) {
     if (!has_zip_magic(file.head())) {
       return state->failure(make_error(ErrorCode::kBadHeader, "not a zip archive").with_offset(0));
     }
@@ -259,7 +235,7 @@ Result<ZipFile> ZipFile::open(const File& file) {
                               .with_offset(file.size())
                               .with_hint("the file was cut off or is still being written"));
   }
-  MSDUMP_CHECK_OK(state->list());
+  MSDUMP_CHECK_OK(state->list(**directory));
   MSDUMP_CHECK_OK(state->index_names());
   return ZipFile(std::move(state));
 }
@@ -303,10 +279,10 @@ Result<std::string> ZipFile::read(size_t entry, uint64_t limit) const {
   MSDUMP_TRY(const uint64_t offset, deflated ? state_->data_offset(entry) : data_offset(entry));
   std::string content(static_cast<size_t>(wanted.size), '\0');
   if (deflated) {
-    MSDUMP_CHECK_OK(state_->inflate(entry, content));
+    MSDUMP_CHECK_OK(state_->inflate_entry(entry, offset, content));
   } else {
     const auto into = std::as_writable_bytes(std::span(content.data(), content.size()));
-    if (auto status = state_->stream.file->read_at(offset, into); !status) return fail(std::move(status).error());
+    if (auto status = state_->file->read_at(offset, into); !status) return fail(std::move(status).error());
   }
   const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
   if (crc != wanted.crc) return state_->failure(state_->damaged(entry, "its CRC-32 is wrong"));

@@ -1,15 +1,15 @@
 // Zip archives, read through a File: what is in them, where stored entries lie, and small entries whole.
 //
-//   local header, name, extra, data        once per entry; sizes may stand behind the data instead (flag bit 3)
+//   local header, name, extra, data        once per entry; sizes may follow the data instead (flag bit 3)
 //   central directory                      the list that counts: names, methods, sizes, CRC-32, place of the local header
 //   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
 //   end record                             where the directory begins
 //
-// minizip finds and walks the directory and inflates. Its version 1.1 overlooks the zip64 numbers of an entry on 64-bit
-// hosts and tells no place in the file, so that the fixed part of the headers is read here.
+// zlib inflates. Of the local headers only the lengths are used: the directory has the sizes.
 //
-// Refused: two entries of one name (readers disagree about which one counts), more than a million entries, archives in
-// several parts, bytes before the archive. Encrypted entries are listed but not read. A name is never a path to open.
+// Refused: two entries of one name (readers disagree about which one counts), more than 262,144 entries or a directory of
+// more than 32 MiB, archives in several parts, bytes before the archive. Encrypted entries are listed but not read. A name
+// is never a path to open.
 // Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3 to 4.5.
 #pragma once
 
@@ -37,7 +37,7 @@ struct ZipEntry {
   static constexpr uint32_t kDeflated = 8;
 };
 
-// Not thread-safe. The File must outlive it.
+// The File must outlive it.
 class ZipFile {
  public:
   // truncated when the directory at the end is missing, bad_header when it is damaged.
