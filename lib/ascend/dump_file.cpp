@@ -54,7 +54,7 @@ Error not_a_header(const File& file, uint64_t length) {
   return error;
 }
 
-// Gives the tensors that are not inside the header their places behind it, in the fixed order of the sections.
+// Gives the tensors that are not inside the header their places after it, in the fixed order of the sections.
 void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64_t file_size) {
   uint64_t position = data_begin;
   for (DumpTensor& tensor : tensors) {
@@ -71,7 +71,7 @@ void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64
       tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
                            .with_offset(position)
                            .with_hint("the file was cut off, or its header is damaged");
-    // Nothing behind it can be there either; behind a size that cannot be true there is not even a place.
+    // What follows is missing, too; after a size that cannot be true it does not even have a place.
     position = end.value_or(std::numeric_limits<uint64_t>::max());
   }
 }
@@ -118,7 +118,7 @@ Result<DumpFile> read_nano(const File& file, uint64_t length) {
   const uint64_t end = dump.tensors.back().offset + dump.tensors.back().size;
   if (end != file.size()) {
     return fail(
-        make_error(ErrorCode::kTrailingBytes, "{} bytes behind the last tensor of a nano dump", file.size() - end)
+        make_error(ErrorCode::kTrailingBytes, "{} bytes after the last tensor of a nano dump", file.size() - end)
             .with_offset(end));
   }
   return dump;

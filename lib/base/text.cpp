@@ -40,6 +40,14 @@ constexpr std::array kCombining = {
     CodeRange{0xFE00, 0xFE0F},
 };
 
+// Control and format characters: they hide, reorder or break what a terminal shows.
+constexpr std::array kUnprintable = {
+    CodeRange{0x00, 0x1F},     CodeRange{0x7F, 0x9F},     CodeRange{0xAD, 0xAD},      // soft hyphen
+    CodeRange{0x061C, 0x061C}, CodeRange{0x180E, 0x180E}, CodeRange{0x200B, 0x200F},  // zero width, direction marks
+    CodeRange{0x2028, 0x202E}, CodeRange{0x2060, 0x206F},                             // lines, bidirectional overrides
+    CodeRange{0xFEFF, 0xFEFF}, CodeRange{0xFFF9, 0xFFFB}, CodeRange{0xE0000, 0xE007F},  // byte order mark, tags
+};
+
 template <size_t N>
 bool in_any(const std::array<CodeRange, N>& ranges, uint32_t code) {
   return std::any_of(ranges.begin(), ranges.end(), [&](CodeRange r) { return r.first <= code && code <= r.last; });
@@ -141,16 +149,13 @@ std::string escape_for_terminal(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_sequence_length(text, at);
     const uint32_t code = length == 0 ? byte_at(text, at) : decode_utf8(text, at, length);
-    const bool control = code < 0x20 || code == 0x7F || (code >= 0x80 && code < 0xA0);
-    // Bidirectional overrides can make one name look like another.
-    const bool bidi = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
     if (code == '\n') {
       safe += "\\n";
     } else if (code == '\t') {
       safe += "\\t";
     } else if (code == '\r') {
       safe += "\\r";
-    } else if (length == 0 || control || bidi) {
+    } else if (length == 0 || in_any(kUnprintable, code)) {
       const size_t count = std::max<size_t>(length, 1);
       for (size_t i = 0; i < count; ++i) safe += fmt::format("\\x{:02x}", byte_at(text, at + i));
     } else {

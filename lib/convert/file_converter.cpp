@@ -4,6 +4,7 @@
 
 #include "ascend/opdebug.h"
 #include "convert/tensor_writer.h"
+#include "format/host_shape.h"
 #include "io/dir_walk.h"
 #include "kernels/widen/widen.h"
 #include "npy/npy.h"
@@ -81,7 +82,10 @@ void FileConverter::convert_tensor(Unit& unit, StoredTensor& tensor) {
     if (options_.shape) tensor.request.original_shape = options_.shape;
     MSDUMP_TRY(const Plan plan, make_plan(tensor.request));
     describe_plan(plan, row);
-    if (!plan.note.empty() && !is_byte_section(tensor.io)) unit.outcome.warnings.push_back({tensor.label(), plan.note});
+    if (!plan.note.empty() && !is_byte_section(tensor.io)) {
+      const char* const remedy = plan.note == kNoOriginalShape ? "; give it with -s" : "";
+      unit.outcome.warnings.push_back({tensor.label(), plan.note + remedy});
+    }
     if (leave_alone(unit, tensor, plan, row)) return {};
     const NameRequest request{unit.base, unit.opened.op_name, options_.type, options_.naming,
                               options_.format.has_value()};

@@ -45,15 +45,13 @@ Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bo
 // Nothing lies anywhere in an empty tensor, and its other dimensions may be too large to multiply.
 bool is_empty(const HostDims& dims) { return dims.n == 0 || dims.c == 0 || dims.d == 0 || dims.h == 0 || dims.w == 0; }
 
-constexpr const char* kNoOriginalShape = "the original shape is not in the file; give it with -s";
-
 // NC1HWC0, NC1HWC0_C04: N,C1,H,W,C0.  NDC1HWC0: N,D,C1,H,W,C0.  C = C1*C0 less padding.
 Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   const bool with_depth = tensor.format == Format::kNDC1HWC0;
   MSDUMP_CHECK_OK(need_rank(tensor, with_depth ? 6 : 5));
   MSDUMP_CHECK_OK(need_block(tensor));
   const Shape& s = tensor.shape;
-  const size_t at = with_depth ? 1 : 0;  // where the dimensions behind N (and D) begin, less one
+  const size_t at = with_depth ? 1 : 0;  // where the dimensions after N (and D) begin, less one
   const int64_t n = s[0], d = with_depth ? s[1] : 1, c1 = s[at + 1], h = s[at + 2], w = s[at + 3], c0 = s[at + 4];
   DeviceReading reading;
   const auto fits = [&](const HostDims& dims) {
@@ -61,7 +59,7 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   };
   auto host = host_by_original(tensor, with_depth, fits);
   if (!host) {
-    // The commonest damage deserves its own words.
+    // The commonest contradiction gets a message of its own.
     const Shape& original = *tensor.original_shape;
     const bool only_c = original.size() == s.size() - 1 && original[0] == n && (!with_depth || original[2] == d) &&
                         original[original.size() - 2] == h && original.back() == w;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "format/plan.h"
@@ -21,6 +22,9 @@ struct HostShape {
   HostDims dims;
   std::optional<Shape> own_shape;  // set: written with this shape, axes in NC(D)HW order
 };
+
+// The note of a plan that is kept for want of an original shape.
+inline constexpr std::string_view kNoOriginalShape = "the original shape is not in the file";
 
 // The original shape; none if absent or with unknown dimensions. Writers leave it empty both for a scalar and for "not
 // known": an empty one counts only where it fits.

@@ -160,7 +160,7 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
     return fail(ErrorCode::kShapeMismatch, "empty tensor (C0 = {}) in FRACTAL_NZ", c0 == 0 ? c0 : h0);
   const auto original = usable_original_shape(request);
   if (!original) {
-    keep_device_layout(checked, plan, "the original shape is not in the file; give it with -s");
+    keep_device_layout(checked, plan, std::string(kNoOriginalShape));
     return {};
   }
   // A vector is a matrix of one row, a scalar one of one element.
@@ -171,7 +171,7 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
   if (lead != device_lead || ceil_div(h, h0) != h1 || ceil_div(w, c0) != w1) {
     // The empty shape of a writer that did not know it.
     if (original->empty()) {
-      keep_device_layout(checked, plan, "the original shape is not in the file; give it with -s");
+      keep_device_layout(checked, plan, std::string(kNoOriginalShape));
       return {};
     }
     return fail(ErrorCode::kShapeMismatch, "original shape {} does not fit FRACTAL_NZ {}", describe(*original),

@@ -11,44 +11,44 @@
 namespace msdump {
 namespace {
 
-// A digit of an axis: `count` positions `stride` apart in the tensor; `buffer_stride` is filled in by `lay_out`.
-struct Digit {
+// A loop over one part of an axis: `count` positions `stride` apart in the tensor; `lay_out` fills in `buffer_stride`.
+struct AxisLoop {
   int64_t count;
   int64_t stride;
   int64_t* buffer_stride;
 };
 
-// Gives the digits their strides in a buffer and describes the runs that fill it. Digits with small strides merge into
+// Gives the loops their strides in a buffer and describes the runs that fill it. Loops with small strides merge into
 // the run as long as the elements between (at most `gap`) are taken along; the others loop over runs.
-Region lay_out(std::vector<Digit> digits, int64_t base, int64_t gap) {
-  std::erase_if(digits, [](const Digit& digit) {
-    *digit.buffer_stride = digit.stride;
-    return digit.count <= 1;
+Region lay_out(std::vector<AxisLoop> loops, int64_t base, int64_t gap) {
+  std::erase_if(loops, [](const AxisLoop& loop) {
+    *loop.buffer_stride = loop.stride;
+    return loop.count <= 1;
   });
-  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
+  std::sort(loops.begin(), loops.end(), [](const AxisLoop& a, const AxisLoop& b) { return a.stride < b.stride; });
   Region region;
   region.base = base;
   region.run = 1;
   size_t next = 0;
-  for (; next < digits.size(); ++next) {
-    const Digit& digit = digits[next];
-    if (digit.stride > region.run + gap) break;
-    region.run = std::max(region.run, digit.stride * (digit.count - 1) + region.run);
+  for (; next < loops.size(); ++next) {
+    const AxisLoop& loop = loops[next];
+    if (loop.stride > region.run + gap) break;
+    region.run = std::max(region.run, loop.stride * (loop.count - 1) + region.run);
   }
   int64_t size = region.run;
-  for (; next < digits.size(); ++next) {
-    *digits[next].buffer_stride = size;
-    size *= digits[next].count;
-    region.loops.insert(region.loops.begin(), RunLoop{digits[next].count, digits[next].stride});
+  for (; next < loops.size(); ++next) {
+    *loops[next].buffer_stride = size;
+    size *= loops[next].count;
+    region.loops.insert(region.loops.begin(), RunLoop{loops[next].count, loops[next].stride});
   }
   return region;
 }
 
-struct DigitRange {
+struct LoopRange {
   int64_t outer_begin, outer_count, inner_begin, inner_count;
 };
 
-DigitRange digits_of(const PlanAxis& axis, int64_t begin, int64_t end) {
+LoopRange loops_of(const PlanAxis& axis, int64_t begin, int64_t end) {
   const int64_t first = begin + axis.phase, last = end - 1 + axis.phase;
   const int64_t outer = first / axis.block, outer_last = last / axis.block;
   if (outer == outer_last) return {outer, 1, first % axis.block, last - first + 1};
@@ -58,29 +58,29 @@ DigitRange digits_of(const PlanAxis& axis, int64_t begin, int64_t end) {
 Window window_of(const PlanPart& part, const std::vector<std::pair<int64_t, int64_t>>& ranges, int64_t gap) {
   Window window;
   window.axes.resize(part.axes.size());
-  std::vector<Digit> src_digits, dst_digits;
+  std::vector<AxisLoop> src_loops, dst_loops;
   int64_t src_base = part.src_base, dst_base = part.dst_base;
   for (size_t i = 0; i < part.axes.size(); ++i) {
     const PlanAxis& axis = part.axes[i];
     WindowAxis& in_window = window.axes[i];
     in_window.begin = ranges[i].first;
     in_window.end = ranges[i].second;
-    const DigitRange range = digits_of(axis, in_window.begin, in_window.end);
+    const LoopRange range = loops_of(axis, in_window.begin, in_window.end);
     in_window.outer_begin = range.outer_begin;
     in_window.inner_begin = range.inner_begin;
     src_base += range.outer_begin * axis.src_outer + range.inner_begin * axis.src_inner;
     dst_base += in_window.begin * axis.dst_stride;
-    src_digits.push_back({range.outer_count, axis.src_outer, &in_window.buffer_outer});
-    src_digits.push_back({range.inner_count, axis.src_inner, &in_window.buffer_inner});
-    dst_digits.push_back({in_window.end - in_window.begin, axis.dst_stride, &in_window.buffer_dst});
+    src_loops.push_back({range.outer_count, axis.src_outer, &in_window.buffer_outer});
+    src_loops.push_back({range.inner_count, axis.src_inner, &in_window.buffer_inner});
+    dst_loops.push_back({in_window.end - in_window.begin, axis.dst_stride, &in_window.buffer_dst});
   }
-  window.src = lay_out(std::move(src_digits), src_base, gap);
+  window.src = lay_out(std::move(src_loops), src_base, gap);
   // Nothing may be written between the elements, so the destination merges only what touches.
-  window.dst = lay_out(std::move(dst_digits), dst_base, 0);
+  window.dst = lay_out(std::move(dst_loops), dst_base, 0);
   return window;
 }
 
-// A piece of a window axis in which both digits move by constant strides: the part of a block at either end, or the whole
+// A piece of a window axis in which both loops move by constant strides: the part of a block at either end, or the whole
 // blocks between.
 struct Segment {
   std::array<kernels::CopyDim, 2> dims;

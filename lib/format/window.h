@@ -53,7 +53,7 @@ bool for_each_run(const Region& region, Visit&& visit) {
 // One axis as a window sees it: the indices [begin, end) of PlanPart::axes[i], and how they move in the two buffers.
 struct WindowAxis {
   int64_t begin = 0, end = 0;
-  int64_t outer_begin = 0, inner_begin = 0;                    // the smallest digits of (index + phase) in the window
+  int64_t outer_begin = 0, inner_begin = 0;  // the smallest block and place of (index + phase) in the window
   int64_t buffer_outer = 0, buffer_inner = 0, buffer_dst = 0;  // strides in the buffers
 };
 

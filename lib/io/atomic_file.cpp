@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/open_file.h"
+
 namespace msdump {
 namespace {
 
@@ -26,7 +28,7 @@ std::string temporary_beside(const std::string& path) {
 
 Error write_error(int errno_value, std::string_view what, const std::string& path) {
   Error error = system_error(errno_value, what, path, ErrorCode::kWriteFailed);
-  if (errno_value == ENOSPC || errno_value == EDQUOT) error.hint = "free some space, then run again with --resume";
+  if (errno_value == ENOSPC || errno_value == EDQUOT) error.hint = "free some space, then run again";
   return error;
 }
 
@@ -38,10 +40,23 @@ Status write_into(const std::string& path, std::string_view content) {
   while (!content.empty()) {
     const ssize_t put = ::write(descriptor.get(), content.data(), content.size());
     if (put < 0 && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
-    if (put < 0) return fail(write_error(errno, "write", path));
+    if (put <= 0) return fail(write_error(put < 0 ? errno : ENOSPC, "write", path));
     content.remove_prefix(static_cast<size_t>(put));
   }
   return {};
+}
+
+// Where the links that begin at `path` lead, whether or not there is a file; the path itself if they lead in a circle.
+std::string end_of_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as Linux has it
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    if (error) return at.string();
+    at = at.parent_path() / target;  // an absolute target replaces the whole
+  }
+  return path;
 }
 
 }  // namespace
@@ -51,7 +66,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   file.path_ = path;
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string temporary = temporary_beside(path);
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
     if (descriptor >= 0) {
       file.descriptor_ = Descriptor(descriptor);
       file.temporary_ = std::move(temporary);
@@ -75,7 +90,9 @@ AtomicFile::~AtomicFile() {
 }
 
 Status AtomicFile::set_size(uint64_t bytes) {
-  if (::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)) != 0) return fail(write_error(errno, "write", path_));
+  while (::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)) != 0) {
+    if (errno != EINTR) return fail(write_error(errno, "write", path_));
+  }
   return {};
 }
 
@@ -83,7 +100,8 @@ Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(write_error(errno, "write", path_));
+    // A system that writes nothing and gives no reason has no more space.
+    if (put <= 0) return fail(write_error(put < 0 ? errno : ENOSPC, "write", path_));
     offset += static_cast<uint64_t>(put);
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
@@ -111,11 +129,9 @@ Status write_file(const std::string& path, std::string_view content) {
 Status write_named_file(const std::string& path, std::string_view content) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return write_file(path, content);
-  if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_directory(status))
-    return write_into(path, content);
-  const std::filesystem::path target = std::filesystem::canonical(path, error);
-  return write_file(error ? path : target.string(), content);
+  const bool special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+                       !std::filesystem::is_directory(status);
+  return special ? write_into(path, content) : write_file(end_of_links(path), content);
 }
 
 Status make_directories(const std::string& path) {

@@ -40,8 +40,8 @@ class AtomicFile {
 // Writes a whole small file atomically.
 Status write_file(const std::string& path, std::string_view content);
 
-// The same for a file that the user has named: the target of a link is replaced, not the link, and what is no regular file
-// (a terminal, /dev/null, a pipe) is written into.
+// The same for a file that the user has named: the target of a link is replaced or made, not the link, and a file that is
+// not a regular one (a terminal, /dev/null, a pipe) is written into.
 Status write_named_file(const std::string& path, std::string_view content);
 
 // Creates `path` and what is missing above it (mode 0777 less umask). Not an error if it exists as a directory.

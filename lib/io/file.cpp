@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/open_file.h"
+
 namespace msdump {
 namespace {
 
@@ -63,14 +65,14 @@ Descriptor::~Descriptor() { close(); }
 
 int Descriptor::close() {
   if (value_ < 0) return 0;
-  return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno;
+  return ::close(std::exchange(value_, -1)) == 0 || errno == EINTR ? 0 : errno;
 }
 
 Result<File> File::open(const std::string& path) {
   File file;
   file.path_ = path;
   // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
-  file.descriptor_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  file.descriptor_ = Descriptor(open_file(path, O_RDONLY | O_NONBLOCK));
   if (!file.descriptor_.valid() && errno == ENXIO) {
     return fail(make_error(ErrorCode::kNotADump, "is a socket or a device, not a regular file").with_path(path));
   }
@@ -113,7 +115,7 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
         make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, offset + got)
             .with_path(path_)
             .with_offset(offset + got)
-            .with_hint("the dump may still be running; convert it when it is finished"));
+            .with_hint("the dump may still be running; run again when it is finished"));
   }
   return {};
 }
@@ -125,7 +127,7 @@ Status File::check_unchanged() const {
   return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)",
                          size_, status.st_size)
                   .with_path(path_)
-                  .with_hint("the dump may still be running; convert it when it is finished"));
+                  .with_hint("the dump may still be running; run again when it is finished"));
 }
 
 }  // namespace msdump

@@ -8,8 +8,8 @@
 #include <yaml.h>
 
 #include "base/text.h"
-#include "io/file.h"
 #include "io/json_tree.h"
+#include "io/read_text.h"
 
 namespace msdump {
 namespace {
@@ -142,13 +142,7 @@ Result<JsonValue> parse_yaml(std::string_view text) {
 }
 
 Result<JsonValue> read_yaml_file(const std::string& path) {
-  MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMaxText) {
-    return fail(
-        make_error(ErrorCode::kTooLarge, "{} bytes of YAML; at most {}", file.size(), kMaxText).with_path(path));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  MSDUMP_TRY(const std::string text, read_text(path, kMaxText, "a YAML file"));
   auto value = parse_yaml(text);
   if (!value) return fail(std::move(value.error()).with_path(path));
   return value;

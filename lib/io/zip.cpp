@@ -284,9 +284,13 @@ Result<std::string> ZipFile::read(size_t entry, uint64_t limit) const {
     const auto into = std::as_writable_bytes(std::span(content.data(), content.size()));
     if (auto status = state_->file->read_at(offset, into); !status) return fail(std::move(status).error());
   }
-  const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-  if (crc != wanted.crc) return state_->failure(state_->damaged(entry, "its CRC-32 is wrong"));
+  if (crc32_of(std::as_bytes(std::span(content))) != wanted.crc)
+    return state_->failure(state_->damaged(entry, "its CRC-32 is wrong"));
   return content;
+}
+
+uint32_t crc32_of(std::span<const std::byte> bytes, uint32_t before) {
+  return static_cast<uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 bool has_zip_magic(std::span<const std::byte> head) {

@@ -62,6 +62,9 @@ class ZipFile {
   std::unique_ptr<State> state_;
 };
 
+// The CRC-32 of zip, PNG and Python's zlib.crc32, of everything so far and then `bytes`; `before` is 0 at the beginning.
+[[nodiscard]] uint32_t crc32_of(std::span<const std::byte> bytes, uint32_t before = 0);
+
 [[nodiscard]] bool has_zip_magic(std::span<const std::byte> head);  // of an archive with an entry in it
 
 }  // namespace msdump

@@ -34,7 +34,7 @@ class LiteralParser {
       break;
     }
     skip_blanks();
-    if (at_ != text_.size()) return fail(bad("text behind the closing brace"));
+    if (at_ != text_.size()) return fail(bad("text after the closing brace"));
     if (!descr || !fortran_order || !shape) return fail(bad("descr, fortran_order or shape is missing"));
     return HeaderLiteral{std::move(*descr), *fortran_order, std::move(*shape)};
   }

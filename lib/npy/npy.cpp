@@ -47,8 +47,10 @@ Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
   if (!has_magic(head)) return fail(ErrorCode::kBadNpy, "not an .npy file: it does not begin with \\x93NUMPY");
   ByteReader reader(head.subspan(kMagic.size()), kMagic.size());
   MSDUMP_TRY(const auto version, reader.bytes(2));
-  const int major = std::to_integer<int>(version[0]);
-  if (major < 1 || major > 3) return fail(ErrorCode::kBadNpy, "npy version {} is not known", major);
+  const int major = std::to_integer<int>(version[0]), minor = std::to_integer<int>(version[1]);
+  if (major < 1 || major > 3 || minor != 0) {
+    return fail(make_error(ErrorCode::kBadNpy, "npy version {}.{} is not known", major, minor).with_offset(6));
+  }
   MSDUMP_TRY(const auto length_bytes, reader.bytes(major == 1 ? 2 : 4));
   const uint32_t length = major == 1 ? load_u16(length_bytes.data()) : load_u32(length_bytes.data());
   data_offset = reader.offset() + length;

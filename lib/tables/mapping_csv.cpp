@@ -4,12 +4,14 @@
 #include <array>
 
 #include "base/text.h"
+#include "io/read_text.h"
 #include "kernels/digest/md5.h"
 
 namespace msdump {
 namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t{64} << 20;  // of 200,000 files
+constexpr size_t kMaxNames = 500'000;
 
 // 6ba7b810-9dad-11d1-80b4-00c04fd430c8, the DNS name space of RFC 4122.
 constexpr std::string_view kDnsNamespace{"\x6b\xa7\xb8\x10\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8", 16};
@@ -19,11 +21,7 @@ bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
 }  // namespace
 
 Result<NameMapping> read_mapping_csv(const File& file) {
-  if (file.size() > kMaxBytes) {
-    return fail(make_error(ErrorCode::kTooLarge, "a mapping.csv of {} bytes", file.size()).with_path(file.path()));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  MSDUMP_TRY(const std::string text, read_text(file, kMaxBytes, "a mapping.csv"));
   NameMapping mapping;
   size_t line_number = 0;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
@@ -36,6 +34,10 @@ Result<NameMapping> read_mapping_csv(const File& file) {
     if (comma == std::string_view::npos || comma == 0 || comma + 1 == line.size()) {
       return fail(
           make_error(ErrorCode::kBadCsv, "line {}: expected 'mapped,original'", line_number).with_path(file.path()));
+    }
+    if (mapping.size() == kMaxNames) {
+      return fail(
+          make_error(ErrorCode::kTooLarge, "a mapping.csv of more than {} names", kMaxNames).with_path(file.path()));
     }
     // MindSpore's retry after a collision writes a second line for the name; the file is the newer one.
     mapping.insert_or_assign(std::string(line.substr(0, comma)), std::string(line.substr(comma + 1)));

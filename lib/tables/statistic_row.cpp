@@ -16,7 +16,7 @@ constexpr size_t kNone = std::string_view::npos;
 struct ShapeField {
   std::string_view before;  // the fields before it, without the comma
   std::string_view text;    // without quotes
-  std::string_view behind;  // empty, or a comma and the values
+  std::string_view after;   // empty, or a comma and the values
 };
 
 enum class Place : uint8_t { kQuoted, kBracketed, kCounted, kCountedBeforeComma };
@@ -35,7 +35,7 @@ std::optional<ShapeField> find_quoted(std::string_view row) {
   return first == kNone ? std::nullopt : cut(row, first, last + 1, 1);
 }
 
-// No value holds a bracket; the dtype may ("unsupported(46)"), which then is no field of its own.
+// No value holds a bracket; the dtype may ("unsupported(46)"), which then is not a field of its own.
 std::optional<ShapeField> find_bracketed(std::string_view row) {
   const size_t last = row.find_last_of(")]");
   if (last == kNone) return std::nullopt;
@@ -101,9 +101,9 @@ bool parse_front(std::string_view rest, bool msprobe, StatisticRow& row, std::st
   } else if (row.io.empty()) {
     why = fmt::format("expected input or output, found '{}'", excerpt(io));
   } else if (!is_digits(row.task_id) || !is_digits(row.stream_id) || !is_digits(row.timestamp)) {
-    why = "task id, stream id or time stamp is no number";
+    why = "task id, stream id or time stamp is not a number";
   } else if (!is_digits(row.slot) || !is_digits(row.data_size)) {
-    why = "slot or data size is no number";
+    why = "slot or data size is not a number";
   } else {
     return true;
   }
@@ -179,12 +179,12 @@ bool parse_statistic_row(std::string_view text, const StatisticHeader& header, S
     row.shape_text = field->text;
     if (parse_front(field->before, header.msprobe, row, why)) {
       if (!parse_shape(header.msprobe, row)) {
-        why = fmt::format("'{}' is no shape", excerpt(field->text));
-      } else if (parse_values(field->behind, header.columns.size(), row, why)) {
+        why = fmt::format("'{}' is not a shape", excerpt(field->text));
+      } else if (parse_values(field->after, header.columns.size(), row, why)) {
         return true;
       }
     }
-    // The best-marked shape is the likeliest, and its reason the one to tell.
+    // The best-marked shape is the likeliest: its reason is reported.
     if (first_reason.empty()) first_reason = why;
   }
   why = first_reason.empty() ? "no shape found" : first_reason;

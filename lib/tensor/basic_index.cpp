@@ -27,7 +27,7 @@ tl::unexpected<Error> bad_item(std::string_view item, std::string_view why) {
 Result<int64_t> parse_number(std::string_view text, std::string_view item) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = negative || text.starts_with('+') ? text.substr(1) : text;
-  if (!is_digits(digits)) return bad_item(item, "is no index");
+  if (!is_digits(digits)) return bad_item(item, "is not an index");
   const int64_t magnitude = std::min(parse_i64(digits).value_or(kFar), kFar);
   return negative ? -magnitude : magnitude;
 }
@@ -42,7 +42,7 @@ struct Slice {
 
 Result<Slice> parse_slice(std::string_view item) {
   const std::vector<std::string_view> parts = split(item, ':');
-  if (parts.size() > 3) return bad_item(item, "is no slice: it has more than three parts");
+  if (parts.size() > 3) return bad_item(item, "is not a slice: it has more than three parts");
   Slice slice;
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string_view part = trimmed(parts[i]);
@@ -52,7 +52,7 @@ Result<Slice> parse_slice(std::string_view item) {
     if (i == 1) slice.stop = number;
     if (i == 2) slice.step = number;
   }
-  if (slice.step == 0) return bad_item(item, "is no slice: its step is 0");
+  if (slice.step == 0) return bad_item(item, "is not a slice: its step is 0");
   return slice;
 }
 
@@ -153,7 +153,7 @@ ArrayView whole_view(const Shape& shape) {
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     view.strides[i] = stride;
-    // Beside an axis of length 0 the others may be of any length; then no element is looked for.
+    // Beside an axis of length 0 the others may be of any length; then there are no elements.
     stride = checked_mul(stride, std::max<int64_t>(shape[i], 1)).value_or(0);
   }
   return view;

@@ -272,7 +272,8 @@ class Machine {
     if (kind == PickleKind::kDict && items.size() % 2 != 0) return bad("a key without a value");
     MSDUMP_TRY(const PickleRef target, top());
     PickleValue& value = pickle_.values[target];
-    if (value.kind != kind && value.kind != PickleKind::kCall) return bad("items for what is no container of them");
+    if (value.kind != kind && value.kind != PickleKind::kCall)
+      return bad("items for a value that is not their container");
     value.items.insert(value.items.end(), items.begin(), items.end());
     return {};
   }
@@ -316,7 +317,7 @@ class Machine {
   Status stack_global() {
     MSDUMP_TRY(const auto names, take(2));
     const PickleValue &module = pickle_[names[0]], &name = pickle_[names[1]];
-    if (module.kind != PickleKind::kText || name.kind != PickleKind::kText) return bad("a name that is no text");
+    if (module.kind != PickleKind::kText || name.kind != PickleKind::kText) return bad("a name that is not a text");
     return push_global(module.text, name.text);
   }
 
@@ -340,7 +341,7 @@ class Machine {
 
   Status call() {
     MSDUMP_TRY(const auto parts, take(2));
-    if (pickle_[parts[0]].kind != PickleKind::kGlobal) return bad("a call of what is no name");
+    if (pickle_[parts[0]].kind != PickleKind::kGlobal) return bad("a call of a value that is not a name");
     if (pickle_[parts[1]].kind != PickleKind::kTuple) return bad("a call without a tuple of arguments");
     return push({.kind = PickleKind::kCall, .callable = parts[0], .argument = parts[1]});
   }

@@ -12,11 +12,13 @@
 //   BUILD                                        the attributes of an object: dropped
 //   BINPERSID                                    kPersistent
 //
-// Every other opcode is refused. Limits against hostile input: at most a million values and references in all.
+// Every other opcode is refused. Limits against hostile input: at most a million values and references in all, which take
+// at most some 100 MB.
 // Source: the documentation of Python's pickletools.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,7 +58,7 @@ struct PickleValue {
 };
 
 struct Pickle {
-  std::vector<PickleValue> values;
+  std::deque<PickleValue> values;    // grows without copies: a hostile pickle has a million
   std::vector<std::string> globals;  // "torch._utils._rebuild_tensor_v2", each once
   PickleRef root = 0;
 

@@ -130,7 +130,7 @@ class Collector {
       for (const PickleRef pair : pairs) {
         const auto& parts = pickle_[pair].items;
         if (parts.size() != 2)
-          return fail(ErrorCode::kBadHeader, "damaged pickle: an OrderedDict of what are no pairs");
+          return fail(ErrorCode::kBadHeader, "damaged pickle: an OrderedDict whose items are not pairs");
         keys_and_values.insert(keys_and_values.end(), parts.begin(), parts.end());
       }
     }
@@ -208,9 +208,8 @@ Status refuse_old_form(std::span<const std::byte> head) {
       std::memcmp(head.data() + 2, kMagic.data(), kMagic.size()) != 0) {
     return {};
   }
-  return fail(
-      make_error(ErrorCode::kUnsupportedFormat, "a .pt file of the form before PyTorch 1.6, which is no zip archive")
-          .with_hint("load it and save it again with torch 1.6 or later"));
+  return fail(make_error(ErrorCode::kUnsupportedFormat, "a .pt file of before PyTorch 1.6, which is not a zip archive")
+                  .with_hint("load it and save it again with torch 1.6 or later"));
 }
 
 Result<PtFile> read(const File& file) {
@@ -220,7 +219,7 @@ Result<PtFile> read(const File& file) {
   MSDUMP_TRY(const size_t entry, find_pickle(zip, archive.folder));
   MSDUMP_CHECK_OK(read_byte_order(zip, archive));
   MSDUMP_TRY(const std::string bytes, zip.read(entry, kMaxPickleBytes));
-  // A place in a compressed pickle is none in the file.
+  // An offset in a compressed pickle is not an offset in the file.
   const auto offset = zip.data_offset(entry);
   MSDUMP_TRY(const Pickle pickle, parse_pickle(std::as_bytes(std::span(bytes)), offset.value_or(0), is_allowed));
   return Collector(pickle, archive).run();

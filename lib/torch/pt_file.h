@@ -10,6 +10,7 @@
 // unsupported_format with the name of the class; nothing of it is ever run. A tensor that cannot be read as it lies
 // (not contiguous, compressed, cut off) has a problem, and the others go on.
 //
+// data.pkl is compared with its CRC-32. The storages are not: their elements are read in pieces and in any order.
 // Limits against hostile input: a pickle of at most 64 MiB, 100,000 tensors, containers nested 64 deep.
 // Source: torch/serialization.py and torch/_utils.py of PyTorch 2; files of torch 2.x in the conformance data.
 #pragma once

@@ -59,7 +59,7 @@ class TensorReader {
     arguments_ = pickle_[call].argument;
     for (int depth = 0; depth < kMaxWrappers; ++depth) {
       const PickleValue& named = pickle_[function];
-      if (named.kind != PickleKind::kGlobal) return fail(malformed("a function that is no name"));
+      if (named.kind != PickleKind::kGlobal) return fail(malformed("a function that is not a name"));
       meaning_ = meaning_of(pickle_.global_of(named));
       const auto arguments = items(arguments_);
       if (meaning_.role == NameRole::kTensor) return {};
@@ -133,7 +133,7 @@ class TensorReader {
       if (given.kind != PickleKind::kGlobal) return fail(malformed("its dtype is not a name"));
       name = pickle_.global_of(given);
       const NameMeaning meaning = meaning_of(name);
-      if (meaning.role != NameRole::kDtype) return fail(malformed("its dtype is none"));
+      if (meaning.role != NameRole::kDtype) return fail(malformed("its dtype is not the name of one"));
       tensor_.dtype = meaning.dtype;
     }
     if (tensor_.dtype == DType::kUndefined) return fail(ErrorCode::kUnsupportedDtype, "unsupported: {}", excerpt(name));

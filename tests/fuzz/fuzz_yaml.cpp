@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(check(*value, size) <= 101, "the depth is limited");
   } else {
     require(!value.error().message.empty(), "an error says something");
-    require(value.error().code == ErrorCode::kUsage, "what is no YAML is told so");
+    require(value.error().code == ErrorCode::kUsage, "text that is not YAML is refused");
   }
   return 0;
 }

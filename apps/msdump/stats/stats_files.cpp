@@ -121,13 +121,18 @@ ExitCode print_statistic_csv(StatsTask& task) {
   const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
   const stats::TextStyle style = style_of(task);
   StatsOutcome outcome(task);
-  bool open = task.session.out.write(stats::header_line(style)).has_value();
-  compute_by_directory(
-      task, directories, outcome, [&](size_t, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
-        if (!open) return;
-        open = task.session.out.write(stats::row_line(style, task.catalogue.index, tensor, statistics)).has_value();
-        if (!open) task.session.context.cancel.cancel();  // the stream remembers why
-      });
+  // The table is the dump's bytes, which must not drive a terminal.
+  const auto write = [&out = task.session.out](const std::string& line) {
+    if (!out.tty()) return out.write(line).has_value();
+    return out.write(escape_for_terminal(std::string_view(line).substr(0, line.rfind('\n'))) + "\n").has_value();
+  };
+  bool open = write(stats::header_line(style));
+  compute_by_directory(task, directories, outcome,
+                       [&](size_t, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
+                         if (!open) return;
+                         open = write(stats::row_line(style, task.catalogue.index, tensor, statistics));
+                         if (!open) task.session.context.cancel.cancel();  // the stream remembers why
+                       });
   return outcome.conclude("");
 }
 

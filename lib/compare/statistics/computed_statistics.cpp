@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "dump/index/host_tensor.h"
-#include "kernels/digest/crc32.h"
+#include "io/zip.h"
 #include "kernels/widen/widen.h"
 #include "stats/compute.h"
 
@@ -59,7 +59,7 @@ Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, cons
       wide.resize(static_cast<size_t>(count) * 4);
       kernels::widen(DType::kBfloat16, slab.data(), count, wide.data());
     }
-    crc = kernels::crc32(crc, widens ? std::span<const std::byte>(wide) : slab);
+    crc = crc32_of(widens ? std::span<const std::byte>(wide) : slab, crc);
     words ^= xor_of(slab);
   }));
   const bool widened = into.dtype == DType::kBfloat16 && (widens || tensor.dtype() == DType::kFloat32);

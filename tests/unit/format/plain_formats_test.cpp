@@ -148,11 +148,3 @@ TEST_CASE("empty plain tensors get the permuted shape") {
   CHECK(plan.policy == PlanPolicy::kConverted);
   CHECK(plan_of(request_for(Format::kNCHW, {2, 0, 3, 3}, Shape{2, 0, 3, 3})).shape == Shape{2, 0, 3, 3});
 }
-
-TEST_CASE("host formats and ND are what a conversion can be asked for") {
-  for (const FormatInfo& format : all_formats()) {
-    const bool host = format.support == Support::kHost && format.name.find('N') != std::string_view::npos;
-    const bool has_four_letters = format.name.size() >= 4 && format.format != Format::kReserved;
-    CHECK(is_conversion_target(format.format) == ((host && has_four_letters) || format.format == Format::kND));
-  }
-}

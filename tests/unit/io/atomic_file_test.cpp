@@ -1,7 +1,10 @@
 #include "io/atomic_file.h"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -90,7 +93,22 @@ TEST_CASE("of a file that the user has named a link stays and what it points to 
   CHECK(scratch.read("another") == "newer");
 }
 
-TEST_CASE("what is no regular file is written into and stays what it is") {
+TEST_CASE("of a file that the user has named a link stays when there is nothing at its end yet") {
+  const ScratchDir scratch;
+  scratch.make_dir("folder");
+  fs::create_symlink("folder/second", scratch.path() / "first");
+  fs::create_symlink("target", scratch.path() / "folder/second");
+  REQUIRE(write_named_file(scratch.file("first"), "new"));
+  CHECK(fs::is_symlink(scratch.path() / "first"));
+  CHECK(fs::is_symlink(scratch.path() / "folder/second"));
+  CHECK(scratch.read("folder/target") == "new");
+  fs::create_symlink("circle", scratch.path() / "circle");
+  CHECK_FALSE(std::ifstream(scratch.file("circle")).good());
+  REQUIRE(write_named_file(scratch.file("circle"), "x"));  // it can only be replaced
+  CHECK(scratch.read("circle") == "x");
+}
+
+TEST_CASE("a file that is not a regular one is written into and stays what it is") {
   const ScratchDir scratch;
   const std::string pipe = scratch.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -192,7 +210,7 @@ TEST_CASE("a write that the system cuts off is an error and leaves nothing") {
   CHECK(names_in(scratch.path()).empty());
 }
 
-TEST_CASE("a full disk is told with a hint and leaves nothing") {
+TEST_CASE("a full disk is an error with a hint for every command, and leaves nothing") {
   const ScratchDir scratch;
   const std::string disk = scratch.make_dir("disk");
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=65536") != 0) {
@@ -205,7 +223,7 @@ TEST_CASE("a full disk is told with a hint and leaves nothing") {
   REQUIRE_FALSE(written);
   CHECK(written.error().code == ErrorCode::kWriteFailed);
   CHECK(written.error().message == "cannot write: No space left on device");
-  CHECK_FALSE(written.error().hint.empty());
+  CHECK(written.error().hint == "free some space, then run again");
   CHECK(left.empty());
 }
 

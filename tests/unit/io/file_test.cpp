@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "as_nobody.h"
+#include "io/read_text.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/scratch_dir.h"
@@ -24,7 +25,7 @@ using test::ScratchDir;
 
 constexpr size_t kHead = size_t{64} << 10;
 
-std::string read_text(const File& file, uint64_t offset, size_t count) {
+std::string bytes_at(const File& file, uint64_t offset, size_t count) {
   std::string text(count, '\0');
   const Status read = file.read_at(offset, std::as_writable_bytes(std::span(text.data(), text.size())));
   REQUIRE(read);
@@ -45,9 +46,9 @@ TEST_CASE("a file is read at any offset inside and across the head that is kept"
   CHECK(file->head().size() == kHead);
   for (const size_t offset : {size_t{0}, size_t{1}, kHead - 5, kHead, 2 * kHead + 3, content.size() - 10}) {
     CAPTURE(offset);
-    CHECK(read_text(*file, offset, 10) == content.substr(offset, 10));
+    CHECK(bytes_at(*file, offset, 10) == content.substr(offset, 10));
   }
-  CHECK(read_text(*file, 0, content.size()) == content);
+  CHECK(bytes_at(*file, 0, content.size()) == content);
   CHECK(file->check_unchanged());
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("a file that shrinks while it is read is an error with both sizes") {
   CHECK(unchanged.error().code == ErrorCode::kChangedWhileReading);
 }
 
-TEST_CASE("a file that grows keeps its size and check_unchanged tells") {
+TEST_CASE("a file that grows keeps its size and check_unchanged reports it") {
   const ScratchDir scratch;
   const std::string path = scratch.write("f", "0123456789");
   const auto file = File::open(path);
@@ -132,7 +133,7 @@ TEST_CASE("a file of an absurd time opens") {
   CHECK(mtime_ns_of(status) == 2'000'000'005);
 }
 
-TEST_CASE("what is no regular file is refused without waiting") {
+TEST_CASE("a file that is not regular is refused without waiting") {
   const ScratchDir scratch;
   const std::string fifo = scratch.file("fifo"), socket_path = scratch.file("s");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -185,7 +186,20 @@ TEST_CASE("a file deleted while open is still read") {
   const auto file = File::open(path);
   REQUIRE(file);
   fs::remove(path);
-  CHECK(read_text(*file, kHead, 100) == content.substr(kHead, 100));
+  CHECK(bytes_at(*file, kHead, 100) == content.substr(kHead, 100));
+}
+
+TEST_CASE("a text is read whole up to its limit, and refused above it") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("text", std::string("seven\0!", 7));
+  CHECK(read_text(path, 7, "a text").value() == std::string("seven\0!", 7));
+  const auto larger = read_text(path, 6, "a text");
+  REQUIRE_FALSE(larger);
+  CHECK(larger.error().code == ErrorCode::kTooLarge);
+  CHECK(larger.error().message == "a text of 7 bytes; at most 6 are read");
+  CHECK(larger.error().path == path);
+  CHECK(read_text(scratch.write("empty", ""), 0, "a text").value().empty());
+  CHECK(read_text(scratch.file("none"), 6, "a text").error().code == ErrorCode::kNotFound);
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ TEST_CASE("block and flow forms of YAML give the same tree of texts") {
   CHECK(read("- \n- {}\n- []\n") == "[~,{},[]]");
 }
 
-TEST_CASE("values of all kinds under one key after the other are told apart") {
+TEST_CASE("values of all kinds under successive keys are distinguished") {
   CHECK(read("a: {b: {c: d}}\ne: [[f], {g: h}]\ni: j\n") == "{a:{b:{c:d}},e:[[f],{g:h}],i:j}");
   CHECK(read("a: {}\nb: []\nc:\nd: x\n") == "{a:{},b:[],c:~,d:x}");
 }
 
-TEST_CASE("what is no YAML is refused with its place") {
+TEST_CASE("text that is not YAML is refused with its place") {
   CHECK(read("a: [1, 2").starts_with("error: line "));
   CHECK(read("a: b\n\tc: d\n").starts_with("error: line 2, column 1: "));
   CHECK(read("a: b\n---\nc: d\n") == "error: line 2, column 1: a second document");

@@ -183,7 +183,7 @@ TEST_CASE("An archive that was cut off inside its end record loses no entry unno
   }
 }
 
-TEST_CASE("What is no zip archive is said to be none") {
+TEST_CASE("A file that is not a zip archive is reported as such") {
   CHECK(refusal("") == ErrorCode::kBadHeader);
   CHECK(refusal("PK") == ErrorCode::kBadHeader);
   CHECK(refusal(std::string(5000, 'x')) == ErrorCode::kBadHeader);

@@ -27,25 +27,4 @@ TEST_CASE("SHA-1 of the examples of FIPS 180 and RFC 3174") {
   CHECK(whole(std::string(1'000'000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
 }
 
-TEST_CASE("SHA-1 in pieces is SHA-1 of the whole") {
-  const std::string text(300, 'x');
-  for (size_t at = 0; at <= text.size(); at += 7) {
-    Sha1 pieces;
-    pieces.update(bytes_of(text).first(at));
-    pieces.update(bytes_of(text).subspan(at));
-    const auto digest = pieces.finish();
-    REQUIRE(digest);
-    CHECK(hex(*digest) == whole(text));
-  }
-}
-
-TEST_CASE("A SHA-1 object that is used up gives an error, not a digest") {
-  Sha1 pieces;
-  REQUIRE(pieces.finish());
-  pieces.update(bytes_of("abc"));
-  const auto again = pieces.finish();
-  REQUIRE_FALSE(again);
-  CHECK(again.error().code == ErrorCode::kUsage);
-}
-
 }  // namespace msdump::kernels

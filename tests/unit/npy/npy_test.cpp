@@ -107,7 +107,7 @@ TEST_CASE("MindSpore's bfloat16 under its three names") {
   }
 }
 
-TEST_CASE("Fortran order is told and bytes behind the elements are ignored") {
+TEST_CASE("Fortran order is reported and bytes after the elements are ignored") {
   CHECK(header_of({.literal = npy_literal("<f4", "(2, 3)", true)}).fortran_order);
   CHECK(header_of({.data = std::string(100, 'x')}).data_bytes == 24);
 }
@@ -124,8 +124,19 @@ TEST_CASE("each fault is an error of one line") {
 TEST_CASE("faults of the container") {
   CHECK(error_of(NpyFault::kMagicOnly).code == ErrorCode::kTruncated);
   CHECK(error_of(NpyFault::kBadMagic).message == "not an .npy file: it does not begin with \\x93NUMPY");
-  CHECK(error_of(NpyFault::kVersionZero).message == "npy version 0 is not known");
-  CHECK(error_of(NpyFault::kVersionFour).message == "npy version 4 is not known");
+  CHECK(error_of(NpyFault::kVersionZero).message == "npy version 0.0 is not known");
+  CHECK(error_of(NpyFault::kVersionFour).message == "npy version 4.0 is not known");
+  for (const int major : {1, 2, 3}) {
+    NpySpec spec;
+    spec.major = major;
+    std::string content = build_npy(spec);
+    content[7] = 1;
+    const auto header = read(content);
+    REQUIRE_FALSE(header);
+    CHECK(header.error().code == ErrorCode::kBadNpy);
+    CHECK(header.error().message == fmt::format("npy version {}.1 is not known", major));
+    CHECK(header.error().offset == 6U);
+  }
   const Error past = error_of(NpyFault::kHeaderPastEnd);
   CHECK(past.code == ErrorCode::kTruncated);
   CHECK(past.message == "header of 374 bytes announced, 142 present");
@@ -143,7 +154,7 @@ TEST_CASE("faults of the header name the column") {
   CHECK(error_of(NpyFault::kKeyUnknown).message.ends_with("unexpected key 'extra'"));
   CHECK(error_of(NpyFault::kKeyWithLineFeed).message ==
         "npy header, column 112: unexpected key 'a\\n\\x1b[31m" + std::string(53, 'b') + "...'");
-  CHECK(error_of(NpyFault::kTextBehind).message.ends_with("text behind the closing brace"));
+  CHECK(error_of(NpyFault::kTextBehind).message.ends_with("text after the closing brace"));
   CHECK(error_of(NpyFault::kShapeIsNumber).message.ends_with("expected ',' after the only dimension"));
   CHECK(error_of(NpyFault::kShapeIsList).message.ends_with("expected '('"));
   CHECK(error_of(NpyFault::kDimNegative).message.ends_with("expected a dimension"));
@@ -162,7 +173,7 @@ TEST_CASE("sizes are checked before they are believed") {
   CHECK(error_of(NpyFault::kDataMissing).message == "needs 24 bytes of data, 0 present");
 }
 
-TEST_CASE("dtypes that are no numbers are not supported") {
+TEST_CASE("dtypes other than numbers are not supported") {
   for (const NpyFault fault : {NpyFault::kDescrStructured, NpyFault::kDescrObject, NpyFault::kDescrString,
                                NpyFault::kDescrUnicode, NpyFault::kDescrLongDouble, NpyFault::kDescrEmpty}) {
     CAPTURE(name_of(fault));

@@ -56,7 +56,7 @@ TEST_CASE("a line of the greatest length is read") {
   CHECK(lines_of(line) == Lines{"1@0:1048576 bytes+"});
 }
 
-TEST_CASE("a longer line is one error and reading goes on behind it") {
+TEST_CASE("a longer line is one error and reading goes on after it") {
   const std::string what = "line 2 is longer than 1048576 bytes @2";
   for (const size_t length : {kMaxLine + 1, kMaxLine + 2, kMaxLine + 3, 2 * kMaxLine + 4, 3 * kMaxLine}) {
     const std::string line(length, 'x');

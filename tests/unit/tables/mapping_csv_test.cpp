@@ -54,7 +54,7 @@ TEST_CASE("a name is found with its suffix and without it") {
   CHECK_FALSE(resolve_name(*mapping, ".npy"));
 }
 
-TEST_CASE("everything behind the first comma is the real name") {
+TEST_CASE("everything after the first comma is the real name") {
   const auto mapping = read("1,a,b\n");
   REQUIRE(mapping);
   CHECK(resolve_name(*mapping, "1") == "a,b");
@@ -91,7 +91,17 @@ TEST_CASE("a table larger than any is refused before it is read") {
   const auto mapping = read_mapping_csv(*file);
   REQUIRE_FALSE(mapping);
   CHECK(mapping.error().code == ErrorCode::kTooLarge);
-  CHECK(mapping.error().message == "a mapping.csv of 1099511627776 bytes");
+  CHECK(mapping.error().message == "a mapping.csv of 1099511627776 bytes; at most 67108864 are read");
+}
+
+TEST_CASE("a table of very many short names is refused instead of taking thirty times its size") {
+  std::string text;
+  for (int i = 0; i < 500'000; ++i) text += std::to_string(i) + ",a\n";
+  CHECK(read(text).value().size() == 500'000);
+  const auto mapping = read(text + "b,a\n");
+  REQUIRE_FALSE(mapping);
+  CHECK(mapping.error().code == ErrorCode::kTooLarge);
+  CHECK(mapping.error().message == "a mapping.csv of more than 500000 names");
 }
 
 TEST_CASE("a table is written sorted and read back") {

@@ -207,9 +207,9 @@ TEST_CASE("a shape that a spreadsheet made a negative number is taken back only 
   CHECK(row.shape == Shape{4096});
   CHECK(row.values == Strings{"1.00008", "0.999916", "1", "63.9995"});
   CHECK(only_row(header + front + "16384,float32,-4096,1,2,3,4,\n").trailing_comma);
-  CHECK(reason(front + "2400,float32,-2300,1,2,3,4", header) == "line 2: '-2300' is no shape");
-  CHECK(reason(front + "16384,float32,4096,1,2,3,4", header) == "line 2: '4096' is no shape");
-  CHECK(reason(front + "16384,string,-4096,1,2,3,4", header) == "line 2: '-4096' is no shape");
+  CHECK(reason(front + "2400,float32,-2300,1,2,3,4", header) == "line 2: '-2300' is not a shape");
+  CHECK(reason(front + "16384,float32,4096,1,2,3,4", header) == "line 2: '4096' is not a shape");
+  CHECK(reason(front + "16384,string,-4096,1,2,3,4", header) == "line 2: '-4096' is not a shape");
 }
 
 TEST_CASE("the rows of msprobe have a format and their own shapes") {
@@ -227,7 +227,7 @@ TEST_CASE("the rows of msprobe have a format and their own shapes") {
   CHECK(table.rows[0].values == Strings{"1.99999", "0"});
   CHECK(table.rows[1].shape.empty());
   CHECK(table.rows[2].shape == Shape{3});
-  CHECK(reason("Add,a,1,2,3,Output,0,640000,FLOAT,NHWC,4x,1,0", kMsprobe) == "line 2: '4x' is no shape");
+  CHECK(reason("Add,a,1,2,3,Output,0,640000,FLOAT,NHWC,4x,1,0", kMsprobe) == "line 2: '4x' is not a shape");
 }
 
 TEST_CASE("a bad row says what is wrong with it") {
@@ -235,16 +235,16 @@ TEST_CASE("a bad row says what is wrong with it") {
   CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3)\",6,1") == "line 2: 3 values expected, 2 found");
   CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3)\",6,1,9,1,") == "line 2: 3 values expected, more found");
   CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3)\",6,1,9,,5") == "line 2: 3 values expected, more found");
-  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2;3)\"" + values) == "line 2: '(2;3)' is no shape");
-  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3]\"" + values) == "line 2: '(2,3]' is no shape");
-  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,)\"" + values) == "line 2: '(2,)' is no shape");
+  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2;3)\"" + values) == "line 2: '(2;3)' is not a shape");
+  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3]\"" + values) == "line 2: '(2,3]' is not a shape");
+  CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,)\"" + values) == "line 2: '(2,)' is not a shape");
   CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(9223372036854775808)\"" + values) ==
-        "line 2: '(9223372036854775808)' is no shape");
+        "line 2: '(9223372036854775808)' is not a shape");
   CHECK(reason("Add,a,0,0,1,both,0,24,float32,\"(2,3)\"" + values) == "line 2: expected input or output, found 'both'");
   CHECK(reason("Add,a,x,0,1,input,0,24,float32,\"(2,3)\"" + values) ==
-        "line 2: task id, stream id or time stamp is no number");
-  CHECK(reason("Add,a,0,0,1,input,,24,float32,\"(2,3)\"" + values) == "line 2: slot or data size is no number");
-  CHECK(reason("Add,a,0,0,1,input,0,-4,float32,\"(2,3)\"" + values) == "line 2: slot or data size is no number");
+        "line 2: task id, stream id or time stamp is not a number");
+  CHECK(reason("Add,a,0,0,1,input,,24,float32,\"(2,3)\"" + values) == "line 2: slot or data size is not a number");
+  CHECK(reason("Add,a,0,0,1,input,0,-4,float32,\"(2,3)\"" + values) == "line 2: slot or data size is not a number");
   CHECK(reason("Add,0,0,1,input,0,24,float32,\"(2,3)\"" + values) == "line 2: a field is missing before the shape");
   CHECK(reason(",a,0,0,1,input,0,24,float32,\"(2,3)\"" + values) == "line 2: op type or op name is empty");
   CHECK(reason("Add,a,0,0,1,input,0,24,,\"(2,3)\"" + values) == "line 2: the data type is empty");
@@ -257,7 +257,7 @@ TEST_CASE("shapes have at most 64 dimensions") {
   for (int i = 1; i < 64; ++i) dims += ",1";
   const std::string front = "Add,a,0,0,1,input,0,4,float32,\"(";
   CHECK(only_row(kDefault + front + dims + ")\",1,1,1,\n").shape.size() == 64);
-  CHECK(reason(front + dims + ",1)\",1,1,1,").find("is no shape") != std::string::npos);
+  CHECK(reason(front + dims + ",1)\",1,1,1,").find("is not a shape") != std::string::npos);
 }
 
 TEST_CASE("a bad row costs only itself") {
@@ -272,7 +272,7 @@ TEST_CASE("a bad row costs only itself") {
   CHECK(table.rows[1].offset == kDefault.size() + kRow.size() + 5 + too_long.size());
 }
 
-TEST_CASE("a cut last line is told from a missing line end") {
+TEST_CASE("a cut last line is distinguished from a missing line end") {
   const std::string before = kDefault + kRow + "\n";
   for (size_t length = 1; length < kRow.size(); ++length) {
     const Table table = read(before + kRow.substr(0, length));
@@ -285,7 +285,7 @@ TEST_CASE("a cut last line is told from a missing line end") {
   CHECK(read(before + kRow + "\r").errors.empty());
 }
 
-TEST_CASE("the header of an appended run reads the rows behind it") {
+TEST_CASE("the header of an appended run applies to the rows after it") {
   const std::string other = kFields + ",MD5\n";
   const Table table = read(kDefault + kRow + "\n" + other + "Mul,b,0,0,1,output,0,4,float32,\"[]\",0123,\n" + kDefault);
   CHECK(table.errors.empty());

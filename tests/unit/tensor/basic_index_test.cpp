@@ -91,15 +91,15 @@ TEST_CASE("what contradicts the shape is said with it") {
   CHECK(error_of("0", {0}) == "index 0 is out of bounds for axis 0 of the shape (0)");
 }
 
-TEST_CASE("what is no index is refused, not guessed") {
-  CHECK(error_of("x", {2}) == "'x' is no index");
-  CHECK(error_of("1.5", {2}) == "'1.5' is no index");
-  CHECK(error_of("", {2}) == "'' is no index");
-  CHECK(error_of("0,,0", {2, 2, 2}) == "'' is no index");
-  CHECK(error_of("::0", {2}) == "'::0' is no slice: its step is 0");
-  CHECK(error_of("1:2:3:4", {2}) == "'1:2:3:4' is no slice: it has more than three parts");
+TEST_CASE("text that is not an index is refused, not guessed") {
+  CHECK(error_of("x", {2}) == "'x' is not an index");
+  CHECK(error_of("1.5", {2}) == "'1.5' is not an index");
+  CHECK(error_of("", {2}) == "'' is not an index");
+  CHECK(error_of("0,,0", {2, 2, 2}) == "'' is not an index");
+  CHECK(error_of("::0", {2}) == "'::0' is not a slice: its step is 0");
+  CHECK(error_of("1:2:3:4", {2}) == "'1:2:3:4' is not a slice: it has more than three parts");
   CHECK(error_of("...,...", {2}) == "'...,...' has two ellipses");
-  CHECK(error_of("--1", {2}) == "'--1' is no index");
+  CHECK(error_of("--1", {2}) == "'--1' is not an index");
 }
 
 TEST_CASE("an array without elements has parts without elements") {
@@ -110,7 +110,7 @@ TEST_CASE("an array without elements has parts without elements") {
   CHECK(part("0", {int64_t{1} << 40, int64_t{1} << 40, 0}).shape == Shape{int64_t{1} << 40, 0});
 }
 
-TEST_CASE("an index is told from a path") {
+TEST_CASE("an index is distinguished from a path") {
   for (const char* text : {"0", "-1", ":", "...", "0,:,2:5", "[1, 2]", "::2"}) CHECK(looks_like_index(text));
   for (const char* text : {"", "x.npy", ".", "..", "-", "--json", "0/1", "dump"}) {
     INFO(text);

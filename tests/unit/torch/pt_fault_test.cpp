@@ -60,7 +60,7 @@ const std::map<PtFault, std::string> kMessages = {
     {kStackGlobalOsSystem, "unsupported: os.system"},
     {kNoDataPickle, "a zip archive without data.pkl among its 4 entries: not a .pt file"},
     {kTorchScript, "a TorchScript archive: it holds a program, not tensors"},
-    {kOldForm, "a .pt file of the form before PyTorch 1.6, which is no zip archive"},
+    {kOldForm, "a .pt file of before PyTorch 1.6, which is not a zip archive"},
     {kOneTransposed, "the elements are not contiguous: shape 2x3, strides 1x2"},
     {kOneStorageTooSmall, "storage '1': 24 bytes needed, 20 present"},
     {kOneStorageUnknown, "unsupported: torch.QUInt4x2Storage"},
@@ -92,7 +92,7 @@ void check_one(PtFault fault, const PtFile& found, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("Every fault of a .pt file is told, and costs no other tensor") {
+TEST_CASE("Every fault of a .pt file is reported, and costs no other tensor") {
   const ScratchDir scratch;
   for (const PtFault fault : all_pt_faults()) {
     if (fault == kNone) continue;

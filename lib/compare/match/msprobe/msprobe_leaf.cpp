@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "io/zip.h"
 
 namespace msdump {
 namespace {
@@ -24,15 +26,6 @@ constexpr std::array<Section, 5> kSections{{{"input_args", ".input", MsprobeStat
                                             {"parameters", ".parameters", MsprobeState::kParameters},
                                             {"output", ".output", MsprobeState::kOutput}}};
 constexpr std::array<std::string_view, 4> kStatistics{"Max", "Min", "Mean", "Norm"};
-
-std::string crc32_of(std::string_view text) {
-  uint32_t crc = ~uint32_t{0};
-  for (const char c : text) {
-    crc ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB8'8320U : 0);
-  }
-  return fmt::format("{:08x}", ~crc);
-}
 
 // Of the truth that Python sees in a value.
 bool is_true(const JsonValue* value) {
@@ -182,7 +175,10 @@ class LeafReader {
     } else {
       plain_value(value, item);
     }
-    if (!item.checksum) item.checksum = crc32_of(value.find("value") == nullptr ? "" : str_of(*value.find("value")));
+    if (!item.checksum) {
+      const std::string text = value.find("value") == nullptr ? "" : str_of(*value.find("value"));
+      item.checksum = fmt::format("{:08x}", crc32_of(std::as_bytes(std::span(text))));
+    }
     return item;
   }
 

@@ -1,14 +1,14 @@
-#include "kernels/digest/crc32.h"
+#include "io/zip.h"
 
 #include <string>
 #include <string_view>
 
 #include "support/catch.h"
 
-namespace msdump::kernels {
+namespace msdump {
 namespace {
 
-uint32_t whole(std::string_view text) { return crc32(0, std::as_bytes(std::span(text))); }
+uint32_t whole(std::string_view text) { return crc32_of(std::as_bytes(std::span(text))); }
 
 // One bit a step.
 uint32_t slowly(std::string_view text) {
@@ -36,8 +36,8 @@ TEST_CASE("CRC-32 in pieces of any length is CRC-32 of the whole, one bit a step
     CHECK(whole(part) == slowly(part));
     const size_t cut = length / 3;
     const uint32_t first = whole(part.substr(0, cut));
-    CHECK(crc32(first, std::as_bytes(std::span(part.substr(cut)))) == slowly(part));
+    CHECK(crc32_of(std::as_bytes(std::span(part.substr(cut))), first) == slowly(part));
   }
 }
 
-}  // namespace msdump::kernels
+}  // namespace msdump

@@ -1,0 +1,17 @@
+// A whole text from a file, up to a limit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "io/file.h"
+
+namespace msdump {
+
+// too_large if the file has more than `limit` bytes. `what` is its name in that message: "a mapping.csv".
+Result<std::string> read_text(const File& file, uint64_t limit, std::string_view what);
+Result<std::string> read_text(const std::string& path, uint64_t limit, std::string_view what);
+
+}  // namespace msdump
