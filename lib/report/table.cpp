@@ -11,7 +11,8 @@ namespace msdump::report {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr size_t kNarrowestName = 28;  // a name that is cut in the middle keeps so much
+constexpr size_t kNarrowestName = 28;  // a name that is cut in the middle keeps so much,
+constexpr size_t kShortestName = 20;   // or this, where the last column has no room otherwise
 constexpr size_t kNarrowestLast = 24;  // and the last column, which is cut at its end
 
 struct Cell {
@@ -173,17 +174,22 @@ class TableSink : public RowSink {
   void shrink_names() {
     shrunk_.assign(widths_.size(), false);
     if (max_width_ == 0) return;
-    size_t all = kGap.size() * (widths_.size() - 1);
-    for (const size_t width : widths_) all += width;
-    while (all > max_width_) {
+    shrink_to(kNarrowestName, widths_.back());
+    shrink_to(kShortestName, std::min(widths_.back(), kNarrowestLast));
+  }
+
+  // Narrows names down to `shortest` until the line fits with `last` columns for its last cell.
+  void shrink_to(size_t shortest, size_t last) {
+    size_t all = kGap.size() * (widths_.size() - 1) + last;
+    for (size_t i = 0; i + 1 < widths_.size(); ++i) all += widths_[i];
+    for (; all > max_width_; --all) {
       size_t widest = widths_.size();
       for (size_t i = 0; i + 1 < widths_.size(); ++i) {
-        const bool can = !right_[i] && widths_[i] > kNarrowestName;
+        const bool can = !right_[i] && widths_[i] > shortest;
         if (can && (widest == widths_.size() || widths_[i] > widths_[widest])) widest = i;
       }
       if (widest == widths_.size()) return;
       --widths_[widest];
-      --all;
       shrunk_[widest] = true;
     }
   }

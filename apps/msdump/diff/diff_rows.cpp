@@ -159,7 +159,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"op_name", "op name"},
                                  {"io", "tensor", tensor_cell},
                                  {"slot", ""},
-                                 {"a.dtype", "dtype", dtypes_cell}});
+                                 {"a.dtype", "dtype", dtypes_cell, report::kDropStep}});
   for (const report::Column& column : identity_columns()) {
     if (column.key != "dtype") columns.push_back({"a." + column.key, ""});
   }
@@ -168,7 +168,8 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     const std::string key = "metrics." + std::string(metric.name);
     const bool shown = metric.name == "relative_l2" || metric.name == "max_abs";
     columns.push_back({key, shown ? std::string(metric.name) : std::string(),
-                       [key](const report::Row& row) { return number_at(row, key.c_str()); }});
+                       [key](const report::Row& row) { return number_at(row, key.c_str()); },
+                       metric.name == "max_abs" ? report::kDropStep : uint8_t{0}});
   }
   columns.insert(columns.end(), {{"worst.index", ""},
                                  {"worst.a", ""},

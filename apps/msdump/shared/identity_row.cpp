@@ -35,10 +35,14 @@ report::Object identity_object(const DumpIndex& index, const TensorRecord& tenso
 }
 
 std::vector<report::Column> identity_columns() {
-  return {{"path", ""},           number_column("rank"), number_column("graph"), number_column("step"),
-          {"op_name", "op name"}, op_type_column(),      {"io", "io"},           {"slot", "slot"},
-          {"occurrence", ""},     {"task_id", ""},       {"stream_id", ""},      {"timestamp", ""},
-          {"dtype", "dtype"},     {"format", "format"},  {"shape", "shape"},     {"bytes", "bytes"}};
+  return {{"path", ""},           number_column("rank"),
+          number_column("graph"), number_column("step"),
+          {"op_name", "op name"}, op_type_column(),
+          {"io", "io"},           {"slot", "slot"},
+          {"occurrence", ""},     {"task_id", ""},
+          {"stream_id", ""},      {"timestamp", ""},
+          {"dtype", "dtype"},     {"format", "format", {}, report::kDropStep},
+          {"shape", "shape"},     {"bytes", "bytes"}};
 }
 
 }  // namespace msdump::cli

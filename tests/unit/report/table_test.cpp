@@ -58,7 +58,7 @@ TEST_CASE("table: in a line that is too wide long names lose their middle, so th
         "name                                            count\n"
         "Default/network…bone-Net/fc1-Dense/MatMul-op20  max 159 > 30\n"
         "算子Default/net…bone-Net/fc1-Dense/MatMul-op20  x\n");
-  CHECK(table({row_of(name, 3)}, {}, 20) == "name               …\nDefault/n…-Dense/Ma…\n");
+  CHECK(table({row_of(name, 3)}, {}, 20) == "name               …\nDefaul…e/MatMul-op2…\n");
 }
 
 TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first, then by their order of dropping") {
@@ -76,6 +76,15 @@ TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first
   CHECK(table({row}, columns, 30) == "rank  line       message\n   0  net.py:12  is NaN\n");
   CHECK(table({row}, columns, 20) == "line       message\nnet.py:12  is NaN\n");
   CHECK(table({row}, columns, 16) == "line       mess…\nnet.py:12  is N…\n");  // the line and the message stay
+}
+
+TEST_CASE("table: names give way further where the last column, the message, would have no room") {
+  const std::string name(40, 'n'), message(60, 'm');
+  Row row;
+  row.add("kind", "a kind of finding").add("name", name).add("message", message);
+  const std::string text = table({row}, {{"kind", "kind"}, {"name", "name"}, {"message", "message"}}, 66);
+  const std::string cut = "nnnnnn…nnnnnnnnnnnnnn";  // 21 columns: 66 - 17 - 24 and two gaps
+  CHECK(text.substr(text.find('\n') + 1) == "a kind of finding  " + cut + "  " + std::string(23, 'm') + "…\n");
 }
 
 TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", "name"}}).empty()); }
