@@ -40,6 +40,7 @@ class HashSlots {
   [[nodiscard]] uint32_t find(uint64_t hash, const Same& same) const {
     return slots_[find_slot(hash, same)].index;
   }
+  [[nodiscard]] uint64_t memory() const { return slots_.capacity() * sizeof(Slot); }
   void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[place_of(hash)]); }
 
  private:

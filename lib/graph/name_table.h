@@ -1,5 +1,5 @@
 // Names as keys: '/', '\', '.' and blanks count as '_', and the name of an operator is its scope, its leaf and perhaps
-// another number, one behind the other. A million of them on each side of a join, so that nothing here allocates by
+// another number, concatenated. A join has a million of them on each side, so nothing here allocates for each
 // name.
 #pragma once
 
@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/hash_slots.h"
 #include "graph/op_graph.h"
@@ -38,23 +36,5 @@ class NormalName {
 // Is `normal`, which is normalised, the name `written`?
 [[nodiscard]] bool is_name(std::string_view normal, std::string_view written);
 [[nodiscard]] bool same_name(std::string_view written, std::string_view other);
-
-// Values by hash; several may share one. Built once, then read.
-class HashIndex {
- public:
-  struct Entry {
-    uint64_t hash;
-    uint32_t value;
-  };
-  void reserve(size_t count) { entries_.reserve(count); }
-  void add(uint64_t hash, uint32_t value) { entries_.push_back({hash, value}); }
-  void close();  // sorts: by hash, then value
-  [[nodiscard]] std::pair<const Entry*, const Entry*> equal(uint64_t hash) const;
-
- private:
-  unsigned shift_ = 63;  // what is left of a hash is a bucket
-  std::vector<Entry> entries_;
-  std::vector<uint32_t> buckets_;  // where their entries begin; one more
-};
 
 }  // namespace msdump

@@ -22,9 +22,9 @@ OpGraph::OpGraph(std::vector<Origin> origins) : origins_(std::move(origins)) {
 }
 
 uint32_t OpGraph::origin_index(OpId op) const {
-  const auto behind = std::upper_bound(origins_.begin(), origins_.end(), op,
-                                       [](OpId id, const Origin& origin) { return id < origin.first_operator; });
-  return static_cast<uint32_t>(behind - origins_.begin()) - 1;
+  const auto next = std::upper_bound(origins_.begin(), origins_.end(), op,
+                                     [](OpId id, const Origin& origin) { return id < origin.first_operator; });
+  return static_cast<uint32_t>(next - origins_.begin()) - 1;
 }
 
 const IrNode& OpGraph::node(OpId op) const {

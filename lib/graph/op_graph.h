@@ -1,4 +1,4 @@
-// OpGraph: the operators of a run, whatever told about them: the IR of every graph of every process (text or protobuf),
+// OpGraph: the operators of a run, from any source: the IR of every graph of every process (text or protobuf),
 // or msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
 //
 // An operator is a node of an IrGraph; here are the graphs, where each came from, and what only all graphs of a process
@@ -21,7 +21,7 @@ enum class OriginKind : uint8_t { kIrText, kIrProtobuf, kStackJson };
 
 // Where a graph was found decides which numbers its operators have.
 enum class OriginPlace : uint8_t {
-  kDump,   // graphs/ms_output_trace_code_graph_G, written by the dump before MindSpore 2.7 numbers operators anew
+  kDump,   // graphs/ms_output_trace_code_graph_G, written by the dump before MindSpore 2.7 renumbers operators
   kSaved,  // of save_graphs after that, or any other file
 };
 

@@ -1,5 +1,7 @@
 #include "graph/op_name.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace msdump {
@@ -12,11 +14,7 @@ size_t digits_end(std::string_view text, size_t at) {
 
 }  // namespace
 
-void normalise_op_name(std::string& name) {
-  for (char& c : name) {
-    if (c == '/' || c == '\\' || c == '.' || c == ' ') c = '_';
-  }
-}
+void normalise_op_name(std::string& name) { std::transform(name.begin(), name.end(), name.begin(), normal_char); }
 
 std::string normalised_op_name(std::string_view name) {
   std::string result(name);

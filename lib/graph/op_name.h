@@ -16,6 +16,7 @@
 namespace msdump {
 
 // As file names have it: '/', '\', '.' and blanks become '_'.
+[[nodiscard]] constexpr char normal_char(char c) { return c == '/' || c == '\\' || c == '.' || c == ' ' ? '_' : c; }
 void normalise_op_name(std::string& name);
 [[nodiscard]] std::string normalised_op_name(std::string_view name);
 
@@ -30,7 +31,7 @@ struct NumberedName {
 [[nodiscard]] std::optional<NumberedName> split_number(std::string_view name);
 
 // Ends of all "-op<digits>[_<digits>]" in a name, that a further character of a name may follow but no digit: where
-// names that were put one behind the other (fused operators) may be cut.
+// concatenated names (fused operators) may be split.
 [[nodiscard]] std::vector<size_t> number_ends(std::string_view name);
 
 }  // namespace msdump

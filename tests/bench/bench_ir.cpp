@@ -23,12 +23,6 @@ struct Reading {
 
 Reading whole_graph() { return {"whole graph", {}}; }
 
-Reading all_attributes() {
-  Reading reading = {"with all attributes", {}};
-  reading.options.all_attributes = true;
-  return reading;
-}
-
 Reading one_line(std::string script, int line) {
   Reading reading = {fmt::format("{}:{}", script, line), {}};
   reading.options.needle = {std::move(script), [line](std::string_view behind) { return is_line(behind, line); }};
@@ -86,7 +80,6 @@ int main(int argc, char** argv) {
   const uint64_t size = std::filesystem::file_size(path);
   fmt::print("{}: {:.0f} MB\n", path, static_cast<double>(size) / 1e6);
   measure(path, whole_graph(), options.runs);
-  measure(path, all_attributes(), options.runs);
   measure_command("cat", {"cat", path}, size, options.runs);
   // A script that every operator names, a line that none names, and a script that is not there.
   measure(path, one_line("llama.py", 221), options.runs);

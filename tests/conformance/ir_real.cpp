@@ -11,6 +11,7 @@
 #include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/csv_rows.h"
+#include "support/operand_text.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"
 
@@ -153,7 +154,7 @@ Texts told(const IrGraph& ir) {
   for (const IrNode& node : ir.nodes) {
     std::string text =
         fmt::format("{} {} {} {}", ir.node_name(node), ir.text(node.op), ir.full_name(node), ir.text(node.attributes));
-    for (const IrOperand& operand : ir.operands_of(node)) text += " " + ir.describe(node, operand);
+    for (const IrOperand& operand : ir.operands_of(node)) text += " " + test::operand_text(ir, node, operand);
     for (const Signature signature : {node.host, node.device}) {
       for (const uint32_t type : ir.inputs(signature)) text.append(" ").append(ir.types[type].text);
       text += " ->";
@@ -173,10 +174,8 @@ TEST_CASE("real IR text that was wrapped says the same") {
   size_t files = 0;
   for (const fs::path& path : ir_files(*corpus)) {
     if (is_no_ir(path)) continue;
-    IrTextOptions options;
-    options.all_attributes = true;
-    const auto ir = read(path, options);
-    const auto same = read(scratch.write("wrapped.ir", wrapped(read_bytes(path))), options);
+    const auto ir = read(path);
+    const auto same = read(scratch.write("wrapped.ir", wrapped(read_bytes(path))));
     INFO(path);
     REQUIRE(ir);
     REQUIRE(same);
@@ -196,10 +195,8 @@ TEST_CASE("every operator of every real IR text is read and what is no IR is nam
   if (!corpus) return;
   size_t files = 0, others = 0, nodes = 0, operands = 0, unresolved = 0;
   Texts differences;
-  IrTextOptions options;
-  options.all_attributes = true;
   for (const fs::path& path : ir_files(*corpus)) {
-    const auto ir = read(path, options);
+    const auto ir = read(path);
     if (is_no_ir(path)) {
       const auto file = File::open(path.string());
       const auto head = file->head();

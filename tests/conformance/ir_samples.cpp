@@ -1,5 +1,5 @@
 // Every IR text of corpus/ir, 0.5 to 2.6, whole and excerpts, against what it was found to say (NAME.expected.json):
-// operators, operands, types, attributes, names, source lines.
+// operators, operands, types, names, source lines.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -8,9 +8,9 @@
 #include <rapidjson/document.h>
 
 #include "ir/model/scan.h"
-#include "ir/text/attributes.h"
 #include "ir/text/ir_text.h"
 #include "support/catch.h"
+#include "support/operand_text.h"
 #include "support/paths.h"
 #include "support/scratch_dir.h"
 
@@ -73,17 +73,13 @@ std::string describe(const SourceFrame& frame) {
   constexpr std::string_view kKinds[] = {"self", "forward", "candidate"};
   std::string text = fmt::format("{}:{}", frame.file, frame.line);
   if (frame.end_line != frame.line) text += fmt::format("-{}", frame.end_line);
-  if (frame.column >= 0) text += fmt::format(" {}~{}", frame.column, frame.end_column);
-  return fmt::format("{} {} {}{}", text, kKinds[static_cast<size_t>(frame.kind)], frame.shared ? "shared " : "",
-                     frame.code);
+  return fmt::format("{} {} {}", text, kKinds[static_cast<size_t>(frame.kind)], frame.code);
 }
 
 std::string describe(const Json& frame) {
   std::string text = fmt::format("{}:{}", text_of(frame["file"]), frame["line"].GetInt());
   if (frame.HasMember("end_line")) text += fmt::format("-{}", frame["end_line"].GetInt());
-  if (frame.HasMember("cols")) text += fmt::format(" {}~{}", frame["cols"][0].GetInt(), frame["cols"][1].GetInt());
-  return fmt::format("{} {} {}{}", text, text_of(frame["kind"]), frame.HasMember("shared") ? "shared " : "",
-                     text_of(frame["code"]));
+  return fmt::format("{} {} {}", text, text_of(frame["kind"]), text_of(frame["code"]));
 }
 
 // The sample has them in the order of the file; which is outermost first from 2.0.
@@ -96,24 +92,6 @@ void check_stack(const IrGraph& ir, const IrNode& node, bool outermost_first, co
   differences.check(where + " source", found, wanted);
 }
 
-void check_attributes(const IrGraph& ir, const IrNode& node, const std::string& where, const Json& expected,
-                      Differences& differences) {
-  std::vector<IrAttribute> attributes;
-  parse_attributes(ir.text(node.attributes), attributes);
-  Texts found, wanted;
-  for (const IrAttribute& attribute : attributes) {
-    found.push_back(fmt::format("{}/{}={}", attribute.group, attribute.key, attribute.value));
-  }
-  if (expected.HasMember("attrs")) {
-    for (const auto& group : expected["attrs"].GetObject()) {
-      for (const auto& item : group.value.GetObject()) {
-        wanted.push_back(fmt::format("{}/{}={}", text_of(group.name), text_of(item.name), text_of(item.value)));
-      }
-    }
-  }
-  differences.check(where + " attrs", found, wanted);
-}
-
 void check_node(const IrGraph& ir, const IrNode& node, bool outermost_first, const Json& expected,
                 Differences& differences) {
   const std::string where = fmt::format("line {} {}", node.line, ir.node_name(node));
@@ -124,12 +102,11 @@ void check_node(const IrGraph& ir, const IrNode& node, bool outermost_first, con
   differences.check(where, ir.full_name(node), expected, "fullname");
   if (!expected.HasMember("fullname")) differences.check(where, std::string(ir.scope(node)), expected, "scope");
   Texts operands;
-  for (const IrOperand& operand : ir.operands_of(node)) operands.push_back(ir.describe(node, operand));
+  for (const IrOperand& operand : ir.operands_of(node)) operands.push_back(operand_text(ir, node, operand));
   differences.check(where + " inputs", operands, texts_of(expected["inputs"]));
   check_types(ir, node.host, where, expected, "host_in", "host_out", differences);
   check_types(ir, node.device, where, expected, "dev_in", "dev_out", differences);
   check_stack(ir, node, outermost_first, where, expected["source"], differences);
-  check_attributes(ir, node, where, expected, differences);
 }
 
 void check_parameters(const IrGraph& ir, const Json& expected, Differences& differences) {
@@ -137,15 +114,15 @@ void check_parameters(const IrGraph& ir, const Json& expected, Differences& diff
   const auto type_text = [&](uint32_t type) { return type == kNoIndex ? "" : ir.types[type].text; };
   for (const IrParameter& parameter : ir.parameters) {
     if (parameter.graph != kNoIndex) continue;
-    found.push_back(fmt::format("{} {} {} {} {} {}", ir.text(parameter.text), type_text(parameter.host),
+    found.push_back(fmt::format("{} {} {} {} {}", ir.text(parameter.text), type_text(parameter.host),
                                 type_text(parameter.device), parameter.is_weight.value_or(false),
-                                ir.text(parameter.symbolic_shape), parameter.has_default));
+                                parameter.has_default));
   }
   for (const Json& parameter : expected.GetArray()) {
     const auto text = [&](const char* key) { return parameter.HasMember(key) ? text_of(parameter[key]) : ""; };
     const auto flag = [&](const char* key) { return parameter.HasMember(key) && parameter[key].GetBool(); };
-    wanted.push_back(fmt::format("{} {} {} {} {} {}", text("name"), text("host"), text("dev"), flag("is_weight"),
-                                 text("symbolic"), flag("has_default")));
+    wanted.push_back(
+        fmt::format("{} {} {} {} {}", text("name"), text("host"), text("dev"), flag("is_weight"), flag("has_default")));
   }
   differences.check("params", found, wanted);
 }
@@ -192,8 +169,8 @@ Texts told(const IrGraph& ir) {
   for (const IrNode& node : ir.nodes) {
     std::string text = fmt::format("{} {} {} {} {} {}", ir.graph_name(node), ir.node_name(node), ir.text(node.op),
                                    ir.full_name(node), ir.scope(node), ir.text(node.attributes));
-    for (const IrOperand& operand : ir.operands_of(node)) text += " " + ir.describe(node, operand);
-    for (const Signature signature : {node.host, node.device, node.objects}) {
+    for (const IrOperand& operand : ir.operands_of(node)) text += " " + operand_text(ir, node, operand);
+    for (const Signature signature : {node.host, node.device}) {
       text += fmt::format(" : {} -> {}", fmt::join(type_texts(ir, ir.inputs(signature)), ","),
                           fmt::join(type_texts(ir, ir.outputs(signature)), ","));
     }
@@ -219,9 +196,7 @@ TEST_CASE("every IR sample says what it was found to say") {
     const std::string name = text_of(expected["file"]);
     const auto file = File::open((*corpus / name).string());
     REQUIRE(file);
-    IrTextOptions options;
-    options.all_attributes = true;
-    const auto ir = read_ir_text(*file, options);
+    const auto ir = read_ir_text(*file);
     if (!ir) differences.push_back(name + ": " + ir.error().message);
     if (!ir) continue;
     Differences here(name);

@@ -142,10 +142,10 @@ class Diff : public Command {
   // Only where it may be wrong.
   static void note_numbering(Session& session, const DiffResult& run) {
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
-      if (side->side.graph == nullptr || side->opened.joined->numbering.confidence >= 1) continue;
+      if (side->side.graph == nullptr || side->opened.joined->join.numbering().confidence >= 1) continue;
       session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
                                         side == run.a.get() ? "candidate" : "reference",
-                                        side->opened.joined->numbering.evidence));
+                                        side->opened.joined->join.numbering().evidence));
     }
   }
 

@@ -33,7 +33,8 @@ const CommandInfo& map_ir_info() {
           "it "
           "left in the dump, how sure the join is, and for what has no partner on the other side the reason. MindSpore "
           "2.7 "
-          "and later number operators anew after the IR beside a dump is written; that is undone, and proved by the "
+          "and later renumber operators after the IR beside a dump is written; msdump follows that, and checks it by "
+          "the "
           "bytes "
           "along the data flow where there are any.",
       .examples = {{"msdump map-ir -d dump", "the operators of a dump with their lines and files"},

@@ -66,7 +66,7 @@ report::Object JoinSummary::counts() const {
 report::Object JoinSummary::further(const RunContext& context, OpenedGraph& opened) const {
   report::Object further;
   if (!opened_.joined) return further;
-  const NumberingChoice& choice = opened_.joined->numbering;
+  const Numbering& choice = opened_.joined->join.numbering();
   report::Object numbering;
   numbering.add("renumbered", choice.renumbered).add("confidence", choice.confidence);
   numbering.add("agreeing", choice.agreeing).add("contradicting", choice.contradicting);

@@ -83,7 +83,7 @@ void note_choices(Session& session, const OpenedGraph& opened) {
   });
   if (outside != origins.end() && opened.search.found_by_itself)
     session.messages.note(fmt::format("the IR is not in the dump: {}", outside->path));
-  const NumberingChoice& choice = opened.joined->numbering;
+  const Numbering& choice = opened.joined->join.numbering();
   if (choice.confidence < 1) {
     const std::string_view numbers =
         choice.renumbered

@@ -1,5 +1,5 @@
-// What flows into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant
-// that made the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
+// The data flow into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant
+// that produced the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
 //
 // Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads
 // and unfolding tuples; up to 2.0 constants that are attributes are left out, too.
@@ -22,7 +22,7 @@ struct InputEdge {
   uint32_t parameter = 0;  // kParameter: index into IrGraph::parameters of the same origin
 };
 
-// Is it a value that the network keeps (a weight, what an optimizer keeps), and no input of the graph?
+// Whether the network keeps this value between steps (a weight, state of an optimizer); false for an input of the graph.
 [[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
 
 // A tuple is unfolded for each operator that reads it, which takes its elements times its readers: quadratic in the size

@@ -51,7 +51,7 @@ std::vector<std::string> names_in(std::string_view list) {
 
 }  // namespace
 
-// Fills a FileJoin, rule by rule; what a surer rule has matched is left alone by the others.
+// Fills a FileJoin, rule by rule. A group that a surer rule has matched is not matched again.
 class FileJoiner {
  public:
   explicit FileJoiner(FileJoin& join) : join_(join), graph_(*join.graph_), groups_(*join.groups_) {}
@@ -68,7 +68,7 @@ class FileJoiner {
 
  private:
   [[nodiscard]] uint32_t number_in_files(OpId op) const {
-    return join_.naming_.renumbered ? join_.naming_.numbers[op] : kNoIndex;
+    return join_.numbering_.renumbered ? join_.numbering_.numbers[op] : kNoIndex;
   }
 
   [[nodiscard]] std::string full_name(OpId op) const {
@@ -78,7 +78,7 @@ class FileJoiner {
   }
 
   void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
-    if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.naming_.confidence);
+    if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.numbering_.confidence);
     join_.pairs_.push_back({op, group, rule, confidence});
     JoinRule& best = join_.rules_[group];
     if (best == JoinRule::kUnmatched || rule < best) best = rule;
@@ -216,29 +216,39 @@ class FileJoiner {
     }
   }
 
+  // Operators of one name are chained in ascending order.
   void prepare_operator_names() {
-    NormalName name;
-    for_each_kernel([&](const Origin&, OpId op) {
+    std::vector<OpId> kernels;
+    for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
+    first_of_name_ = HashSlots(kernels.size());
+    next_of_name_.assign(graph_.size(), kNoIndex);
+    std::vector<OpId> last_of_name(graph_.size());
+    NormalName name, other;
+    for (const OpId op : kernels) {
       name.assign(graph_, op, number_in_files(op));
       longest_ = std::max(longest_, name.full().size());
-      operators_by_name_.add(name_hash(name.full()), op);
-    });
-    operators_by_name_.close();
+      const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
+        other.assign(graph_, known, number_in_files(known));
+        return other.full() == name.full();
+      });
+      if (first != op) next_of_name_[last_of_name[first]] = op;
+      last_of_name[first] = op;
+    }
   }
 
   [[nodiscard]] std::vector<OpId> operators_named(std::string_view name, const TensorGroup& group) const {
     std::vector<OpId> found;
     if (name.size() > longest_) return found;
     const NormalName normal(name);
-    const auto [first, last] = operators_by_name_.equal(name_hash(normal.full()));
-    for (auto entry = first; entry != last && found.size() < kMostNamesakes; ++entry) {
-      if (same_place(graph_.origin(entry->value), group) && full_name(entry->value) == normal.full())
-        found.push_back(entry->value);
+    OpId op =
+        first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return full_name(known) == normal.full(); });
+    for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
+      if (same_place(graph_.origin(op), group)) found.push_back(op);
     }
     return found;
   }
 
-  // Names of operators one behind the other; the longest that fits at each place. What follows the last is a suffix.
+  // Concatenated names of operators; at each place the longest that fits. What follows the last is a suffix.
   bool by_parts(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
     const std::string_view name = group.op_name;
@@ -333,21 +343,22 @@ class FileJoiner {
   std::vector<uint32_t> namesakes_;  // by group
   bool originals_read_ = false, parameters_read_ = false;
   std::unordered_map<std::string, std::vector<OpId>> originals_;
-  HashIndex operators_by_name_;
-  size_t longest_ = 0;  // name of an operator
+  HashSlots first_of_name_;         // operators
+  std::vector<OpId> next_of_name_;  // by operator; kNoIndex for the last
+  size_t longest_ = 0;              // name of an operator
   std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
   std::vector<std::pair<std::string, OpId>> sorted_names_;
 };
 
-FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming)
-    : groups_(std::move(groups)), graph_(&graph), naming_(std::move(naming)) {
+FileJoin::FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Numbering numbering)
+    : groups_(std::move(groups)), graph_(&graph), numbering_(std::move(numbering)) {
   FileJoiner(*this).run();
 }
 
 bool FileJoin::depends_on_numbering(OpId op) const {
-  if (naming_.numbers.empty() || naming_.numbers[op] == kNoIndex) return false;
+  if (numbering_.numbers.empty() || numbering_.numbers[op] == kNoIndex) return false;
   const auto own = split_number(graph_->leaf(op));
-  return own && own->number != naming_.numbers[op];
+  return own && own->number != numbering_.numbers[op];
 }
 
 void FileJoin::sort_pairs() {
@@ -356,8 +367,10 @@ void FileJoin::sort_pairs() {
   });
 }
 
-void FileJoin::set_naming_confidence(double confidence) {
-  naming_.confidence = confidence;
+void FileJoin::settle(Numbering evidence) {
+  evidence.numbers = std::move(numbering_.numbers);
+  numbering_ = std::move(evidence);
+  const double confidence = numbering_.confidence;
   for (JoinPair& pair : pairs_) {
     if (pair.confidence > confidence && depends_on_numbering(pair.op)) pair.confidence = confidence;
   }

@@ -1,14 +1,14 @@
-// FileJoin: which tensors of a dump belong to which operators of a graph, by name; each pair with the rule that found
-// it and how sure that is, each operator and each tensor without a partner with the reason in words.
+// FileJoin: which tensors of a dump belong to which operators of a graph, by name. Each pair has the rule that found it
+// and a confidence; each operator and each tensor without a partner has a reason in words.
 //
 //   rule            the name in the file is ...                                                              confidence
 //   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also where the file has it    1
 //                   with '/', '--' or a type of another spelling
 //   last component  its last part, and no other operator of the graph has that                                     0.95
 //   ambiguous       its last part, and several have it: type decides (0.6), or nothing does (0.3 / how many)
-//   fused           the names of several operators, one behind the other, or one of those that an operator was
+//   fused           the concatenated names of several operators, or one of those that an operator was
 //                   made of (_datadump_original_names)                                                             0.85
-//   derived         the name of one and what the graph engine put behind it ("_lxslice3", "trans_Cast_0")          0.75
+//   derived         the name of one and what the graph engine appended ("_lxslice3", "trans_Cast_0")               0.75
 //   cut             the beginning, too long for a file system, of one                                               0.5
 //   parameter       that of a parameter of the graph, or of a constant
 // Where all operators have new numbers in the files (graph/join/renumber.h), the names are those; the confidence that this
@@ -42,11 +42,14 @@ enum class JoinRule : uint8_t {
   kParameter,
 };
 
-// How the names of operators are spelled in the files.
-struct OpSpelling {
+// Which numbers operators have in file names, and how that was decided (graph/join/numbering.h).
+struct Numbering {
   std::vector<uint32_t> numbers = {};  // by operator, as renumbered() makes them; may be empty
   bool renumbered = false;             // files have these; false: those of the graph
-  double confidence = 1;               // in pairs of operators for which the two are not the same
+  double confidence = 1;               // limits that of pairs of operators for which the two differ
+  std::string evidence =
+      {};  // for people: "41 of 41 inputs equal their producer's output (0 of 41 with the IR's numbers)"
+  uint64_t agreeing = 0, contradicting = 0;  // edges that distinguish the two, under the one chosen
 };
 
 struct JoinPair {
@@ -56,37 +59,37 @@ struct JoinPair {
   double confidence = 0;
 };
 
-// Of some groups of tensors: how many the graph tells of.
+// How many of some groups of tensors have an operator in the graph.
 struct ExplainedGroups {
   size_t all = 0, explained = 0;
 
-  // An IR that tells of the lesser part is another network's, or another run's.
+  // An IR that matches under half of the groups is of another network or another run.
   [[nodiscard]] bool mostly() const { return explained * 2 >= all; }
 };
 
 class FileJoin {
  public:
   // Several joins may share the groups.
-  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, OpSpelling naming);
+  FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Numbering numbering);
 
-  // Which hypothesis about numbers is right was learnt after the join.
-  void set_naming_confidence(double confidence);
+  // The numbers stay; how sure they are was learnt after the join.
+  void settle(Numbering evidence);
 
   [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }
   // Of a group, in the order of the list: indices of tensors.
   [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const {
     return groups_->tensors_of(group);
   }
-  // Of its best pair; `group` is one of groups().
+  // The rule of its best pair; `group` is one of groups().
   [[nodiscard]] JoinRule rule_of(const TensorGroup& group) const { return rules_[index_of(group)]; }
-  // Of an operator, best first.
+  // The pairs of an operator, best first.
   [[nodiscard]] std::span<const JoinPair> pairs_of(OpId op) const;
   [[nodiscard]] const std::vector<JoinPair>& pairs() const { return pairs_; }
-  [[nodiscard]] const OpSpelling& naming() const { return naming_; }
-  // Of a parameter of one origin: indices of groups.
+  [[nodiscard]] const Numbering& numbering() const { return numbering_; }
+  // Indices of the groups of a parameter of one origin.
   [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
 
-  // Of the groups that `counts`; those of parameters say nothing about a graph.
+  // Over the groups for which `counts` holds; groups of parameters are left out.
   [[nodiscard]] ExplainedGroups explained(const std::function<bool(const TensorGroup&)>& counts) const;
   [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
   // Why no tensor belongs to an operator, or no operator to a group.
@@ -103,13 +106,13 @@ class FileJoin {
   [[nodiscard]] size_t index_of(const TensorGroup& group) const {
     return static_cast<size_t>(&group - groups().data());
   }
-  // Does it matter for the name of an operator whether all have new numbers?
+  // Whether the operator is named differently when all have new numbers.
   [[nodiscard]] bool depends_on_numbering(OpId op) const;
   void sort_pairs();
 
   std::shared_ptr<const TensorGroups> groups_;
   const OpGraph* graph_;  // outlives this
-  OpSpelling naming_;
+  Numbering numbering_;
   std::vector<JoinRule> rules_;  // by group
   std::vector<JoinPair> pairs_;  // by operator
   std::vector<uint32_t> first_pair_;

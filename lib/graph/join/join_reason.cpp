@@ -14,7 +14,7 @@ std::string_view explanation(JoinRule rule) {
     case JoinRule::kTypeDecided: return "by the last part of its name and its type; others have that name, too";
     case JoinRule::kAmbiguous: return "several operators have that name";
     case JoinRule::kFused: return "the file's name is that of several operators, fused";
-    case JoinRule::kDerived: return "the file's name begins with its name; the graph engine put the rest behind it";
+    case JoinRule::kDerived: return "the file's name begins with its name; the graph engine appended the rest";
     case JoinRule::kCut: return "the file's name is the beginning of its name, cut off";
     case JoinRule::kParameter: return "a parameter or constant of the graph";
   }

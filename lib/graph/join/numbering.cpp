@@ -106,9 +106,9 @@ std::optional<bool> by_version(const FrameworkFacts& framework) {
   return std::nullopt;
 }
 
-NumberingChoice choose(const std::array<ProofTally, 2>& tallies, const std::optional<bool>& known,
-                       const FileJoin& as_is, const FileJoin& anew) {
-  NumberingChoice choice;
+Numbering choose(const std::array<ProofTally, 2>& tallies, const std::optional<bool>& known, const FileJoin& as_is,
+                 const FileJoin& renumbered) {
+  Numbering choice;
   const bool decided = tallies[0].share() != tallies[1].share() && tallies[0].all() + tallies[1].all() > 0;
   if (decided) {
     choice.renumbered = tallies[1].share() > tallies[0].share();
@@ -126,7 +126,7 @@ NumberingChoice choose(const std::array<ProofTally, 2>& tallies, const std::opti
     choice.confidence = kByVersion;
     choice.evidence = "this follows from the version of MindSpore; no tensor values here confirm it";
   } else {
-    choice.renumbered = anew.matched_operators() > as_is.matched_operators();
+    choice.renumbered = renumbered.matched_operators() > as_is.matched_operators();
     choice.confidence = kUndecided;
     choice.evidence = "more operators have files that way; neither the version of MindSpore nor tensor values decide";
   }
@@ -144,18 +144,18 @@ Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord
     if (part == 1) numbers = renumbered(graph);
   });
   MSDUMP_CHECK_OK(context.cancel.check());
-  if (!changes_names(graph, numbers)) return Joined{{}, FileJoin(groups, graph, {})};
+  if (!changes_names(graph, numbers)) return Joined{FileJoin(groups, graph, {})};
   std::array<std::optional<FileJoin>, 2> joins;
   context.pool.parallel_for(2, [&](int64_t hypothesis) {
-    joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, OpSpelling{numbers, hypothesis == 1, kProved});
+    joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, Numbering{numbers, hypothesis == 1, kProved});
   });
   Trial trial(index, tensors, graph, *joins[0], *joins[1]);
   const auto tallies = trial.run(context.cancel);
   MSDUMP_CHECK_OK(context.cancel.check());
-  NumberingChoice choice = choose(tallies, by_version(framework_of(index)), *joins[0], *joins[1]);
+  Numbering choice = choose(tallies, by_version(framework_of(index)), *joins[0], *joins[1]);
   FileJoin& right = *joins[choice.renumbered ? 1 : 0];
-  right.set_naming_confidence(choice.confidence);
-  return Joined{std::move(choice), std::move(right), trial.failures()};
+  right.settle(std::move(choice));
+  return Joined{std::move(right), trial.failures()};
 }
 
 }  // namespace msdump

@@ -56,7 +56,7 @@ class ValueComparer::Rows {
     if (!reader) return;
     for (;;) {
       const auto row = reader->next();
-      if (!row) continue;  // told when the table was listed
+      if (!row) continue;  // reported when the table was listed
       if (*row == nullptr) return;
       std::string text((*row)->dtype);
       for (const std::string_view value : (*row)->values) text.append("\n").append(value);

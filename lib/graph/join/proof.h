@@ -1,4 +1,4 @@
-// Does the value that went into an operator equal the one its producer wrote? What proves, or disproves, that files
+// Compares the value that went into an operator with the one its producer wrote: that proves, or disproves, that files
 // belong to the operators they were joined to.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace msdump {
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
 // Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many
-// elements of the same dtype are no difference, a reshape costs nothing and has no kernel. Without: the texts of their
+// elements of the same dtype are not a difference, as a reshape has no kernel. Without: the texts of their
 // rows in statistic.csv. Thread-safe.
 class ValueComparer {
  public:
@@ -61,7 +61,7 @@ struct ProofEdge {
                                                  const std::vector<InputEdge>& inputs, const FileJoin& join,
                                                  OpId consumer);
 
-// What comparisons told; those that told nothing are not in it.
+// Results of comparisons; those without a result are not counted.
 struct ProofTally {
   uint64_t agreeing = 0, contradicting = 0;
 

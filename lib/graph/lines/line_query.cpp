@@ -54,7 +54,7 @@ bool parse_traceback(std::string_view text, LineQuery& query) {
   return take_lines(text.substr(line + kLine.size()), query);
 }
 
-// The first ':' or '(' behind which lines stand.
+// The first ':' or '(' that lines follow.
 bool parse_place(std::string_view text, LineQuery& query) {
   for (size_t at = 1; at < text.size(); ++at) {
     if (text[at] != ':' && text[at] != '(') continue;
@@ -103,7 +103,7 @@ Result<LineQuery> parse_line_query(std::string_view text) {
     // A file alone, if it can be one.
     const bool is_name = !rest.empty() && rest.find_first_of(" ()") == std::string_view::npos && rest.ends_with(".py");
     if (!is_name) {
-      return fail(make_error(ErrorCode::kUsage, "'{}' is no line of a script", excerpt(text))
+      return fail(make_error(ErrorCode::kUsage, "'{}' is not a line of a script", excerpt(text))
                       .with_hint("write FILE:LINE or FILE:LINE-LINE, such as alexnet.py:175"));
     }
     query = {std::string(rest), 0, 0};

@@ -19,7 +19,7 @@ struct LineQuery {
   uint32_t first = 0, last = 0;  // 0: every line
 };
 
-// kUsage for text that is no such place.
+// kUsage for any other text.
 Result<LineQuery> parse_line_query(std::string_view text);
 
 // Whole components from the right: "alexnet.py" and "src/alexnet.py" fit "/home/user/src/alexnet.py", "net.py" does

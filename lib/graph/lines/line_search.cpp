@@ -18,7 +18,7 @@ enum class Fit : uint8_t { kNone, kWhole, kPart };  // the frame lies in the que
 
 using FitFrame = std::function<Fit(const SourceFrame&)>;
 
-// By frame of one graph, what a query says of it; each frame is looked at once.
+// How each frame of one graph fits a query; each frame is examined once.
 using FrameFits = std::vector<Fit>;
 
 FrameFits fits_of(const IrGraph& ir, const FitFrame& fit) {
@@ -58,8 +58,8 @@ class OperatorMatcher {
   }
 
  private:
-  // Innermost first. What counts as innermost: the first statement of the user's, or of the library where nobody else
-  // is.
+  // Innermost first. The innermost frame is the first statement in the user's code, or in the library where there is
+  // no user code.
   void match_chain(std::span<const uint32_t> chain) {
     bool user_statement_seen = false;
     for (size_t i = 0; i < chain.size(); ++i) {
@@ -147,7 +147,7 @@ class OriginMatcher {
     const bool protobuf_alone = !hit && other;
     if (!hit) hit = other;
     if (!hit) return hit;
-    // The gradients of one operator share its lines; that several have one stack says nothing about them.
+    // The gradients of one operator share its lines, so equal stacks say nothing about them.
     hit->one_of_several = protobuf_alone || (repeated && hit->relation != Relation::kGradient);
     if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
     if (protobuf_alone) hit->confidence = std::min(hit->confidence, kProtobufAlone);
@@ -195,16 +195,16 @@ std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code) {
 IrNeedle needle_of(const LineQuery& query) {
   IrNeedle needle{query.file.substr(query.file.find_last_of("/\\") + 1), {}};
   if (query.first == 0) return needle;
-  needle.accept = [first = query.first, last = query.last](std::string_view behind) {
-    const auto place = msdump::parse_place(behind);
-    // Without the '/' before its code the frame goes on on the next line.
-    const bool wrapped = behind.empty() || behind.front() == ':' || behind.front() == '(';
-    if (!place && wrapped && behind.find('/') == std::string_view::npos) return true;
+  needle.accept = [first = query.first, last = query.last](std::string_view rest) {
+    const auto place = msdump::parse_place(rest);
+    // Without the '/' before its code the frame continues on the next line.
+    const bool wrapped = rest.empty() || rest.front() == ':' || rest.front() == '(';
+    if (!place && wrapped && rest.find('/') == std::string_view::npos) return true;
     if (!place || place->first > last || place->second < first) return false;
     if (place->first >= first && place->second <= last) return true;
-    // Around nearly every call stands the whole def that it is in.
+    // The frame of the enclosing def covers nearly every call in it.
     SourceFrame frame;
-    frame.code = behind.substr(std::min(behind.find('/'), behind.size() - 1) + 1);
+    frame.code = rest.substr(std::min(rest.find('/'), rest.size() - 1) + 1);
     return !is_def_frame(frame);
   };
   return needle;

@@ -1,5 +1,5 @@
-// Which operators a place in a script, or the text of a line, became: how their source lines relate to it, and how sure that
-// is. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
+// Which operators a place in a script, or the text of a line, became: how their source lines relate to it, and with what
+// confidence. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this very stack, or only the IR's protobuf names this line: which call it was
-  // nobody can tell.
+  // Several operators of the type have this stack, or only the IR's protobuf names this line: which call it was is
+  // unknown.
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };
@@ -41,8 +41,7 @@ struct LineHit {
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
 
-// What an operator's text holds if find_line() finds it: lets a reader of IR text leave out all others. It may let
-// others in.
+// What an operator's text contains if find_line() finds it, so that a reader of IR text can skip most others.
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
 // Where nothing matched: the nearest lines of that file that have operators, at most `most`, the nearest first; without

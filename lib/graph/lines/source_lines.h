@@ -1,4 +1,4 @@
-// Which lines of whose code an operator came from: frames of the user's script and of the framework's library.
+// The lines of code that an operator came from: frames of the user's script and of the framework's library.
 //
 // Outer frames are less reliable than the innermost: cells and functions that are used more than once may carry the
 // frames of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
@@ -19,8 +19,8 @@ namespace msdump {
 // "def construct(self, x):": the header of a function that the call is in, not a statement.
 [[nodiscard]] bool is_def_frame(const SourceFrame& frame);
 
-// The frame to name when one has to do: the innermost in the user's code, else the innermost; of an operator without a
-// stack of its own that of the forward or fused operator.
+// The one frame to show: the innermost in the user's code, else the innermost. An operator without a stack of its own
+// has that of its forward or fused operator.
 [[nodiscard]] const SourceFrame* best_frame(const OpGraph& graph, OpId op);
 
 // All frames of the own stack, innermost first; of an operator without one those of the others.

@@ -296,7 +296,7 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
   }
   name = without_leading_number(name);
   if (const auto graph = take_number(name)) file.graph_id = graph;
-  // Written before operators are numbered anew.
+  // Written before operators are renumbered.
   if (name == "graph_before_reset_id") file.place = OriginPlace::kDump;
   for (const FamilyName& family : kFamilies) {
     if (name == family.word) file.priority = family.priority;

@@ -1,9 +1,9 @@
-// Finds the files that tell about the operators of a dump: IR inside it, beside it, or named by the user; and
-// stack.json of msprobe.
+// Finds the files that describe the operators of a dump: IR inside it, beside it, or named by the user; and stack.json of
+// msprobe.
 //
 //   1. what the user names (--ir): files, folders, globs
-//   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb where there
-//      is no .ir
+//   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb without an
+//      .ir
 //   3. stack.json of an msprobe tree
 //   4. save_graphs folders inside the dump and beside it: of the snapshots there the final ones, by name
 //      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
@@ -32,7 +32,7 @@ struct IrFile {
 
 struct IrSearch {
   std::vector<IrFile> files;           // sorted; each to be read
-  std::vector<std::string> looked_in;  // folders, for people who have none
+  std::vector<std::string> looked_in;  // folders that were searched
   bool found_by_itself = false;        // not named by the user
 };
 

@@ -74,22 +74,13 @@ std::string_view InternPool::at(uint32_t handle) const {
 
 uint32_t InternPool::find_or_add(std::string_view text) {
   if (text.empty()) return 0;
-  if (used_slots_ * 3 >= slots_.size() * 2) grow_table();
+  if (!slots_) slots_.emplace();
   const uint64_t hash = hash_bytes(text);
-  const auto tag = static_cast<uint32_t>(hash >> 32);
-  const size_t mask = slots_.size() - 1;
-  for (size_t i = hash & mask;; i = (i + 1) & mask) {
-    Slot& slot = slots_[i];
-    if (slot.handle == 0) {
-      const uint32_t handle = add(text);
-      if (handle != 0) {
-        slot = {tag, handle};
-        ++used_slots_;
-      }
-      return handle;
-    }
-    if (slot.tag == tag && at(slot.handle) == text) return slot.handle;
-  }
+  const uint32_t known = slots_->find(hash, [&](uint32_t handle) { return at(handle) == text; });
+  if (known != HashSlots::kNone) return known;
+  const uint32_t handle = add(text);
+  if (handle != 0) slots_->find_or_add(hash, handle, [](uint32_t) { return false; });
+  return handle;
 }
 
 uint32_t InternPool::add(std::string_view text) {
@@ -114,18 +105,6 @@ uint32_t InternPool::add(std::string_view text) {
   std::memcpy(place + 1, text.data(), text.size());
   free_words_ -= static_cast<uint32_t>(words);
   return handle;
-}
-
-void InternPool::grow_table() {
-  std::vector<Slot> larger(slots_.empty() ? 256 : slots_.size() * 2);
-  const size_t mask = larger.size() - 1;
-  for (const Slot& slot : slots_) {
-    if (slot.handle == 0) continue;
-    size_t i = hash_bytes(at(slot.handle)) & mask;
-    while (larger[i].handle != 0) i = (i + 1) & mask;
-    larger[i] = slot;
-  }
-  slots_ = std::move(larger);
 }
 
 }  // namespace msdump

@@ -2,16 +2,19 @@
 //
 // An IR of a million operators repeats a few thousand scopes, types and source lines; what does not repeat (debug
 // names) is kept without a look-up. A text costs its bytes, four for the length and what rounds it up to four; a table
-// to look it up, some twelve bytes a text, is there only while the pool grows.
+// to look it up, some sixteen bytes a text, is there only while the pool grows.
 //
 // Handles reach 16 GiB of texts. Beyond, intern() and keep() give the empty text and full() says so.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "base/hash_slots.h"
 
 namespace msdump {
 
@@ -32,28 +35,22 @@ class InternPool {
   [[nodiscard]] std::span<const uint32_t> view(List list) const;
 
   // No intern() after this; the look-up table is freed.
-  void close() { slots_ = {}; }
+  void close() { slots_.reset(); }
 
   [[nodiscard]] bool full() const { return full_; }
-  [[nodiscard]] uint64_t memory() const { return chunk_bytes_ + slots_.capacity() * sizeof(Slot); }
+  [[nodiscard]] uint64_t memory() const { return chunk_bytes_ + (slots_ ? slots_->memory() : 0); }
 
  private:
-  struct Slot {
-    uint32_t tag = 0;
-    uint32_t handle = 0;  // 0: free
-  };
   static constexpr uint32_t kChunkWords = uint32_t{1} << 14;  // 64 KiB; a longer text takes several that are neighbours
 
   uint32_t find_or_add(std::string_view text);
   uint32_t add(std::string_view text);
   [[nodiscard]] std::string_view at(uint32_t handle) const;
-  void grow_table();
 
   std::vector<std::unique_ptr<uint32_t[]>> owned_;
   std::vector<uint32_t*> chunks_;
-  std::vector<Slot> slots_;
-  size_t used_slots_ = 0;
-  uint32_t free_words_ = 0;  // at the end of the last chunk
+  std::optional<HashSlots> slots_;  // of the texts that are looked up
+  uint32_t free_words_ = 0;         // at the end of the last chunk
   uint64_t chunk_bytes_ = 0;
   bool full_ = false;
 };

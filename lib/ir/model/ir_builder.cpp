@@ -55,7 +55,7 @@ Signature IrGraphBuilder::signature(std::span<const uint32_t> inputs, std::span<
 }
 
 std::optional<uint32_t> IrGraphBuilder::frame(std::string_view text, FrameKind kind, bool begins_chain) {
-  // One text in the pool for each text, kind and place in the chain: what is told apart by the first byte.
+  // One text in the pool for each text, kind and place in the chain; the first byte distinguishes them.
   scratch_.assign(1, static_cast<char>('a' + static_cast<int>(kind) * 2 + (begins_chain ? 1 : 0)));
   scratch_ += text;
   const Text kept = intern(scratch_);
@@ -99,11 +99,6 @@ uint32_t IrGraphBuilder::add_node(IrNode node, std::span<const IrOperand> operan
   node.operand_count = static_cast<uint32_t>(operands.size());
   ir_.operands.insert(ir_.operands.end(), operands.begin(), operands.end());
   if (node.graph != kNoIndex) ++ir_.graphs[node.graph].node_count;
-  IrFacts& facts = ir_.facts;
-  facts.with_full_name += node.leaf != Text::kEmpty ? 1 : 0;
-  facts.with_scope += node.scope != Text::kEmpty ? 1 : 0;
-  facts.with_source += node.stack != List::kEmpty ? 1 : 0;
-  facts.with_device_types += node.device != List::kEmpty ? 1 : 0;
   ir_.nodes.push_back(node);
   return static_cast<uint32_t>(ir_.nodes.size() - 1);
 }

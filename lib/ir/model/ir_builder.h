@@ -1,5 +1,5 @@
 // IrGraphBuilder: an IrGraph in the making, for the readers of IR text and IR protobuf. Types, signatures, frames and
-// stacks that are told again cost a look-up.
+// stacks that are repeated cost a look-up.
 //
 //   IrGraphBuilder builder;
 //   const auto graph = builder.begin_graph("kernel_graph_0", "", 1);

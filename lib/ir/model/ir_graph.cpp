@@ -79,25 +79,6 @@ std::span<const IrOperand> IrGraph::operands_of(const IrNode& node) const {
   return std::span(operands).subspan(node.first_operand, node.operand_count);
 }
 
-std::string IrGraph::describe(const IrNode& node, const IrOperand& operand) const {
-  switch (operand.kind) {
-    case IrOperand::Kind::kNode: {
-      const IrNode& other = nodes[operand.value];
-      if (other.graph == node.graph) return node_name(other);
-      return fmt::format("$(@{}:{})", graph_name(other), text(other.debug_name));
-    }
-    case IrOperand::Kind::kParameter: {
-      const IrParameter& parameter = parameters[operand.value];
-      return fmt::format("%{}", text(parameter.text));
-    }
-    case IrOperand::Kind::kGraph: return fmt::format("@{}", text(graphs[operand.value].name));
-    case IrOperand::Kind::kNamed: return std::string(text(constants[operand.value].key));
-    case IrOperand::Kind::kConstant:
-    case IrOperand::Kind::kUnresolved: break;
-  }
-  return std::string(text(Text{operand.value}));
-}
-
 // A signature is a list: how many inputs, then the inputs, then the outputs.
 std::span<const uint32_t> IrGraph::inputs(Signature signature) const {
   const auto list = pool.view(signature);

@@ -3,9 +3,9 @@
 //
 // Two spellings become one model:
 //   1. Source lines are a stack with the innermost frame first, whatever the order in the file. A gradient or fused
-//      operator has several stacks ("chains"), one behind the other; each frame says which kind of chain it is in.
+//      operator has several stacks ("chains"), concatenated; each frame says which kind of chain it is in.
 //   2. The full name of an operator is kept as scope and leaf ("Default/conv1-Conv2d", "Conv2D-op12").
-//   3. Types are told apart by their text. Tuples have elements.
+//   3. Types are identified by their text. Tuples have elements.
 // What a file does not carry is empty: no debug names and types at format level 0, no device types in protobuf.
 //
 // An operator takes some 90 bytes with its operands, and its debug name and leaf; everything else is kept once.
@@ -38,11 +38,8 @@ struct SourceFrame {
   std::string_view code;  // without blanks around it; empty when the script could not be read
   uint32_t line = 0;      // from 1; 0 when the framework knew none
   uint32_t end_line = 0;  // the same as line, or the last line of a range: a statement or a whole def
-  int32_t column = -1, end_column = -1;
   FrameKind kind = FrameKind::kOwn;
   bool begins_chain = false;  // the innermost frame of a stack
-  bool shared = false;        // "This line of code can be shared by multiple nodes"
-  bool inlined = false;       // "inlined:In file"
 };
 
 // Of a value on the host, or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2, 3]>`.
@@ -55,10 +52,8 @@ struct IrType {
   std::vector<uint32_t> elements;  // of a tuple or list: indices of types
   bool is_tensor = false;          // with elements that have an address: Tensor, Ref
   bool is_tuple = false;
-  bool is_monad = false;        // UMonad, IOMonad: order only, never a value
-  bool is_parameter = false;    // "is_parameter": 2.7 and later
-  bool is_inplace = false;      // "is_inplace": the operator writes into it; 2.10
-  bool is_view_output = false;  // "has_view_output"
+  bool is_monad = false;    // UMonad, IOMonad: order only, never a value
+  bool is_inplace = false;  // "is_inplace": the operator writes into it; 2.10
 
   // The dtype that msdump computes with; nothing for Func, None and the like.
   [[nodiscard]] std::optional<DType> known_dtype() const;
@@ -98,7 +93,6 @@ struct IrNode {
   Text attributes = Text::kEmpty;  // as printed, those that were asked for: ir/text/attributes.h
   uint32_t first_operand = 0, operand_count = 0;
   Signature host = List::kEmpty, device = List::kEmpty;
-  Signature objects = List::kEmpty;  // "(Tensor, Scalar) -> (TupleUnfold)": types whose text is the word
   List stack = List::kEmpty;
   IrNodeKind kind = IrNodeKind::kKernel;
 };
@@ -110,7 +104,6 @@ struct IrParameter {
   uint32_t graph = kNoIndex;  // kNoIndex: of the entry graph, listed in the head of the file
   uint32_t line = 0;
   uint32_t host = kNoIndex, device = kNoIndex;  // types
-  Text symbolic_shape = Text::kEmpty;           // "[s0, 3]": 2.3 and later
   std::optional<bool> is_weight;
   bool has_default = false;
 };
@@ -137,17 +130,14 @@ struct IrProblem {
   std::string reason;
 };
 
-// What can be told about the file as a whole.
+// Facts about the file as a whole.
 struct IrFacts {
   Text entry = Text::kEmpty;                                // name of the graph that runs first
   Text root_name = Text::kEmpty;                            // id of the root graph: the folder of its dump (protobuf)
   std::optional<uint64_t> declared_graphs, declared_nodes;  // what the head of the file says; nodes with Return
-  uint64_t node_heads = 0;  // lines that look like the first of an operator, with Return
-  uint64_t with_full_name = 0, with_scope = 0, with_source = 0, with_device_types = 0;
+  uint64_t node_heads = 0;    // lines that look like the first of an operator, with Return
   bool truncated = false;     // the text ends inside a graph
   uint64_t truncated_at = 0;  // byte
-  // MindSpore versions whose spelling this is, 100 * major + minor: 203 is 2.3. 0 and 9999: no bound.
-  uint16_t oldest_version = 0, newest_version = 9999;
 };
 
 struct IrGraph {
@@ -177,8 +167,6 @@ struct IrGraph {
   [[nodiscard]] std::string_view op_type(const IrNode& node) const;
 
   [[nodiscard]] std::span<const IrOperand> operands_of(const IrNode& node) const;
-  // As printed in a text of MindSpore 1.6 or later.
-  [[nodiscard]] std::string describe(const IrNode& node, const IrOperand& operand) const;
 
   // Indices of types.
   [[nodiscard]] std::span<const uint32_t> inputs(Signature signature) const;
@@ -192,7 +180,7 @@ struct IrGraph {
   [[nodiscard]] uint64_t memory() const;  // bytes, about
 };
 
-// Load, MakeTuple, ...: operators without a kernel.
+// Load, MakeTuple and other operators without a kernel.
 [[nodiscard]] bool is_virtual_op(std::string_view op_type);
 [[nodiscard]] IrNodeKind node_kind(std::string_view op);
 [[nodiscard]] std::string_view op_type_of(std::string_view op);

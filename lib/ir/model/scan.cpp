@@ -104,20 +104,4 @@ void split_at_commas(std::string_view text, Brackets brackets, std::vector<std::
   parts.push_back(trim(text.substr(begin)));
 }
 
-std::string collapse_blanks(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  Strings strings(text);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"') {
-      const size_t end = strings.end(i);
-      result += text.substr(i, end - i);
-      i = end;
-    }
-    if (is_blank(text[i]) && !result.empty() && is_blank(result.back())) continue;
-    result += text[i];
-  }
-  return result;
-}
-
 }  // namespace msdump

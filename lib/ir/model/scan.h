@@ -1,5 +1,5 @@
 // Scanning IR text: brackets, quotes and commas. Nothing here recurses, and everything ends at the end of the text: one
-// whose brackets do not match is scanned to its end and the caller is told.
+// whose brackets do not match is scanned to its end and the caller is informed.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace msdump {
 
 enum class Brackets : uint8_t {
   kValues,  // () [] {}
-  kTypes,   // () [] {} <>, where "->" is no bracket
+  kTypes,   // () [] {} <>, "->" is not a bracket
 };
 
 // Index of the bracket that closes the one at text[open], npos if none does. Only brackets of that kind count, so that
@@ -38,8 +38,5 @@ enum class Brackets : uint8_t {
 // The parts between commas that are in no bracket and no quote, without blanks around them. An empty text has none.
 // Brackets of all kinds count as one.
 void split_at_commas(std::string_view text, Brackets brackets, std::vector<std::string_view>& parts);
-
-// With one blank for each run of blanks outside of quotes.
-[[nodiscard]] std::string collapse_blanks(std::string_view text);
 
 }  // namespace msdump

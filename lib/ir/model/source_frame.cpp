@@ -9,7 +9,7 @@ constexpr std::string_view kInlined = "inlined:";
 constexpr std::string_view kInFile = "In file ";
 constexpr std::string_view kShared = "<~~This line of code can be shared";
 
-// A number of at most nine digits at text[at], and `at` behind it; nothing if there is none.
+// A number of at most nine digits at text[at], and `at` after it; nothing if there is none.
 std::optional<uint32_t> take_number(std::string_view text, size_t& at) {
   uint32_t value = 0;
   const size_t begin = at;
@@ -27,12 +27,9 @@ bool take(std::string_view text, size_t& at, std::string_view what) {
   return true;
 }
 
-std::optional<int32_t> take_column(std::string_view text, size_t& at) {
-  const bool negative = take(text, at, "-");
-  const auto number = take_number(text, at);
-  if (!number) return std::nullopt;
-  const auto column = static_cast<int32_t>(*number);
-  return negative ? -column : column;
+bool take_column(std::string_view text, size_t& at) {
+  (void)take(text, at, "-");
+  return take_number(text, at).has_value();
 }
 
 bool ends_here(std::string_view text, size_t at) { return at == text.size() || text[at] == '/'; }
@@ -58,18 +55,13 @@ bool take_colon(std::string_view text, size_t& at, ParsedFrame& parsed) {
   bool range = take(text, next, "~");
   if (range) end_line = take_number(text, next);
   if (!end_line) return false;
-  std::optional<int32_t> first, last;
   if (take(text, next, ", ")) {
     range = true;
-    first = take_column(text, next);
-    if (first && take(text, next, "~")) last = take_column(text, next);
-    if (!last) return false;
+    if (!take_column(text, next) || !take(text, next, "~") || !take_column(text, next)) return false;
   }
   if (!ends_here(text, next)) return false;
   frame.line = *line;
   frame.end_line = *end_line;
-  frame.column = first.value_or(-1);
-  frame.end_column = last.value_or(-1);
   parsed.style = range ? PlaceStyle::kRange : PlaceStyle::kLine;
   at = next;
   return true;
@@ -84,10 +76,10 @@ bool find_place(std::string_view text, size_t& begin, size_t& end, ParsedFrame& 
   return false;
 }
 
-// Without the remark that it is shared, and without a label behind it.
-std::string_view strip_tail(std::string_view text, bool& shared) {
+// Without the remark that it is shared, and without a label after it.
+std::string_view strip_tail(std::string_view text) {
   const size_t remark = text.rfind(kShared);
-  shared = remark != std::string_view::npos && remark > 0 && text[remark - 1] == '/' && text.ends_with('/');
+  const bool shared = remark != std::string_view::npos && remark > 0 && text[remark - 1] == '/' && text.ends_with('/');
   if (shared) return text.substr(0, remark);
   if (text.ends_with('/')) return text;
   const size_t label = text.rfind("/#");
@@ -103,9 +95,8 @@ bool is_source_frame(std::string_view text) {
 }
 
 bool is_whole_frame(std::string_view text) {
-  bool shared = false;
   text = trim(text);
-  return text.ends_with('/') || strip_tail(text, shared).ends_with('/');
+  return text.ends_with('/') || strip_tail(text).ends_with('/');
 }
 
 std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text) {
@@ -121,16 +112,13 @@ std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text) 
 std::optional<ParsedFrame> parse_source_frame(std::string_view text) {
   ParsedFrame parsed;
   text = trim(text);
-  if (text.starts_with(kInlined)) {
-    parsed.frame.inlined = true;
-    text.remove_prefix(kInlined.size());
-  }
+  if (text.starts_with(kInlined)) text.remove_prefix(kInlined.size());
   if (!text.starts_with(kInFile)) return std::nullopt;
   text.remove_prefix(kInFile.size());
   size_t begin = 0, end = 0;
   if (!find_place(text, begin, end, parsed)) return std::nullopt;
   parsed.frame.file = trim(text.substr(0, begin));
-  std::string_view code = strip_tail(text.substr(end), parsed.frame.shared);
+  std::string_view code = strip_tail(text.substr(end));
   if (code.starts_with('/')) code.remove_prefix(1);
   if (code.ends_with('/')) code.remove_suffix(1);
   parsed.frame.code = trim(code);

@@ -35,7 +35,7 @@ struct ParsedFrame {
 // Nothing if there is no place in it.
 [[nodiscard]] std::optional<ParsedFrame> parse_source_frame(std::string_view text);
 
-// First and last line of the place that `text` begins with: what is behind the path of a frame. For IrNeedle::accept.
+// First and last line of the place that `text` begins with: what follows the path of a frame. For IrNeedle::accept.
 [[nodiscard]] std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text);
 
 // Whether the text of a frame is whole: it ends where the writer ends one. A text cut or wrapped inside is not.

@@ -17,7 +17,7 @@ size_t word_length(std::string_view text) {
   return length;
 }
 
-// What is in the bracket that text begins with; all behind it if it is not closed. `text` is left behind the bracket.
+// What is in the bracket that text begins with; everything after it if it is not closed. `text` loses the bracket.
 std::string_view take_bracket(std::string_view& text) {
   const size_t close = closing_bracket(text, 0);
   const std::string_view inside = text.substr(1, close == std::string_view::npos ? close : close - 1);
@@ -61,10 +61,10 @@ std::optional<Shape> parse_shape(std::string_view text) {
   return parse_dims(take_bracket(text));
 }
 
-// The dtype of the elements in "Tensor[Float32]", "Tensor(F32)", "Ref[Tensor[Float32]]", and what stands behind it.
-std::string_view unwrap_tensor(std::string_view text, IrType& type, std::string_view& behind) {
+// The dtype of the elements in "Tensor[Float32]", "Tensor(F32)", "Ref[Tensor[Float32]]", and what follows it.
+std::string_view unwrap_tensor(std::string_view text, IrType& type, std::string_view& rest_of_type) {
   constexpr int kMaxDepth = 4;  // Ref[Tensor[..]] is two
-  behind = text;
+  rest_of_type = text;
   for (int depth = 0;; ++depth) {
     const size_t length = word_length(text);
     const std::string_view word = text.substr(0, length);
@@ -72,13 +72,13 @@ std::string_view unwrap_tensor(std::string_view text, IrType& type, std::string_
     const bool wraps = (word == "Tensor" || word == "Ref") && !rest.empty() && (rest[0] == '[' || rest[0] == '(');
     if (!wraps || depth == kMaxDepth) return word;
     const std::string_view inside = take_bracket(rest);
-    if (!type.is_tensor) behind = rest;
+    if (!type.is_tensor) rest_of_type = rest;
     type.is_tensor = true;
     text = inside;
   }
 }
 
-// "Float16xNC1HWC0[const vector][..]": the dtype ends at the first 'x' behind a word without one.
+// "Float16xNC1HWC0[const vector][..]": the dtype ends at the first 'x' after a word without one.
 bool parse_device(std::string_view inside, IrType& type) {
   const size_t vector = inside.find(kVector);
   if (vector == std::string_view::npos) return false;
@@ -98,9 +98,7 @@ void note_remark(std::string_view part, IrType& type) {
     type.ref_key = part.substr(kRefKey.size());
     if (type.ref_key.starts_with(':')) type.ref_key.remove_prefix(1);
   }
-  type.is_parameter |= part == "is_parameter";
   type.is_inplace |= part == "is_inplace";
-  type.is_view_output |= part == "has_view_output";
 }
 
 // "T*4" is four times T.
@@ -167,11 +165,11 @@ void parse_host(std::string_view inside, size_t max_elements, ParsedType& parsed
   std::string_view first = parts[0];
   if (first.starts_with("Dynamic ")) first.remove_prefix(8);
   IrType& type = parsed.type;
-  std::string_view behind;
-  type.dtype = unwrap_tensor(first, type, behind);
+  std::string_view rest_of_type;
+  type.dtype = unwrap_tensor(first, type, rest_of_type);
   if (type.dtype == "null") type.dtype = {};
   type.is_monad = type.dtype == "UMonad" || type.dtype == "IOMonad";
-  if (type.is_tensor && behind.starts_with('x')) type.shape = parse_shape(behind.substr(1));
+  if (type.is_tensor && rest_of_type.starts_with('x')) type.shape = parse_shape(rest_of_type.substr(1));
   if (type.is_tensor && parts.size() > 1 && !type.shape) type.shape = parse_shape(parts[1]);
   for (const std::string_view part : parts) note_remark(part, type);
   if (type.dtype == "Tuple" || type.dtype == "List") parse_sequence(first, parts, max_elements, parsed);

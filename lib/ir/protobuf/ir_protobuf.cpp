@@ -22,7 +22,7 @@ namespace {
 // An entry of a real graph takes some kilobytes, with a constant tensor in it (1.3 to 1.5) megabytes; parsed, it takes
 // some twenty times that at worst.
 constexpr size_t kMaxEntry = size_t{16} << 20;
-constexpr size_t kMemoryCheck = 65536;  // entries from one look at the memory to the next
+constexpr size_t kMemoryCheck = 65536;  // entries between two checks of the memory
 constexpr uint64_t kPerName = 80;       // what the tables of names take for one
 
 enum GraphField : uint32_t { kNode = 1, kName = 2, kParameter = 3, kConstant = 5, kRootName = 6 };
@@ -43,8 +43,6 @@ struct Debug {
 };
 
 // What only one of the schemas has.
-std::string_view instance_name(const pb::irpb::NodeProto& node) { return node.instance_name(); }
-std::string_view instance_name(const pb::debugger::NodeProto&) { return {}; }
 std::string_view source_address(const pb::irpb::NodeProto&) { return {}; }
 std::string_view source_address(const pb::debugger::NodeProto& node) { return node.source_address(); }
 std::string_view full_name(const pb::irpb::NamedValueProto&) { return {}; }
@@ -61,7 +59,6 @@ class GraphReader {
     IrFacts& facts = builder_.graph().facts;
     builder_.begin_graph(name_, {}, 0);
     facts.entry = builder_.intern(name_);
-    note_versions();
     MSDUMP_CHECK_OK(each_field(&GraphReader::add_node));
     facts.truncated = graph_.cut;
     facts.truncated_at = graph_.cut ? end_of_graph() : 0;
@@ -85,7 +82,7 @@ class GraphReader {
       MSDUMP_CHECK_OK((this->*read_field)(*field));
       if (++entries_ % kMemoryCheck == 0) MSDUMP_CHECK_OK(check_memory());
     }
-    // A graph that ends inside a field although the file goes on is no cut one.
+    // A graph that ends inside a field although the file continues is damaged, not cut.
     const bool cut = fields.state() == ProtobufFields::State::kCut;
     if (graph_.bare && cut) graph_.cut = true;
     if (fields.state() == ProtobufFields::State::kGood || (cut && graph_.cut)) return {};
@@ -137,8 +134,8 @@ class GraphReader {
     add_name(builder_.graph().text(constant.key), Kind::kNamed, builder_.add_constant(constant));
   }
 
-  // Names of nodes are numbers, keys of constants are cst1, ..; those of parameters may be anything. What a name refers
-  // to that several have cannot be told.
+  // Names of nodes are numbers, keys of constants are cst1, ..; those of parameters may be anything. A name that
+  // several have is ambiguous.
   void add_name(std::string_view name, Kind kind, uint32_t value) {
     const auto [place, added] = names_.try_emplace(name, IrOperand{kind, false, value});
     if (added) return;
@@ -249,29 +246,18 @@ class GraphReader {
     for (const auto& attribute : message.attribute()) {
       const std::string& key = attribute.name();
       const auto& wanted = options_.attributes;
-      if (!options_.all_attributes && std::find(wanted.begin(), wanted.end(), key) == wanted.end()) continue;
+      if (std::find(wanted.begin(), wanted.end(), key) == wanted.end()) continue;
       const auto value = protobuf_value(Schema::kSchema, attribute.value());
       if (!value) problem(field, "the value of an attribute cannot be read");
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value ? value->text : "");
     }
-    if (!text.empty()) text = fmt::format("primitive_attrs: {{{}}}", text);
-    if (!options_.all_attributes || instance_name(message).empty()) return text;
-    return fmt::format("{{instance name: {}}}{}{}", instance_name(message), text.empty() ? "" : " ", text);
+    return text.empty() ? text : fmt::format("primitive_attrs: {{{}}}", text);
   }
 
   uint32_t type(std::string_view message, const ProtobufField& field) {
     const auto text = protobuf_type_text(Schema::kSchema, message);
     if (!text) problem(field, "a type that cannot be read");
     return text ? builder_.type(*text) : 0;
-  }
-
-  // Seen: kernel_graph_0 up to 2.0, kernel_graph0 from 2.7 on.
-  void note_versions() {
-    constexpr std::string_view kKernelGraph = "kernel_graph";
-    if (!name_.starts_with(kKernelGraph)) return;
-    const std::string_view id = name_.substr(kKernelGraph.size());
-    if (id.starts_with('_')) builder_.graph().facts.newest_version = 206;
-    if (is_digits(id)) builder_.graph().facts.oldest_version = 201;
   }
 
   template <class Message>
@@ -295,7 +281,7 @@ class GraphReader {
 
   Error no_nodes() const {
     if (!graph_.cut) {
-      return make_error(ErrorCode::kBadProtobuf, "this is no IR protobuf: there is no operator in it")
+      return make_error(ErrorCode::kBadProtobuf, "this is not an IR protobuf: there is no operator in it")
           .with_offset(graph_.offset);
     }
     return make_error(ErrorCode::kTruncated, "the file ends before its first operator").with_offset(end_of_graph());

@@ -14,7 +14,7 @@
 //   5. Which of the two schemas it is, is seen from what only the dump feature writes: the id of the root graph, source
 //      lines, names of constants; a bare GraphProto is of a debugger. File names are not trusted.
 // What cannot be read of a graph is a problem that says at which byte, and is left out. A file that ends inside its
-// graph (`truncated`) has the nodes that are whole, and lacks what stands behind them: parameters, constants, the root.
+// graph (`truncated`) has the nodes that are whole, and lacks what follows them: parameters, constants, the root.
 // Source: reference/ir.md 3, reference/verified-on-real-mindspore.md 5.
 #pragma once
 
@@ -31,13 +31,11 @@ namespace msdump {
 struct IrProtobufOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.
   std::vector<std::string> attributes = {"_datadump_original_names", "datadump_original_names", "forward_node_name"};
-  bool all_attributes = false;
-
   uint64_t max_file = INT32_MAX;            // bytes; protobuf itself stops there
   uint64_t max_memory = uint64_t{8} << 30;  // of the graph
 };
 
-// bad_protobuf with the offset for what is no such file; truncated if it ends before its first node; too_large.
+// bad_protobuf with the offset for any other file; truncated if it ends before its first node; too_large.
 Result<IrGraph> read_ir_protobuf(const File& file, const IrProtobufOptions& options = {});
 
 }  // namespace msdump

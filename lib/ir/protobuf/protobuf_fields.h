@@ -24,7 +24,7 @@ class ProtobufFields {
 
   explicit ProtobufFields(std::string_view message) : message_(message) {}
 
-  // The next field; nothing at the end, and where nothing can be told apart any more: see state().
+  // The next field; nothing at the end, and where fields can no longer be recognised: see state().
   std::optional<ProtobufField> next();
 
   [[nodiscard]] State state() const { return state_; }

@@ -12,7 +12,7 @@ constexpr uint32_t kNodeOutputIndex = 7, kNodeSourceAddress = 9, kLastNodeField 
 constexpr uint32_t kConstantFullName = 3;
 
 Error not_ir(size_t offset, std::string_view what) {
-  return make_error(ErrorCode::kBadProtobuf, "this is no IR protobuf: {}", what).with_offset(offset);
+  return make_error(ErrorCode::kBadProtobuf, "this is not an IR protobuf: {}", what).with_offset(offset);
 }
 
 bool looks_like_node(const ProtobufField& node) {

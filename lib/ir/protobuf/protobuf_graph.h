@@ -17,7 +17,7 @@ struct IrProtobufGraph {
   IrSchema schema = IrSchema::kDebugGraph;
 };
 
-// bad_protobuf for what is no IR protobuf, truncated for what ends too early to tell.
+// bad_protobuf for what is not IR protobuf, truncated for what ends too early to decide.
 Result<IrProtobufGraph> find_ir_graph(std::string_view file);
 
 // By the first bytes of a file, 64 KiB at best.

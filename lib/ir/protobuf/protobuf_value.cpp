@@ -48,7 +48,7 @@ TypeName number_type(int number) {
   }
 }
 
-// What a value that is no tensor and no sequence can be.
+// The types of a value that is neither a tensor nor a sequence.
 std::string_view scalar_type(IrSchema schema, int number) {
   const bool monads = schema == IrSchema::kDebugGraph;
   if (monads && number == 43) return "UMonad";
@@ -112,7 +112,7 @@ class SequenceText {
   std::string types_, shapes_;
 };
 
-// Tuples in one another, beyond which nothing is told: texts are copied from level to level. (protobuf stops at 100.)
+// Nested tuples; deeper ones have no text: texts are copied from level to level. (protobuf stops at 100.)
 constexpr int kMaxDepth = 16;
 
 // A tensor without a shape is a scalar, but in a tuple no tensor has one.

@@ -3,7 +3,7 @@
 //   [{instance name: X}] [primitive_attrs: {k: v, ..}] [cnode_attrs: {..}] [cnode_primal_attrs: {..}]
 //   [{in_strategy: ..}]
 //
-// Up to 1.1 the attributes of the primitive have no label; up to 1.6 the strategy stands before the types. Values are
+// Up to 1.1 the attributes of the primitive have no label; up to 1.6 the strategy comes before the types. Values are
 // printed as they are: up to 1.10 without quotes around texts, from 2.2 as "text", Bool(1), I64(3). An empty value, a
 // missing bracket and runs of blanks from a copy are taken as they come.
 #pragma once
@@ -20,7 +20,7 @@ struct IrAttribute {
   std::string_view key, value;
 };
 
-// In the order of the text. False if a group is not closed, or something that is no group stands between them.
+// In the order of the text. False if a group is not closed, or something else stands between groups.
 bool parse_attributes(std::string_view text, std::vector<IrAttribute>& attributes);
 
 // The value of the first attribute with this key, without quotes around it; empty if there is none.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t npos = std::string_view::npos;
 
-std::optional<uint64_t> count_behind(std::string_view text, std::string_view title) {
+std::optional<uint64_t> count_after(std::string_view text, std::string_view title) {
   const std::string_view rest = trim_front(text.substr(title.size()));
   if (!rest.starts_with(':')) return std::nullopt;
   return parse_u64(trim(rest.substr(1)));
@@ -30,7 +30,7 @@ void split_name(ParameterLine& parameter) {
   parameter.name = rest.starts_with('_') ? rest.substr(1) : rest;
 }
 
-// What "<" or "[" begins, up to its end; `text` is left behind it.
+// What "<" or "[" begins, up to its end; `text` loses it.
 std::string_view take_bracketed(std::string_view& text) {
   const size_t close = closing_bracket(text, 0);
   const std::string_view taken = text.substr(0, close == npos ? npos : close + 1);
@@ -46,13 +46,12 @@ void parse_remarks(std::string_view text, ParameterLine& parameter) {
     if (text.starts_with('<')) {
       parameter.device = take_bracketed(text);
     } else if (text.starts_with('[')) {
-      parameter.symbolic_shape = take_bracketed(text);
+      (void)take_bracketed(text);  // a symbolic shape
     } else if (text.starts_with(kDefault)) {
       parameter.has_default = true;
       text.remove_prefix(kDefault.size());
     } else if (text.starts_with(kWeight)) {
       text.remove_prefix(kWeight.size());
-      parameter.weight_without_blank = !text.starts_with(' ');
       parameter.is_weight = trim_front(text).starts_with("true");
       return;
     } else {
@@ -68,7 +67,7 @@ HeadLine parse_head_line(std::string_view text) {
   text = trim(text);
   const bool sharp = text.starts_with('#');
   if (sharp) text.remove_prefix(1);
-  const bool blank_behind_sharp = text.starts_with(' ');
+  const bool blank_after_sharp = text.starts_with(' ');
   text = trim_front(text);
   constexpr std::string_view kEntry = "IR entry", kGraphs = "Total subgraphs", kGraph = "Total subgraph",
                              kNodes = "Total number of cnodes";
@@ -77,16 +76,16 @@ HeadLine parse_head_line(std::string_view text) {
     if (at == npos) return line;
     line.kind = HeadLine::Kind::kEntry;
     line.name = trim(text.substr(at + 1));
-    line.is_2 = blank_behind_sharp;
+    line.is_2 = blank_after_sharp;
   } else if (sharp && text.starts_with(kGraph)) {
-    const auto count = count_behind(text, text.starts_with(kGraphs) ? kGraphs : kGraph);
+    const auto count = count_after(text, text.starts_with(kGraphs) ? kGraphs : kGraph);
     if (!count) return line;
     line.kind = HeadLine::Kind::kGraphs;
     line.count = *count;
     line.is_1 = text.substr(kGraph.size()).starts_with(' ');
     line.is_2 = !line.is_1;
   } else if (text.starts_with(kNodes)) {
-    const auto count = count_behind(text, kNodes);
+    const auto count = count_after(text, kNodes);
     if (!count) return line;
     line.kind = HeadLine::Kind::kNodes;
     line.count = *count;

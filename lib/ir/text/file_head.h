@@ -5,7 +5,7 @@
 //   "Total number of cnodes: N"  2.3 and later: operators with Return
 //   "%para1_x : <T>[ : SYMBOLIC][  :  has_default][  :  <DEVICE>][  :  IsWeight:true]", "%para1 = x : <T>" to 1.0
 //   "subgraph @NAME[ parent: [subgraph @PARENT]](%para3_x, %para4_y) {"; in sort mode of 2.0 with types
-// Read loosely: blanks, case and the sharp at the front do not matter, but where they tell the version.
+// Read loosely: blanks, case and the sharp at the front do not matter, except where they show the version.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,15 @@ struct HeadLine {
 [[nodiscard]] HeadLine parse_head_line(std::string_view text);
 
 struct ParameterLine {
-  std::string_view text;  // "para1_x"; "para1" when the name stands behind " = "
+  std::string_view text;  // "para1_x"; "para1" when the name follows " = "
   std::string_view name;  // "x"
   uint32_t number = 0;
-  std::string_view host, device, symbolic_shape;
+  std::string_view host, device;
   std::optional<bool> is_weight;
-  bool weight_without_blank = false;  // "IsWeight:true", up to 1.8
   bool has_default = false;
 };
 
-// With or without types. False if it is no parameter.
+// With or without types. False if it is not a parameter.
 bool parse_parameter(std::string_view text, ParameterLine& parameter);
 
 struct GraphLine {

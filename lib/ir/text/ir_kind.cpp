@@ -1,4 +1,4 @@
-// What a text is that might be IR; see ir/text/ir_text.h.
+// Recognises IR text and files that resemble it; see ir/text/ir_text.h.
 #include "ir/model/scan.h"
 #include "ir/text/ir_text.h"
 #include "ir/text/line_kind.h"
@@ -13,8 +13,8 @@ constexpr IrKind kDat = {"ir_dat",
 constexpr IrKind kProtobuf = {"ir_protobuf", "a graph as protobuf, not as text"};
 constexpr IrKind kBinary = {"other", "binary data"};
 constexpr IrKind kActorSet = {"actor_set",
-                              "MindSpore's list of actors, which says how kernels are launched; it is no IR"};
-constexpr IrKind kSomas = {"somas", "MindSpore's plan of memory use; it is no IR"};
+                              "MindSpore's list of actors, which says how kernels are launched; it is not IR"};
+constexpr IrKind kSomas = {"somas", "MindSpore's plan of memory use; it is not IR"};
 constexpr IrKind kGeProto = {"ge_proto", "a graph of GE as protobuf text, whose operators are those of CANN"};
 constexpr IrKind kGeOnnx = {"ge_onnx", "a graph of GE as ONNX text, whose operators are those of CANN"};
 constexpr IrKind kOther = {"other", "no operator and no graph of MindSpore is in its first 64 KiB"};

@@ -56,7 +56,6 @@ class Assembler {
   void add_parameter(std::string_view text, uint64_t line);
   void add_node(const IrEvent& event);
   void add_operands(const NodeText& text);
-  void add_attributes(const NodeText& text, uint64_t line, IrNode& node);
   Signature signature(std::string_view text, uint64_t line);
 
   const IrTextOptions* options_;
@@ -93,8 +92,6 @@ void Assembler::add_problems(std::vector<IrProblem> problems) {
 
 void Assembler::add_head(const IrEvent& event) {
   if (event.line_kind == LineKind::kParameter) return add_parameter(event.text, event.line);
-  if (event.line_kind == LineKind::kGraphNote && trim(event.text).starts_with("subgraph instance"))
-    spelling_.note(107, 9999);
   if (event.line_kind != LineKind::kHash && event.line_kind != LineKind::kText) return;
   if (event.line_kind == LineKind::kText && graph_ != kNoIndex && !is_value_node(event.text)) {
     return builder_.add_problem(event.line, "line not understood: " + excerpt(trim(event.text)));
@@ -109,7 +106,7 @@ void Assembler::add_head(const IrEvent& event) {
     case HeadLine::Kind::kGraphs: facts.declared_graphs = line.count; break;
     case HeadLine::Kind::kNodes:
       facts.declared_nodes = line.count;
-      // An operator takes two hundred bytes at least; a count that cannot be true is not believed.
+      // An operator takes at least two hundred bytes, so an impossible count is not trusted.
       builder_.graph().nodes.reserve(static_cast<size_t>(std::min(line.count, file_size_ / 200)));
       break;
   }
@@ -137,10 +134,8 @@ void Assembler::add_parameter(std::string_view text, uint64_t line) {
   parameter.line = static_cast<uint32_t>(line);
   if (!parsed.host.empty()) parameter.host = builder_.type(parsed.host);
   if (!parsed.device.empty()) parameter.device = builder_.type(parsed.device);
-  parameter.symbolic_shape = builder_.intern(parsed.symbolic_shape);
   parameter.is_weight = parsed.is_weight;
   parameter.has_default = parsed.has_default;
-  if (parsed.is_weight) parsed.weight_without_blank ? spelling_.note(0, 108) : spelling_.note(109, 9999);
   references_.add_parameter(parameter, builder_.add_parameter(parameter));
 }
 
@@ -161,13 +156,11 @@ void Assembler::add_node(const IrEvent& event) {
   node.debug_name = builder_.keep(text.head.debug_name);
   node.op = builder_.intern(text.head.op);
   node.kind = node_kind(text.head.op);
-  if (text.head.op.starts_with("PrimFunc_")) spelling_.note(203, 9999);
   if (!text.full_name.empty()) builder_.set_full_name(node, text.full_name);
   if (!text.scope.empty()) node.scope = builder_.intern(text.scope);
-  add_attributes(text, event.line, node);
+  node.attributes = builder_.keep(only_attributes(text.head.attributes, options_->attributes));
   node.host = signature(text.host, event.line);
   node.device = signature(text.device, event.line);
-  node.objects = signature(text.objects, event.line);
   node.stack = stacks_.stack(text.frames);
   add_operands(text);
   references_.add_node(node.number, builder_.add_node(node, operands_));
@@ -178,20 +171,6 @@ void Assembler::add_operands(const NodeText& text) {
   const size_t first = builder_.graph().operands.size();
   split_at_commas(text.head.operands, Brackets::kValues, parts_);
   for (const std::string_view part : parts_) operands_.push_back(references_.operand(part, first + operands_.size()));
-}
-
-void Assembler::add_attributes(const NodeText& text, uint64_t line, IrNode& node) {
-  if (!options_->all_attributes) {
-    const std::string kept = only_attributes(text.head.attributes, options_->attributes);
-    node.attributes = builder_.keep(kept);
-    return;
-  }
-  std::string all(text.head.attributes);
-  if (!text.strategy.empty()) all.append(all.empty() ? "" : " ").append(text.strategy);
-  if (all.find("  ") != std::string::npos) all = collapse_blanks(all);
-  node.attributes = builder_.intern(all);
-  std::vector<IrAttribute> ignored;
-  if (!parse_attributes(all, ignored)) builder_.add_problem(line, "the attributes of this operator are damaged");
 }
 
 Signature Assembler::signature(std::string_view text, uint64_t line) {
@@ -211,13 +190,7 @@ Signature Assembler::signature(std::string_view text, uint64_t line) {
 Result<IrGraph> Assembler::finish(const IrTextReader& reader, uint64_t end) {
   if (options_->needle.text.empty()) references_.finish();
   IrGraph& ir = builder_.graph();
-  for (const IrType& type : ir.types) {
-    if (type.is_parameter) spelling_.note(207, 9999);
-    if (type.is_inplace) spelling_.note(208, 9999);
-  }
   IrFacts& facts = ir.facts;
-  facts.oldest_version = spelling_.oldest();
-  facts.newest_version = spelling_.newest();
   facts.node_heads = reader.node_heads();
   const bool graphs_missing = facts.declared_graphs.value_or(0) > ir.graphs.size();
   facts.truncated = reader.inside_graph() || graphs_missing;
@@ -236,7 +209,7 @@ Result<IrGraph> read_ir_text(const File& file, const IrTextOptions& options) {
   const auto head = file.head();
   const IrKind kind = ir_kind({reinterpret_cast<const char*>(head.data()), head.size()});
   if (kind.word != "ir_text") {
-    return fail(make_error(ErrorCode::kBadIr, "no IR text: {}", kind.explanation).with_path(file.path()));
+    return fail(make_error(ErrorCode::kBadIr, "this is not IR text: {}", kind.explanation).with_path(file.path()));
   }
   IrTextReader reader(file, options.needle);
   Assembler assembler(options, file.size());

@@ -22,7 +22,7 @@
 
 namespace msdump {
 
-// What a text is that might be IR, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are no IR,
+// What kind of file this is, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are not IR,
 // trace_code_graph_0012 is.
 struct IrKind {
   std::string_view word;  // "ir_text", "ir_dat", "ir_protobuf", "actor_set", "somas", "ge_proto", "ge_onnx", "other"
@@ -35,7 +35,6 @@ struct IrTextOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.
   std::vector<std::string> attributes = {"unique_id",         "forward_unique_id",        "forward_comm_node_unique_id",
                                          "forward_node_name", "_datadump_original_names", "datadump_original_names"};
-  bool all_attributes = false;
   // Only operators whose text holds this are kept; their operands are not resolved. The others are counted.
   IrNeedle needle;
 };

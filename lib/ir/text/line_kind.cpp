@@ -11,8 +11,8 @@ LineKind kind_of_percent(std::string_view text) {
     const bool parameter = text.starts_with("%para") && text.find(": <") != std::string_view::npos;
     return parameter ? LineKind::kParameter : LineKind::kText;
   }
-  const std::string_view behind = text.substr(at);
-  return behind.starts_with('(') || behind.starts_with(" =") ? LineKind::kNode : LineKind::kText;
+  const std::string_view rest = text.substr(at);
+  return rest.starts_with('(') || rest.starts_with(" =") ? LineKind::kNode : LineKind::kText;
 }
 
 LineKind kind_of_subgraph(std::string_view text) {

@@ -1,4 +1,4 @@
-// What a line of IR text is, told from its first characters alone. Indentation is not trusted: copies of IR lose it.
+// The kind of a line of IR text, by its first characters alone. Indentation is not trusted: copies of IR lose it.
 #pragma once
 
 #include <cstdint>

@@ -19,12 +19,12 @@ const char* take_definition(std::string_view& text, NodeHead& head) {
   text.remove_prefix(at);
   if (text.starts_with('(')) {
     const size_t end = text.find(") =");
-    if (end == kNowhere) return "no ')' behind the name of this operator";
+    if (end == kNowhere) return "no ')' after the name of this operator";
     head.debug_name = text.substr(1, end - 1);
     text.remove_prefix(end + 1);
   }
   text = trim_front(text);
-  if (!text.starts_with('=')) return "no '=' behind the name of this operator";
+  if (!text.starts_with('=')) return "no '=' after the name of this operator";
   text = trim_front(text.substr(1));
   return nullptr;
 }

@@ -62,7 +62,7 @@ const NodeText& NodeTextParser::parse(const IrEvent& event, std::vector<IrProble
   node_.frames = std::move(frames);
   joined_.clear();
   joined_lines_ = 0;
-  name_ = {};
+  name_ = objects_ = {};
   frame_kind_ = FrameKind::kOwn;
   next_begins_chain_ = true;
   problems_ = &problems;
@@ -106,7 +106,7 @@ void NodeTextParser::add_types(std::string_view text) {
   last_text_ = nullptr;
   if (text.find('<') == npos) {
     if (arrow && is_objects(text)) {
-      last_text_ = &node_.objects;
+      last_text_ = &objects_;
     } else if (!arrow && text != "()") {
       return add_name(text, false, NameLabel::kPlain);
     } else if (node_.host.empty()) {
@@ -139,7 +139,7 @@ void NodeTextParser::add_hash(std::string_view text) {
 }
 
 // "fullname_with_scope: (..)" and its other spellings.
-bool NodeTextParser::add_label(std::string_view text, bool blank_behind_sharp) {
+bool NodeTextParser::add_label(std::string_view text, bool blank_after_sharp) {
   struct Label {
     std::string_view title;
     bool is_scope;
@@ -152,8 +152,7 @@ bool NodeTextParser::add_label(std::string_view text, bool blank_behind_sharp) {
                                {"scope:", true, NameLabel::kLower}};
   for (const Label& known : kLabels) {
     if (!text.starts_with(known.title)) continue;
-    add_name(trim(text.substr(known.title.size())), known.is_scope,
-             blank_behind_sharp ? known.label : NameLabel::kSort);
+    add_name(trim(text.substr(known.title.size())), known.is_scope, blank_after_sharp ? known.label : NameLabel::kSort);
     return true;
   }
   return false;
@@ -163,7 +162,7 @@ void NodeTextParser::add_name(std::string_view text, bool is_scope, NameLabel la
   node_.label = label;
   last_ = Last::kName;
   last_text_ = &name_;
-  if (text.empty()) problem("the label of a name has no name behind it");
+  if (text.empty()) problem("the label of a name has no name after it");
   if (!name_.empty() && is_scope) return;  // a full name says more
   name_ = text;
   name_is_scope_ = is_scope;
@@ -184,7 +183,6 @@ void NodeTextParser::add_strategy(std::string_view text) {
   const size_t close = closing_bracket(text, 0);
   const std::string_view rest = close == npos ? std::string_view() : trim_front(text.substr(close + 1));
   if (!rest.starts_with(": (") && !rest.starts_with(":(")) return continue_last(text);
-  node_.strategy = text.substr(0, close + 1);
   add_colon(rest);
 }
 

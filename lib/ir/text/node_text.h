@@ -1,10 +1,10 @@
-// One operator of IR text: its lines put together again and told apart. The lines behind the definition, in the order
-// of writing (indentation, and blanks around them, do not count):
+// One operator of IR text: its lines, joined where they were wrapped and sorted by meaning. The lines after the
+// definition, in the order of writing (indentation, and blanks around them, do not count):
 //
 //   1. ": (..) -> (..)"                          types on the host; of Return only ": (..)"
 //   2. ": (S:[..]V:..) -> (..)"                  symbolic shapes, 2.3: not kept
 //   3. ": (<Float16xNC1HWC0..>) -> (..)"         types on the device
-//   4. ": (Tensor, Scalar) -> (TupleUnfold)"     kernel objects, 2.0 and later
+//   4. ": (Tensor, Scalar) -> (TupleUnfold)"     kernel objects, 2.0 and later: not kept
 //   5. ": (FULL)" to 1.6, "# fullname_with_scope: (FULL)" to 2.0 previews, "# Fullname with scope: (FULL)", and
 //      ": full_name_with_scope: (FULL)" in the documentation; or "# scope: (S)", "# Scope: (S)", "#scope: S"
 //   6. "# Corresponding forward node candidate:", "# Corresponding code candidate:": source lines of other operators
@@ -37,8 +37,7 @@ struct FrameLine {
 
 struct NodeText {
   NodeHead head;
-  std::string_view strategy;               // a group of attributes that stood before the types
-  std::string_view host, device, objects;  // "(..) -> (..)"
+  std::string_view host, device;  // "(..) -> (..)"
   std::string_view full_name, scope;
   NameLabel label = NameLabel::kNone;
   std::vector<FrameLine> frames;  // in the order of the file
@@ -64,7 +63,7 @@ class NodeTextParser {
   void add_colon(std::string_view text);
   void add_types(std::string_view text);
   void add_hash(std::string_view text);
-  bool add_label(std::string_view text, bool blank_behind_sharp);
+  bool add_label(std::string_view text, bool blank_after_sharp);
   void add_name(std::string_view text, bool is_scope, NameLabel label);
   void add_frame(std::string_view text, bool begins_chain);
   void add_strategy(std::string_view text);
@@ -78,9 +77,10 @@ class NodeTextParser {
   NodeText node_;
   std::string_view head_;
   std::string_view name_;  // with its brackets
+  std::string_view objects_;
   bool name_is_scope_ = false;
   Last last_ = Last::kNone;
-  std::string_view* last_text_ = nullptr;  // what a continuation is put behind
+  std::string_view* last_text_ = nullptr;  // what a continuation is appended to
   std::deque<std::string> joined_;
   size_t joined_lines_ = 0;
   FrameKind frame_kind_ = FrameKind::kOwn;

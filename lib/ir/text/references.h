@@ -1,6 +1,6 @@
 // What the operands of IR text refer to: "%3" an operator of the same graph, "%para1_x" a parameter, "@g" a graph,
 // "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to: a closure uses
-// the parameters of a graph that is printed behind it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3"
+// the parameters of a graph that is printed after it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3"
 // where their heads have "%para1_x": then the number decides. What is not in the file stays as its text.
 #pragma once
 
@@ -18,7 +18,7 @@ class References {
  public:
   explicit References(IrGraphBuilder& builder) : builder_(&builder) {}
 
-  // Numbers begin anew with each graph.
+  // Numbers start again with each graph.
   void begin_graph();
   void add_node(uint32_t number, uint32_t index);
   void add_parameter(const IrParameter& parameter, uint32_t index);

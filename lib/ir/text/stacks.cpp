@@ -39,9 +39,6 @@ bool Stacks::intern_chain(std::span<const FrameLine> chain, bool outermost_first
       continue;
     }
     chain_.push_back(*frame);
-    if (*frame < noted_frames_) continue;
-    noted_frames_ = size_t{*frame} + 1;
-    spelling_->note_frame(builder_->style_of(*frame), builder_->graph().frames[*frame].inlined);
   }
   return is_outermost_first(chain);
 }
@@ -54,7 +51,7 @@ bool Stacks::is_outermost_first(std::span<const FrameLine> chain) {
   }
   if (plain && chain_.size() > 1 && spelling_->order() == Spelling::Order::kUnknown && !order_missed_) {
     order_missed_ = true;
-    builder_->add_problem(chain.front().line, "nothing tells the order of source lines; taken as innermost first");
+    builder_->add_problem(chain.front().line, "the order of source lines is unknown; innermost first is assumed");
   }
   return plain && spelling_->order() == Spelling::Order::kOutermostFirst;
 }

@@ -13,9 +13,9 @@ namespace msdump {
 
 class Stacks {
  public:
-  Stacks(IrGraphBuilder& builder, Spelling& spelling) : builder_(&builder), spelling_(&spelling) {}
+  Stacks(IrGraphBuilder& builder, const Spelling& spelling) : builder_(&builder), spelling_(&spelling) {}
 
-  // Frames without a line number are left out and told about.
+  // Frames without a line number are left out and reported.
   List stack(std::span<const FrameLine> frames);
 
  private:
@@ -24,10 +24,9 @@ class Stacks {
   bool is_outermost_first(std::span<const FrameLine> chain);
 
   IrGraphBuilder* builder_;
-  Spelling* spelling_;
+  const Spelling* spelling_;
   bool outermost_first_ = false;  // of the last chain: a guess at the next
-  bool order_missed_ = false;     // told about
-  size_t noted_frames_ = 0;
+  bool order_missed_ = false;     // reported
   std::vector<uint32_t> frames_, chain_;
 };
 

@@ -96,7 +96,7 @@ bool IrTextReader::step_over_rest() {
 
 void IrTextReader::add_problem(uint64_t line, std::string reason) { problems_.push_back({line, std::move(reason)}); }
 
-// Moves what is still needed to the front and reads on.
+// Moves what is still needed to the front and reads more.
 Status IrTextReader::refill() {
   const size_t held_from = node_open_ ? block_begin_ : position_;
   const size_t held = end_ - held_from;
@@ -121,7 +121,7 @@ Status IrTextReader::refill() {
   return {};
 }
 
-// A buffer that is full grows, or lets go of the operator that fills it.
+// A full buffer grows, or drops the operator that fills it.
 Status IrTextReader::make_room(size_t held) {
   if (held < capacity_) return {};
   if (capacity_ >= kMaxBlock) {
@@ -137,7 +137,7 @@ Status IrTextReader::make_room(size_t held) {
   return {};
 }
 
-// Steps over a byte order mark and looks whether most lines begin with their number.
+// Skips a byte order mark and checks whether most lines begin with their number.
 void IrTextReader::detect_gutters() {
   const std::string_view head(buffer_.get(), std::min(end_, kHeadOfFile));
   if (head.starts_with(kByteOrderMark)) position_ = kByteOrderMark.size();
@@ -177,11 +177,11 @@ std::optional<IrEvent> IrTextReader::step() {
   }
 }
 
-// Told about, and taken out of whatever it belongs to.
+// Reports the line and removes it from whatever it belongs to.
 std::optional<IrEvent> IrTextReader::step_over_long_line() {
   const bool defines_node = line_.kind == LineKind::kNode || line_.kind == LineKind::kReturn;
   if (defines_node && node_open_) return finish_node();
-  add_problem(line_number_, fmt::format("a line of more than {} bytes is stepped over", kMaxLine));
+  add_problem(line_number_, fmt::format("a line of more than {} bytes is skipped", kMaxLine));
   node_heads_ += defines_node ? 1 : 0;
   node_lost_ = node_lost_ || defines_node;
   skipping_ = line_.end <= end_ && buffer_[line_.end - 1] != '\n';
@@ -290,7 +290,7 @@ std::optional<IrEvent> IrTextReader::finish_node() {
   return event;
 }
 
-// The needle is looked for in everything that has been read, once; most operators lie between two places.
+// The needle is searched once in everything that has been read; most operators lie between two occurrences.
 bool IrTextReader::block_is_wanted() {
   const size_t size = needle_.text.size();
   for (;;) {
@@ -305,10 +305,10 @@ bool IrTextReader::block_is_wanted() {
       }
       hit_ = searched_ = static_cast<size_t>(static_cast<const char*>(found) - buffer_.get());
     }
-    const size_t behind = hit_ + size;
-    if (behind > block_end_) return false;
-    const size_t line_end = find_byte(buffer_.get(), behind, block_end_, '\n');
-    if (!needle_.accept || needle_.accept({buffer_.get() + behind, line_end - behind})) return true;
+    const size_t after = hit_ + size;
+    if (after > block_end_) return false;
+    const size_t line_end = find_byte(buffer_.get(), after, block_end_, '\n');
+    if (!needle_.accept || needle_.accept({buffer_.get() + after, line_end - after})) return true;
     searched_ = hit_ + 1;
     hit_ = kNowhere;
   }

@@ -6,12 +6,12 @@
 //   kNode      an operator: the line that defines it and everything up to the next definition or the end of its graph
 //   kGraphEnd  "}"
 //
-// Lines end in "\n" or "\r\n"; a byte order mark is no part of the first; the line numbers of a documentation page are
-// stepped over when most lines have one. A line longer than 1 MiB is a problem and stepped over, with its operator if
+// Lines end in "\n" or "\r\n"; a byte order mark is not part of the first; the line numbers of a documentation page are
+// skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
 // it defines one.
 //
-// With a needle only operators whose text holds it are events. The others are counted, at the speed of looking for line
-// ends: what finds the operators of a source line in a gigabyte.
+// With a needle only operators whose text holds it are events. The others are only counted, as fast as line
+// ends are found: so the operators of a source line are found in a gigabyte.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ namespace msdump {
 
 struct IrNeedle {
   std::string text;  // empty: every operator
-  // Whether a place where `text` was found counts, by what is behind it on its line; nothing: every place does.
-  std::function<bool(std::string_view behind)> accept;
+  // Whether an occurrence of `text` counts, by what follows it on its line; nothing: every occurrence does.
+  std::function<bool(std::string_view rest)> accept;
 };
 
 struct IrEvent {
@@ -67,7 +67,7 @@ class IrTextReader {
   [[nodiscard]] uint64_t node_heads() const { return node_heads_; }
   [[nodiscard]] bool inside_graph() const { return inside_graph_; }  // also at the end, if "}" is missing
 
-  // Lines that had to be stepped over since the last call.
+  // Lines that were skipped since the last call.
   std::vector<IrProblem> take_problems() { return std::exchange(problems_, {}); }
 
  private:
@@ -76,7 +76,7 @@ class IrTextReader {
     LineKind kind = LineKind::kText;
   };
   struct CurrentLine {
-    size_t begin = 0, size = 0, end = 0;  // in the buffer; end is behind the line end
+    size_t begin = 0, size = 0, end = 0;  // in the buffer; end is after the line end
     LineKind kind = LineKind::kText;
     bool complete = true;  // it has a line end
     bool too_long = false;
@@ -118,7 +118,7 @@ class IrTextReader {
   uint64_t line_number_ = 1;  // of the line at position_
   bool skipping_ = false;     // the rest of a line that is too long
   bool gutters_ = false;
-  bool in_comment_ = false;  // behind "# Comment:"
+  bool in_comment_ = false;  // after "# Comment:"
 
   bool inside_graph_ = false, ended_ = false;
   bool node_open_ = false;  // block_ is one

@@ -14,7 +14,7 @@ namespace {
 using test::ScratchDir;
 using Names = std::vector<std::string>;
 
-constexpr const char* kNpy = "rank_0/Net/0/0/Add.Default_Add-op1.0.0.1700000000000001.output.0.DefaultFormat.npy";
+constexpr const char* kNpyPath = "rank_0/Net/0/0/Add.Default_Add-op1.0.0.1700000000000001.output.0.DefaultFormat.npy";
 
 // Names of the files found, sorted.
 Names names_of(const ScratchDir& scratch, const IrSearch& search) {
@@ -57,7 +57,7 @@ TEST_CASE("a name says rank, graph and whether numbers are final") {
 
 TEST_CASE("the IR of a dump is found from every level of it, text before protobuf") {
   const ScratchDir scratch;
-  scratch.write(std::string("dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write(std::string("dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   scratch.write("dump/rank_0/graphs/ms_output_trace_code_graph_0.ir", "");
   scratch.write("dump/rank_0/graphs/ms_output_trace_code_graph_0.pb", "");
   scratch.write("dump/rank_0/graphs/ms_output_trace_code_graph_1.pb", "");
@@ -87,7 +87,7 @@ TEST_CASE("each IR is read once, by whatever paths it is found") {
 
 TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is taken") {
   const ScratchDir scratch;
-  scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write(std::string("run/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   for (const char* name :
        {"graph_build_0_0087.ir", "graph_build_0_0090.ir", "graph_build_1_0134.ir", "trace_code_graph_0092",
         "16_execute_0466.ir", "13_validate_0040.ir", "graph_before_reset_id_0_0085.ir",
@@ -99,7 +99,7 @@ TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is take
 
 TEST_CASE("an IR two folders above a dump is another run's") {
   const ScratchDir scratch;
-  scratch.write(std::string("runs/today/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write(std::string("runs/today/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   scratch.write("runs/graph_build_0_0087.ir", "");
   CHECK(found_from(scratch, "runs/today/dump").empty());
   scratch.write("runs/today/graph_build_0_0087.ir", "");
@@ -108,7 +108,7 @@ TEST_CASE("an IR two folders above a dump is another run's") {
 
 TEST_CASE("only an IR outside of the dump is marked as such") {
   const ScratchDir scratch;
-  scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write(std::string("run/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   scratch.write("run/dump/rank_0/graphs/ms_output_trace_code_graph_0.ir", "");
   const auto outside = [&](const char* dump) {
     const auto index = DumpIndex::build({scratch.file(dump)}, {});
@@ -124,7 +124,7 @@ TEST_CASE("only an IR outside of the dump is marked as such") {
 
 TEST_CASE("a saved graph without an extension is found inside a dump and beside it") {
   const ScratchDir scratch;
-  scratch.write(std::string("run/dump/") + kNpy, build_faulty_npy(test::NpyFault::kNone));
+  scratch.write(std::string("run/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   scratch.write("run/save_graphs/trace_code_graph_0092", "");
   scratch.write("run/save_graphs/16_execute_0466.ir", "");
   CHECK(found_from(scratch, "run/dump") == Names{"run/save_graphs/trace_code_graph_0092"});

@@ -51,19 +51,5 @@ TEST_CASE("a hash tells lengths, ends and order apart") {
   CHECK(name_hash(std::string(8, '\0')) != name_hash(std::string(9, '\0')));
 }
 
-TEST_CASE("an index gives all values of a hash in ascending order") {
-  HashIndex index;
-  CHECK(index.equal(1).first == index.equal(1).second);
-  for (const uint32_t value : {5U, 3U, 9U}) index.add(UINT64_MAX, value);
-  index.add(0, 1);
-  index.close();
-  const auto [first, last] = index.equal(UINT64_MAX);
-  REQUIRE(last - first == 3);
-  CHECK(first[0].value == 3);
-  CHECK(first[2].value == 9);
-  CHECK(index.equal(0).first->value == 1);
-  CHECK(index.equal(7).first == index.equal(7).second);
-}
-
 }  // namespace
 }  // namespace msdump

@@ -48,11 +48,11 @@ TEST_CASE("the bytes decide that operators have new numbers, or that they have n
     scratch.write(kGraph, crossed());
     put_chain(scratch, renumbered ? "0" : "1", renumbered ? "1" : "0");
     const JoinedDump dump = test::join_dump(scratch.path());
-    INFO(dump.joined->numbering.evidence);
-    CHECK(dump.joined->numbering.renumbered == renumbered);
-    CHECK(dump.joined->numbering.confidence == 1);
-    CHECK(dump.joined->numbering.agreeing == 2);
-    CHECK(dump.joined->numbering.contradicting == 0);
+    INFO(dump.joined->join.numbering().evidence);
+    CHECK(dump.joined->join.numbering().renumbered == renumbered);
+    CHECK(dump.joined->join.numbering().confidence == 1);
+    CHECK(dump.joined->join.numbering().agreeing == 2);
+    CHECK(dump.joined->join.numbering().contradicting == 0);
     const auto files = dump.files_of(find_operator(dump.graph(), "Default/Add-op1"));
     REQUIRE(files.size() == 1);
     CHECK((files[0].find("Add-op0") != std::string::npos) == renumbered);
@@ -66,7 +66,7 @@ TEST_CASE("without bytes the version decides, and pairs that depend on it are le
   for (const char* name : {"Add.Default_Add-op0", "Add.Default_Add-op1", "Mul.Default_Mul-op0"})
     put(scratch, name, "output", "");
   const JoinedDump dump = test::join_dump(scratch.path());
-  CHECK(dump.joined->numbering.renumbered);
+  CHECK(dump.joined->join.numbering().renumbered);
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Add-op1"))[0].confidence == Approx(0.9));
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Mul-op0"))[0].confidence == 1);
 }
@@ -77,7 +77,7 @@ TEST_CASE("without bytes and version the numbers are those with which more opera
                                 node_text("%1", "Add", "%0", "Default/Add-op8")));
   put(scratch, "Add.Default_Add-op0", "output", "");
   const JoinedDump dump = test::join_dump(scratch.path());
-  CHECK(dump.joined->numbering.renumbered);
+  CHECK(dump.joined->join.numbering().renumbered);
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Add-op7"))[0].confidence == Approx(0.5));
 }
 

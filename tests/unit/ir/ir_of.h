@@ -6,6 +6,7 @@
 
 #include "ir/text/ir_text.h"
 #include "support/catch.h"
+#include "support/operand_text.h"
 #include "support/scratch_dir.h"
 
 namespace msdump::test {
@@ -31,7 +32,7 @@ inline std::string problems_of(const IrGraph& ir) {
 inline std::string operands_of(const IrGraph& ir, const IrNode& node) {
   std::string text;
   for (const IrOperand& operand : ir.operands_of(node)) {
-    text += (text.empty() ? "" : " | ") + ir.describe(node, operand);
+    text += (text.empty() ? "" : " | ") + operand_text(ir, node, operand);
   }
   return text;
 }

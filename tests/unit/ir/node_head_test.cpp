@@ -50,11 +50,11 @@ TEST_CASE("the end of a graph") {
 }
 
 TEST_CASE("what cannot be read says why") {
-  CHECK(told("%1(a = Conv2D(%1)") == "no ')' behind the name of this operator");
+  CHECK(told("%1(a = Conv2D(%1)") == "no ')' after the name of this operator");
   CHECK(told("%12345678901 = A()") == "the number of this operator is too large");
   CHECK(told("%1(a) = Conv2D") == "no operands");
   CHECK(told("%1(a) = (%2)") == "no operator before its operands");
-  CHECK(told("%1 x = A()") == "no '=' behind the name of this operator");
+  CHECK(told("%1 x = A()") == "no '=' after the name of this operator");
   CHECK(told("%1(a) = Conv2D(%2, (1, 2)") == "1|a|Conv2D|%2, (1, 2)| OPEN");
 }
 

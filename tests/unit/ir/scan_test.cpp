@@ -50,11 +50,6 @@ TEST_CASE("commas split where no bracket is open") {
   CHECK(values("<a, b>") == Parts{"<a", "b>"});
 }
 
-TEST_CASE("runs of blanks become one outside of strings") {
-  CHECK(collapse_blanks(R"(mode: 1     , IsF     eat: "a   b"  ,  c)") == R"(mode: 1 , IsF eat: "a   b" , c)");
-  CHECK(collapse_blanks("") == "");
-}
-
 TEST_CASE("a megabyte of quotes takes no more than linear time") {
   std::string text = "(";
   while (text.size() < (size_t{1} << 20)) text += ",\"x";

@@ -76,7 +76,7 @@ TEST_CASE("carriage returns and a byte order mark are no part of the text") {
   CHECK(told.events[2] == "node 4@38:   %0(a) = A(%1) |       : (<T>)");
 }
 
-TEST_CASE("line numbers of a documentation page are stepped over") {
+TEST_CASE("line numbers of a documentation page are skipped") {
   std::string text;
   int number = 0;
   for (size_t at = 0; at < kSmall.size();) {
@@ -112,12 +112,12 @@ TEST_CASE("what a script says in a comment is not read") {
   CHECK(told.events == Events{"node 1@0: %0(a) = A(%1) |       # Comment:", "node 5@63:   %2(c) = C()"});
 }
 
-TEST_CASE("a line that is too long is told about and stepped over") {
+TEST_CASE("a line that is too long is reported and skipped") {
   const std::string long_text(IrTextReader::kMaxLine + 10, 'x');
   const Told types = events_of("%0(a) = A(%1)\n      : (<" + long_text + ">)\n      # b\n%1(c) = B()\n");
   CHECK(types.events == Events{"node 1@0: %0(a) = A(%1) |       # b",
                                fmt::format("node 4@{}: %1(c) = B()", 14 + long_text.size() + 23)});
-  CHECK(types.problems == "2: a line of more than 1048576 bytes is stepped over\n");
+  CHECK(types.problems == "2: a line of more than 1048576 bytes is skipped\n");
   const Told head = events_of("%0(a) = A(%1)\n%1(b) = B(" + long_text + ")\n      # of b\n%2(c) = C()");
   REQUIRE(head.events.size() == 2);
   CHECK(head.events[0] == "node 1@0: %0(a) = A(%1)");

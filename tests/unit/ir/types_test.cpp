@@ -55,8 +55,6 @@ TEST_CASE("the flags of a reference are told") {
   const IrType type = parse_ir_type("<Ref[Tensor[Float32]], (5), ref_key=b, is_parameter, is_inplace>", 1).type;
   CHECK(type.is_parameter);
   CHECK(type.is_inplace);
-  CHECK_FALSE(type.is_view_output);
-  CHECK(parse_ir_type("<Ref[Tensor[Float32]], (5), ref_key=b, has_view_output>", 1).type.is_view_output);
 }
 
 TEST_CASE("texts that are no types are kept as they are") {
