@@ -39,7 +39,7 @@ SlipText text_of(JsonSlipKind kind) {
     case JsonSlipKind::kByteOrderMark:
       return {"json-bom", "a byte order mark in front of the text", "save the file as UTF-8 without it"};
     case JsonSlipKind::kComment: return {"json-comment", "a comment: JSON has none", "remove it"};
-    case JsonSlipKind::kTrailingComma: return {"json-trailing-comma", "a comma behind the last item", "remove it"};
+    case JsonSlipKind::kTrailingComma: return {"json-trailing-comma", "a comma after the last item", "remove it"};
     case JsonSlipKind::kSingleQuotes:
       return {"json-single-quotes", "a text in single quotes", "JSON has double quotes only"};
     case JsonSlipKind::kPythonWord: return {"json-python-word", "a word of Python", "JSON writes true, false and null"};
@@ -66,7 +66,7 @@ void complain_of_nan(Findings& findings, ConfigKind kind, const JsonValue& value
   const bool word = value.is(JsonKind::kNumber) && value.text.find_first_of("nN") != std::string::npos;
   if (word && !(spelt && kind == ConfigKind::kMsprobe)) {
     findings.error({"", value.offset},
-                   {"json-nan", fmt::format("'{}' is no JSON", excerpt(value.text)), "write a number"});
+                   {"json-nan", fmt::format("'{}' is not JSON", excerpt(value.text)), "write a number"});
   }
   for (const JsonValue& item : value.items) complain_of_nan(findings, kind, item);
   for (const JsonMember& member : value.members) complain_of_nan(findings, kind, member.value);
@@ -94,13 +94,13 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
   }
 }
 
-// A text that is no JSON, even mended.
+// A text that is not JSON, even mended.
 void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
   if (fault.beyond_limits) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
   std::string why = explain_fault(text, fault);
   if (why.empty()) why = fault.reason;
   if (why.ends_with('.')) why = to_lower(why.substr(0, 1)) + why.substr(1, why.size() - 2);  // a sentence of RapidJSON
-  findings.error({"", fault.offset}, {"json-syntax", "no JSON: " + why});
+  findings.error({"", fault.offset}, {"json-syntax", "not JSON: " + why});
 }
 
 tl::expected<JsonValue, JsonFault> read_mended(std::string_view text, std::string_view mended) {
@@ -135,7 +135,7 @@ LintReport lint_config(std::string_view text, const LintTarget& target) {
   report.version = versions_text(report.kind, findings.setups());
   complain_of_slips(findings, report.kind, mended.slips);
   const size_t bad_utf8 = first_bad_utf8(text);
-  // Behind a zero byte there is no text that could have an encoding.
+  // After a zero byte there is no text that could have an encoding.
   if (bad_utf8 < text.size() && !is_utf16(text) && text.find('\0') == std::string_view::npos)
     findings.error({"", bad_utf8}, {"json-utf8", "a byte that is not UTF-8", "save the file as UTF-8"});
   if (root) {

@@ -1,6 +1,6 @@
 // One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
 //
-// Text that is no JSON is findings, too: each slip of the hand (config/json/json_slips.h) is one, and what can still be read behind it
+// Text that is not JSON is findings, too: each slip of the hand (config/json/json_slips.h) is one, and what can be read after it
 // is judged. Files are looked at up to kMostConfigBytes.
 #pragma once
 
@@ -23,7 +23,7 @@ struct LintReport {
 
 [[nodiscard]] LintReport lint_config(std::string_view text, const LintTarget& target);
 
-// By what stands in it.
+// By its keys.
 [[nodiscard]] ConfigKind kind_of_config(const JsonValue& root);
 
 }  // namespace msdump

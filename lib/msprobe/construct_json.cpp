@@ -20,7 +20,7 @@ class ConstructJsonReader {
     MSDUMP_CHECK_OK(read_json_entries(
         text_, limits_.entry, problems_, result_.entries,
         [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); }));
-    // Which member stands first is not promised.
+    // The order of members is not guaranteed.
     for (ConstructJson::Node& node : result_.nodes) {
       if (result_.micro_steps && !node.micro_step) node.micro_step = 0;
     }
@@ -40,10 +40,10 @@ class ConstructJsonReader {
     if (list && value.items.size() != 2) return problem(member, value, "expected [parent, micro step]");
     const JsonValue& parent = list ? value.items[0] : value;
     if (!parent.is(JsonKind::kString) && !parent.is(JsonKind::kNull)) {
-      return problem(member, parent, "the name of the parent is no text");
+      return problem(member, parent, "the name of the parent is not a string");
     }
     const auto micro_step = list ? value.items[1].as_int() : std::nullopt;
-    if (list && !micro_step) return problem(member, value.items[1], "the micro step is no whole number");
+    if (list && !micro_step) return problem(member, value.items[1], "the micro step is not a whole number");
     return add({member.key, parent.text, micro_step, member.begin});
   }
 

@@ -48,7 +48,7 @@ struct ConstructJsonLimits {
   uint64_t kept = uint64_t{4} << 30;    // memory that the nodes may take
 };
 
-// bad_json with offset, line and column for what is no JSON object; too_large beyond the limits.
+// bad_json with offset, line and column for what is not a JSON object; too_large beyond the limits.
 Result<ConstructJson> read_construct_json(const File& file, const ConstructJsonLimits& limits = {});
 
 }  // namespace msdump

@@ -113,7 +113,7 @@ class EntryReader {
     MsprobeTensor tensor;
     if (!read_leaf(value, *dtype, tensor)) return;
     if (tensor.data_name && !is_plain_file_name(*tensor.data_name)) {
-      bad(*value.find("data_name"), fmt::format("data_name '{}' is no plain file name", excerpt(*tensor.data_name)),
+      bad(*value.find("data_name"), fmt::format("data_name '{}' is not a plain file name", excerpt(*tensor.data_name)),
           ErrorCode::kUnsafeName);
       tensor.data_name.reset();
     }
@@ -123,7 +123,7 @@ class EntryReader {
 
   bool read_leaf(const JsonValue& value, const JsonValue& dtype, MsprobeTensor& tensor) {
     if (slot_.empty() && io_ != MsprobeIo::kDebug) return bad(value, "a tensor outside of a list or dict");
-    if (!dtype.is(JsonKind::kString)) return bad(dtype, "dtype is no text");
+    if (!dtype.is(JsonKind::kString)) return bad(dtype, "dtype is not a string");
     tensor.op_name = name_;
     tensor.op_type = op_type_;
     tensor.io = io_;
@@ -140,11 +140,11 @@ class EntryReader {
   bool shape(const JsonValue* value, std::optional<Shape>& shape) {
     if (value == nullptr || value->is(JsonKind::kNull)) return true;
     const bool listed = value->is(JsonKind::kArray) && value->items.size() <= kMaxRank;
-    if (!listed) return bad(*value, "shape is no list of at most 64 numbers");
+    if (!listed) return bad(*value, "shape is not a list of at most 64 numbers");
     shape.emplace();
     for (const JsonValue& item : value->items) {
       const auto dim = item.as_int();
-      if (!dim || *dim < 0) return bad(item, "a dimension of the shape is no number");
+      if (!dim || *dim < 0) return bad(item, "a dimension of the shape is not a number");
       shape->push_back(*dim);
     }
     return true;
@@ -163,7 +163,7 @@ class EntryReader {
   bool statistic(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find(key);
     if (value == nullptr || value->is(JsonKind::kNull) || take_number(*value, into)) return true;
-    return bad(*value, fmt::format("{} is no number", key));
+    return bad(*value, fmt::format("{} is not a number", key));
   }
 
   // With summary_mode xor a tensor of no dimension has its value for a checksum.
@@ -175,7 +175,7 @@ class EntryReader {
   bool text(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find(key);
     if (value == nullptr || value->is(JsonKind::kNull)) return true;
-    if (!value->is(JsonKind::kString)) return bad(*value, fmt::format("{} is no text", key));
+    if (!value->is(JsonKind::kString)) return bad(*value, fmt::format("{} is not a string", key));
     into = value->text;
     return true;
   }

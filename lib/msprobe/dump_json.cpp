@@ -33,9 +33,9 @@ class DumpJsonReader {
       MSDUMP_CHECK_OK(top_level(*member));
     }
     const size_t rest = skip_json_space(text_, members.end());
-    if (rest != text_.size()) return bad_json(text_, rest, "more text behind the object");
-    if (!data_at) return bad_json(text_, 0, "no \"data\": this is no dump.json of msprobe");
-    if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is no object");
+    if (rest != text_.size()) return bad_json(text_, rest, "more text after the object");
+    if (!data_at) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
+    if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is not an object");
     result_.bad_entries = problems_.count();
     result_.problems = problems_.take(path);
     return std::move(result_);

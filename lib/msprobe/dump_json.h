@@ -47,15 +47,15 @@ struct MsprobeTensor {
   size_t offset = 0;                     // of the leaf in the text
 };
 
-// The number a statistic's text stands for; true is 1.
+// The number that a statistic's text means; true is 1.
 [[nodiscard]] std::optional<double> statistic_value(std::string_view text);
 
 struct DumpJson {
   std::string task, level, framework;  // empty if absent: old files name no framework
   std::vector<MsprobeTensor> tensors;  // in the order of the text
   int64_t entries = 0;                 // of "data"
-  int64_t others = 0;                  // leaves that are no tensors
-  // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is no plain
+  int64_t others = 0;                  // leaves that are not tensors
+  // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is not a plain
   // name), with line and column. What is right in such an entry is in `tensors`. At most a thousand are listed.
   std::vector<Error> problems;
   int64_t bad_entries = 0;
@@ -67,7 +67,7 @@ struct DumpJsonLimits {
   uint64_t kept = uint64_t{8} << 30;    // memory that the tensors may take
 };
 
-// bad_json with offset, line and column for what is no JSON or has no "data"; too_large beyond the limits.
+// bad_json with offset, line and column for what is not JSON or has no "data"; too_large beyond the limits.
 Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits = {});
 
 }  // namespace msdump

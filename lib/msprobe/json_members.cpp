@@ -5,7 +5,7 @@
 namespace msdump {
 namespace {
 
-// Behind the string that begins at `at`, or the end of the text.
+// After the string that begins at `at`, or the end of the text.
 size_t skip_string(std::string_view text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -15,7 +15,7 @@ size_t skip_string(std::string_view text, size_t at) {
 
 bool ends_scalar(char c) { return std::string_view(",:]} \t\r\n\"{[").find(c) != std::string_view::npos; }
 
-// Behind the value that begins at `at`; `depth` becomes that of its brackets.
+// After the value that begins at `at`; `depth` becomes that of its brackets.
 size_t skip_value(std::string_view text, size_t at, size_t& depth) {
   size_t open = 0;
   depth = 0;

@@ -26,9 +26,9 @@ class JsonMemberReader {
   // text[begin] is where the object's '{' must stand.
   JsonMemberReader(std::string_view text, size_t begin) : text_(text), at_(begin) {}
 
-  // The next member; nothing behind the last one.
+  // The next member; nothing after the last one.
   Result<std::optional<JsonMemberPlace>> next();
-  // Behind the '}' once next() has said that there is nothing more.
+  // After the '}' once next() has said that there is nothing more.
   [[nodiscard]] size_t end() const { return at_; }
 
  private:
@@ -42,7 +42,7 @@ class JsonMemberReader {
 // The value at a place. Offsets in it count from there; those in an error are of the whole text.
 Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end);
 
-// The first byte from `at` on that is no JSON white space; the size of the text if there is none.
+// The first byte from `at` on that is not JSON white space; the size of the text if there is none.
 [[nodiscard]] size_t skip_json_space(std::string_view text, size_t at);
 
 // bad_json: "line L, column C: WHAT".

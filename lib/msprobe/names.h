@@ -29,12 +29,12 @@ enum class MsprobeEntryKind : uint8_t { kCall, kModule, kParameterGradients, kDe
 
 struct MsprobeEntry {
   MsprobeEntryKind kind = MsprobeEntryKind::kCall;
-  // Of a primitive and a module the class (MatMul, Linear), of other calls what stands between prefix and call number
+  // Of a primitive and a module the class (MatMul, Linear), of other calls what is between prefix and call number
   // (linear; Aten has dots: add.Tensor), of a saved variable its name (logits_grad).
   std::string_view op_type;
 };
 
-// A name as it stands in the json files; nothing if it has none of the forms above (construct.json's "optimizer").
+// A name as the json files have it; nothing if it has none of the forms above (construct.json's "optimizer").
 [[nodiscard]] std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name);
 
 // The call whose backward pass an entry belongs to: stack.json has forward names only. Functional.linear.2.backward
@@ -43,7 +43,7 @@ struct MsprobeEntry {
 [[nodiscard]] std::optional<std::string> forward_entry_of(std::string_view name);
 
 struct MsprobeName {
-  std::string_view op_name;  // the entry: what stands before io, or before the parameter of a gradient
+  std::string_view op_name;  // the entry: what precedes io, or the parameter of a gradient
   std::string op_type;       // as above
   MsprobeIo io = MsprobeIo::kInput;
   std::string_view slot;        // may be empty for saved variables only

@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// The first item that is no text; null if all are.
+// The first item that is not a string; null if all are.
 const JsonValue* not_a_text(const JsonValue& list) {
   const auto found = std::find_if(list.items.begin(), list.items.end(),
                                   [](const JsonValue& item) { return !item.is(JsonKind::kString); });
@@ -43,14 +43,15 @@ class StackJsonReader {
     const bool shared = value.items.size() == 2 && value.items[0].is(JsonKind::kArray);
     const JsonValue& frames = shared ? value.items[1] : value;
     if (!frames.is(JsonKind::kArray)) return problem(member, frames, "expected a list of frames");
-    if (const JsonValue* bad = not_a_text(frames)) return problem(member, *bad, "a frame that is no text");
+    if (const JsonValue* bad = not_a_text(frames)) return problem(member, *bad, "a frame that is not a string");
     if (!shared) {
       const size_t begin = add_stack(frames);
       add_op(member.key, member.begin, begin);
       return check_kept();
     }
     const JsonValue& names = value.items[0];
-    if (const JsonValue* bad = not_a_text(names)) return problem(member, *bad, "the name of an operator is no text");
+    if (const JsonValue* bad = not_a_text(names))
+      return problem(member, *bad, "the name of an operator is not a string");
     const size_t begin = add_stack(frames);
     for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, begin);
     return check_kept();

@@ -6,7 +6,7 @@
 //             forward call (forward_entry_of)
 //   4. FRAME  "File PATH, line N, in FUNCTION, \n CODE": CODE is that line without its indent.
 //             Innermost first; the framework's own files are among them, most of msprobe's are not
-// Each entry is told by its own form, not by that of the file. A frame of another form is kept as its text. Where
+// The form of each entry is its own, not that of the file. A frame of another form is kept as its text. Where
 // msprobe could not get a stack it wrote the one text "The call stack retrieval failed.": such a stack is empty. A
 // killed process leaves {}.
 // Source: reference/verified-on-real-msprobe.md 4, compare-and-check.md 1.4, msprobe's own writers of 2024 to 2026.
@@ -39,7 +39,7 @@ struct StackJson {
   };
 
   std::vector<Op> ops;               // in the order of the text; of two of one name the later stack counts
-  std::vector<uint32_t> frame_ids;   // the stacks, one behind the other, each innermost first
+  std::vector<uint32_t> frame_ids;   // the concatenated stacks, each innermost first
   std::vector<MsprobeFrame> frames;  // each different frame once; their texts and the names live in `texts`
   int64_t entries = 0;
   std::vector<Error> problems;  // entries that were not understood and not taken; at most a thousand are listed
@@ -53,7 +53,7 @@ struct StackJson {
   }
 };
 
-// A frame as it stands in the file; views into `text`.
+// A frame as the file has it; views into `text`.
 [[nodiscard]] MsprobeFrame parse_msprobe_frame(std::string_view text);
 
 struct StackJsonLimits {
@@ -62,7 +62,7 @@ struct StackJsonLimits {
   uint64_t kept = uint64_t{4} << 30;    // memory that names, frames and stacks may take
 };
 
-// bad_json with offset, line and column for what is no JSON object; too_large beyond the limits.
+// bad_json with offset, line and column for what is not a JSON object; too_large beyond the limits.
 Result<StackJson> read_stack_json(const File& file, const StackJsonLimits& limits = {});
 
 }  // namespace msdump

@@ -50,7 +50,7 @@ void check_slips(std::string_view text) {
   const MendedJson mended = mend_json(text);
   require(mended.text.size() == text.size(), "mending moves nothing");
   for (const JsonSlip& slip : mended.slips) require(slip.offset < text.size(), "a slip is in the text");
-  require(mended.text == text || !mended.slips.empty(), "what is mended was told");
+  require(mended.text == text || !mended.slips.empty(), "what is mended is reported");
   // RapidJSON takes a zero byte for the end of the text.
   if (text.find('\0') == std::string_view::npos && parse_json(text)) {
     for (const JsonSlip& slip : mended.slips)

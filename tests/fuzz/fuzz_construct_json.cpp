@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!json) {
     fuzz::require_good_error(json.error());
     require(json.error().offset && *json.error().offset <= size, "an error says where");
-    require(!comparable || !tree || !tree->is(JsonKind::kObject), "what is refused is no object");
+    require(!comparable || !tree || !tree->is(JsonKind::kObject), "what is refused is not an object");
     return 0;
   }
   bool unread = false;

@@ -1,4 +1,4 @@
-// Any bytes as IR text: indices are inside their tables, what is counted is there or told about, and an operator found
+// Any bytes as IR text: indices are inside their tables, what is counted is there or reported, and an operator found
 // by a needle is the one found without.
 #include <algorithm>
 #include <string>
@@ -47,7 +47,7 @@ void check_stack(const IrGraph& ir, const IrNode& node) {
 
 void check_graph(const IrGraph& ir, std::string_view content) {
   require(ir.nodes.size() <= ir.expected(), "no more operators than were seen");
-  require(ir.facts.node_heads == ir.nodes.size() || ir.problem_count > 0, "what is left out is told about");
+  require(ir.facts.node_heads == ir.nodes.size() || ir.problem_count > 0, "what is left out is reported");
   uint64_t lines = 1 + static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n'));
   uint32_t line = 0;
   for (const IrNode& node : ir.nodes) {
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto ir = read_ir_text(file, options);
   if (!ir) {
     fuzz::require_good_error(ir.error());
-    require(ir.error().code == ErrorCode::kBadIr, "text that is no IR is bad_ir");
+    require(ir.error().code == ErrorCode::kBadIr, "text that is not IR is bad_ir");
     return 0;
   }
   check_types(*ir);

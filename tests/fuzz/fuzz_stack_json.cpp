@@ -70,7 +70,7 @@ void check_file(std::string_view text) {
   if (!json) {
     fuzz::require_good_error(json.error());
     require(json.error().offset && *json.error().offset <= text.size(), "an error says where");
-    require(!comparable || !tree || !tree->is(JsonKind::kObject), "what is refused is no object");
+    require(!comparable || !tree || !tree->is(JsonKind::kObject), "what is refused is not an object");
     return;
   }
   bool too_deep = false;

@@ -26,7 +26,7 @@ struct DataDump {
   const JsonValue* common = nullptr;  // null when missing or no object; they point into the tree
   const JsonValue* e2e = nullptr;
   const JsonValue* async = nullptr;
-  bool has_e2e = false;  // even when it is no object
+  bool has_e2e = false;  // even when it is not an object
 
   std::optional<uint32_t> dump_mode, input_output, op_debug_mode, initial_iteration, sample_mode, sample_num;
   std::optional<bool> enable, trans_flag, async_enable;

@@ -14,7 +14,7 @@ std::string_view explanation(const IterationItem& item) {
   using Kind = IterationItem::Kind;
   switch (item.kind) {
     case Kind::kBackward: return "write the smaller step first";
-    case Kind::kEmpty: return item.text.empty() ? "nothing stands between the '|'" : "a range needs both its ends";
+    case Kind::kEmpty: return item.text.empty() ? "there is nothing between the '|'" : "a range needs both its ends";
     case Kind::kDashes: return "a range is two steps and one '-'";
     case Kind::kTooLarge: return "the number is larger than 64 bits hold";
     case Kind::kRange: break;
@@ -34,7 +34,7 @@ bool ends_process(const Iteration& iteration, const Setup& setup) {
   return false;
 }
 
-// A dump that is not on is told elsewhere.
+// A dump that is not on is reported elsewhere.
 Effect effect_of_all(const Rules& rules, const Iteration& iteration, const Setup& setup) {
   if (setup.version < kV13) return fine();  // refused: the type
   if (!iteration.accepted) return refused();
@@ -61,10 +61,11 @@ std::string hint_for_none(const Iteration& iteration, const Rules& rules) {
 
 void check_items(Rules& rules, const Spot& spot, const Iteration& iteration) {
   // Told of the text as a whole, or of its type. By release, so that a long text is gone through once for each.
-  std::map<Version, bool> told;
+  std::map<Version, bool> reported;
   for (const Setup& setup : rules.findings.setups()) {
-    if (told.count(setup.version) == 0) {
-      told[setup.version] = setup.version < kV13 || effect_of_all(rules, iteration, setup).outcome != Outcome::kFine;
+    if (reported.count(setup.version) == 0) {
+      reported[setup.version] =
+          setup.version < kV13 || effect_of_all(rules, iteration, setup).outcome != Outcome::kFine;
     }
   }
   for (const IterationItem& item : iteration.items) {
@@ -73,7 +74,7 @@ void check_items(Rules& rules, const Spot& spot, const Iteration& iteration) {
         {"iteration-item", fmt::format("'{}' in iteration", excerpt(item.text)), std::string(explanation(item))},
         [&](const Setup& setup) {
           const uint64_t first = first_step(rules, setup);
-          if (told.at(setup.version)) return fine();
+          if (reported.at(setup.version)) return fine();
           if (!item.selects()) return other("it selects no step");
           return item.last < first ? other("it is in front of initial_iteration and selects no step") : fine();
         });

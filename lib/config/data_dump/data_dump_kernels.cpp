@@ -29,7 +29,7 @@ Effect effect_of_list(const std::vector<KernelItem>& items, const Version& versi
   bool chooses = false, everything = false, skipped = true;
   for (const KernelItem& item : items) {
     switch (reach_of(item, version)) {
-      case KernelReach::kEnds: return fine();  // told of the item
+      case KernelReach::kEnds: return fine();  // reported for the item
       case KernelReach::kEverything: everything = true; break;
       case KernelReach::kMay: chooses = true; break;
       case KernelReach::kNever: skipped = false; break;
@@ -54,13 +54,13 @@ void check_item(Rules& rules, const Spot& spot, const std::string& subject, cons
                          const KernelReach reach = reach_of(item, setup.version);
                          if (reach == KernelReach::kEnds)
                            return stops("the process ends, the expression cannot be read");
-                         const bool told = list.at(setup.version).outcome == Outcome::kStops;
-                         return reach == KernelReach::kNever && !told ? other("it selects no operator") : fine();
+                         const bool reported = list.at(setup.version).outcome == Outcome::kStops;
+                         return reach == KernelReach::kNever && !reported ? other("it selects no operator") : fine();
                        });
   if (item.kind == KernelItem::Kind::kRegex && item.text.find('\\') != std::string::npos) {
     rules.findings.judge(spot, {"kernel-regex", subject, "use [0-9] for \\d, [.] for \\."}, [&](const Setup& setup) {
       return rules.dump.dumps_kernels(setup) && setup.version >= kV23
-                 ? other("MindSpore doubles the backslash, which then stands for itself")
+                 ? other("MindSpore doubles the backslash, which then matches itself")
                  : fine();
     });
   }

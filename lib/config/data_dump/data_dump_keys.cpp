@@ -8,7 +8,7 @@
 namespace msdump::data_dump {
 namespace {
 
-// Does a run in this setup look at the key at all?
+// Whether a run in this setup reads the key at all.
 bool reads(const DataDump& dump, const ConfigKey& key, const Setup& setup) {
   if (!exists_in(key, setup.version)) return false;
   if (key.name == "op_debug_mode" && key.section == kCommonSection)
@@ -50,8 +50,8 @@ void check_member(Rules& rules, const KeyedObject& where, const JsonMember& memb
   const ConfigKey* key = find_key(where.kind, where.section, member.key);
   if (key == nullptr) return complain_of_unknown_key(rules.findings, where, member);
   const Spot spot = spot_of(where, member);
-  const bool section_told = key->section == kAsyncSection;  // it is for the same releases as its keys
-  if (!section_told && !is_fallback(*key, member.value)) {
+  const bool section_reported = key->section == kAsyncSection;  // it is for the same releases as its keys
+  if (!section_reported && !is_fallback(*key, member.value)) {
     rules.findings.judge(
         spot, {"not-in-version", fmt::format("{} is for {}", member.key, availability(*key))},
         [&](const Setup& setup) { return exists_in(*key, setup.version) ? fine() : other("it is not read"); });
@@ -101,7 +101,7 @@ void check_async(Rules& rules, const KeyedObject& where, size_t offset) {
 }
 
 void check_section(Rules& rules, const JsonMember& section) {
-  // MindSpore looks for keys in whatever stands there; in a list it finds none.
+  // MindSpore searches keys in any value; in a list it finds none.
   static const JsonValue kNoObject;
   const bool is_object = section.value.is(JsonKind::kObject);
   const KeyedObject where{is_object ? section.value : kNoObject, ConfigKind::kDataDump, section.key, section.key};

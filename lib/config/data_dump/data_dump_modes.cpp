@@ -49,7 +49,7 @@ void check_file_format(Rules& rules) {
 
 Effect effect_of_debug_mode(const Rules& rules, const Setup& setup, uint32_t mode) {
   const bool synchronous = rules.dump.is_synchronous(setup);
-  if (setup.version < kV13) return fine();  // told of the key
+  if (setup.version < kV13) return fine();  // reported for the key
   if (setup.version < kV23 && synchronous) return other("a synchronous dump does not read it");
   if (setup.version < kV23) return mode > 3 ? refused() : fine();
   if (mode > 4) return refused();

@@ -59,7 +59,7 @@ void check_path_text(Rules& rules, const Spot& spot, std::string_view subject, s
 void check_path(Rules& rules) {
   if (rules.dump.common == nullptr) return;
   const JsonMember* member = rules.common("path");
-  if (member != nullptr && !rules.dump.path) return;  // of the wrong type, and told
+  if (member != nullptr && !rules.dump.path) return;  // of the wrong type, and reported
   const Spot spot{fmt::format("{}.path", kCommonSection),
                   member != nullptr ? member->value.offset : rules.dump.common->offset};
   if (rules.dump.path && !rules.dump.path->empty())

@@ -1,7 +1,7 @@
 // The steps of a dump as MindSpore's "iteration" names them: "all", or items between '|', each a step or a range a-b.
 //
 // Only digits, '-' and '|' are accepted at the start of a run. What an item means is seen when a step is looked up, and
-// there an item that is no step and no range matches nothing, without a word; MindSpore 1.3 ended the process.
+// there an item that is neither a step nor a range silently matches nothing; MindSpore 1.3 ended the process.
 // Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Version kTypes{2, 0, 0}, kExpressions{2, 3, 0};
 constexpr std::string_view kRegexBegin = "name-regex(";
-constexpr size_t kLongestExpression = 10'000;  // a longer one is no name
+constexpr size_t kLongestExpression = 10'000;  // a longer one is not a name
 
 // The JSON text of the item without its quotes and blanks.
 std::string as_mindspore_has_it(std::string_view text) {
@@ -113,7 +113,7 @@ KernelFilter::KernelFilter(KernelFilter&&) noexcept = default;
 KernelFilter& KernelFilter::operator=(KernelFilter&&) noexcept = default;
 KernelFilter::~KernelFilter() = default;
 
-// An operator's name as the items look at it.
+// An operator's name as the items see it.
 struct KernelFilter::Subject {
   std::string_view full_name;
   std::string lower_type;

@@ -1,4 +1,4 @@
-// The items of "kernels", which dump_mode 1 chooses operators by. MindSpore looks at the JSON text of an item with its
+// The items of "kernels", which dump_mode 1 chooses operators by. MindSpore reads the JSON text of an item with its
 // quotes (and from 2.3 on blanks) taken out, so a backslash arrives doubled:
 //
 //   1. name-regex(RE)           2.3 and later: ECMAScript, matches the whole full name
@@ -21,7 +21,7 @@ namespace msdump {
 struct KernelItem {
   enum class Kind : uint8_t { kBlank, kFullName, kType, kRegex, kNoText };
   Kind kind = Kind::kNoText;
-  std::string text;        // as MindSpore has it; of a regex what stands in the brackets
+  std::string text;        // as MindSpore has it; of a regex what is in the brackets
   bool has_blank = false;  // in the file
   std::string fault;       // of a regex
 };

@@ -16,7 +16,7 @@ bool is_word(char c) { return is_letter(c) || is_digit(c); }
 bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
-// The last byte in front of `offset` that is no blank; 0 when there is none.
+// The last byte before `offset` that is not a blank; 0 when there is none.
 char byte_before(std::string_view text, size_t offset) {
   while (offset > 0) {
     if (!is_blank(text[--offset])) return text[offset];
@@ -48,20 +48,20 @@ std::string explain_in_string(std::string_view rest) {
   }
   if (c == '\\' && rest.size() > 1 && rest[1] != 'u') {
     const size_t length = utf8_sequence_length(rest, 1);
-    return fmt::format("'{}' is no escape of JSON; a backslash is written \\\\",
+    return fmt::format("'{}' is not an escape of JSON; a backslash is written \\\\",
                        escape_for_terminal(rest.substr(0, 1 + std::max<size_t>(length, 1))));
   }
   return "";
 }
 
-// A number that the reader left in its middle, behind the 0 it begins with.
+// A number where the reader stopped after the 0 it begins with.
 std::string explain_number(std::string_view text, size_t offset) {
   const std::string_view rest = text.substr(offset);
   if (rest.front() == '+' && rest.size() > 1 && is_digit(rest[1])) return "JSON has no plus sign in front of a number";
   if (offset == 0 || text[offset - 1] != '0') return "";
   if (offset > 1 && (is_word(text[offset - 2]) || text[offset - 2] == '.')) return "";
   if ((rest.front() == 'x' || rest.front() == 'X') && rest.size() > 1 && is_hex_digit(rest[1]))
-    return "hexadecimal numbers are no JSON";
+    return "JSON has no hexadecimal numbers";
   return is_digit(rest.front()) ? "numbers of JSON do not begin with 0" : "";
 }
 
@@ -114,7 +114,7 @@ std::string explain_fault(std::string_view text, const JsonFault& fault) {
   if (c == '\0') return "a zero byte";
   if (reader_says("in string")) return explain_in_string(rest);
   if (std::string number = explain_number(text, offset); !number.empty()) return number;
-  if (reader_says("document root")) return "text behind the end of the JSON value";
+  if (reader_says("document root")) return "text after the end of the JSON value";
   if (is_control(c)) return fmt::format("a control character ({})", control_of(c).name);
   if (std::string character = explain_character(rest); !character.empty()) return character;
   if (c == '"' && reader_says("colon")) return "a colon is missing in front of it";

@@ -1,9 +1,9 @@
-// What people write into JSON by hand that is no JSON, found and mended, so that a program can name all of it at once and
+// What people write into JSON by hand that is not JSON, found and mended, so that a program can name all of it at once and
 // go on with the rest of the file:
 //
 //   1. a byte order mark at the front
 //   2. comments: // to the end of the line, # to the end of the line, /* to */
-//   3. a comma behind the last item of a list or an object
+//   3. a comma after the last item of a list or an object
 //   4. texts in single quotes
 //   5. True, False and None, as Python prints them
 //

@@ -32,7 +32,7 @@ std::string_view place_of(std::string_view task) {
   return "";
 }
 
-// What a run does without the key, so that nothing is lost where it is not read. A dump_enable is told of in check_switch.
+// What a run does without the key, so that nothing is lost where it is not read. check_switch reports a dump_enable.
 bool asks_for_nothing(const JsonMember& member) {
   if (member.key == "dump_enable" || !is_truthy(member.value)) return true;
   return member.key == "risk_level" && member.value.text == "FOCUS";

@@ -82,7 +82,7 @@ void check_data_mode(Rules& rules) {
   }
   if (rules.task == "nan_check" && has("input") && !has("output")) {
     rules.findings.error(rules.spot(*member), {complaint.rule, fmt::format("data_mode without output: {}", kRefused),
-                                               "nan_check looks at outputs"});
+                                               "nan_check examines outputs"});
   }
 }
 
@@ -183,7 +183,7 @@ void check_differences(Rules& rules) {
   const auto value = number->value.as_int();
   if (value && (*value == -1 || *value > 0)) return;
   rules.findings.error(rules.spot(*number), {"bad-value", fmt::format("{}: {}", is_text(*number), kRefused),
-                                             "-1 is no end, 1 and more a number"});
+                                             "-1 means no end, 1 and more a number"});
 }
 
 // An expression that cannot be read: MindSpore's level L2 refuses it, everything else takes the item for a part of a name.
@@ -246,7 +246,7 @@ void check_absence(Rules& rules) {
 }  // namespace
 
 void check_block(Rules& rules) {
-  if (!is_task(rules.task)) return;  // told of the task
+  if (!is_task(rules.task)) return;  // reported for the task
   if (rules.options == nullptr) return check_absence(rules);
   const KeyedObject where{*rules.options, ConfigKind::kMsprobe, kTaskSection, rules.task};
   check_repeated_keys(rules.findings, where);

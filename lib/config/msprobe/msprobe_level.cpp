@@ -72,8 +72,8 @@ void check_kernels(Rules& rules) {
   rules.findings.judge(spot,
                        {"level", fmt::format("level L2 with task {}", rules.task), "PyTorch takes task tensor only"},
                        [&](const Setup& setup) {
-                         const bool told = rules.task == "exception_dump" || rules.task == "acc_check";
-                         return on_pytorch(setup) && rules.task != "tensor" && !told ? refused() : fine();
+                         const bool reported = rules.task == "exception_dump" || rules.task == "acc_check";
+                         return on_pytorch(setup) && rules.task != "tensor" && !reported ? refused() : fine();
                        });
   const JsonMember* mode = rules.option("data_mode");
   if (mode != nullptr && mode->value.is(JsonKind::kArray) && !mode->value.items.empty()) {

@@ -1,7 +1,7 @@
-// Findings of a lint, and how rules make them: a rule says, for each setup, what it would do with what stands in the file.
+// Findings of a lint, and how rules make them: a rule says, for each setup, what it would do with the content of the file.
 //
 //   error     every setup refuses the run, aborts it or writes nothing
-//   warning   some do, or some do something else than was asked for without saying so; the text names which
+//   warning   some do, or some silently do something else than was asked for; the text names which
 //   nothing   all do what was asked for
 //
 // Of one rule at most kMostOfARule findings are kept, with one more that counts the rest: a file of a million mistakes must
@@ -33,7 +33,7 @@ struct Finding {
 
 enum class Outcome : uint8_t {
   kFine,
-  kOther,  // something else than was asked for, without a word
+  kOther,  // something else than was asked for, silently
   kStops,  // the run is refused, or ends, or nothing is written
 };
 struct Effect {
@@ -47,13 +47,13 @@ inline constexpr std::string_view kRefused = "the run is refused", kNothingWritt
 [[nodiscard]] Effect refused();
 [[nodiscard]] Effect nothing_written();
 
-// Where something stands in the file.
+// A place in the file.
 struct Spot {
   std::string key;
   size_t offset = 0;
 };
 
-// A rule's own words: `subject` says what stands in the file, the effect what becomes of it.
+// A rule's own words: `subject` says what is in the file, the effect what becomes of it.
 struct Complaint {
   std::string_view rule;
   std::string subject;

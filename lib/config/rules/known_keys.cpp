@@ -57,7 +57,7 @@ void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const
   if (!home.empty()) {
     findings.warning(
         spot_of(where, member),
-        {"wrong-section", fmt::format("{} is no key of {}: it is ignored", shown, section_title(where.section)),
+        {"wrong-section", fmt::format("{} is not a key of {}: it is ignored", shown, section_title(where.section)),
          fmt::format("it belongs into {}", home)});
     return;
   }
@@ -68,7 +68,8 @@ void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const
     for (const ConfigKey& key : keys_of(where.kind)) all.emplace_back(key.name);
     hint = did_you_mean(member.key, all);
   }
-  findings.warning(spot_of(where, member), {"unknown-key", fmt::format("'{}' is no key: it is ignored", shown), hint});
+  findings.warning(spot_of(where, member),
+                   {"unknown-key", fmt::format("'{}' is not a key: it is ignored", shown), hint});
 }
 
 std::string hint_for_missing(const KeyedObject& where, std::string_view missing) {

@@ -1,4 +1,4 @@
-// The keys of one object of a configuration against the table: those that nobody knows, with what was probably meant; those
+// The keys of one object of a configuration against the table: unknown keys, with what was probably meant; those
 // that stand in the wrong section; those that come twice.
 #pragma once
 

@@ -3,7 +3,7 @@
 namespace msdump {
 namespace {
 
-// Behind the ']' of the class whose '[' stands at `at`; npos when it is not closed.
+// After the ']' of the class whose '[' is at `at`; npos when it is not closed.
 size_t end_of_class(std::string_view text, size_t at) {
   size_t i = at + 1;
   if (i < text.size() && text[i] == '^') ++i;
@@ -23,7 +23,7 @@ size_t end_of_class(std::string_view text, size_t at) {
 
 std::string regex_fault(std::string_view text) {
   size_t open = 0;
-  bool repeatable = false;  // stands something in front that a quantifier can repeat?
+  bool repeatable = false;  // whether a quantifier can repeat what comes before
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\\') {
@@ -37,7 +37,7 @@ std::string regex_fault(std::string_view text) {
     } else if (c == '(') {
       ++open;
       repeatable = false;
-      // (?: (?= (?! (?P<name> ...: the '?' is no quantifier
+      // (?: (?= (?! (?P<name> ...: the '?' is not a quantifier
       if (i + 1 < text.size() && text[i + 1] == '?') ++i;
     } else if (c == ')') {
       if (open == 0) return "')' without '('";

@@ -71,7 +71,7 @@ std::string device_text(const std::vector<Device>& devices) {
   return "on " + text;
 }
 
-// What Python's version numbers have behind the numbers: a pre- or post-release ("rc1", ".post1", "-dev3"), a build
+// What Python's version numbers have after the numbers: a pre- or post-release ("rc1", ".post1", "-dev3"), a build
 // ("+cpu").
 bool is_release_suffix(std::string_view text) {
   constexpr std::array<std::string_view, 8> kStages = {"alpha", "beta", "post", "dev", "rc", "a", "b", "c"};

@@ -1,4 +1,4 @@
-# Damaged IR: what can be read is used, what cannot is told with its line; exit code 3.
+# Damaged IR: what can be read is used, what cannot is reported with its line; exit code 3.
 head -c 1900 "$TESTDATA/sample/rank_0/graphs/ms_output_trace_code_graph_0.ir" >cut.ir
 show msdump map-ir --ir cut.ir
 printf '\0\1\2\3' >binary.ir

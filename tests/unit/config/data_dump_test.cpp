@@ -161,7 +161,7 @@ TEST_CASE("a debug mode decides over other keys") {
   CHECK(lines_of(R"("overflow_number": 1, "op_debug_mode": 3)", kAscend27).empty());
 }
 
-TEST_CASE("a key is told from the section and the release it belongs to") {
+TEST_CASE("a key is judged by the section and the release it belongs to") {
   CHECK(lines_of(R"("sample_mode": 1)", kAscend27) == Lines{"warning wrong-section common_dump_settings.sample_mode"});
   CHECK(lines_of("", kAscend20, R"("sample_mode": 1)") ==
         Lines{"warning not-in-version e2e_dump_settings.sample_mode"});
@@ -184,7 +184,7 @@ TEST_CASE("statistics of the device need Ascend and saved_data statistic") {
       lines_of(R"("saved_data": "statistic", "statistic_category": ["hash"])", on(Device::kAscend, {2, 7, 1})).empty());
 }
 
-TEST_CASE("sections that are no objects have no keys") {
+TEST_CASE("sections that are not objects have no keys") {
   const Lines lines = lint_lines(R"({"common_dump_settings": [], "e2e_dump_settings": {"enable": true}})", kAscend27);
   CHECK(lines.size() == 7);
   CHECK(lines.back() == "warning wrong-type common_dump_settings");

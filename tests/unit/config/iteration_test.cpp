@@ -4,7 +4,7 @@
 
 namespace msdump {
 
-TEST_CASE("steps and ranges are told apart and counted once") {
+TEST_CASE("steps and ranges are distinguished and counted once") {
   const Iteration iteration = parse_iteration("0|5-8|7-10|100");
   REQUIRE(iteration.accepted);
   CHECK(iteration.items.size() == 4);
@@ -17,7 +17,7 @@ TEST_CASE("steps and ranges are told apart and counted once") {
   CHECK_FALSE(parse_iteration("all").count().has_value());
 }
 
-TEST_CASE("items that are no step and no range select nothing") {
+TEST_CASE("items that are neither a step nor a range select nothing") {
   for (const char* text : {"5-", "-5", "|", "||", "-", "--", "1-2-3", "8-5", "99999999999999999999"}) {
     const Iteration iteration = parse_iteration(text);
     INFO(text);
@@ -40,7 +40,7 @@ TEST_CASE("steps in front of the first one do not count") {
   CHECK(parse_iteration("0-5").selects_any(5));
 }
 
-TEST_CASE("more steps than 64 bits hold are no number") {
+TEST_CASE("more steps than 64 bits hold are not a number") {
   CHECK_FALSE(parse_iteration("0-18446744073709551615").count().has_value());
   CHECK(parse_iteration("1-18446744073709551615").count() == UINT64_MAX);
 }

@@ -34,15 +34,15 @@ TEST_CASE("a control character in a string is named, with the quote that may be 
         "a control character (ESC, byte 0x1B) inside a string; a quote is missing before it, or write \\u001b");
   CHECK(explained("{\"a\": \"all,\n \"b\": 1}") ==
         "a line end inside a string; a quote is missing before it, or write \\n");
-  CHECK(explained(R"(["C:\dump"])") == "'\\d' is no escape of JSON; a backslash is written \\\\");
+  CHECK(explained(R"(["C:\dump"])") == "'\\d' is not an escape of JSON; a backslash is written \\\\");
   CHECK(explained("[\x1b]") == "a control character (ESC, byte 0x1B)");
 }
 
-TEST_CASE("text behind the value and numbers of other languages are called that") {
-  CHECK(explained("{}xyz") == "text behind the end of the JSON value");
-  CHECK(explained("{}{}") == "text behind the end of the JSON value");
-  CHECK(explained("{\"a\": 0x1}") == "hexadecimal numbers are no JSON");
-  CHECK(explained("0XFF") == "hexadecimal numbers are no JSON");
+TEST_CASE("text after the value and numbers of other languages are called that") {
+  CHECK(explained("{}xyz") == "text after the end of the JSON value");
+  CHECK(explained("{}{}") == "text after the end of the JSON value");
+  CHECK(explained("{\"a\": 0x1}") == "JSON has no hexadecimal numbers");
+  CHECK(explained("0XFF") == "JSON has no hexadecimal numbers");
   CHECK(explained("[-01]") == "numbers of JSON do not begin with 0");
   CHECK(explained("[+1]") == "JSON has no plus sign in front of a number");
   CHECK(explained("[10 x1]") == "'x1' needs double quotes");
@@ -57,7 +57,7 @@ TEST_CASE("characters that only look like those of JSON are named") {
   CHECK(explained("[\xE4\xB8\xAD]") == "'\xE4\xB8\xAD' (U+4E2D) outside of double quotes");
 }
 
-TEST_CASE("UTF-16 is told by its mark or its zero bytes") {
+TEST_CASE("UTF-16 is recognised by its mark or its zero bytes") {
   CHECK(is_utf16("\xFF\xFE{"));
   CHECK(is_utf16("\xFE\xFF"));
   CHECK(is_utf16(std::string("{\0\"\0", 4)));

@@ -47,7 +47,7 @@ TEST_CASE("comments are found and blanked with their line ends kept") {
   CHECK(mended_value(text).find("b")->as_int() == 2);
 }
 
-TEST_CASE("a comma behind the last item is found where it stands, also in front of a comment") {
+TEST_CASE("a comma after the last item is found where it stands, also in front of a comment") {
   const std::string text = "{\"a\": [1, 2, ], \"b\": 3, // last\n}";
   const MendedJson mended = mend_json(text);
   CHECK(kinds_of(mended) == Kinds{JsonSlipKind::kTrailingComma, JsonSlipKind::kTrailingComma, JsonSlipKind::kComment});

@@ -75,7 +75,7 @@ TEST_CASE("every item that chooses an operator is marked, not only the first") {
   CHECK(chose == std::vector<bool>{true, true, true, false, true});
 }
 
-TEST_CASE("expressions that neither grammar reads are told from those that one does") {
+TEST_CASE("expressions that neither grammar reads are distinguished from those that one does") {
   for (const char* text : {"[", "(", ")", "a)", "(a", "*a", "a|*", "(*)", "a**", "\\", "[a", "^*", "a+*"}) {
     INFO(text);
     CHECK_FALSE(regex_fault(text).empty());

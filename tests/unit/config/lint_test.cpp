@@ -18,7 +18,7 @@ std::string probe(const std::string& top, const std::string& block = "") {
 
 }  // namespace
 
-TEST_CASE("the kind of a configuration is told by its content") {
+TEST_CASE("the kind of a configuration follows from its content") {
   CHECK(lint_config(R"({"common_dump_settings": {}})", {}).kind == ConfigKind::kDataDump);
   CHECK(lint_config(R"({"comon_dump_setting": {}})", {}).kind == ConfigKind::kDataDump);
   CHECK(lint_config(R"({"task": "tensor"})", {}).kind == ConfigKind::kMsprobe);
@@ -28,7 +28,7 @@ TEST_CASE("the kind of a configuration is told by its content") {
   CHECK(lint_lines("3") == Lines{"error not-a-config "});
 }
 
-TEST_CASE("text that is no JSON is one error at its place") {
+TEST_CASE("text that is not JSON is one error at its place") {
   const LintReport report = lint_config("{\"task\": \"tensor\",\n  \"level\" \"L1\"}", {});
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].rule == "json-syntax");
@@ -39,7 +39,7 @@ TEST_CASE("text that is no JSON is one error at its place") {
   CHECK(lint_lines(std::string("{}\0{", 4)) == Lines{"error json-syntax "});
 }
 
-TEST_CASE("slips of the hand are told one by one and the rest is judged") {
+TEST_CASE("slips of the hand are reported one by one and the rest is judged") {
   const Lines lines = lint_lines(R"({ // all
     'task': "tensor", "level": "L3", "dump_path": "/d", "async_dump": True,
     "tensor": {"data_mode": ["all"],}})",
@@ -167,7 +167,7 @@ TEST_CASE("a dump of AscendCL asks for one thing") {
   CHECK(lint_lines(R"({"dump": []})") == Lines{"error wrong-type dump"});
 }
 
-TEST_CASE("a key that comes twice is told where it comes again") {
+TEST_CASE("a key that comes twice is reported where it comes again") {
   const LintReport report = lint_config("{\"dump_path\": \"/d\",\n \"dump_path\": \"/e\"}", kEither);
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].rule == "duplicate-key");

@@ -42,7 +42,7 @@ TEST_CASE("availability says since when and for whom") {
   CHECK(text("", "seed", ConfigKind::kMsprobe) == "older releases of msprobe only (before 26)");
 }
 
-TEST_CASE("a long word is no misspelling") {
+TEST_CASE("a long word is not a misspelling") {
   const std::vector<std::string> words = {"dump_mode"};
   CHECK(did_you_mean("dump_mod", words) == "did you mean 'dump_mode'?");
   CHECK(did_you_mean(std::string(1'000'000, 'd'), words) == "");

@@ -111,7 +111,7 @@ TEST_CASE("a name that was cut off joins if it is the beginning of only one") {
   CHECK(join.pairs_of(0)[0].rule == JoinRule::kCut);
 }
 
-TEST_CASE("a whole name that is not in the IR is no beginning of another") {
+TEST_CASE("a whole name that is not in the IR does not match as the beginning of another") {
   const std::string scope(60, 'a');
   const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op12").c_str()}});
   const FileJoin join = Dump({"Add.Default_" + scope + "_Add-op1"}).join(ops);
@@ -190,7 +190,7 @@ TEST_CASE("another graph's files are another graph's") {
   CHECK(join.reason(join.groups()[0]) == "there is no IR of its graph");
 }
 
-TEST_CASE("parameters and constants are no operators' files") {
+TEST_CASE("parameters and constants belong to no operator") {
   const OpGraph ops = graph({{"Add", "Default/Add-op1"}});
   const Dump dump({"Parameter.w", "Parameter.data-3", "Parameter.unknown"});
   const FileJoin join = dump.join(ops);

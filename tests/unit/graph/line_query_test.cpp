@@ -35,7 +35,7 @@ TEST_CASE("a place is read as people copy it") {
   }
 }
 
-TEST_CASE("what is no place in a script is refused") {
+TEST_CASE("what is not a place in a script is refused") {
   for (const char* text : {"", "175", ":175", "alexnet", "alexnet.py:", "alexnet.py:0", "alexnet.py:180-175",
                            "alexnet.py:1x", "some words.py", "a.py:99999999999"}) {
     INFO(text);

@@ -39,7 +39,7 @@ TEST_CASE("names are equal that differ in what files replace only") {
   CHECK(name_hash(NormalName("a/b c").full()) == name_hash("a_b_c"));
 }
 
-TEST_CASE("a hash tells lengths, ends and order apart") {
+TEST_CASE("a hash differs by length, end and order") {
   std::string name = "Default_network_Conv2D-op1";
   for (size_t i = 0; i < name.size(); ++i) {
     std::string other = name;

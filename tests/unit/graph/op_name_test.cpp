@@ -12,7 +12,7 @@ TEST_CASE("names are normalised as file names have them") {
         "Default_net-Net__backbone-A_B_conv_1_Conv2D-op0");
 }
 
-TEST_CASE("the number of an operator is behind its last -op") {
+TEST_CASE("the number of an operator follows its last -op") {
   const auto name = split_number("Default/x-op1/Add-op12");
   REQUIRE(name);
   CHECK(name->prefix == "Default/x-op1/Add");
@@ -25,7 +25,7 @@ TEST_CASE("the number of an operator is behind its last -op") {
   }
 }
 
-TEST_CASE("names put one behind the other can be cut behind each number") {
+TEST_CASE("concatenated names can be split after each number") {
   CHECK(number_ends("A-op1B-op22") == std::vector<size_t>{5, 11});
   CHECK(number_ends("A-op1_2_lxslice") == std::vector<size_t>{5, 7});
   CHECK(number_ends("A-opB").empty());

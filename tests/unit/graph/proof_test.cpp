@@ -18,7 +18,7 @@ ProofTally tally_of(std::initializer_list<Agreement> agreements) {
   return tally;
 }
 
-TEST_CASE("comparisons that told nothing are in no tally") {
+TEST_CASE("comparisons without a result are in no tally") {
   using enum Agreement;
   const ProofTally tally = tally_of({kEqual, kUnknown, kDifferent, kEqual, kEqual});
   CHECK(tally.agreeing == 3);

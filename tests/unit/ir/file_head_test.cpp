@@ -78,7 +78,7 @@ TEST_CASE("heads of graphs") {
   CHECK(graph("subgraph @g parent: [subgraph @h") == "g|h|");
 }
 
-TEST_CASE("lines are told apart by how they begin") {
+TEST_CASE("lines are recognised by how they begin") {
   CHECK(line_kind("") == LineKind::kBlank);
   CHECK(line_kind("  \t ") == LineKind::kBlank);
   CHECK(line_kind("    ...") == LineKind::kEllipsis);

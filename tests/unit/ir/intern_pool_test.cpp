@@ -39,7 +39,7 @@ TEST_CASE("many texts keep their handles while the table grows") {
   CHECK(same);
 }
 
-TEST_CASE("texts of all lengths are told apart by each of their bytes") {
+TEST_CASE("texts of all lengths differ by each of their bytes") {
   InternPool pool;
   for (size_t length = 1; length < 70; ++length) {
     const std::string text(length, 'a');

@@ -146,7 +146,7 @@ TEST_CASE("tensors of constants have other fields in the two schemas") {
   CHECK(read(spec).types.at(read(spec).constants.at(0).type).text == "<Tensor[Float32], (2, 5)>");
 }
 
-TEST_CASE("an operand may stand behind its operator, be an order only, or not be there") {
+TEST_CASE("an operand may come after its operator, be an order only, or not be there") {
   IrPbSpec spec = small_ir_pb();
   spec.nodes[0].inputs = {"2", "x", "nowhere"};
   std::string bytes = build_pb_node(spec.nodes[1]) + pb_bytes(1, pb_bytes(1, "1") + pb_number(2, 1));
@@ -194,7 +194,7 @@ TEST_CASE("a parameter that is called like a node does not take its place") {
   CHECK(ir.operands_of(ir.nodes[1])[0].kind == IrOperand::Kind::kNode);
 }
 
-TEST_CASE("an operator that is left out is no operand") {
+TEST_CASE("an operator that is left out is not an operand") {
   IrPbSpec spec = small_ir_pb();
   spec.nodes[0].op_type.clear();
   const IrGraph ir = read(spec);
@@ -270,7 +270,7 @@ TEST_CASE("a damaged type, value or attribute costs itself only") {
   CHECK(stack(ir, 0).size() == 2);
 }
 
-TEST_CASE("names that are no numbers, or come twice, do not mix operators up") {
+TEST_CASE("names that are not numbers, or come twice, do not mix operators up") {
   IrPbSpec spec = small_ir_pb();
   spec.nodes[0].name = "first";
   spec.nodes[1].name = "first";
@@ -359,7 +359,7 @@ TEST_CASE("limits hold against graphs made to exhaust memory") {
   }
 }
 
-TEST_CASE("an IR protobuf is told from other files by its first bytes") {
+TEST_CASE("an IR protobuf is recognised by its first bytes") {
   IrPbSpec spec = small_ir_pb();
   const std::string model = build_ir_pb(spec);
   CHECK(looks_like_ir_protobuf(model));

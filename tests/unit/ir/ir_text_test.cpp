@@ -112,7 +112,7 @@ TEST_CASE("stacks are innermost first whichever way they are written") {
   CHECK(stack(with_frames("", "", " # In file outer.py:1, 1~2/x/\n # In file inner.py:2/y/\n")) == expected);
 }
 
-TEST_CASE("an order that nothing tells is told about") {
+TEST_CASE("an unknown order is reported") {
   const IrGraph ir = ir_of(with_frames("", "", " # In file b.py:1/x/\n # In file a.py:2/y/\n"));
   CHECK(stack_of(ir, ir.nodes[0]) == "b.py:1 -> a.py:2");
   CHECK(problems_of(ir) == "2: the order of source lines is unknown; innermost first is assumed\n");

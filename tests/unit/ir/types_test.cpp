@@ -51,12 +51,12 @@ TEST_CASE("device types of every version are told apart") {
   CHECK(told("<Int8xFRACTAL_NZ[const vector]{[0]:{32}, [1]:{16}, [2]:{-1}}>") == "Int8 FRACTAL_NZ (32, 16, -1) tensor");
 }
 
-TEST_CASE("the flags of a reference are told") {
+TEST_CASE("the flags of a reference are read") {
   const IrType type = parse_ir_type("<Ref[Tensor[Float32]], (5), ref_key=b, is_parameter, is_inplace>", 1).type;
   CHECK(type.is_inplace);
 }
 
-TEST_CASE("texts that are no types are kept as they are") {
+TEST_CASE("texts that are not types are kept as they are") {
   for (const char* text :
        {"", "<", "<>", "Tensor", "<Tensor[", "<Tensor[Float32], (1, 2", "<Float32xND[const vector]{1",
         "<Tensor[Float32], (99999999999999999999)>", "<[const vector]>", "<x[const vector]{}>"}) {

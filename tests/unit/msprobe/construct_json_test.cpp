@@ -83,13 +83,13 @@ TEST_CASE("a parent that is not understood is a problem with its place, and the 
     std::string entry, message;
   };
   const auto fault = GENERATE(values<Fault>({
-      {R"("x":7)", "line 2, column 6: x: the name of the parent is no text"},
-      {R"("x":{})", "line 2, column 6: x: the name of the parent is no text"},
+      {R"("x":7)", "line 2, column 6: x: the name of the parent is not a string"},
+      {R"("x":{})", "line 2, column 6: x: the name of the parent is not a string"},
       {R"("x":[])", "line 2, column 6: x: expected [parent, micro step]"},
       {R"("x":["m",1,2])", "line 2, column 6: x: expected [parent, micro step]"},
-      {R"("x":["m",null])", "line 2, column 11: x: the micro step is no whole number"},
-      {R"("x":["m",1.5])", "line 2, column 11: x: the micro step is no whole number"},
-      {R"("x":[true,1])", "line 2, column 7: x: the name of the parent is no text"},
+      {R"("x":["m",null])", "line 2, column 11: x: the micro step is not a whole number"},
+      {R"("x":["m",1.5])", "line 2, column 11: x: the micro step is not a whole number"},
+      {R"("x":[true,1])", "line 2, column 7: x: the name of the parent is not a string"},
       {R"("megatron_micro_step_number":"1")", "line 2, column 31: megatron_micro_step_number: expected a whole number"},
   }));
   const ConstructJson json = read("{\"a\":\"m\",\n " + fault.entry + ",\"b\":null}");

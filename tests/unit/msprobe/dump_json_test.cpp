@@ -210,17 +210,17 @@ TEST_CASE("an entry that is not understood is one problem, and the rest is read"
       Fault{"no object", R"("Tensor.f.0.forward":[])", "column 32: Tensor.f.0.forward: expected an object"},
       Fault{"unknown section", R"("Tensor.f.0.forward":{"result":[]})",
             "column 42: Tensor.f.0.forward: the section 'result' is not known"},
-      Fault{"dtype", begin + "7}]}", "Tensor.f.0.forward output 0: dtype is no text"},
-      Fault{"shape", begin + R"("x","shape":"4x12"}]})", "output 0: shape is no list of at most 64 numbers"},
-      Fault{"dimension", begin + R"("x","shape":[4,-1]}]})", "output 0: a dimension of the shape is no number"},
-      Fault{"fraction", begin + R"("x","shape":[4.0]}]})", "output 0: a dimension of the shape is no number"},
-      Fault{"statistic", begin + R"("x","shape":[],"Max":"2"}]})", "output 0: Max is no number"},
-      Fault{"md5", begin + R"("x","shape":[],"md5":[7]}]})", "output 0: md5 is no text"},
+      Fault{"dtype", begin + "7}]}", "Tensor.f.0.forward output 0: dtype is not a string"},
+      Fault{"shape", begin + R"("x","shape":"4x12"}]})", "output 0: shape is not a list of at most 64 numbers"},
+      Fault{"dimension", begin + R"("x","shape":[4,-1]}]})", "output 0: a dimension of the shape is not a number"},
+      Fault{"fraction", begin + R"("x","shape":[4.0]}]})", "output 0: a dimension of the shape is not a number"},
+      Fault{"statistic", begin + R"("x","shape":[],"Max":"2"}]})", "output 0: Max is not a number"},
+      Fault{"md5", begin + R"("x","shape":[],"md5":[7]}]})", "output 0: md5 is not a string"},
       Fault{"requires_grad", begin + R"("x","requires_grad":1}]})", "requires_grad is neither true nor false"},
       Fault{"no list", R"("Tensor.f.0.forward":{"output":{"type":"torch.Tensor","dtype":"x"}})",
             "Tensor.f.0.forward: a tensor outside of a list or dict"},
       Fault{"several", begin + R"("x","md5":[]},{"type":"torch.Tensor","dtype":8},{"type":"torch.Tensor","dtype":9}]})",
-            "output 0: md5 is no text"});
+            "output 0: md5 is not a string"});
   INFO(fault.name);
   const std::string good = R"("Tensor.g.0.forward":{"output":[)" + leaf() + "]}";
   const DumpJson json = read(good + ",\n          " + fault.entry + "," + good);
@@ -252,7 +252,7 @@ TEST_CASE("problems say where they stand in the whole file") {
   CHECK(json->problems[2].message.starts_with("line 4, column 12: z: "));
 }
 
-TEST_CASE("a data_name that is no plain file name is not taken") {
+TEST_CASE("a data_name that is not a plain file name is not taken") {
   for (const std::string name : {"../x.npy", "/etc/passwd", "a/b.npy", "..", ".", "", "a\\\\b", "a\\u0000b", "a\\/b"}) {
     INFO(name);
     const DumpJson json = read(R"("Tensor.f.0.forward":{"output":[)" + leaf(R"(,"data_name":")" + name + '"') + "]}");
@@ -276,10 +276,10 @@ TEST_CASE("text that is no dump.json is refused with its place") {
   };
   CHECK(refusal("") == "line 1, column 1: the text ends inside an object");
   CHECK(refusal("[]") == "line 1, column 1: expected '{'");
-  CHECK(refusal("{}") == "line 1, column 1: no \"data\": this is no dump.json of msprobe");
-  CHECK(refusal("{\n\"data\": []}") == "line 2, column 9: \"data\" is no object");
-  CHECK(refusal("{\"data\":{}}\n,") == "line 2, column 1: more text behind the object");
-  CHECK(refusal("{\"data\":{}, \"data\": null}") == "line 1, column 21: \"data\" is no object");
+  CHECK(refusal("{}") == "line 1, column 1: no \"data\": this is not a dump.json of msprobe");
+  CHECK(refusal("{\n\"data\": []}") == "line 2, column 9: \"data\" is not an object");
+  CHECK(refusal("{\"data\":{}}\n,") == "line 2, column 1: more text after the object");
+  CHECK(refusal("{\"data\":{}, \"data\": null}") == "line 1, column 21: \"data\" is not an object");
   CHECK(refusal("{\"task\":tensor,\"data\":{}}").starts_with("line 1, column "));
   CHECK(refusal(dump("\n\"a\": {]")).starts_with("line 3, column 7: "));
   CHECK(refusal(dump("\"x\":1,")) == "line 2, column 17: expected the name of a member");

@@ -10,7 +10,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// "KEY=VALUE/DEPTH" of each member and what is left behind the object, or the message of the error at its place.
+// "KEY=VALUE/DEPTH" of each member and what is left after the object, or the message of the error at its place.
 Strings members_of(const std::string& text) {
   JsonMemberReader reader(text, 0);
   Strings found;
@@ -31,7 +31,7 @@ Strings members_of(const std::string& text) {
   return found;
 }
 
-TEST_CASE("members are found with what stands behind the object") {
+TEST_CASE("members are found with what follows the object") {
   CHECK(members_of("{}") == Strings{"rest: "});
   CHECK(members_of(" { } x") == Strings{"rest:  x"});
   CHECK(members_of(R"({"a":1,"b" : "x}\",{" , "c":NaN})") == Strings{"a=1/0", "b=\"x}\\\",{\"/0", "c=NaN/0", "rest: "});

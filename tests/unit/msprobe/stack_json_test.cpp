@@ -142,12 +142,12 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
       {R"("x":null)", "line 2, column 7: x: expected a list of frames"},
       {R"("x":"File a.py")", "line 2, column 7: x: expected a list of frames"},
       {R"("x":{"a":[]})", "line 2, column 7: x: expected a list of frames"},
-      {R"("x":["a",1])", "line 2, column 12: x: a frame that is no text"},
+      {R"("x":["a",1])", "line 2, column 12: x: a frame that is not a string"},
       {R"("x":[["a"],null])", "line 2, column 14: x: expected a list of frames"},
-      {R"("x":[["a"],["b",[]]])", "line 2, column 19: x: a frame that is no text"},
-      {R"("x":[["a",2],["b"]])", "line 2, column 13: x: the name of an operator is no text"},
-      {R"("x":[["a"],["b"],["c"]])", "line 2, column 8: x: a frame that is no text"},
-      {R"("x":[["a"]])", "line 2, column 8: x: a frame that is no text"},
+      {R"("x":[["a"],["b",[]]])", "line 2, column 19: x: a frame that is not a string"},
+      {R"("x":[["a",2],["b"]])", "line 2, column 13: x: the name of an operator is not a string"},
+      {R"("x":[["a"],["b"],["c"]])", "line 2, column 8: x: a frame that is not a string"},
+      {R"("x":[["a"]])", "line 2, column 8: x: a frame that is not a string"},
   }));
   const StackJson json = read("{\"y\":[],\n  " + fault.entry + ",\n \"z\":[7]}");
   CHECK(json.entries == 3);
@@ -156,7 +156,7 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
   CHECK(json.problems[0].message == fault.message);
   CHECK(json.problems[0].code == ErrorCode::kBadJson);
   CHECK_FALSE(json.problems[0].path.empty());
-  CHECK(json.problems[1].message == "line 3, column 7: z: a frame that is no text");
+  CHECK(json.problems[1].message == "line 3, column 7: z: a frame that is not a string");
   CHECK(json.ops.size() == 1);
   CHECK(json.frames.empty());
 }
@@ -170,7 +170,7 @@ TEST_CASE("text that is no object is refused with its place, and so is a stack.j
     return result.error().message;
   };
   CHECK(refusal("[]") == "line 1, column 1: expected '{'");
-  CHECK(refusal("{}\n{}") == "line 2, column 1: more text behind the object");
+  CHECK(refusal("{}\n{}") == "line 2, column 1: more text after the object");
   CHECK(refusal("{\"a\":[\n\"b\\q\"]}").starts_with("line 2, column "));
   const std::string text = R"({"0": [["a"], [)" + frame("/net.py", 7, "a + b") + R"(]], "1": [["b"], []]})";
   CHECK(read(text).ops.size() == 2);
