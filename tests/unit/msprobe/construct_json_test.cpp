@@ -101,7 +101,7 @@ TEST_CASE("a parent that is not understood is a problem with its place, and the 
   CHECK_FALSE(json.problems[0].path.empty());
 }
 
-TEST_CASE("text that is no object is refused with its place, and so is a construct.json cut anywhere") {
+TEST_CASE("text that is not an object is refused with its place, and so is a construct.json cut anywhere") {
   const std::string text = R"({"a":"m","b":["m",1],"m":null})";
   CHECK(read(text).nodes.size() == 3);
   for (size_t length = 0; length < text.size(); ++length) {

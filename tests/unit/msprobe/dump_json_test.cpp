@@ -89,7 +89,7 @@ TEST_CASE("a tensor is read with all that is said of it") {
   CHECK(tensor.offset == text.find("{\"type\""));
 }
 
-TEST_CASE("what may be missing or null is told from what is there") {
+TEST_CASE("what may be missing or null differs from what is there") {
   const DumpJson json = read(
       R"("Tensor.f.0.forward":{"output":[{"type":"mindspore.Tensor","dtype":"BFloat16","shape":[],"md5":null},)"
       R"({"type":"numpy.ndarray","dtype":"<U3","shape":null,"Max":null,"Min":true,"Mean":NaN,"Norm":-Infinity}]})");
@@ -157,7 +157,7 @@ TEST_CASE("the tensor of a P2POp has the slot of the P2POp") {
                    leaf() + R"(,"op":"isend","peer":1,"tag":0,"group_id":"x"}]]})")) == Strings{"input 0.0"});
 }
 
-TEST_CASE("leaves that are no tensors are counted") {
+TEST_CASE("leaves that are not tensors are counted") {
   const DumpJson json = read(
       R"("Functional.f.0.forward":{"input_args":[{"type":"int","value":40},null,{"type":"torch.Size","value":[1,2]},)"
       R"([{"type":"torch.dtype","value":"torch.float64"}],{}],"input_kwargs":{"a":{"type":"slice","value":[1,2,3]}}})");
@@ -266,7 +266,7 @@ TEST_CASE("a data_name that is not a plain file name is not taken") {
       "..a.npy");
 }
 
-TEST_CASE("text that is no dump.json is refused with its place") {
+TEST_CASE("text that is not a dump.json is refused with its place") {
   const auto refusal = [](const std::string& text) {
     const auto result = try_read(text);
     REQUIRE_FALSE(result);

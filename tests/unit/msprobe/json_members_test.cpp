@@ -40,7 +40,7 @@ TEST_CASE("members are found with what follows the object") {
   CHECK(members_of(R"({"\u0041\n":[1,-2e3,null]})") == Strings{"A\n=[1,-2e3,null]/1", "rest: "});
 }
 
-TEST_CASE("what is no object is refused with line and column") {
+TEST_CASE("what is not an object is refused with line and column") {
   const auto error = [](const std::string& text) { return members_of(text).back(); };
   CHECK(error("") == "error: line 1, column 1: the text ends inside an object");
   CHECK(error("[]") == "error: line 1, column 1: expected '{'");

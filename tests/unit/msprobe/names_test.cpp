@@ -7,7 +7,7 @@
 namespace msdump {
 namespace {
 
-// "OP NAME|OP TYPE|IO|SLOT", "|UNFINISHED" behind it if there is one; "none".
+// "OP NAME|OP TYPE|IO|SLOT", "|UNFINISHED" after it if there is one; "none".
 std::string parsed(std::string_view file_name) {
   const auto name = parse_msprobe_file_name(file_name);
   if (!name) return "none";
@@ -25,7 +25,7 @@ TEST_CASE("files of calls have the call number before the direction") {
   CHECK(parsed("my_ops.fused.0.forward.output.0.pt") == "my_ops.fused.0.forward|fused|output|0");
 }
 
-TEST_CASE("files of modules have it behind the direction") {
+TEST_CASE("files of modules have it after the direction") {
   CHECK(parsed("Cell.attn.Attention.forward.0.output.0.npy") == "Cell.attn.Attention.forward.0|Attention|output|0");
   CHECK(parsed("Module.layers.1.Layer.backward.2.input.0.pt") == "Module.layers.1.Layer.backward.2|Layer|input|0");
   CHECK(parsed("Module.0.fc1.Linear.forward.0.parameters.weight.pt") ==
@@ -95,7 +95,7 @@ TEST_CASE("other names are none of msprobe") {
   CHECK(parsed("Functional." + std::string(1024, 'x') + ".0.forward.input.0.npy") == "none");
 }
 
-TEST_CASE("what belongs to a backward pass tells its forward call") {
+TEST_CASE("the name of a backward call gives that of its forward call") {
   const auto forward = [](std::string_view name) { return forward_entry_of(name).value_or("none"); };
   CHECK(forward("Functional.linear.2.backward") == "Functional.linear.2.forward");
   CHECK(forward("Primitive.matmul.MatMul.0.backward") == "Primitive.matmul.MatMul.0.forward");

@@ -71,7 +71,7 @@ TEST_CASE("from 2025 on operators called from the same place share a stack") {
   CHECK(json.frame_ids.size() == 2);
 }
 
-TEST_CASE("two forms in one file, and an operator that is called 0, are told apart entry by entry") {
+TEST_CASE("two forms in one file, and an operator that is called 0, are distinguished entry by entry") {
   const StackJson json = read(R"({"0":[)" + frame("/a.py", 1, "x") + "," + frame("/b.py", 2, "y") +
                               R"(],"1":[["op"],[)" + frame("/c.py", 3, "z") + "]]}");
   CHECK(stack(json, "0") == Strings{"/a.py:1 x", "/b.py:2 y"});
@@ -161,7 +161,7 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
   CHECK(json.frames.empty());
 }
 
-TEST_CASE("text that is no object is refused with its place, and so is a stack.json cut anywhere") {
+TEST_CASE("text that is not an object is refused with its place, and so is a stack.json cut anywhere") {
   const auto refusal = [](const std::string& text) {
     const auto result = try_read(text);
     REQUIRE_FALSE(result);
