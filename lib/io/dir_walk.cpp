@@ -23,7 +23,7 @@ namespace {
 
 using Inode = std::pair<dev_t, ino_t>;
 
-// Paths deeper than this are no dump; it also bounds the descriptors held open.
+// No dump is as deep; the limit also bounds the descriptors held open.
 constexpr size_t kDeepestFolder = 100;
 
 Inode inode_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
@@ -58,7 +58,7 @@ class Walker {
     mode_t mode = 0;
     bool link = false;
     bool unknown_type = false;  // a file system that does not say what is a link
-    int error = 0;              // errno of looking at it
+    int error = 0;              // errno of stat
     Inode inode;
     uint64_t size = 0;
     int64_t mtime_ns = 0;
@@ -162,7 +162,7 @@ class Walker {
     return through_links_.insert(inode).second;
   }
 
-  static void look_at(int directory, Child& child) {
+  static void read_status(int directory, Child& child) {
     const std::string name(child.name);
     struct stat status {};
     if (child.unknown_type) {
@@ -250,7 +250,7 @@ class Walker {
     const int list_error = read_entries(listing);
     std::vector<Child>& children = listing.children;
     in_pieces(children.size(), [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) look_at(::dirfd(listing.dir.get()), children[i]);
+      for (size_t i = begin; i < end; ++i) read_status(::dirfd(listing.dir.get()), children[i]);
     });
     for (const Child& child : children) {
       if (child.error == 0) continue;

@@ -25,7 +25,7 @@ class LineReader {
 
   explicit LineReader(const File& file) : file_(&file) {}  // the file outlives the reader
 
-  // The next line; nothing at the end. A line that is too long is bad_csv, and the next call goes on behind it; after
+  // The next line; nothing at the end. A line that is too long is bad_csv, and the next call goes on after it; after
   // an error of the file itself (a read that fails) the next call is the end.
   Result<std::optional<Line>> next();
 

@@ -14,7 +14,7 @@ constexpr std::string_view kFields = "Op Type,Op Name,Task ID,Stream ID,Timestam
 constexpr std::string_view kMsprobeFields =
     "Op Type,Op Name,Task ID,Stream ID,Timestamp,Input/Output,Slot,Data Size,Data Type,Format,Shape";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of a spreadsheet; no dump writes one
-constexpr size_t kMaxColumns = 1000;  // a category listed again and again; more is no header of a dump
+constexpr size_t kMaxColumns = 1000;  // a category may be listed again and again; no dump has more
 
 bool begins_with_fields(std::string_view text, std::string_view fields) {
   return text.starts_with(fields) && (text.size() == fields.size() || text[fields.size()] == ',');

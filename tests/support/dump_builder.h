@@ -88,7 +88,7 @@ enum class DumpFault {
   kText,
   kAllZero,
   kNpyInside,      // an .npy file under a dump file's name
-  kTrailingBytes,  // 7 bytes behind the last tensor; CANN does that, no fault
+  kTrailingBytes,  // 7 bytes after the last tensor; CANN does that, no fault
   // The data
   kDataCut,            // 5 bytes are missing at the end
   kDataMissing,        // nothing behind the header

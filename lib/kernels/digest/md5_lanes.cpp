@@ -60,7 +60,7 @@ HWY_INLINE void load_quarter(const std::byte* blocks, size_t quarter, Words* HWY
   message[4 * quarter + 3] = hn::InterleaveUpper(d, even_high, odd_high);
 }
 
-// Bit by bit, (mask & yes) | (~mask & no). (hn::IfVecThenElse may look at the top bit of each byte only.)
+// Bit by bit, (mask & yes) | (~mask & no). (hn::IfVecThenElse may use the top bit of each byte only.)
 HWY_INLINE Words select(Words mask, Words yes, Words no) { return hn::Xor(no, hn::And(mask, hn::Xor(yes, no))); }
 
 template <size_t kStep>

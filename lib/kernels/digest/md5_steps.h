@@ -2,7 +2,7 @@
 //
 // Step i of RFC 1321, section 3.4, with the four words of the state renamed by each step instead of moved:
 //
-//     a = b + rotl(a + f(b, c, d) + message[kMd5Message(i)] + kMd5Sines[i], kMd5Rotations[i / 16][i % 4])
+//     a = b + rotl(a + f(b, c, d) + message[md5_message(i)] + kMd5Sines[i], md5_rotation(i))
 //
 //     i      0..15              16..31             32..47         48..63
 //     f      (b&c) | (~b&d)     (d&b) | (~d&c)     b ^ c ^ d      c ^ (b | ~d)

@@ -13,7 +13,7 @@ namespace msdump::kernels {
 [[nodiscard]] BlockFacts look_at_block_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                                  const PairRule& rule, Magnitudes& magnitudes);
 
-// complex64 and complex128, one element after the other: there is no vector form.
+// complex64 and complex128, element by element: there is no vector form.
 [[nodiscard]] BlockFacts look_at_complex_block(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                                const PairRule& rule, Magnitudes& magnitudes);
 

@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 enum class Coding { kInteger, kBool, kFloat };
 
 template <class T, Coding kCoding>
-class CodeLook {
+class CodeReader {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   using U = hn::RebindToUnsigned<D>;
@@ -39,9 +39,9 @@ class CodeLook {
     return v;
   }
 
-  static CodeFacts look(const std::byte* a, const std::byte* b, int64_t count) {
+  static CodeFacts read(const std::byte* a, const std::byte* b, int64_t count) {
     constexpr auto kStep = kPlaces * static_cast<int64_t>(sizeof(T));
-    CodeLook all(load_some(a, count), load_some(b, count));
+    CodeReader all(load_some(a, count), load_some(b, count));
     int64_t at = 0;
     for (; at + kPlaces <= count; at += kPlaces, a += kStep, b += kStep) all.take(load(a), load(b));
     if (at < count) all.take_some(load_some(a, count - at), load_some(b, count - at), count - at);
@@ -49,9 +49,9 @@ class CodeLook {
   }
 
  private:
-  HWY_INLINE CodeLook(V a, V b) : max_a_(a), min_a_(a), max_b_(b), min_b_(b), max_ulp_(hn::Zero(U())) {}
+  HWY_INLINE CodeReader(V a, V b) : max_a_(a), min_a_(a), max_b_(b), min_b_(b), max_ulp_(hn::Zero(U())) {}
 
-  // The first elements; the places behind them have the first of all.
+  // The first elements; the places after them repeat the first one.
   static HWY_INLINE V load_some(const std::byte* from, int64_t count) {
     alignas(64) std::byte padded[hn::MaxLanes(D()) * sizeof(T)];
     const auto there = static_cast<size_t>(std::min(count, kPlaces));
@@ -118,19 +118,19 @@ bool has_vectors() { return true; }
 
 CodeFacts look_at_codes_vectors(DType stored, const std::byte* a, const std::byte* b, int64_t count) {
   switch (stored) {
-    case DType::kBool: return CodeLook<uint8_t, Coding::kBool>::look(a, b, count);
-    case DType::kInt8: return CodeLook<int8_t, Coding::kInteger>::look(a, b, count);
-    case DType::kUint8: return CodeLook<uint8_t, Coding::kInteger>::look(a, b, count);
-    case DType::kInt16: return CodeLook<int16_t, Coding::kInteger>::look(a, b, count);
-    case DType::kUint16: return CodeLook<uint16_t, Coding::kInteger>::look(a, b, count);
-    case DType::kInt32: return CodeLook<int32_t, Coding::kInteger>::look(a, b, count);
-    case DType::kUint32: return CodeLook<uint32_t, Coding::kInteger>::look(a, b, count);
-    case DType::kInt64: return CodeLook<int64_t, Coding::kInteger>::look(a, b, count);
-    case DType::kUint64: return CodeLook<uint64_t, Coding::kInteger>::look(a, b, count);
+    case DType::kBool: return CodeReader<uint8_t, Coding::kBool>::read(a, b, count);
+    case DType::kInt8: return CodeReader<int8_t, Coding::kInteger>::read(a, b, count);
+    case DType::kUint8: return CodeReader<uint8_t, Coding::kInteger>::read(a, b, count);
+    case DType::kInt16: return CodeReader<int16_t, Coding::kInteger>::read(a, b, count);
+    case DType::kUint16: return CodeReader<uint16_t, Coding::kInteger>::read(a, b, count);
+    case DType::kInt32: return CodeReader<int32_t, Coding::kInteger>::read(a, b, count);
+    case DType::kUint32: return CodeReader<uint32_t, Coding::kInteger>::read(a, b, count);
+    case DType::kInt64: return CodeReader<int64_t, Coding::kInteger>::read(a, b, count);
+    case DType::kUint64: return CodeReader<uint64_t, Coding::kInteger>::read(a, b, count);
     case DType::kFloat16:
-    case DType::kBfloat16: return CodeLook<int16_t, Coding::kFloat>::look(a, b, count);
-    case DType::kFloat32: return CodeLook<int32_t, Coding::kFloat>::look(a, b, count);
-    case DType::kFloat64: return CodeLook<int64_t, Coding::kFloat>::look(a, b, count);
+    case DType::kBfloat16: return CodeReader<int16_t, Coding::kFloat>::read(a, b, count);
+    case DType::kFloat32: return CodeReader<int32_t, Coding::kFloat>::read(a, b, count);
+    case DType::kFloat64: return CodeReader<int64_t, Coding::kFloat>::read(a, b, count);
     default: return {};
   }
 }

@@ -19,7 +19,7 @@ double largest(std::span<const double> values) {
 
 double max_of(const Lanes& lanes) { return *std::max_element(std::begin(lanes), std::end(lanes)); }
 
-// d of doubles whose difference may be none: then half of it is looked at, and half of what it is compared with.
+// d of doubles whose difference may overflow: then half of it is compared with half of the bound.
 struct Difference {
   double half_a, half_b;
   double full;  // infinite when it is too large

@@ -202,7 +202,7 @@ struct PairChains {
   }
 };
 
-// The last elements, with zeros behind them: they change no sum.
+// The last elements, padded with zeros, which change no sum.
 template <size_t kBytes>
 struct Padded {
   alignas(64) std::byte bytes[kLanes * kBytes] = {};

@@ -117,7 +117,7 @@ TEST_CASE("dangling and looping links are problems of the walk and not its end")
   for (const Error& problem : result.problems) CHECK(problem.code == ErrorCode::kNotFound);
 }
 
-TEST_CASE("what is no regular file is listed as such") {
+TEST_CASE("files that are not regular are listed as such") {
   const ScratchDir scratch;
   REQUIRE(::mkfifo(scratch.file("fifo").c_str(), 0600) == 0);
   const WalkResult result = walk(scratch.path().string());
@@ -232,7 +232,7 @@ TEST_CASE("kinds of paths") {
   CHECK(path_kind(scratch.file("fifo")) == PathKind::kOther);
 }
 
-TEST_CASE("a path is told from the first root it lies below, else as it is") {
+TEST_CASE("a path is shown from the first root above it, else as it is") {
   CHECK(relative_to_any({"dump", "other/"}, "dump/a/b.npy") == "a/b.npy");
   CHECK(relative_to_any({"dump", "other/"}, "other/b.npy") == "b.npy");
   CHECK(relative_to_any({"dump"}, "dumps/b.npy") == "dumps/b.npy");

@@ -1,4 +1,4 @@
-// Runs a check under every SIMD form this CPU has, and leaves the best one chosen behind.
+// Runs a check under every SIMD form this CPU has, and leaves the best one chosen.
 #pragma once
 
 #include <string>

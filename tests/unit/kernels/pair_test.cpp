@@ -206,7 +206,7 @@ TEST_CASE("A deviation far below the mean keeps its digits") {
   CHECK(*metrics_of(drift, drift).std_a == Approx(std::sqrt(1.949696)).epsilon(1e-12));
 }
 
-TEST_CASE("Squares that are no doubles are added up all the same") {
+TEST_CASE("Squares beyond the range of double are added up correctly") {
   for (const double unit : {1e300, 1e-300, 4e-320, 1e150, 1e-150}) {
     INFO("numbers of about " << unit);
     const PairMetrics m = metrics_of(Values{3 * unit, 0, 8 * unit}, Values{0, 4 * unit, 8 * unit});
@@ -223,7 +223,7 @@ TEST_CASE("Squares that are no doubles are added up all the same") {
   }
 }
 
-TEST_CASE("A difference that is no double is infinite, and its ratio is right") {
+TEST_CASE("A difference beyond the range of double is infinite, and its ratio is right") {
   const double most = std::numeric_limits<double>::max();
   const PairMetrics m = metrics_of(Values{most, 1}, Values{-most, 1}, {.rtol = 1.5});
   CHECK(m.max_abs == kInf);

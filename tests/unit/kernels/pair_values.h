@@ -35,7 +35,7 @@ inline std::vector<DType> pairable() {
   return dtypes;
 }
 
-// Two tensors of one dtype, each behind one byte, so that nothing is aligned.
+// Two tensors of one dtype, each after one byte, so that nothing is aligned.
 struct TensorPair {
   DType dtype = DType::kFloat32;
   int64_t count = 0;

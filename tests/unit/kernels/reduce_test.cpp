@@ -20,7 +20,7 @@ using Values = std::vector<double>;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();  // positive
-constexpr int64_t kBlock = 256;                                    // of the implementation; its borders are looked at
+constexpr int64_t kBlock = 256;                                    // of the implementation; its borders are tested
 
 constexpr ReduceRule kRuleA = {.finite_only = true, .running_mean = true, .finite_start = true, .squares = false};
 constexpr ReduceRule kRuleB = {.running_mean = true, .finite_start = true};
@@ -105,7 +105,7 @@ ChunkStatistics statistics(const Values& values, const ReduceRule& rule) {
   return statistics(DType::kFloat64, values, rule);
 }
 
-// The same numbers at the end of a block, over its border, and behind it.
+// The same numbers at the end of a block, over its border, and after it.
 Values shifted(const Values& values, int64_t by, double fill) {
   Values result(static_cast<size_t>(by), fill);
   result.insert(result.end(), values.begin(), values.end());
@@ -155,7 +155,7 @@ struct Data {
 // Chunks of several tensors that are advanced together.
 struct Chunks {
   std::vector<DType> dtypes;
-  std::vector<Bytes> data;  // each behind one byte, so that nothing is aligned
+  std::vector<Bytes> data;  // each after one byte, so that nothing is aligned
   std::vector<int64_t> counts;
 
   void add(DType dtype, const Bytes& elements, int64_t count) {
@@ -297,7 +297,7 @@ TEST_CASE("A NaN that arises has the sign of the host") {
 
 TEST_CASE("Of the zeros the first is the extreme") {
   for (const int64_t by : {0, 1, 254, 255, 256, 257}) {
-    INFO("behind " << by << " other numbers");
+    INFO("after " << by << " other numbers");
     CHECK(is_zero(statistics(shifted({-0.0, 0.0}, by, -1), kRuleC).max, true));
     CHECK(is_zero(statistics(shifted({0.0, -0.0}, by, -1), kRuleC).max, false));
     CHECK(is_zero(statistics(shifted({-0.0, 0.0}, by, 1), kRuleC).min, true));

@@ -31,7 +31,7 @@ uint32_t defined(DType dtype, uint16_t code) {
   }
 }
 
-// Widens `codes` (all values of a type, or some) from and to odd addresses and looks at every byte.
+// Widens `codes` (all values of a type, or some) from and to odd addresses and compares every byte.
 void check_widen(DType dtype, const std::vector<uint16_t>& codes) {
   const size_t code_bytes = dtype == DType::kBfloat16 || dtype == DType::kComplex32 ? 2 : 1;
   Bytes src(1 + codes.size() * code_bytes), dst(1 + codes.size() * 4 + 64, kCanary), expected = dst;
@@ -69,7 +69,7 @@ TEST_CASE("Every code of every type widens as its formula says, on every CPU tar
   });
 }
 
-TEST_CASE("Any number of elements widens, and nothing is written behind them") {
+TEST_CASE("Any number of elements widens, and nothing is written after them") {
   for_each_target([] {
     std::mt19937 random(3);
     for (const DTypeInfo& entry : all_dtypes()) {

@@ -26,7 +26,7 @@ TEST_CASE("the two numberings of dtypes are those of CANN") {
   CHECK(dtype_from_ge(42) == DType::kHifloat4);
 }
 
-TEST_CASE("numbers nobody knows are no dtype") {
+TEST_CASE("an unknown number is not a dtype") {
   for (const int number : {-1, -2, 41, 43, 99, 2147483647, -2147483647}) {
     CAPTURE(number);
     CHECK_FALSE(dtype_from_proto(number));
@@ -72,7 +72,7 @@ TEST_CASE("bytes of a count of elements") {
   CHECK(bytes_of(DType::kFloat32, 0) == 0U);
 }
 
-TEST_CASE("bytes that overflow or of raw types are no number") {
+TEST_CASE("bytes that overflow or of raw types have no number") {
   CHECK(bytes_of(DType::kUint16, INT64_MAX) == 0xFFFFFFFFFFFFFFFEU);
   CHECK_FALSE(bytes_of(DType::kFloat32, INT64_MAX));
   CHECK_FALSE(bytes_of(DType::kFloat32, (int64_t{1} << 62) + 6));
@@ -129,7 +129,7 @@ TEST_CASE("a packed format number splits into format and groups") {
   CHECK(unpack_format(4, -1)->groups == -1);          // for the plan to refuse
 }
 
-TEST_CASE("format numbers nobody knows are no format") {
+TEST_CASE("an unknown number is not a format") {
   for (const int64_t number : {int64_t{-1}, int64_t{55}, int64_t{200}, int64_t{0x10000000}, int64_t{1} << 40}) {
     CAPTURE(number);
     CHECK_FALSE(unpack_format(number, 0));
