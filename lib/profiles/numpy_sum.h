@@ -1,13 +1,12 @@
-// The sum of an array as numpy adds it up, to the bit, for profiles of tools that print such sums: np.sum, np.mean and
-// np.linalg.norm along an axis of contiguous numbers.
+// The sum of an array, equal to numpy's to the bit, for tools that print such sums: np.sum, np.mean and np.linalg.norm
+// along an axis of contiguous numbers.
 //
 //   1. chunks of 8192 numbers from the first on (numpy's buffer, np.getbufsize()), added to the total one after the other
-//   2. a chunk of more than 128 numbers is two halves, the first rounded down to a multiple of 8, each added up so
-//   3. up to 128 numbers are added to eight sums, the i-th to the i mod 8th, and these as a tree; what is left of a
-//      multiple of 8 comes last. Fewer than 8 are added in order
+//   2. a chunk of more than 128 numbers is two halves, the first rounded down to a multiple of 8, each summed likewise
+//   3. up to 128 numbers are added to eight sums, the i-th to sum i mod 8, and these as a tree; numbers beyond a multiple
+//      of 8 come last. Fewer than 8 are added in order
 //
-// Source: numpy 1.24, read and run: rule 1 is why whole arrays of more than 8192 numbers are not one tree. Numpy 2 adds up
-// in the same way.
+// Source: numpy 1.24, read and run. numpy 2 adds in the same order.
 #pragma once
 
 #include <cstdint>

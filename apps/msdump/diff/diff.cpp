@@ -1,6 +1,7 @@
 // msdump diff: what differs between two dumps, and which operator is to blame.
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,34 +62,40 @@ class Diff : public Command {
     check_profile_options(profile_, options_);
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) {
-      (void)session.end_with(rules.error());
-      return ExitCode::kUsage;
-    }
+    if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
-      if (const Status written = write_baseline(*run); !written) return session.end_with(written.error());
+      if (const Status written = write_baseline(session, *run); !written) return session.end_with(written.error());
     }
     print(session, *run);
     return conclude(session, *run);
   }
 
  private:
-  // Nothing was selected, or one side holds no tensors.
+  // Nothing was selected, or one side holds no tensors. Machine output has its document all the same.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
-    report_failures(session, run.a->catalogue());
-    report_failures(session, run.b->catalogue());
+    if (options_.form != report::Form::kTable) print_rows(session, run);
+    for (const Error& error : run.failures) session.messages.error(error);
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       const ExitCode code = conclude_listing(session, side->catalogue());
       if (code != ExitCode::kOk) return code;
     }
-    return end_with_nothing_selected(session, run.b->catalogue().index, options_.selection);
+    std::string hint = selection_hint(run.a->opened, options_.selection);
+    if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
+    session.messages.warning("the selection matches nothing", hint.empty() ? "msdump ls shows what is there" : hint);
+    return ExitCode::kNo;
   }
 
-  Status write_baseline(const DiffResult& run) const {
+  // What cannot be read has no difference that could be recorded: a baseline without it would accept less than before.
+  Status write_baseline(Session& session, const DiffResult& run) const {
+    if (!run.failures.empty()) {
+      session.messages.warning(fmt::format("{} is not written: {} could not be read", options_.new_baseline,
+                                           plural(run.failures.size(), "input")));
+      return {};
+    }
     Baseline baseline;
     for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
     return baseline.write(options_.new_baseline);
@@ -116,7 +123,8 @@ class Diff : public Command {
     write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
-    std::vector<report::Object> failures = failure_objects_of(run);
+    std::vector<report::Object> failures;
+    for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
     (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
@@ -132,16 +140,14 @@ class Diff : public Command {
     }
   }
 
-  static std::vector<report::Object> failure_objects_of(const DiffResult& run) {
-    std::vector<report::Object> objects = graph_failure_objects(run.a->opened);
-    for (report::Object& object : graph_failure_objects(run.b->opened)) objects.push_back(std::move(object));
-    for (const Error& error : run.failures) objects.push_back(report::failure_object(error));
-    return objects;
-  }
-
-  // Only where it may be wrong.
-  static void note_numbering(Session& session, const DiffResult& run) {
+  // Numbers of operators that may be wrong, and IR that may be another run's; both sides may have found the same one.
+  static void note_graphs(Session& session, const DiffResult& run) {
+    std::set<std::string> notes;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      for (const Error& error : side->opened.loaded->notes) {
+        std::string note = fmt::format("{}: {}", error.path, error.message);
+        if (notes.insert(note).second) session.messages.note(note);
+      }
       if (side->side.graph == nullptr || side->opened.joined->join.numbering().confidence >= 1) continue;
       session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
                                         side == run.a.get() ? "candidate" : "reference",
@@ -150,14 +156,12 @@ class Diff : public Command {
   }
 
   ExitCode conclude(Session& session, const DiffResult& run) const {
-    const bool failed_a = report_graph_failures(session, run.a->opened, Choices::kSilent);
-    const bool failed_b = report_graph_failures(session, run.b->opened, Choices::kSilent);
-    note_numbering(session, run);
     for (const Error& error : run.failures) session.messages.error(error);
+    note_graphs(session, run);
     for (const std::string& text : run.unused_baseline)
-      session.messages.note(fmt::format("in the baseline, but no longer that way: {}", text));
+      session.messages.note(fmt::format("in the baseline, but gone or grown: {}", text));
     session.messages.summary(summary_text(run));
-    if (failed_a || failed_b || !run.failures.empty()) return ExitCode::kSomeFailed;
+    if (!run.failures.empty()) return ExitCode::kSomeFailed;
     const bool differs = verdict_over_all(run) == Verdict::kDiffer;
     return differs && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
   }

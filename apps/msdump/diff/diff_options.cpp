@@ -130,6 +130,11 @@ void check_diff_options(DiffOptions& options) {
   }
 }
 
+Error unusable_option_file(Error error) {
+  error.code = ErrorCode::kUsage;
+  return error;
+}
+
 Result<DiffRules> diff_rules(const DiffOptions& options) {
   DiffRules rules;
   rules.tolerance.rtol = options.rtol;

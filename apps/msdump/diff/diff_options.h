@@ -1,4 +1,4 @@
-// The options of msdump diff, and what is made of them before the run.
+// The options of msdump diff, and the rules that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/accept/baseline.h"
-#include "compare/accept/metric_limit.h"
-#include "compare/accept/tolerance_file.h"
+#include "base/error.h"
+#include "compare/accept/diff_rules.h"
 #include "shared/options.h"
 
 namespace CLI {
@@ -32,14 +31,9 @@ struct DiffOptions {
 };
 void declare_diff_options(CLI::App& app, DiffOptions& options);
 
-// What says how much a tensor may differ.
-struct DiffRules {
-  Tolerance tolerance;
-  std::vector<MetricLimit> limits;
-  std::optional<ToleranceRules> by_tensor;
-  std::optional<Baseline> baseline;
-  bool kl = false;
-};
+// A file that an option names and that cannot be used: the command line is wrong, whatever is wrong with the file.
+[[nodiscard]] Error unusable_option_file(Error error);
+
 Result<DiffRules> diff_rules(const DiffOptions& options);
 
 // May throw UsageError. Afterwards `paths` has both sides.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kProfileGroup = "Other tools";
 
-// The options that say how msdump judges or shows what it compares; a profile does neither.
+// Options for msdump's own verdicts and rows, which a profile does not have.
 void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& options) {
   const std::array<std::pair<bool, std::string_view>, 11> given = {{{options.rtol.has_value(), "--rtol"},
                                                                     {options.atol.has_value(), "--atol"},
@@ -38,10 +38,24 @@ void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& opti
 
 }  // namespace
 
+std::string lines_for_terminal(std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    std::string_view line = lines.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    text += escape_for_terminal(line);
+    if (end == std::string_view::npos) break;
+    text += '\n';
+    lines.remove_prefix(end + 1);
+  }
+  return text;
+}
+
 void declare_profile_options(CLI::App& app, ProfileOptions& options) {
   app.add_option(
          "--profile", options.name,
-         "Write the result file of another tool to stdout, its faults included: msprobe (of pandas 3), "
+         "Write the result file of another tool to stdout, including its faults: msprobe (with pandas 3), "
          "msprobe:pandas2 or msaccucmp. Exit code 1: msprobe has a row with warning or error; msaccucmp has one "
          "without partner or metrics, with cosine <= 0.99 or with relative Euclidean distance >= 0.05")
       ->type_name("TOOL")
@@ -50,8 +64,8 @@ void declare_profile_options(CLI::App& app, ProfileOptions& options) {
       ->group(kProfileGroup);
   add_output_option(
       app, options.out,
-      "With --profile: a folder for the file, called compare_result[_rankN].csv or result.csv; needed for "
-      "several ranks");
+      "With --profile: a folder for the file, which is called result.csv (msaccucmp), or compare_result_rankN.csv, "
+      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); needed for several ranks");
 }
 
 Result<Profile> parse_profile(std::string_view text) {
@@ -79,7 +93,11 @@ void check_profile_options(const ProfileOptions& profile, const DiffOptions& opt
 
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
                           const std::function<Status(const ProfileSink&)>& write) {
-  if (profile.out.empty()) return write([&](std::string_view lines) { return session.out.write(lines); });
+  if (profile.out.empty()) {
+    return write([&](std::string_view lines) {
+      return session.out.write(session.out.tty() ? lines_for_terminal(lines) : std::string(lines));
+    });
+  }
   MSDUMP_TRY(stats::TextFile file, stats::TextFile::create(join_path(profile.out, name + ".csv")));
   MSDUMP_CHECK_OK(write([&](std::string_view lines) { return file.append(lines); }));
   return file.commit();

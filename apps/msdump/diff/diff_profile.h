@@ -3,10 +3,11 @@
 //   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`      diff_profile_msprobe.cpp
 //   msaccucmp                  result.csv of `msaccucmp.py compare`         diff_profile_msaccucmp.cpp
 //
-// --map is msprobe's -dm, -cm, -am or -lm then, by the content of the file; cell, api and layer are these without a file.
+// --map is msprobe's -dm, -cm, -am or -lm, by the content of the file; the words cell, api and layer are -cm, -am and -lm
+// without a file.
 //
-// The file is theirs, the exit code is msdump's: 0 all agrees, 1 not (msprobe: a row is "warning" or "error"; msaccucmp: a row
-// has no partner, was not compared, or is beyond the limits of its manual), 2 refused, 3 something could not be read.
+// The file is the tool's, the exit code is msdump's: 0 all agrees, 1 not (msprobe: a row is "warning" or "error"; msaccucmp:
+// a row has no partner, was not compared, or is beyond the limits of its manual), 2 refused, 3 something was not readable.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "diff/diff_options.h"
 #include "frame/subcommand.h"
+#include "profiles/result_writer.h"
 
 namespace CLI {
 class App;
@@ -38,7 +40,7 @@ struct Profile {
 // kUsage with the nearest name.
 Result<Profile> parse_profile(std::string_view text);
 
-// Options that only go with a profile, or do not go with one. May throw UsageError.
+// Checks options that need a profile or do not work with one. May throw UsageError.
 void check_profile_options(const ProfileOptions& profile, const DiffOptions& options);
 
 // With a name, after check_profile_options and check_diff_options.
@@ -46,12 +48,14 @@ ExitCode run_profile(Session& session, const ProfileOptions& profile, const Diff
 
 // ---- for the profiles
 
-using ProfileSink = std::function<Status(std::string_view lines)>;
-// Runs `write` with a sink that is stdout, or OUT/<name>.csv, which appears when all has been written.
+// The file is bytes; on a terminal names must not drive it. Line ends stay.
+[[nodiscard]] std::string lines_for_terminal(std::string_view lines);
+
+// Runs `write` with stdout as the sink, or with OUT/<name>.csv, which appears when it is complete.
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
                           const std::function<Status(const ProfileSink&)>& write);
 
-// 3 when something failed, 1 when something is not as it should be and --exit-zero was not given, else 0.
+// 3 when something failed, 1 when something differs and --exit-zero was not given, else 0.
 [[nodiscard]] ExitCode profile_exit_code(const DiffOptions& options, bool failed, bool differs);
 
 ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options, bool pandas2);

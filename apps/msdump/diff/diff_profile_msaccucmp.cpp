@@ -41,7 +41,7 @@ MsaccucmpSide side_of(const Catalogue& catalogue) {
   return side;
 }
 
-// Nothing there, whatever is selected.
+// Is there nothing, with any selection?
 bool holds_nothing(const Catalogue& catalogue) {
   const auto& files = catalogue.index.files();
   return std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return file.family != nullptr; });
@@ -64,7 +64,7 @@ std::string summary_text(const MsaccucmpCounts& counts, bool to_file) {
   return text;
 }
 
-// What the listing said already is not said again.
+// Was it reported with the list of tensors?
 bool was_listed(const Catalogue& catalogue, const Error& error) {
   for (const Error& other : catalogue.list.failures()) {
     if (other.path == error.path && (other.tensor == error.tensor || other.tensor.empty())) return true;
@@ -81,7 +81,9 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
   const auto b = open_side(session.context, options, false);
   if (!b) return session.end_with(b.error());
   for (const Catalogue* const side : {&*a, &*b}) {
-    if (holds_nothing(*side)) return conclude_listing(session, *side);
+    if (!holds_nothing(*side)) continue;
+    report_failures(session, *side);
+    return conclude_listing(session, *side);
   }
   if (nothing_chosen(*a) && nothing_chosen(*b)) return conclude_listing(session, *a);
   MsaccucmpCounts counts;
@@ -93,11 +95,11 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
   if (!written) return session.end_with(written.error());
   report_failures(session, *a);
   report_failures(session, *b);
-  for (const Error& error : counts.failures) {
+  for (const Error& error : counts.failures.kept) {
     if (!was_listed(*a, error) && !was_listed(*b, error)) session.messages.error(error);
   }
   session.messages.summary(summary_text(counts, !profile.out.empty()));
-  const bool failed = counts.failed > 0 || !a->list.failures().empty() || !b->list.failures().empty();
+  const bool failed = counts.failures.count > 0 || !a->list.failures().empty() || !b->list.failures().empty();
   return profile_exit_code(options, failed,
                            counts.unmatched + counts.not_compared + counts.left_out + counts.beyond > 0);
 }

@@ -24,7 +24,7 @@ void refuse_other_options(const DiffOptions& options) {
   }
 }
 
-// One number of a side's own option, else of the one for both.
+// The number in a side's own option, else in that for both sides.
 Result<std::optional<int64_t>> number_of(const std::string& own, const std::string& both, std::string_view what) {
   const std::string& text = own.empty() ? both : own;
   if (text.empty()) return std::optional<int64_t>();
@@ -41,7 +41,7 @@ Result<std::string> place_of(const DiffOptions& options, bool is_candidate) {
   return find_msprobe_place(is_candidate ? options.paths.front() : options.paths.back(), place);
 }
 
-// Which of msprobe's mappings a file is, as compare/match/name_map_file.h tells them apart; what is in it is msprobe's business.
+// Which of msprobe's mappings a file is, by the rules of compare/match/name_map_file.h; its content is not checked.
 Result<std::optional<std::string> MsprobeCompareOptions::*> kind_of_map(const std::string& path) {
   MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
   if (yaml.is(JsonKind::kArray)) return &MsprobeCompareOptions::api_mapping;
@@ -97,8 +97,8 @@ class ProfileWriter {
       rows_ += counts.rows;
       warnings_ += counts.warning;
       errors_ += counts.error;
-      failed_ += counts.failed;
-      for (const Error& error : counts.failures) session_.messages.error(error);
+      failed_ += counts.failures.count;
+      for (const Error& error : counts.failures.kept) session_.messages.error(error);
       return {};
     });
   }
@@ -127,7 +127,8 @@ ExitCode run_msprobe_profile(Session& session, const ProfileOptions& profile, co
   MsprobeCompareOptions compare;
   compare.pandas2 = pandas2;
   compare.fuzzy = profile.fuzzy;
-  if (const Status taken = take_map(options.map, compare); !taken) return session.end_with(taken.error());
+  if (const Status taken = take_map(options.map, compare); !taken)
+    return session.end_with(unusable_option_file(taken.error()));
   const auto code = ProfileWriter(session, profile, options).run(compare);
   return code ? *code : session.end_with(code.error());
 }

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "diff/diff_compare.h"
+#include "compare/match/module_tree.h"
+#include "compare/match/name_map.h"
 #include "graph/lines/source_lines.h"
 #include "graph/op_name.h"
 
@@ -56,7 +57,7 @@ Status open_sides(const RunContext& context, const DiffOptions& options, DiffRes
       b = open_side(context, options, options.paths.back(), selection);
     }
   });
-  // Whichever failed first, it is the candidate's error that is told.
+  // Whichever failed first, the candidate's error is the one that is returned.
   MSDUMP_TRY(run.a, std::move(a));
   MSDUMP_TRY(run.b, std::move(b));
   return {};
@@ -77,7 +78,7 @@ std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, c
   return pairs;
 }
 
-// Names that are mapped one by one and that the candidate has not.
+// Names listed in the map that the candidate does not have.
 void note_unknown_names(Session& session, const NameMap& map, const CompareSide& side) {
   std::set<std::string> known;
   for (const TensorRecord& tensor : *side.tensors) known.insert(normalised_op_name(tensor.name.op_name));
@@ -121,7 +122,7 @@ void choose_rows(DiffResult& run) {
   for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
 }
 
-// What only the neighbours of a tensor tell.
+// Corrects verdicts by what the data flow shows.
 void revise_verdicts(DiffResult& run) {
   for (const uint32_t tensor : run.divergence.noise) {
     run.diffs[tensor].verdict = Verdict::kClose;
@@ -141,20 +142,28 @@ void revise_verdicts(DiffResult& run) {
 void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   if (!rules.baseline) return;
   for (const uint32_t tensor : run.rows)
-    run.extras[tensor].accepted = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
+    run.accepted[tensor] = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
   for (const TensorKey* const key : rules.baseline->unused())
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
 }
 
-// A tensor whose elements cannot be had was told of when the dump was listed.
-void drop_doubled_failures(DiffResult& run) {
-  if (run.failures.empty()) return;
-  std::set<std::pair<std::string_view, std::string_view>> listed;
+// Of both sides, which may have the same IR, then what came up later; a tensor whose elements cannot be read was listed.
+std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
+  std::vector<Error> failures;
+  std::set<std::tuple<std::string, std::string, std::string>> known;
+  std::set<std::pair<std::string, std::string>> tensors;
+  const auto add = [&](const Error& error) {
+    if (!known.emplace(error.path, error.tensor, error.message).second) return;
+    tensors.emplace(error.path, error.tensor);
+    failures.push_back(error);
+  };
   for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
-    for (const Error& error : side->catalogue().list.failures()) listed.emplace(error.path, error.tensor);
+    for (const Error& error : side->opened.loaded->failures) add(error);
+    for (const Error& error : side->catalogue().list.failures()) add(error);
   }
-  const auto told = [&](const Error& error) { return listed.count({error.path, error.tensor}) > 0; };
-  std::erase_if(run.failures, told);
+  std::erase_if(later, [&](const Error& error) { return tensors.contains({error.path, error.tensor}); });
+  for (const Error& error : later) add(error);
+  return failures;
 }
 
 }  // namespace
@@ -188,41 +197,41 @@ const SourceFrame* DiffResult::frame(uint32_t pair) const {
   return found.opened == nullptr ? nullptr : best_frame(found.opened->graph(), found.op);
 }
 
-const std::string& DiffResult::op_name(uint32_t pair) const {
-  const OpPair& op = pairing.operators[pair];
-  return op.a != kNoOperator ? pairing.a[op.a].name : pairing.b[op.b].name;
-}
-
-std::string_view DiffResult::op_type(uint32_t pair) const {
-  const OpPair& op = pairing.operators[pair];
-  return op.a != kNoOperator ? pairing.a[op.a].type : pairing.b[op.b].type;
-}
-
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   DiffResult run;
   MSDUMP_CHECK_OK(open_sides(session.context, options, run));
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   std::optional<NameMap> map;
   if (!options.map.empty()) {
-    MSDUMP_TRY(map, NameMap::read(options.map, {dump_jsons(*run.a, *run.b)}));
+    auto read = NameMap::read(options.map, {dump_jsons(*run.a, *run.b)});
+    if (!read) return fail(unusable_option_file(std::move(read).error()));
+    map = std::move(*read);
     note_unknown_names(session, *map, run.a->side);
   }
   run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side)
                                 : pair_sides(run.a->side, run.b->side, map ? &*map : nullptr);
   choose_rows(run);
-  compare_all(session.context, options, rules, run);
+  const auto dump_of = [](const DiffSide& side) {
+    return ComparedDump{side.side, *side.tables, side.catalogue().list.failures()};
+  };
+  ComparedTensors compared =
+      compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, run.rows, rules, {options.worst, options.by_axis},
+                    {session.context.pool, session.context.cancel});
   MSDUMP_CHECK_OK(session.context.cancel.check());
+  run.diffs = std::move(compared.diffs);
+  run.details = std::move(compared.details);
+  run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
-  for (const Error& problem : modules.problems()) run.failures.push_back(problem);
+  for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   revise_verdicts(run);
   accept_by_baseline(rules, run);
-  drop_doubled_failures(run);
+  run.failures = all_failures(run, std::move(compared.failures));
   return run;
 }
 
 bool counts_as_difference(const DiffResult& run, uint32_t tensor) {
-  return is_difference(run.diffs[tensor].verdict) && !run.extras[tensor].accepted;
+  return is_difference(run.diffs[tensor].verdict) && !run.accepted[tensor];
 }
 
 }  // namespace msdump::cli

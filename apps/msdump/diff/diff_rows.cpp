@@ -61,7 +61,7 @@ report::List axes_value(const ErrorAxes& axes) {
   return list;
 }
 
-// The place in the data flow, or in msprobe's order; unknown where only names tell of operators.
+// The place in the data flow, or in msprobe's order; unknown where only names are known.
 report::Value order_value(const DiffResult& run, uint32_t pair) {
   const OpPair& op = run.pairing.operators[pair];
   const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
@@ -80,7 +80,7 @@ report::Object evidence_entry(const DiffResult& run, uint32_t tensor) {
   report::Object entry;
   entry.add("op_name", run.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   entry.add("verdict", name_of(diff.verdict));
-  entry.add("relative_l2", diff.by_statistics ? diff.relative_error : diff.metrics.relative_l2);
+  entry.add("relative_l2", diff.error());
   return entry;
 }
 
@@ -124,10 +124,13 @@ uint64_t count_compared(const DiffResult& run, const VerdictCounts& counts) {
 
 uint64_t count_accepted(const DiffResult& run) {
   return static_cast<uint64_t>(
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.extras[row].accepted; }));
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.accepted[row]; }));
 }
 
 // ---- the table
+
+// On a narrow terminal these columns go before the common ones; the relative error, the line and the reason stay.
+constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1;
 
 std::string number_at(const report::Row& row, const char* path) {
   const report::Value* const value = row.find_path(path);
@@ -159,7 +162,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"op_name", "op name"},
                                  {"io", "tensor", tensor_cell},
                                  {"slot", ""},
-                                 {"a.dtype", "dtype", dtypes_cell, report::kDropStep}});
+                                 {"a.dtype", "dtype", dtypes_cell, kDropDtype}});
   for (const report::Column& column : identity_columns()) {
     if (column.key != "dtype") columns.push_back({"a." + column.key, ""});
   }
@@ -169,7 +172,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     const bool shown = metric.name == "relative_l2" || metric.name == "max_abs";
     columns.push_back({key, shown ? std::string(metric.name) : std::string(),
                        [key](const report::Row& row) { return number_at(row, key.c_str()); },
-                       metric.name == "max_abs" ? report::kDropStep : uint8_t{0}});
+                       metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
   columns.insert(columns.end(), {{"worst.index", ""},
                                  {"worst.a", ""},
@@ -191,7 +194,7 @@ report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOption
   const TensorPair& pair = run.pairing.tensors[tensor];
   const OpPair& op = run.pairing.operators[pair.op];
   const TensorDiff& diff = run.diffs[tensor];
-  const RowExtras& extras = run.extras[tensor];
+  const PairDetails& details = run.details[tensor];
   const Identity identity = run.identity(tensor);
   constexpr size_t kMembers = 21;
   report::Object row;
@@ -203,14 +206,14 @@ report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOption
   row.add("order", order_value(run, pair.op)).add("verdict", name_of(diff.verdict));
   row.add("reason", report::text_or_null(diff.reason)).add("source", source_value(run.frame(pair.op)));
   row.add("metrics", metric_values(diff));
-  row.add("worst", extras.worst ? report::Value(element_object(*extras.worst)) : report::Value());
+  row.add("worst", details.worst ? report::Value(element_object(*details.worst)) : report::Value());
   row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
   const bool paired = op.how != PairedBy::kNothing;
   row.add("paired_by", paired ? report::Value(explanation(op.how)) : report::Value());
   row.add("pair_confidence", paired ? report::Value(op.confidence) : report::Value());
-  row.add("accepted", extras.accepted);
-  if (options.worst > 0) row.add("worst_elements", elements_value(extras.look.worst));
-  if (options.by_axis) row.add("axes", axes_value(extras.look.axes));
+  row.add("accepted", bool{run.accepted[tensor]});
+  if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
+  if (options.by_axis) row.add("axes", axes_value(details.look.axes));
   return row;
 }
 
@@ -240,7 +243,7 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   summary.add("compared", count_compared(run, counts));
   for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
   summary.add("accepted", count_accepted(run)).add("failed", failed);
-  summary.add("verdict", name_of(verdict_over_all(run)));
+  summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
   return summary;
 }
 

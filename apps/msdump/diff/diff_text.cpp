@@ -15,14 +15,11 @@ namespace {
 
 constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
 
-// Line by line.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const std::string_view line : split(text, '\n')) {
-    if (!result.empty() || line.data() != text.data()) result += '\n';
-    result += escape_for_terminal(line);
-  }
-  return result;
+// One line, whatever its parts hold: names come from files, and a line end in one would forge a line.
+template <class... Parts>
+void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&... parts) {
+  text += escape_for_terminal(fmt::format(format, std::forward<Parts>(parts)...));
+  text += '\n';
 }
 
 std::string value_text(const report::Value& value) {
@@ -43,19 +40,15 @@ std::string element_text(const WorstElement& element) {
   return fmt::format("{} against {}{}", value_text(element.a), value_text(element.b), at);
 }
 
-std::optional<double> error_of(const TensorDiff& diff) {
-  return diff.by_statistics ? diff.relative_error : diff.metrics.relative_l2;
-}
-
 // "input 0 differ (relative error 0.83, worst 0.41 against 0.02 at [3,1])"
 std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   const NameFacts& name = run.record_of(run.pairing.tensors[tensor]).name;
   const TensorDiff& diff = run.diffs[tensor];
   std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, name_of(diff.verdict));
   std::string more;
-  if (const auto error = error_of(diff); error && *error > 0) more = fmt::format("relative error {:.3g}", *error);
-  if (run.extras[tensor].worst && is_difference(diff.verdict))
-    more += (more.empty() ? "worst " : ", worst ") + element_text(*run.extras[tensor].worst);
+  if (const auto error = diff.error(); error && *error > 0) more = fmt::format("relative error {:.3g}", *error);
+  if (run.details[tensor].worst && is_difference(diff.verdict))
+    more += (more.empty() ? "worst " : ", worst ") + element_text(*run.details[tensor].worst);
   if (diff.verdict == Verdict::kShape || diff.verdict == Verdict::kDtype) more = diff.reason;
   return more.empty() ? text : text + " (" + more + ")";
 }
@@ -68,35 +61,44 @@ std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& ten
   return text;
 }
 
-std::string place_text(const Divergence& root) {
-  std::string text;
-  if (root.place.rank) text += fmt::format(", rank {}", *root.place.rank);
-  if (root.place.step) text += fmt::format(", step {}", *root.place.step);
-  return text;
+// " (Mul, rank 0, step 1)", without what is not known.
+std::string place_text(const DiffResult& run, const Divergence& root) {
+  std::string text(run.op_type(root.op));
+  const auto add = [&](std::string_view word, std::optional<int64_t> number) {
+    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
+  };
+  add("rank", root.place.rank);
+  add("step", root.place.step);
+  return text.empty() ? text : " (" + text + ")";
 }
 
-std::string root_text(const DiffResult& run, const Divergence& root) {
+// "; the error grows 30 times"; nothing for an error that does not grow.
+std::string growth_text(std::optional<double> amplification) {
+  const std::string times = fmt::format("{:.3g}", amplification.value_or(0));
+  return !amplification || *amplification < 1 || times == "1" ? "" : fmt::format("; the error grows {} times", times);
+}
+
+void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
   const bool enters = !root.parameter.empty();
   const std::string name =
       enters ? fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op))
              : run.op_name(root.op);
-  std::string text = fmt::format("{} ({}{})\n", name, run.op_type(root.op), place_text(root));
+  add_line(text, "{}: {}{}", title, name, place_text(run, root));
   if (const SourceFrame* const frame = run.frame(root.op); frame != nullptr)
-    text += fmt::format("  line  {}  {}\n", source_text(frame), frame->code);
-  if (!root.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, root.inputs));
-  if (!root.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, root.outputs));
-  text += fmt::format("  why   {}\n", root.reason);
-  text += fmt::format("  so    it explains {}; confidence {:.2g}{}\n", plural(root.downstream, "difference"),
-                      root.confidence,
-                      root.amplification ? fmt::format("; the error grows {:.3g} times", *root.amplification) : "");
-  return text;
+    add_line(text, "  line  {}  {}", source_text(frame), frame->code);
+  if (!root.inputs.empty()) add_line(text, "  in    {}", tensors_text(run, root.inputs));
+  if (!root.outputs.empty()) add_line(text, "  out   {}", tensors_text(run, root.outputs));
+  add_line(text, "  why   {}", root.reason);
+  add_line(text, "  so    it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"), root.confidence,
+           growth_text(root.amplification));
+  text += '\n';
 }
 
 // Is all that it shows in the baseline?
 bool is_accepted(const DiffResult& run, const Divergence& root) {
   const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
   const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
-  const auto accepted = [&](uint32_t tensor) { return run.extras[tensor].accepted; };
+  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
   return std::any_of(shown.begin(), shown.end(), accepted) && std::none_of(shown.begin(), shown.end(), counts);
 }
 
@@ -109,52 +111,58 @@ std::string divergence_text(const DiffResult& run) {
   }
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
-    text += (i == 0 ? "first divergence: " : "also: ") + root_text(run, *roots[i]) + "\n";
+    add_root(text, i == 0 ? "first divergence" : "also", run, *roots[i]);
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
     text = "no operator stands out: what differs grows out of what goes in, or what goes in was not dumped\n\n";
   }
-  return escaped(text);
+  return text;
 }
 
 std::string pair_text(const DiffResult& run) {
   const TensorDiff& diff = run.diffs[run.rows.front()];
-  std::string text = fmt::format("{}{}\n", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
-  const auto line = [&](std::string_view label, const std::string& value) {
-    text += fmt::format("  {:<16}  {}\n", label, value);
+  std::string text;
+  add_line(text, "{}{}", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
+  const auto add_value = [&](std::string_view label, const std::string& value) {
+    add_line(text, "  {:<16}  {}", label, value);
   };
   for (const Metric& metric : all_metrics()) {
     const report::Value value = metric_value(metric, diff);
-    if (!value.is_null()) line(metric.name, value_text(value));
+    if (!value.is_null()) add_value(metric.name, value_text(value));
   }
-  if (run.extras[run.rows.front()].worst) line("worst", element_text(*run.extras[run.rows.front()].worst));
-  if (diff.tolerance_that_passes && diff.verdict != Verdict::kSame)
-    line("would pass",
-         fmt::format("--rtol {:g} --atol {:g}", diff.tolerance_that_passes->rtol, diff.tolerance_that_passes->atol));
-  return escaped(text);
+  if (run.details[run.rows.front()].worst) add_value("worst", element_text(*run.details[run.rows.front()].worst));
+  if (diff.tolerance_that_passes && diff.verdict != Verdict::kSame) {
+    add_value("would pass", fmt::format("--rtol {:g} --atol {:g}", diff.tolerance_that_passes->rtol,
+                                        diff.tolerance_that_passes->atol));
+  }
+  return text;
 }
 
 std::string closer_text(const DiffResult& run, uint32_t tensor) {
-  const SecondLook& look = run.extras[tensor].look;
+  const SecondLook& look = run.details[tensor].look;
   if (look.worst.empty() && look.axes.axes.empty()) return {};
-  std::string text = fmt::format("{} {}\n", run.op_name(run.pairing.tensors[tensor].op), tensor_text(run, tensor));
+  std::string text;
+  add_line(text, "{} {}", run.op_name(run.pairing.tensors[tensor].op), tensor_text(run, tensor));
   for (size_t i = 0; i < look.worst.size() && i < kElementsShown; ++i)
-    text += fmt::format("  {}\n", element_text(look.worst[i]));
+    add_line(text, "  {}", element_text(look.worst[i]));
   if (look.worst.size() > kElementsShown)
-    text += fmt::format("  and {} more; --json has all\n", look.worst.size() - kElementsShown);
+    add_line(text, "  and {} more; --json has all", look.worst.size() - kElementsShown);
   for (const AxisError& axis : look.axes.axes) {
     std::string where;
     for (const AxisRange& range : axis.ranges) {
       where += where.empty() ? "" : ", ";
       where += range.first == range.last ? std::to_string(range.first) : fmt::format("{}-{}", range.first, range.last);
     }
-    text += where.empty() ? fmt::format("  axis {} (of {}): everywhere\n", axis.axis, axis.extent)
-                          : fmt::format("  axis {} (of {}): {:.0f} % of the error at {}\n", axis.axis, axis.extent,
-                                        100 * axis.carried, where);
+    if (where.empty()) {
+      add_line(text, "  axis {} (of {}): everywhere", axis.axis, axis.extent);
+    } else {
+      add_line(text, "  axis {} (of {}): {:.0f} % of the error at {}", axis.axis, axis.extent, 100 * axis.carried,
+               where);
+    }
   }
-  return escaped(text);
+  return text;
 }
 
 std::string metrics_text() {

@@ -1,4 +1,5 @@
-// What msdump diff says to people: where it began, in five lines a root; one pair of tensors in full; the formulas.
+// The text of msdump diff for people: the first divergence in five lines per root; one pair of tensors in full; the
+// formulas.
 #pragma once
 
 #include <string>
@@ -7,11 +8,11 @@
 
 namespace msdump::cli {
 
-// The first roots; how many more there are. When something differs and nothing stands out, that.
+// The first roots and the number of further ones, or that no operator stands out.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);
-// All metrics of the one pair, one a line.
+// All metrics of the only pair, one per line.
 [[nodiscard]] std::string pair_text(const DiffResult& run);
-// The worst elements and the axes, where they were asked for.
+// The worst elements and the axes, if requested.
 [[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor);
 [[nodiscard]] std::string metrics_text();
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMostBaselineBytes = uint64_t{32} << 20;
 constexpr size_t kMostAccepted = 100'000;
-constexpr int64_t kMostCommas = 16 * int64_t{kMostAccepted};  // a tree of more values would take too much memory
+constexpr int64_t kMostCommas = 16 * int64_t{kMostAccepted};  // bounds the memory of the parsed tree
 constexpr int64_t kSchema = 1;
 constexpr int kDigits = 3;
 constexpr double kLarger = 1.01;
@@ -31,13 +31,21 @@ std::optional<double> recorded(std::optional<double> value) {
   return value ? std::optional(rounded_up(*value, kDigits)) : std::nullopt;
 }
 
+// For statistics: the difference of the counts of NaN, where both sides have one.
+uint64_t mismatches_of(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (!diff.by_statistics) return metrics.nan_mismatch + metrics.inf_mismatch;
+  if (!diff.nan_counted_a || !diff.nan_counted_b) return 0;
+  return std::max(metrics.nan_a, metrics.nan_b) - std::min(metrics.nan_a, metrics.nan_b);
+}
+
 AcceptedDifference difference_of(const TensorDiff& diff) {
   AcceptedDifference result;
   result.verdict = diff.verdict;
   if (!has_metrics(diff.verdict)) return result;
-  result.relative_l2 = recorded(diff.metrics.relative_l2);
+  result.relative_l2 = recorded(diff.error());
   result.max_abs = recorded(diff.metrics.max_abs);
-  result.mismatches = diff.metrics.nan_mismatch + diff.metrics.inf_mismatch;
+  result.mismatches = mismatches_of(diff);
   return result;
 }
 
@@ -45,11 +53,11 @@ bool is_within(std::optional<double> value, std::optional<double> accepted) {
   return !accepted || (value && *value <= *accepted * kLarger);
 }
 
-// Lone surrogates, as the JSON reader leaves them, back into the bytes that \udcXX stands for.
+// Turns lone surrogates, as the JSON reader leaves them, back into the bytes that \udcXX stands for.
 std::string without_surrogates(std::string_view text) {
   std::string result;
   for (size_t at = 0; at < text.size(); ++at) {
-    const auto byte = [&](size_t behind) { return static_cast<uint8_t>(text[at + behind]); };
+    const auto byte = [&](size_t offset) { return static_cast<uint8_t>(text[at + offset]); };
     const bool escaped = at + 2 < text.size() && byte(0) == 0xED && (byte(1) == 0xB2 || byte(1) == 0xB3);
     if (!escaped) {
       result += text[at];
@@ -69,7 +77,7 @@ class Reader {
     MSDUMP_TRY(const JsonValue root, parse_json(text_));
     if (!root.is(JsonKind::kObject)) return wrong(root, "expected an object");
     MSDUMP_TRY(const JsonValue* schema, member(root, "schema"));
-    if (schema->as_int() != kSchema) return wrong(*schema, fmt::format("schema {} is read, no other", kSchema));
+    if (schema->as_int() != kSchema) return wrong(*schema, fmt::format("unknown schema; {} is expected", kSchema));
     MSDUMP_TRY(const JsonValue* list, member(root, "accepted"));
     if (!list->is(JsonKind::kArray)) return wrong(*list, "expected a list of accepted differences");
     if (list->items.size() > kMostAccepted) {
@@ -81,7 +89,7 @@ class Reader {
       MSDUMP_TRY(const AcceptedDifference difference, difference_of_item(item));
       const std::string name = excerpt(key.op_name);
       if (!accepted.try_emplace(std::move(key), difference).second) {
-        return wrong(item, fmt::format("the same tensor of {} a second time", name));
+        return wrong(item, fmt::format("a second entry for this tensor of {}", name));
       }
     }
     return accepted;
@@ -103,7 +111,7 @@ class Reader {
 
   Result<std::string> text(const JsonValue& object, std::string_view key) const {
     MSDUMP_TRY(const JsonValue* value, member(object, key));
-    if (!value->is(JsonKind::kString)) return wrong(*value, fmt::format("{} is no text", key));
+    if (!value->is(JsonKind::kString)) return wrong(*value, fmt::format("{} is not a text", key));
     return without_surrogates(value->text);
   }
 
@@ -111,26 +119,26 @@ class Reader {
     MSDUMP_TRY(const JsonValue* value, member(object, key));
     if (value->is(JsonKind::kNull)) return std::nullopt;
     const auto number = value->as_int();
-    if (!number) return wrong(*value, fmt::format("{} is no integer", key));
+    if (!number) return wrong(*value, fmt::format("{} is not an integer", key));
     return number;
   }
 
   Result<int64_t> count(const JsonValue& object, std::string_view key, int64_t most) const {
     MSDUMP_TRY(const std::optional<int64_t> number, integer(object, key));
     if (!number || *number < 0 || *number > most) {
-      return wrong(*object.find(key), fmt::format("{} is no number from 0 to {}", key, most));
+      return wrong(*object.find(key), fmt::format("{} is not a number from 0 to {}", key, most));
     }
     return *number;
   }
 
-  // Not negative; "inf" too.
+  // Not negative; may be "inf".
   Result<std::optional<double>> measure(const JsonValue& object, std::string_view key) const {
     MSDUMP_TRY(const JsonValue* value, member(object, key));
     if (value->is(JsonKind::kNull)) return std::nullopt;
     if (value->is(JsonKind::kString) && value->text == "inf") return std::numeric_limits<double>::infinity();
     const auto number = value->as_double();
     if (!number || std::isnan(*number) || *number < 0) {
-      return wrong(*value, fmt::format("{} is no number of 0 or more", key));
+      return wrong(*value, fmt::format("{} is not a number of 0 or more", key));
     }
     return number;
   }
@@ -140,10 +148,10 @@ class Reader {
     if (value->is(JsonKind::kNull)) return std::string();
     if (value->is(JsonKind::kString)) return without_surrogates(value->text);
     if (value->as_int()) return value->text;
-    return wrong(*value, "slot is no number and no text");
+    return wrong(*value, "slot is neither a number nor a text");
   }
 
-  // One of `values` by its name.
+  // The one of `values` that has this name.
   template <class T, size_t kCount>
   Result<T> word(const JsonValue& object, std::string_view key, const std::array<T, kCount>& values) const {
     MSDUMP_TRY(const std::string name, text(object, key));
@@ -152,7 +160,7 @@ class Reader {
       if (name_of(value) == name) return value;
       names.emplace_back(name_of(value));
     }
-    auto error = wrong(*object.find(key), fmt::format("'{}' is no {} of a difference", excerpt(name), key));
+    auto error = wrong(*object.find(key), fmt::format("'{}' is not a valid {} of a difference", excerpt(name), key));
     if (const auto near = closest_match(name, names)) error.value().hint = fmt::format("did you mean '{}'?", *near);
     return error;
   }
@@ -230,10 +238,8 @@ bool Baseline::accepts(const TensorKey& key, const TensorDiff& diff) {
   if (found == accepted_.end() || found->second.verdict != diff.verdict) return false;
   AcceptedDifference& difference = found->second;
   if (has_metrics(diff.verdict)) {
-    const auto mismatches = static_cast<double>(diff.metrics.nan_mismatch + diff.metrics.inf_mismatch);
-    if (!is_within(diff.metrics.relative_l2, difference.relative_l2) ||
-        !is_within(diff.metrics.max_abs, difference.max_abs) ||
-        !is_within(mismatches, static_cast<double>(difference.mismatches))) {
+    if (!is_within(diff.error(), difference.relative_l2) || !is_within(diff.metrics.max_abs, difference.max_abs) ||
+        !is_within(static_cast<double>(mismatches_of(diff)), static_cast<double>(difference.mismatches))) {
       return false;
     }
   }

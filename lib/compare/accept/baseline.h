@@ -1,4 +1,4 @@
-// A baseline: the differences that somebody has looked at and accepts, as a file for version control.
+// A baseline: the differences that somebody has reviewed and accepted, as a file for version control.
 //
 //   {"schema": 1, "command": "diff-baseline", "accepted": [
 //     {"rank": 0, "graph": null, "step": 1, "op_name": "..", "io": "output", "slot": 0, "occurrence": 0,
@@ -6,13 +6,15 @@
 //   ...]}
 //
 //   1. what is accepted    a difference of the same tensor and the same verdict whose relative_l2, max_abs and number of
-//                          mismatches (NaN or an infinity on one side) are at most 1 % larger than recorded
+//                          mismatches (NaN or an infinity on one side) are at most 1 % larger than recorded. For tensors
+//                          compared by statistics relative_l2 is TensorDiff::relative_error and mismatches is the
+//                          difference of the counts of NaN
 //   2. numbers             rounded up to three digits, so that noise in the last ones makes no new line in a review;
-//                          "inf" for infinity; null: there was none, and none is looked at
-//   3. lines               sorted by rank, graph, step, op_name, io, slot, occurrence; all keys are there, others are
-//                          read over; bytes of a name that are no UTF-8 stand as \udcXX
+//                          "inf" for infinity; null: there was none, and none is checked
+//   3. lines               sorted by rank, graph, step, op_name, io, slot, occurrence; all keys are required, others are
+//                          ignored; bytes of a name that are not UTF-8 stand as \udcXX
 //
-// Bounds of a file that is read or written: 32 MiB, 100,000 differences.
+// Bounds for reading and writing: 32 MiB, 100,000 differences.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,7 @@
 
 namespace msdump {
 
-// Of a row of diff.
+// Identifies a row of diff.
 struct TensorKey {
   std::optional<int64_t> rank, graph, step;
   std::string op_name;
@@ -43,17 +45,17 @@ struct AcceptedDifference {
   Verdict verdict = Verdict::kDiffer;
   std::optional<double> relative_l2, max_abs;
   uint64_t mismatches = 0;
-  bool used = false;  // it has accepted something
+  bool used = false;  // has accepted something
 };
 
-// Not for several threads at once.
+// Not thread-safe.
 class Baseline {
  public:
-  // kBadJson with line and column, and what was expected.
+  // kBadJson with line, column and what was expected.
   static Result<Baseline> parse(std::string_view text);
   static Result<Baseline> read(const std::string& path);
 
-  // Of what is no difference nothing is kept.
+  // Records a difference; other verdicts are ignored.
   void add(const TensorKey& key, const TensorDiff& diff);
   [[nodiscard]] bool accepts(const TensorKey& key, const TensorDiff& diff);
 
@@ -61,7 +63,7 @@ class Baseline {
   Status write(const std::string& path) const;
 
   [[nodiscard]] const std::map<TensorKey, AcceptedDifference>& accepted() const { return accepted_; }
-  // Those that have accepted nothing: the difference is gone or has grown. In order.
+  // Entries that have accepted nothing, in order: the difference is gone or has grown.
   [[nodiscard]] std::vector<const TensorKey*> unused() const;
 
  private:

@@ -14,7 +14,7 @@ struct Sign {
   std::string_view text;
   MetricRelation relation;
 };
-// The longer ones first: ">" begins ">=".
+// Longer signs first: ">" begins ">=".
 constexpr std::array kSigns = {Sign{">=", MetricRelation::kAtLeast}, Sign{"<=", MetricRelation::kAtMost},
                                Sign{">", MetricRelation::kAbove}, Sign{"<", MetricRelation::kBelow}};
 constexpr std::string_view kForm = "a limit is METRIC>=NUMBER, or with > <= <";
@@ -46,7 +46,7 @@ tl::unexpected<Error> unknown_metric(std::string_view name) {
 
 bool is_equal(const TensorDiff& diff) { return diff.verdict == Verdict::kSame || diff.verdict == Verdict::kEmpty; }
 
-// As a reason has it.
+// As printed in a reason.
 std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
   const auto value = limit.metric->value(diff);
   if (!value) return "not defined";
@@ -59,10 +59,10 @@ std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
 Result<MetricLimit> parse_metric_limit(std::string_view text) {
   const size_t at = text.find_first_of("<>=");
   if (at == std::string_view::npos) {
-    return fail(make_error(ErrorCode::kUsage, "'{}' is no limit", excerpt(text)).with_hint(std::string(kForm)));
+    return fail(make_error(ErrorCode::kUsage, "'{}' is not a limit", excerpt(text)).with_hint(std::string(kForm)));
   }
   const auto* const sign =
-      std::find_if(kSigns.begin(), kSigns.end(), [&](Sign one) { return text.substr(at).starts_with(one.text); });
+      std::find_if(kSigns.begin(), kSigns.end(), [&](Sign known) { return text.substr(at).starts_with(known.text); });
   if (sign == kSigns.end()) {
     return fail(
         make_error(ErrorCode::kUsage, "'{}' has no relation >= > <= <", excerpt(text)).with_hint(std::string(kForm)));
@@ -74,8 +74,9 @@ Result<MetricLimit> parse_metric_limit(std::string_view text) {
   if (limit.metric == nullptr) return unknown_metric(name);
   const auto bound = finite_number(number);
   if (!bound) {
-    return fail(make_error(ErrorCode::kUsage, "'{}' is no number that {} can be compared with", excerpt(number), name)
-                    .with_hint(std::string(kForm)));
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' is not a number that {} can be compared with", excerpt(number), name)
+            .with_hint(std::string(kForm)));
   }
   limit.bound = *bound;
   return limit;
@@ -101,7 +102,7 @@ LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff) {
 }
 
 bool needs_kl(std::span<const MetricLimit> limits) {
-  return std::any_of(limits.begin(), limits.end(), [](const MetricLimit& one) { return one.metric->name == "kl"; });
+  return std::any_of(limits.begin(), limits.end(), [](const MetricLimit& limit) { return limit.metric->name == "kl"; });
 }
 
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff) {

@@ -23,7 +23,7 @@ struct Word {
   size_t column = 1;
 };
 
-// Up to a comment.
+// The words before a comment.
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> words;
   for (size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;
@@ -68,7 +68,7 @@ Status take_setting(std::string_view text, ToleranceRule& rule) {
     names.insert(names.end(), {"rtol", "atol"});
     const auto near = closest_match(key, names);
     return fail(
-        make_error(ErrorCode::kUsage, "'{}' is no tolerance and no metric", excerpt(key))
+        make_error(ErrorCode::kUsage, "'{}' is neither a tolerance nor a metric", excerpt(key))
             .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "a rule is GLOB rtol=X atol=X METRIC>=X"));
   }
   MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
@@ -76,7 +76,7 @@ Status take_setting(std::string_view text, ToleranceRule& rule) {
   return {};
 }
 
-// A dtype's own name for one of its spellings; globs as they are.
+// The name of a dtype for any of its spellings; globs unchanged.
 Result<std::string> dtype_pattern(std::string_view text) {
   if (text.find_first_of("*?") != std::string_view::npos) return to_lower(text);
   if (const auto dtype = dtype_from_name(text)) return std::string(name_of(*dtype));
@@ -150,11 +150,11 @@ Status ToleranceRules::add_glob(std::string_view pattern) {
     globs_.push_back({Target::kDtype, QuickGlob(std::move(dtype)), rule});
     return {};
   }
-  // A first word that is a setting: the glob has been forgotten.
+  // A setting as the first word: the glob is missing.
   if (const size_t sign = pattern.find_first_of("<>="); sign != std::string_view::npos) {
     const std::string_view key = pattern.substr(0, sign);
     if (key == "rtol" || key == "atol" || find_metric(key) != nullptr) {
-      return fail(make_error(ErrorCode::kUsage, "'{}' stands where a rule has its glob", excerpt(pattern))
+      return fail(make_error(ErrorCode::kUsage, "'{}' where a glob is expected", excerpt(pattern))
                       .with_hint(fmt::format("for all tensors: * {}", excerpt(pattern))));
     }
   }

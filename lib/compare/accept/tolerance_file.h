@@ -1,14 +1,14 @@
-// --tolerances FILE: which tensors may differ by how much.
+// --tolerances FILE: how much each tensor may differ.
 //
 //   line      GLOB [rtol=X] [atol=X] [METRIC>=X ...]       relations >= > <= < (metric_limit.h)
-//   glob      *BatchNorm*              the operator's name; '/' and '.' fit the '_' that file names have in their place
+//   glob      *BatchNorm*              the operator's name; '/' and '.' match the '_' that file names have instead
 //             *BatchNorm*:output:0     name, io and slot; "name:output" is every output
 //             type:Conv2D*             the operator's type
-//             dtype:float16            the dtype of one of the two sides
-//   #         begins a comment, at the start of a line or behind a blank; in globs `?` stands for a '#' or a blank
+//             dtype:float16            the dtype of either side
+//   #         begins a comment, at the start of a line or after a blank; in a glob write `?` for a '#' or a blank
 //
-// Of the rules that fit a tensor the last one counts, alone, as in .gitattributes. It stands in place of --rtol, --atol
-// and --metric; one without values means the default tolerance.
+// The last rule that matches a tensor applies, alone, as in .gitattributes. It replaces --rtol, --atol and --metric; a
+// rule without values means the default tolerance.
 // Bounds: 4 MiB, 100,000 rules, 4096 bytes a line.
 #pragma once
 
@@ -33,7 +33,7 @@ struct ToleranceRule {
   std::vector<MetricLimit> limits;
 };
 
-// What a rule can fit.
+// What a rule is matched against.
 struct ToleranceSubject {
   std::string_view op_name = {}, op_type = {};
   Io io = Io::kOutput;
@@ -43,12 +43,12 @@ struct ToleranceSubject {
 
 class ToleranceRules {
  public:
-  // usage with "line L, column C: .." (columns in bytes, from 1) and the nearest word; too_large beyond the bounds.
+  // kUsage with "line L, column C: .." (columns in bytes, from 1) and the nearest word; kTooLarge beyond the bounds.
   static Result<ToleranceRules> parse(std::string_view text);
   static Result<ToleranceRules> read(const std::string& path);
 
-  // The last that fits; null when none does. Thread-safe. A hundred rules with wildcards cost a few microseconds;
-  // plain names, however many, one search in a table.
+  // The last rule that matches; null when none does. Thread-safe. A hundred rules with wildcards cost a few
+  // microseconds; plain names one look-up, however many there are.
   [[nodiscard]] const ToleranceRule* rule_for(const ToleranceSubject& subject) const;
 
   [[nodiscard]] const std::vector<ToleranceRule>& rules() const { return rules_; }
@@ -60,7 +60,7 @@ class ToleranceRules {
     QuickGlob glob;
     uint32_t rule;
   };
-  struct Names {  // a subject's, in the spelling of rules
+  struct Names {  // of a subject, in the spelling of rules
     std::string name, tensor;
   };
 

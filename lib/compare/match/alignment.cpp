@@ -1,14 +1,15 @@
 #include "compare/match/alignment.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/hash_slots.h"
+#include "compare/match/common_subsequence.h"
 
 namespace msdump {
 namespace {
 
-constexpr uint64_t kSmallGap = uint64_t{1} << 20;  // cells of a table
-// Gaps inside gaps: networks need few, and each looks at all items again.
+// Gaps inside gaps: networks need few, and each level reads all items again.
 constexpr int kMostNested = 64;
 
 struct Range {
@@ -40,7 +41,7 @@ class Aligner {
   [[nodiscard]] bool equal(uint32_t a, uint32_t b) const { return a_[level_][a] == b_[level_][b]; }
   void pair(uint32_t a, uint32_t b) { pairs_.push_back({a, b, level_}); }
 
-  // Gaps that this level leaves open go to `left`. Work is a stack, not a recursion: sequences are long.
+  // Gaps that this level leaves open go to `left`. A stack, not recursion: sequences are long.
   void align_gap(const Gap& whole, std::vector<Gap>& left) {
     struct Task {
       Gap gap;
@@ -54,7 +55,7 @@ class Aligner {
       if (!gap.open()) continue;
       const std::vector<AlignedPair> anchors = nested < kMostNested ? unique_in_order(gap) : std::vector<AlignedPair>();
       if (anchors.empty()) {
-        small_gap(gap, left);
+        align_without_anchors(gap, left);
         continue;
       }
       uint32_t a = gap.a.begin, b = gap.b.begin;
@@ -73,7 +74,7 @@ class Aligner {
     while (gap.open() && equal(gap.a.end - 1, gap.b.end - 1)) pair(--gap.a.end, --gap.b.end);
   }
 
-  // Items whose key is once in each side of the gap: the longest run of them that ascends on both sides.
+  // Items whose key occurs once on each side of the gap: the longest run of them that ascends on both sides.
   [[nodiscard]] std::vector<AlignedPair> unique_in_order(const Gap& gap) const {
     struct Seen {
       uint32_t a = 0, b = 0;
@@ -97,8 +98,8 @@ class Aligner {
       seen[found].b = i;
     }
     std::vector<AlignedPair> unique;  // by `a`
-    for (const Seen& one : seen) {
-      if (one.in_a == 1 && one.in_b == 1) unique.push_back({one.a, one.b, level_});
+    for (const Seen& item : seen) {
+      if (item.in_a == 1 && item.in_b == 1) unique.push_back({item.a, item.b, level_});
     }
     return longest_ascending(unique);
   }
@@ -123,46 +124,22 @@ class Aligner {
     return run;
   }
 
-  // Nothing is unique: the longest common subsequence, where its table is small.
-  void small_gap(const Gap& gap, std::vector<Gap>& left) {
-    const size_t rows = gap.a.size() + size_t{1}, columns = gap.b.size() + size_t{1};
-    if (uint64_t{rows} * columns > kSmallGap) {
-      left.push_back(gap);
-      return;
-    }
-    std::vector<uint32_t> table(rows * columns, 0);
-    for (uint32_t i = gap.a.size(); i-- > 0;) {
-      for (uint32_t j = gap.b.size(); j-- > 0;) {
-        const size_t at = i * columns + j;
-        table[at] = equal(gap.a.begin + i, gap.b.begin + j) ? table[at + columns + 1] + 1
-                                                            : std::max(table[at + columns], table[at + 1]);
-      }
-    }
-    walk(gap, table, columns, left);
-  }
-
-  void walk(const Gap& gap, const std::vector<uint32_t>& table, size_t columns, std::vector<Gap>& left) {
-    uint32_t i = 0, j = 0, open_a = 0, open_b = 0;
-    const auto close = [&] {
-      const Gap open{{gap.a.begin + open_a, gap.a.begin + i}, {gap.b.begin + open_b, gap.b.begin + j}};
+  void align_without_anchors(const Gap& gap, std::vector<Gap>& left) {
+    const auto keys = [](const std::vector<uint64_t>& all, Range range) {
+      return std::span(all).subspan(range.begin, range.size());
+    };
+    uint32_t a = gap.a.begin, b = gap.b.begin;
+    const auto leave = [&](uint32_t end_a, uint32_t end_b) {
+      const Gap open{{a, end_a}, {b, end_b}};
       if (open.open()) left.push_back(open);
     };
-    while (i < gap.a.size() && j < gap.b.size()) {
-      const size_t at = i * columns + j;
-      if (equal(gap.a.begin + i, gap.b.begin + j)) {
-        close();
-        pair(gap.a.begin + i++, gap.b.begin + j++);
-        open_a = i;
-        open_b = j;
-      } else if (table[at + columns] >= table[at + 1]) {
-        ++i;
-      } else {
-        ++j;
-      }
+    for (const auto& [in_a, in_b] : common_subsequence(keys(a_[level_], gap.a), keys(b_[level_], gap.b))) {
+      leave(gap.a.begin + in_a, gap.b.begin + in_b);
+      pair(gap.a.begin + in_a, gap.b.begin + in_b);
+      a = gap.a.begin + in_a + 1;
+      b = gap.b.begin + in_b + 1;
     }
-    i = gap.a.size();
-    j = gap.b.size();
-    close();
+    leave(gap.a.end, gap.b.end);
   }
 
   const std::vector<std::vector<uint64_t>>&a_, &b_;

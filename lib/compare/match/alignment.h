@@ -1,9 +1,11 @@
-// Aligns two sequences whose items are told apart by keys: which item of one is which of the other, both in order.
+// Aligns two sequences of operators by their keys: which item of one is which of the other, both in order.
 //
-// Keys come in levels, the surest first (an operator with its neighbours; its type and scope; its type). At each level: equal
-// beginnings and ends are paired; then items whose key is in both sequences exactly once, as many as are in order, are
-// anchors; between two anchors the same again. What a level leaves is tried with the next. Gaps that are small enough get
-// their longest common subsequence; larger ones stay open, and so do gaps nested very deep. n log n for n items.
+// Keys come in levels, the surest first (an operator with its neighbours; its type and scope; its type). At each level:
+//   1. equal beginnings and ends are paired
+//   2. items whose key occurs exactly once on each side, as many as are in order, are anchors; between two anchors the
+//      same again
+//   3. where there are no anchors: the longest common subsequence (common_subsequence.h)
+// What a level leaves is tried with the next. n log n for n items, but for rule 3.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which modules an operator of msprobe ran inside, as construct.json has it (msprobe/construct_json.h).
+// The module that an operator of msprobe ran in, by construct.json (msprobe/construct_json.h).
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace msdump {
 class ModuleTree {
  public:
   ModuleTree() = default;
-  // Of the construct.json beside each dump.json. What cannot be read is in `problems`.
+  // From the construct.json beside each dump.json. Errors are in problems().
   static ModuleTree of(const DumpIndex& index);
-  // The same of a reference, and what only the candidate has: an operator that was added stands inside a module, too.
+  // The reference's tree, and what only the candidate has: an added operator is in a module, too.
   static ModuleTree of(const DumpIndex& reference, const DumpIndex& candidate);
 
   [[nodiscard]] std::string_view parent_of(std::string_view name) const;  // empty: none

@@ -2,13 +2,12 @@
 
 #include <unordered_set>
 
-#include "compare/match/msprobe/msprobe_keys.h"
 #include "graph/op_name.h"
 
 namespace msdump {
 namespace {
 
-constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // of msprobe_cell_key, which takes items
+constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // msprobe_cell_key takes items
 
 std::string tensor_key(std::string_view op_name, Io io, std::string_view slot) {
   return normalised_op_name(fmt::format("{}:{}:{}", op_name, name_of(io), slot));
@@ -21,7 +20,7 @@ std::string_view api_name(std::string_view op_name) {
   return op_name.substr(0, op_name.find('.', first + 1));
 }
 
-// The call of another API.
+// The name of the call with the reference's API.
 std::string with_api(std::string_view op_name, const ApiPair& api) {
   std::string_view rest = op_name.substr(api.candidate.size());
   const bool loses_class = api.candidate.starts_with("Primitive.") && !api.reference.starts_with("Primitive.");
@@ -35,7 +34,7 @@ const SlotPairs& slots_of(const ApiPair& api, std::string_view op_name, Io io) {
   return op_name.find(".parameters_grad") == std::string_view::npos ? api.parameters : api.parameters_grad;
 }
 
-// "1.0" of "0.0" where "0" is "1"; nothing when no pair fits.
+// "1.0" for "0.0" where "0" is mapped to "1"; nothing without a pair.
 std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view slot) {
   if (!pairs.slots) return std::string(slot);
   for (std::string_view part = slot;;) {
@@ -50,7 +49,7 @@ std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view 
 
 }  // namespace
 
-NameMap::NameMap(NameMapContent content) : content_(std::move(content)) {
+NameMap::NameMap(NameMapContent content) : content_(std::move(content)), cells_(std::move(content_.cells)) {
   take_operators();
   take_tensors();
 }
@@ -91,7 +90,7 @@ const ApiPair* NameMap::api_of(std::string_view op_name) const {
 
 std::optional<std::string> NameMap::renamed(std::string_view op_name) const {
   if (content_.kind == NameMapKind::kCell && op_name.starts_with("Cell.")) {
-    std::string key = msprobe_cell_key(std::string(op_name) + std::string(kAnyItem), content_.cells);
+    std::string key = msprobe_cell_key(std::string(op_name) + std::string(kAnyItem), cells_);
     if (key == kNoKey || !key.ends_with(kAnyItem)) return std::nullopt;
     key.resize(key.size() - kAnyItem.size());
     return key;

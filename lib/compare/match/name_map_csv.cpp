@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
 
 bool has_content(std::string_view line) { return !line.empty() && line.front() != '#'; }
 
-// The line with each quoted part cut down to its quotes.
+// Replaces each quoted part by its quotes.
 std::string without_quoted(std::string_view line) {
   std::string result;
   bool quoted = false;
@@ -45,9 +45,9 @@ Result<std::vector<std::string>> fields_of(std::string_view line, size_t number)
         if (line[at] == '"') ++at;
         field += line[at];
       }
-      if (at == line.size()) return wrong(number, "a quote that is not closed");
+      if (at == line.size()) return wrong(number, "a quote is not closed");
       const size_t comma = std::min(line.find(',', at), line.size());
-      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong(number, "text behind a quote");
+      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong(number, "text after a closing quote");
       at = comma;
     } else {
       const size_t comma = std::min(line.find(',', at), line.size());

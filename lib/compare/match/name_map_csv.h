@@ -9,10 +9,10 @@
 
 namespace msdump {
 
-// The first line with something on it has a comma, and is none of YAML.
+// The first line with content has a comma and is not YAML.
 [[nodiscard]] bool looks_like_name_csv(std::string_view text);
 
-// usage with the line for a quote that is not closed, another number of columns, an empty name.
+// kUsage with the line for an unclosed quote, a wrong number of columns, an empty name.
 Result<std::vector<NamePair>> read_name_csv(std::string_view text);
 
 }  // namespace msdump

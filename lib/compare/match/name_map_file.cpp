@@ -20,15 +20,12 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 constexpr std::string_view kNoPartner = "N/A";
 
-// Lines of a text by the offset that YAML gives, which counts characters.
+// Lines of a text by the offset of a byte.
 class Lines {
  public:
   explicit Lines(std::string_view text) {
-    size_t characters = 0;
-    for (const char c : text) {
-      if ((static_cast<uint8_t>(c) & 0xC0U) != 0x80) ++characters;
-      if (c == '\n') begins_.push_back(characters);
-    }
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      begins_.push_back(at + 1);
   }
 
   [[nodiscard]] size_t line_of(size_t offset) const {
@@ -36,7 +33,7 @@ class Lines {
   }
 
  private:
-  std::vector<size_t> begins_;  // of the second line and those behind it
+  std::vector<size_t> begins_;  // from the second line on
 };
 
 tl::unexpected<Error> at_line(size_t line, std::string_view what, std::string hint = {}) {
@@ -66,7 +63,7 @@ std::optional<TensorName> with_colons(std::string_view text) {
   return std::nullopt;
 }
 
-// The name of an entry or of an operator of a graph: what is neither is a cell.
+// The name of an entry or of an operator of a graph; anything else is a cell.
 bool is_operator_name(std::string_view text) {
   return parse_msprobe_entry(text) || text.find('/') != std::string_view::npos ||
          text.find("-op") != std::string_view::npos;
@@ -120,7 +117,7 @@ class YamlReader {
     return at_line(lines_.line_of(offset), what, std::move(hint));
   }
 
-  // A data or a cell mapping: the first name tells.
+  // A data or a cell mapping, by the first name.
   Status names(const JsonValue& yaml) {
     const auto is_cell = [](std::string_view name) { return !tensor_name(name) && !is_operator_name(name); };
     const bool cells = is_cell(yaml.members.front().key);
@@ -128,7 +125,7 @@ class YamlReader {
     std::vector<NamePair> pairs;
     for (const JsonMember& member : yaml.members) {
       if (!member.value.is(JsonKind::kString)) {
-        return wrong(member.key_offset, fmt::format("{} is mapped to no name", excerpt(member.key)),
+        return wrong(member.key_offset, fmt::format("{} is not mapped to a name", excerpt(member.key)),
                      "'N/A' says that it has no partner");
       }
       if (is_cell(member.key) != cells) {
@@ -178,14 +175,14 @@ class YamlReader {
     const bool are_lists =
         left != nullptr && right != nullptr && left->is(JsonKind::kArray) && right->is(JsonKind::kArray);
     if (!are_lists || left->items.size() != right->items.size()) {
-      return wrong(rule.offset, fmt::format("ms_{} and pt_{} of {} are no lists of the same length", word, word,
+      return wrong(rule.offset, fmt::format("ms_{} and pt_{} of {} are not lists of the same length", word, word,
                                             excerpt(rule.find("ms_api")->text)));
     }
     pairs.slots.emplace();
     for (size_t i = 0; i < left->items.size(); ++i) {
       const JsonValue &from = left->items[i], &to = right->items[i];
       if (!from.is(JsonKind::kString) || !to.is(JsonKind::kString))
-        return wrong(from.offset, "a slot is no number or name");
+        return wrong(from.offset, "a slot is neither a number nor a name");
       pairs.slots->emplace_back(from.text, to.text);
     }
     return pairs;
@@ -199,7 +196,7 @@ class YamlReader {
       }
       for (const JsonMember& rule : layer.value.members) {
         if (!rule.value.is(JsonKind::kString)) {
-          return wrong(rule.key_offset, fmt::format("{} is mapped to no layer", excerpt(rule.key)));
+          return wrong(rule.key_offset, fmt::format("{} is not mapped to a layer", excerpt(rule.key)));
         }
       }
     }
@@ -211,7 +208,7 @@ class YamlReader {
     return layer_pairs(rules);
   }
 
-  // Items without a partner by these rules are left to others: the user has not said that they have none.
+  // Items without a partner by these rules may be paired otherwise: the user did not write N/A.
   Status layer_pairs(const MsprobeLayerRules& rules) {
     std::unordered_map<std::string, std::string> all;
     for (const auto& [candidate, reference] : dumps_.dump_jsons) {
@@ -225,7 +222,7 @@ class YamlReader {
       }
     }
     if (all.empty()) {
-      return fail(make_error(ErrorCode::kUsage, "the mapping of layers fits nothing of these dumps")
+      return fail(make_error(ErrorCode::kUsage, "the mapping of layers matches nothing in these dumps")
                       .with_hint("it needs construct.json and stack.json of level mix on both sides"));
     }
     for (auto& [from, to] : all) content_.tensors.push_back({from, std::move(to), 0});

@@ -1,9 +1,9 @@
-// --map FILE: what the user says is what on the other side, in any of the forms that are in use. Which one it is follows from
-// the content:
+// --map FILE: which name of the candidate is which of the reference, in any of the forms in use. The content decides which
+// form it is:
 //
 //   csv     "candidate name, reference name" on each line: operators, or tensors as op_name:io:slot or as msprobe's data
-//           files are called. Quotes as in RFC 4180; a header of known words, lines that begin with # and empty ones are
-//           read over
+//           files are called. Quotes as in RFC 4180; a header of known words, lines that begin with # and empty lines
+//           are ignored
 //   data    msprobe -dm, YAML {candidate item: reference item}, and {operator: operator}
 //   cell    msprobe -cm, {name.Class: name.Class}: texts without a direction of a call; "Cell" becomes "Module"
 //   api     msprobe -am, [{ms_api, pt_api, ms_args, pt_args, ms_output(s), pt_output(s), ms_parameters, ..}, ..]. Here the
@@ -11,7 +11,7 @@
 //   layers  msprobe -lm, {Class or TopLayer: {child: reference child}}: becomes a data mapping by way of the construct.json
 //           and stack.json of both dumps (msprobe_layers.h)
 //
-// "N/A" on the right: it has no partner. A name that comes twice with two partners is an error.
+// "N/A" on the right: no partner. A name that is listed with two different partners is an error.
 // Bounds: 16 MiB. Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace msdump {
 enum class NameMapKind : uint8_t { kCsv, kData, kCell, kApi, kLayers };
 [[nodiscard]] std::string_view name_of(NameMapKind kind);  // "csv", "data mapping", "cell mapping", ..
 
-// A tensor as the catalogue names it.
+// A tensor with the catalogue's names.
 struct TensorName {
   std::string op_name;
   Io io = Io::kOutput;
@@ -38,7 +38,7 @@ struct TensorName {
 
   bool operator==(const TensorName&) const = default;
 };
-// Of op_name:io:slot, or of msprobe's data file, with its suffix or without.
+// From op_name:io:slot, or from the name of msprobe's data file with or without its suffix.
 [[nodiscard]] std::optional<TensorName> tensor_name(std::string_view text);
 
 struct NamePair {
@@ -46,7 +46,7 @@ struct NamePair {
   size_t line = 0;
 };
 
-// Slots by position; nothing: they have the same numbers and names.
+// Slots by position; nothing: slots keep their names.
 struct SlotPairs {
   std::optional<std::vector<std::pair<std::string, std::string>>> slots;
 };
@@ -63,12 +63,12 @@ struct NameMapContent {
   std::vector<ApiPair> apis;
 };
 
-// The dump.json of both sides, for a mapping of layers: pairs of ranks; the first that knows a name counts.
+// The dump.json of both sides, for a mapping of layers, rank by rank; the first that has a name decides.
 struct NameMapDumps {
   std::vector<std::pair<std::string, std::string>> dump_jsons = {};
 };
 
-// usage with "line L: .." for what is none of the forms, too_large beyond the bounds.
+// kUsage with "line L: .." if it is in none of the forms, kTooLarge beyond the bounds.
 Result<NameMapContent> parse_name_map(std::string_view text, const NameMapDumps& dumps);
 Result<NameMapContent> read_name_map(const std::string& path, const NameMapDumps& dumps);
 

@@ -37,10 +37,10 @@ Numbers steps_of(const CompareSide& side) {
   return numbers;
 }
 
-// A number as it counts in a comparison: one alone on its side stands for whatever the other side's is.
+// A number as it counts in a comparison: a single one on each side is ignored.
 std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { return alone ? std::nullopt : number; }
 
-// By what modules and calls are named after.
+// By the prefixes of modules and calls.
 bool is_pytorch(const std::vector<SequencedOp>& operators) {
   return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
     return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
@@ -50,7 +50,7 @@ bool is_pytorch(const std::vector<SequencedOp>& operators) {
 // Operators of one side by rank, type and name, with or without the numbers in it.
 class OpNames {
  public:
-  // Of the rank only whether it is the same counts, and only where there are several.
+  // Ranks are compared only where there are several.
   OpNames(const std::vector<SequencedOp>& operators, bool lone_rank, bool numbered)
       : operators_(operators), lone_rank_(lone_rank), numbered_(numbered), places_(operators.size()) {
     named_.reserve(operators.size());
@@ -66,13 +66,13 @@ class OpNames {
   }
 
   [[nodiscard]] bool any_twice() const { return several_; }
-  // The one operator with the name of `one`, which may be of another side; kNoOperator where there is none, or several.
+  // The only operator with the name of `one`, which may be from the other side; kNoOperator if there are none or several.
   [[nodiscard]] uint32_t find(const SequencedOp& one) {
     const uint32_t found = places_.find(hash_of(one), [&](uint32_t named) { return is_same(named, one); });
     return found == HashSlots::kNone || named_[found].several ? kNoOperator : named_[found].place;
   }
   [[nodiscard]] bool is_alone(uint32_t place) { return find(operators_[place]) == place; }
-  // The same as find() where the operator at `place` has the name of `one` and no name is there twice.
+  // Equal to find(one) == place when no name occurs twice, but without a look-up.
   [[nodiscard]] bool is_at(uint32_t place, const SequencedOp& one) const {
     return place < operators_.size() && is_equal(operators_[place], one);
   }
@@ -150,7 +150,7 @@ class Pairer {
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
       const auto reference = map_->reference_of(result_.a[i].name);
       if (!reference) continue;
-      taken_a_[i] = true;  // also where the user says that it has no partner
+      taken_a_[i] = true;  // also when it is mapped to no partner
       const auto found = places.find({counted(result_.a[i].rank, lone_rank_), normalised_op_name(*reference)});
       if (reference->empty() || found == places.end() || taken_b_[found->second]) continue;
       taken_b_[found->second] = true;
@@ -158,14 +158,14 @@ class Pairer {
     }
   }
 
-  // The same names on both sides, each once.
+  // True when both sides have the same names, each once.
   bool by_names() {
     if (result_.a.size() != result_.b.size()) return false;
     OpNames names(result_.b, lone_rank_, true);
     if (names.any_twice()) return false;
     std::vector<uint32_t> partners(result_.a.size());
     std::vector<bool> taken(result_.b.size(), false);
-    uint32_t next = 0;  // mostly the order is the same, too
+    uint32_t next = 0;  // usually the order is the same
     for (size_t i = 0; i < partners.size(); ++i) {
       const uint32_t found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
       if (found == kNoOperator || taken[found]) return false;
@@ -179,21 +179,24 @@ class Pairer {
 
   void by_place() {
     const auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
-    for (const auto& rank : lone_rank_ ? Numbers{std::nullopt} : ranks_of(result_.b)) {
-      const std::vector<uint32_t> a = of_rank(result_.a, rank, taken_a_), b = of_rank(result_.b, rank, taken_b_);
+    const RankPlaces by_rank_a = by_rank(result_.a, taken_a_), by_rank_b = by_rank(result_.b, taken_b_);
+    for (const auto& [rank, b] : by_rank_b) {
+      const auto found = by_rank_a.find(rank);
+      if (found == by_rank_a.end()) continue;
+      const std::vector<uint32_t>& a = found->second;
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
-        // The first levels know neighbours only where there is a graph that says what flows where.
+        // Only a graph with a data flow gives the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
     }
   }
 
-  [[nodiscard]] std::vector<uint32_t> of_rank(const std::vector<SequencedOp>& operators, std::optional<int64_t> rank,
-                                              const std::vector<bool>& taken) const {
-    std::vector<uint32_t> places;
+  using RankPlaces = std::map<std::optional<int64_t>, std::vector<uint32_t>>;
+  [[nodiscard]] RankPlaces by_rank(const std::vector<SequencedOp>& operators, const std::vector<bool>& taken) const {
+    RankPlaces places;
     for (uint32_t i = 0; i < operators.size(); ++i) {
-      if (counted(operators[i].rank, lone_rank_) == rank && (taken.empty() || !taken[i])) places.push_back(i);
+      if (taken.empty() || !taken[i]) places[counted(operators[i].rank, lone_rank_)].push_back(i);
     }
     return places;
   }
@@ -209,7 +212,7 @@ class Pairer {
     return levels;
   }
 
-  // Numbers count calls: of names that are told apart by them alone equal ones prove nothing.
+  // Numbers count calls: names that differ only in their numbers prove nothing.
   void by_names_left() {
     const auto is_left = [](uint32_t partner) { return partner == kNoOperator; };
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
@@ -223,19 +226,19 @@ class Pairer {
     }
   }
 
-  // In the order of b; operators of a alone behind the one that stands before them there.
+  // In the order of b; an operator of a alone follows its predecessor in a.
   void order_operators() {
     constexpr uint32_t kEnd = UINT32_MAX;
-    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by the place in b, +1
+    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by place in b, plus 1
     std::vector<uint32_t> next(result_.a.size(), kEnd);
-    uint32_t behind = 0;
+    uint32_t after = 0;
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
       if (partner_of_a_[i] != kNoOperator) {
-        behind = partner_of_a_[i] + 1;
+        after = partner_of_a_[i] + 1;
         continue;
       }
-      (last[behind] == kEnd ? first[behind] : next[last[behind]]) = i;
-      last[behind] = i;
+      (last[after] == kEnd ? first[after] : next[last[after]]) = i;
+      last[after] = i;
     }
     result_.operators.reserve(result_.a.size() + result_.b.size());
     const auto add_alone = [&](size_t place) {

@@ -1,12 +1,13 @@
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
-//   0. what the user says (name_map.h)
-//   1. operators with the same name and type on both sides, when the two sides have the same names throughout
-//   2. else by where they stand: sequences of operators aligned by their neighbours in the data flow, then by type and
-//      scope, then by what both frameworks call so, then by type (compare/match/alignment.h). Equal names prove nothing then: one operator more renumbers others
-//   3. of what is left, names that only one operator on each side has, numbers apart
-// Tensors of two operators: the same io, slot, step and occurrence; a side with a single step is compared with the other
-// side's only one whatever the numbers are, a single rank likewise.
+//   0. the user's mapping (name_map.h)
+//   1. operators with the same name and type, when the two sides have the same names throughout
+//   2. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
+//      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: one operator
+//      more renumbers others
+//   3. of the rest, names without numbers that only one operator on each side has
+// Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever the
+// numbers are, a single rank likewise.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +32,28 @@ inline constexpr uint32_t kNoTensor = UINT32_MAX;
 
 struct TensorPair {
   uint32_t op = 0;                        // in Pairing::operators
-  uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; one of them is there
+  uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set
 };
 
 struct Pairing {
   std::vector<SequencedOp> a, b;
-  std::vector<OpPair> operators;    // in the order of b, the reference; those of a alone where they stand there
-  std::vector<TensorPair> tensors;  // operator by operator; steps, then inputs before outputs, by slot
+  std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
+  std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
   bool other_framework = false;     // one side is msprobe's of PyTorch, the other is not
+
+  // Of one of `operators`: the candidate's, where it has the operator.
+  [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }
+  [[nodiscard]] std::string_view op_type(uint32_t op) const { return named(op).type; }
+
+ private:
+  [[nodiscard]] const SequencedOp& named(uint32_t op) const {
+    const OpPair& pair = operators[op];
+    return pair.a != kNoOperator ? a[pair.a] : b[pair.b];
+  }
 };
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
-// The one tensor of each side with the other, whatever they are called.
+// Pairs the only tensor of each side, whatever their names are.
 [[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
 
 }  // namespace msdump

@@ -33,10 +33,6 @@ bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
   return beside < other.beside;
 }
 
-bool TensorPairer::SlotKey::same_place(const SlotKey& other) const {
-  return step == other.step && occurrence == other.occurrence && io == other.io;
-}
-
 TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t tensor) const {
   const TensorRecord& record = (*side.tensors)[tensor];
   std::optional<int64_t> step;
@@ -46,7 +42,7 @@ TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t t
           parameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
 }
 
-// The slot may be another one by the user's word.
+// The user's mapping may name another slot.
 TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor) {
   SlotKey key = slot_key(a_, tensor);
   if (rule_.map == nullptr || pair.how != PairedBy::kUser) return key;
@@ -70,7 +66,7 @@ void TensorPairer::pair(Pairing& pairing, uint32_t place) {
   }
 }
 
-// The tensors of an operator by slot; of several that say the same the last one.
+// The tensors of an operator by slot; the last one where several have the same key.
 void TensorPairer::fill(const CompareSide& side, const std::vector<uint32_t>& tensors,
                         std::vector<Keyed>& slots) const {
   slots.clear();
@@ -85,7 +81,7 @@ void TensorPairer::fill(const CompareSide& side, const std::vector<uint32_t>& te
   slots.resize(kept);
 }
 
-// Most operators, by the million: two sorted lists merged.
+// The usual case: merges two sorted lists.
 void TensorPairer::pair_in_order(Pairing& pairing, uint32_t place) {
   const OpPair& both = pairing.operators[place];
   fill(a_, tensors_of(pairing.a, both.a), slots_a_);
@@ -114,7 +110,7 @@ void TensorPairer::pair_with_care(Pairing& pairing, uint32_t place) {
   }
 }
 
-// Versions of MindSpore do not agree on which operand comes first; their shapes tell.
+// Versions of MindSpore do not agree on which operand comes first: by shape.
 void TensorPairer::swap_operands(Slots& slots) const {
   for (auto& [key, first] : slots) {
     if (key.io != Io::kInput || key.slot != "0") continue;
@@ -130,37 +126,43 @@ void TensorPairer::swap_operands(Slots& slots) const {
   }
 }
 
-// The two frameworks do not pass arguments in the same slots: the first with the first of its shape.
+// The two frameworks pass arguments in different slots: the first with the first of its shape, within one step,
+// occurrence and io.
 void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
-  std::vector<Keyed> left_a, left_b;
   std::set<Io> settled = {Io::kParameter};
   for (const Io io : {Io::kInput, Io::kOutput}) {
     if (in_one_form(slots, io)) settled.insert(io);
   }
+  std::vector<Keyed> left_a, left_b;
+  std::map<Place, std::map<Shape, ByShape>> by_shape;  // indices in left_b
   for (auto& [key, pair] : slots) {
     if (settled.count(key.io) > 0) continue;
     if (pair.a != kNoTensor) left_a.push_back({key, pair.a});
-    if (pair.b != kNoTensor) left_b.push_back({key, pair.b});
+    if (pair.b != kNoTensor) {
+      const Shape* const shape = (*b_.tensors)[pair.b].shape;
+      if (shape != nullptr) by_shape[place_of(key)][*shape].items.push_back(left_b.size());
+      left_b.push_back({key, pair.b});
+    }
     pair.a = pair.b = kNoTensor;
   }
   for (Keyed& a : left_a) {
-    const auto fits = [&](const Keyed& b) {
-      return b.tensor != kNoTensor && a.key.same_place(b.key) && same_shape(a.tensor, b.tensor);
-    };
-    // Gradients come in an order of their own.
-    if (backward && a.key.io == Io::kOutput && std::count_if(left_b.begin(), left_b.end(), fits) > 1) continue;
-    const auto found = std::find_if(left_b.begin(), left_b.end(), fits);
-    if (found == left_b.end()) continue;
-    slots[found->key] = {0, a.tensor, found->tensor};
-    a.tensor = found->tensor = kNoTensor;
+    const Shape* const shape = (*a_.tensors)[a.tensor].shape;
+    if (shape == nullptr) continue;
+    ByShape& same = by_shape[place_of(a.key)][*shape];
+    // Gradients come in any order.
+    const size_t unpaired = same.items.size() - same.paired;
+    if (unpaired == 0 || (backward && a.key.io == Io::kOutput && unpaired > 1)) continue;
+    Keyed& b = left_b[same.items[same.paired++]];
+    slots[b.key] = {0, a.tensor, b.tensor};
+    a.tensor = b.tensor = kNoTensor;
   }
-  // Those without a partner stand beside what has their slot.
+  // A tensor without a partner stands in its slot, or beside what has it.
   const auto place_alone = [&](const std::vector<Keyed>& left, uint32_t TensorPair::*side) {
-    for (const Keyed& one : left) {
-      if (one.tensor == kNoTensor) continue;
-      SlotKey free = one.key;
+    for (const Keyed& alone : left) {
+      if (alone.tensor == kNoTensor) continue;
+      SlotKey free = alone.key;
       while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
-      slots[free].*side = one.tensor;
+      slots[free].*side = alone.tensor;
     }
   };
   place_alone(left_a, &TensorPair::a);
@@ -168,7 +170,7 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
   std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
 }
 
-// Has each side the same slots of this io, with the same shapes?
+// Do both sides have the same slots of this io, with the same shapes?
 bool TensorPairer::in_one_form(const Slots& slots, Io io) const {
   return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
     const TensorPair& pair = slot.second;

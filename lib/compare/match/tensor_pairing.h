@@ -1,4 +1,4 @@
-// Which tensor of one operator is which of its partner: pairing.h's rule for io, slot, step and occurrence.
+// Pairs the tensors of two operators that are partners: the rule of pairing.h for io, slot, step and occurrence.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "compare/match/name_map.h"
@@ -19,7 +19,7 @@ class TensorPairer {
  public:
   struct Rule {
     const NameMap* map = nullptr;  // outlives this
-    bool lone_step = false;        // a side with one step is compared with the other's only one
+    bool lone_step = false;        // each side has a single step
     bool other_framework = false;
   };
   TensorPairer(const CompareSide& a, const CompareSide& b, const Rule& rule) : a_(a), b_(b), rule_(rule) {}
@@ -33,10 +33,15 @@ class TensorPairer {
     uint32_t occurrence = 0;
     Io io = Io::kInput;
     std::string_view slot;
-    uint32_t beside = 0;  // of several in one slot
+    uint32_t beside = 0;  // for several in one slot
 
     bool operator<(const SlotKey& other) const;
-    [[nodiscard]] bool same_place(const SlotKey& other) const;
+  };
+  using Place = std::tuple<std::optional<int64_t>, uint32_t, Io>;  // step, occurrence, io
+  static Place place_of(const SlotKey& key) { return {key.step, key.occurrence, key.io}; }
+  struct ByShape {
+    std::vector<size_t> items;
+    size_t paired = 0;  // the first ones
   };
   struct Keyed {
     SlotKey key;
@@ -57,7 +62,7 @@ class TensorPairer {
   const CompareSide &a_, &b_;
   const Rule rule_;
   std::vector<Keyed> slots_a_, slots_b_;
-  std::deque<std::string> names_;  // of slots that the map names
+  std::deque<std::string> names_;  // slots from the map
 };
 
 }  // namespace msdump

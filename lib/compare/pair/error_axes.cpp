@@ -11,7 +11,7 @@ struct Rule {
 };
 constexpr Rule kRules[] = {{1.5, 0.9}, {4, 0.5}};
 constexpr size_t kMostRanges = 8;
-constexpr int kLargestExponent = 1000;  // of a factor: that of the smallest number would not be finite
+constexpr int kLargestExponent = 1000;  // the factor for the smallest number would not be finite
 
 double factor_for(double max_abs) {
   if (!(max_abs > 0)) return 1;
@@ -32,7 +32,7 @@ void AxisErrors::Bin::add(const Bin& other) {
   mismatches += other.mismatches;
 }
 
-// By no more than `run()`.
+// `count` is at most run().
 bool AxisErrors::Axis::advance(int64_t count) {
   index += count;
   in_bin += count;
@@ -50,7 +50,7 @@ bool AxisErrors::Axis::advance(int64_t count) {
   return false;
 }
 
-// Elements to the end of the row, or of the bin where it has several indices.
+// Elements up to the end of the row, or of the bin where a bin has several indices.
 int64_t AxisErrors::Axis::run() const { return width == 1 ? extent - index : std::min(width - in_bin, extent - index); }
 
 AxisErrors::AxisErrors(const Shape& shape, double max_abs) : factor_(factor_for(max_abs)) {
@@ -78,7 +78,7 @@ void AxisErrors::add(std::span<const double> distances) {
   }
 }
 
-// Into the bins of the innermost axis; their sum is for the others.
+// Adds to the bins of the innermost axis and returns the sum for the other axes.
 AxisErrors::Bin AxisErrors::add_row(std::span<const double> distances) {
   Axis& inner = axes_.back();
   Bin row;
@@ -105,23 +105,23 @@ void AxisErrors::next_row() {
   }
 }
 
-// The bins that stand out by a rule, neighbours together; one range more than the most is enough to know.
+// The bins that stand out by a rule, neighbours joined. Stops at one range more than is allowed.
 AxisError AxisErrors::standing_out(const Axis& axis, double factor) const {
   AxisError result{axis.number, axis.extent, {}, 0};
   std::vector<AxisRange>& ranges = result.ranges;
   for (size_t bin = 0; bin < axis.bins.size() && ranges.size() <= kMostRanges; ++bin) {
-    const Bin& one = axis.bins[bin];
+    const Bin& here = axis.bins[bin];
     const int64_t first = static_cast<int64_t>(bin) * axis.width, end = std::min(first + axis.width, axis.extent);
     const double share = all_.mismatches > 0
-                             ? static_cast<double>(one.mismatches) / static_cast<double>(all_.mismatches)
-                             : one.squares / all_.squares;
+                             ? static_cast<double>(here.mismatches) / static_cast<double>(all_.mismatches)
+                             : here.squares / all_.squares;
     if (share < factor * static_cast<double>(end - first) / static_cast<double>(axis.extent)) continue;
     if (ranges.empty() || ranges.back().last + 1 != first) ranges.push_back({first, first, 0, 0, 0});
     AxisRange& range = ranges.back();
     range.last = end - 1;
     range.share += share;
-    range.max_abs = std::max(range.max_abs, one.max_abs);
-    range.mismatches += one.mismatches;
+    range.max_abs = std::max(range.max_abs, here.max_abs);
+    range.mismatches += here.mismatches;
     result.carried += share;
   }
   return result;

@@ -1,9 +1,9 @@
-// Where in a tensor the error lies: of each axis the few indices that carry it, or that it is everywhere.
+// Where in a tensor the error lies: for each axis the few indices that carry it, or "everywhere".
 //
-//   1. what is shared out: mismatches (NaN or an infinity on one side), if there are any, else the squares of a - b
+//   1. what is counted: mismatches (NaN or an infinity on one side), if there are any, else the squares of a - b
 //   2. an axis of more than 4096 indices is cut into as many bins of equal width, the last one narrower
-//   3. a bin stands out with 1.5 times the share it would have if all had the same. Where those that stand out carry 90 %
-//      and lie in at most 8 ranges, they are the answer; else the same with 4 times and 50 %; else there is none
+//   3. a bin stands out if it has 1.5 times the share of an even distribution. Where the bins that stand out carry 90 %
+//      of the error and form at most 8 ranges, they are the answer; else the same with 4 times and 50 %; else "everywhere"
 //
 // Single pass, in the order of the elements; memory is bounded by the number of bins.
 #pragma once
@@ -29,20 +29,20 @@ struct AxisRange {
 struct AxisError {
   size_t axis = 0;
   int64_t extent = 0;
-  std::vector<AxisRange> ranges;  // in order; empty: the error is all along this axis
+  std::vector<AxisRange> ranges;  // in order; empty: the error is everywhere along this axis
   double carried = 0;             // share of all ranges together
 };
 
 struct ErrorAxes {
-  bool of_mismatches = false;           // what the shares are of
-  std::vector<AxisError> axes;          // those of more than one index
-  [[nodiscard]] bool is_local() const;  // is there an axis with ranges?
+  bool of_mismatches = false;           // shares are of mismatches, else of squares
+  std::vector<AxisError> axes;          // those with more than one index
+  [[nodiscard]] bool is_local() const;  // an axis has ranges
 };
 
 // Takes the distances (pair_distance.h) of all elements of a shape in C order.
 class AxisErrors {
  public:
-  // `max_abs` of the finite pairs, or anything near it: squares are taken of what is about 1 then.
+  // `max_abs` of the finite pairs, or near it: distances are scaled by it, so that no square overflows.
   AxisErrors(const Shape& shape, double max_abs);
 
   void add(std::span<const double> distances);
@@ -60,11 +60,11 @@ class AxisErrors {
     size_t number;  // in the shape
     int64_t extent, width;
     std::vector<Bin> bins;
-    int64_t index = 0, in_bin = 0;  // of the element that comes next
+    int64_t index = 0, in_bin = 0;  // of the next element
     size_t bin = 0;
 
     [[nodiscard]] int64_t run() const;
-    bool advance(int64_t count);  // true when it has begun again
+    bool advance(int64_t count);  // true when it wraps around
   };
 
   Bin add_row(std::span<const double> distances);
@@ -72,7 +72,7 @@ class AxisErrors {
   [[nodiscard]] AxisError standing_out(const Axis& axis, double factor) const;
 
   double factor_;           // a power of two
-  std::vector<Axis> axes_;  // those of more than one index; the innermost is the last
+  std::vector<Axis> axes_;  // those with more than one index; the innermost is the last
   Bin all_;
 };
 

@@ -18,7 +18,7 @@ std::optional<MetricNumber> number(std::optional<double> value) {
   return value ? std::optional<MetricNumber>(*value) : std::nullopt;
 }
 
-// The getter of a member of PairMetrics. Of tensors that are known by statistics alone nothing was counted.
+// The getter of a member of PairMetrics. For tensors known by statistics alone nothing was counted.
 template <auto kMember>
 std::optional<MetricNumber> get(const TensorDiff& diff) {
   if (!has_metrics(diff.verdict)) return std::nullopt;

@@ -1,5 +1,5 @@
-// The metrics of diff, in the order in which they are printed: one definition, from which columns, `--list-metrics` and
-// limits (metric_limit.h) derive. The formulas are those of kernels/pair/pair.h.
+// The metrics of diff, in the order of the output. Columns, `--list-metrics` and limits (metric_limit.h) derive from this
+// table. The formulas are those of kernels/pair/pair.h.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ using MetricNumber = std::variant<uint64_t, double>;
 enum class MetricUnit : uint8_t {
   kPairs,     // a number of pairs
   kElements,  // a number of elements of one side
-  kValue,     // as the tensors' elements
+  kValue,     // in the unit of the tensors' elements
   kRatio,     // without a unit
-  kUlp,       // values of the dtype
+  kUlp,       // representable values of the dtype
 };
 [[nodiscard]] std::string_view name_of(MetricUnit unit);  // "pairs", "elements", "value", "ratio", "ulp"
 
@@ -30,7 +30,7 @@ struct Metric {
   std::string_view name;
   MetricUnit unit;
   std::string_view formula;  // one line; d = |a - b|
-  // Nothing where it is not defined or no elements were compared (has_metrics).
+  // Nothing where the metric is not defined or no elements were compared (has_metrics).
   std::optional<MetricNumber> (*value)(const TensorDiff& diff);
 };
 
@@ -41,7 +41,7 @@ struct Metric {
 
 // As reports print it: an integer, a float, null.
 [[nodiscard]] report::Value metric_value(const Metric& metric, const TensorDiff& diff);
-// All of them, by name: `metrics` of a row.
+// All metrics by name: `metrics` of a row.
 [[nodiscard]] report::Object metric_values(const TensorDiff& diff);
 
 }  // namespace msdump

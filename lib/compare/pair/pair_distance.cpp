@@ -6,15 +6,12 @@
 #include <limits>
 
 #include "kernels/pair/pair_dtype.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-bool is_complex(DType dtype) {
-  return dtype == DType::kComplex32 || dtype == DType::kComplex64 || dtype == DType::kComplex128;
-}
 
 template <class T>
 void subtract(const std::byte* a, const std::byte* b, size_t count, double* distances) {
@@ -27,7 +24,7 @@ void subtract(const std::byte* a, const std::byte* b, size_t count, double* dist
   }
 }
 
-// Of a pair of which one is not finite.
+// For a pair with a value that is not finite.
 double mismatch(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b ? 0 : kNan; }
 
 double modulus(double re, double im) {
@@ -51,7 +48,7 @@ double complex_distance(const double* a, const double* b) {
 }  // namespace
 
 PairDistances::PairDistances(DType dtype)
-    : dtype_(dtype), complex_(is_complex(dtype)), block_(std::make_unique<Block>()) {}
+    : dtype_(dtype), complex_(kind_of(dtype) == DTypeKind::kComplex), block_(std::make_unique<Block>()) {}
 
 std::span<const double> PairDistances::of(const std::byte* a, const std::byte* b, int64_t count) {
   const auto number = static_cast<size_t>(count);

@@ -1,7 +1,7 @@
 // |a - b| of each pair of a block, for passes that look at single elements: the d of kernels/pair/pair.h.
 //
-//   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite if it is no double
-//   complex numbers    the modulus of the difference, within two bits of what the metrics have
+//   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite beyond the range of a double
+//   complex numbers    the modulus of the difference, within two bits of the metrics
 //   other pairs        0 if both are NaN or the same infinity, else NaN: a mismatch
 #pragma once
 
@@ -17,9 +17,9 @@ namespace msdump {
 
 class PairDistances {
  public:
-  explicit PairDistances(DType dtype);  // of both sides
+  explicit PairDistances(DType dtype);  // the common dtype of both sides
 
-  // Of at most kernels::kPairBlock pairs; valid until the next call.
+  // At most kernels::kPairBlock pairs; the result is valid until the next call.
   std::span<const double> of(const std::byte* a, const std::byte* b, int64_t count);
 
  private:

@@ -1,11 +1,11 @@
-// Two tensors side by side: their elements slab by slab, in the dtype that holds those of both. Every pass over a pair of
-// tensors reads through this.
+// Two tensors side by side: their elements slab by slab, in the dtype that holds those of both. The one loop for every
+// pass over a pair of tensors.
 //
 //   1. both have the same number of elements, in C order; shapes are the caller's business
-//   2. a slab has kPairSlab elements, the last one what is left: sums depend on where a tensor is cut, hence one size
-//   3. elements come widened to kernels::common_dtype, and as they are stored too: an int64 beside a float loses digits
+//   2. a slab has kPairSlab elements, the last one the rest. Sums depend on where a tensor is cut, hence one size
+//   3. elements come widened to kernels::common_dtype and also as stored: an int64 beside a float loses digits
 //
-// Memory: at most 17 bytes for an element of a slab and side, a few MiB.
+// Memory: at most 17 bytes per element of a slab and side, a few MiB.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,22 @@ class PairReader {
  public:
   // shape_mismatch when one has more elements, unsupported_dtype when there is no common dtype. The tensors outlive it.
   static Result<PairReader> open(HostTensor& a, HostTensor& b);
-  // Of the elements [first, first + count) alone. Several may read tensors that are direct() at once.
+  // The elements [first, first + count) only. Tensors that are direct() may have several readers at once.
   static Result<PairReader> open(HostTensor& a, HostTensor& b, int64_t first, int64_t count);
 
   [[nodiscard]] DType dtype() const { return common_; }
 
-  // The next slab; nothing at the end, when neither file has changed meanwhile.
+  // The next slab; nothing at the end. An error if one of the files has changed meanwhile.
   Result<std::optional<PairSlab>> next(const CancelToken& cancel);
+  // take(slab) for each that is left.
+  template <class Take>
+  Status for_each(const CancelToken& cancel, const Take& take) {
+    for (;;) {
+      MSDUMP_TRY(const std::optional<PairSlab> slab, next(cancel));
+      if (!slab) return {};
+      take(*slab);
+    }
+  }
 
  private:
   struct Side {

@@ -17,13 +17,13 @@ std::optional<DType> coarser_throughout(const CompareSide& a, const CompareSide&
     if (left == 0 || right == 0) continue;
     ++floats;
     if (left > right) {
-      auto& one = coarser[left];
-      ++one.first;
-      one.second = of_a;
+      auto& [count, dtype] = coarser[left];
+      ++count;
+      dtype = of_a;
     }
   }
-  for (auto one = coarser.rbegin(); one != coarser.rend(); ++one) {
-    if (one->second.first * kOneIn >= floats) return one->second.second;
+  for (auto found = coarser.rbegin(); found != coarser.rend(); ++found) {
+    if (found->second.first * kOneIn >= floats) return found->second.second;
   }
   return std::nullopt;
 }

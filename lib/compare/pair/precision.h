@@ -1,6 +1,6 @@
-// Has one side computed in a coarser dtype throughout, as a device does? Then every result carries its rounding, those
-// that are wider again, too, and the tolerance is that of the coarser dtype for all. One operator that turns to a coarser
-// dtype is a finding instead.
+// Did one side compute in a coarser dtype throughout, as a device does? Then every result carries its rounding, even
+// where it was widened again, and the tolerance of the coarser dtype applies to all tensors. A single operator that
+// turns to a coarser dtype is a finding instead.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace msdump {
 
-// The coarsest dtype that at least a tenth of the pairs of floating tensors have on the candidate's side where the
-// reference has a finer one; none when there are fewer.
+// The coarsest dtype that the candidate has, and the reference has not, in at least a tenth of the pairs of floating
+// tensors; nothing when there are fewer such pairs.
 [[nodiscard]] std::optional<DType> coarser_throughout(const CompareSide& a, const CompareSide& b,
                                                       const Pairing& pairing);
 

@@ -18,16 +18,14 @@ Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& di
   WorstElements worst(options.worst, a.dtype(), b.dtype());
   AxisErrors axes(a.shape(), diff.metrics.max_abs.value_or(0));
   const int64_t bytes = std::max(info(reader.dtype()).bits / 8, 1);
-  for (;;) {
-    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
-    if (!slab) break;
-    for (int64_t from = 0; from < slab->count; from += kernels::kPairBlock) {
-      const int64_t count = std::min(kernels::kPairBlock, slab->count - from);
-      const auto block = distances.of(slab->a + from * bytes, slab->b + from * bytes, count);
-      worst.add(*slab, from, block);
+  MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
+    for (int64_t from = 0; from < slab.count; from += kernels::kPairBlock) {
+      const int64_t count = std::min(kernels::kPairBlock, slab.count - from);
+      const auto block = distances.of(slab.a + from * bytes, slab.b + from * bytes, count);
+      worst.add(slab, from, block);
       if (options.by_axis) axes.add(block);
     }
-  }
+  }));
   look.worst = std::move(worst).finish(a.shape());
   if (options.by_axis) look.axes = axes.finish();
   return look;

@@ -1,5 +1,5 @@
-// A second look at two tensors that differ, for what a person asks next: the worst elements, and where the error lies. One
-// more pass over both, whatever is asked for.
+// A second pass over two tensors that differ, for what a person asks next: the worst elements, and where the error lies.
+// One pass for both answers.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace msdump {
 
 struct SecondLookOptions {
-  size_t worst = 0;  // how many; at most kMostWorst
+  size_t worst = 0;  // elements; at most kMostWorst
   bool by_axis = false;
 };
 
@@ -24,7 +24,7 @@ struct SecondLook {
   ErrorAxes axes;
 };
 
-// `diff` of the same two. Nothing is read where it says that they are the same or cannot be compared.
+// `diff` is that of the same two tensors. Nothing is read if it says that they are the same or cannot be compared.
 Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& diff, const SecondLookOptions& options,
                               const CancelToken& cancel);
 

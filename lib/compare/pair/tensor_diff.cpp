@@ -10,25 +10,10 @@
 #include "compare/pair/typical_scale.h"
 #include "kernels/pair/pair_dtype.h"
 #include "kernels/pair/pair_kl.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
-
-enum class Kind : uint8_t { kFloat, kInteger, kBool, kComplex, kRaw };
-
-Kind kind_of(DType dtype) {
-  if (!kernels::can_pair(dtype)) return Kind::kRaw;
-  if (dtype == DType::kBool) return Kind::kBool;
-  const std::string_view name = msdump::name_of(dtype);
-  if (name.find("complex") != std::string_view::npos) return Kind::kComplex;
-  return name.find("float") != std::string_view::npos ? Kind::kFloat : Kind::kInteger;
-}
-
-Shape without_ones(const Shape& shape) {
-  Shape result;
-  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](int64_t dim) { return dim != 1; });
-  return result;
-}
 
 Verdict verdict_of(const kernels::PairMetrics& metrics) {
   if (metrics.nan_mismatch + metrics.inf_mismatch > 0) return Verdict::kNan;
@@ -36,7 +21,7 @@ Verdict verdict_of(const kernels::PairMetrics& metrics) {
   return metrics.over_tolerance == 0 ? Verdict::kClose : Verdict::kDiffer;
 }
 
-// Shapes, then dtypes; false with the verdict and its reason.
+// Checks shapes, then dtypes; false with the verdict and its reason.
 bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& options, TensorDiff& diff) {
   if (a.shape() != b.shape()) {
     const std::string shapes = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));
@@ -60,17 +45,16 @@ bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& op
   return a.count() > 0;
 }
 
-constexpr int64_t kChunk = 32 * kPairSlab;  // of a tensor that several share: its states are merged in order
+constexpr int64_t kChunk = 32 * kPairSlab;  // work of one thread; the states are merged in order
 
 Result<kernels::PairState> compare_chunk(HostTensor& a, HostTensor& b, int64_t first, const kernels::PairRule& rule,
                                          const CancelToken& cancel) {
   MSDUMP_TRY(PairReader reader, PairReader::open(a, b, first, std::min(kChunk, a.count() - first)));
   kernels::PairState state;
-  for (;;) {
-    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
-    if (!slab) return state;
-    kernels::pair_block(reader.dtype(), slab->a, slab->b, slab->count, rule, state);
-  }
+  MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
+    kernels::pair_block(reader.dtype(), slab.a, slab.b, slab.count, rule, state);
+  }));
+  return state;
 }
 
 Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const kernels::PairRule& rule,
@@ -99,7 +83,7 @@ Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const ke
 
 Status compare_elements(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
                         const PairOptions& options, TensorDiff& diff) {
-  MSDUMP_TRY(diff.scale, typical_scale(b));
+  MSDUMP_TRY(diff.scale, typical_scale(b, cancel));
   diff.limits = limits_for(tolerance, diff.dtype_a, diff.dtype_b, diff.scale);
   kernels::PairRule rule;
   rule.ulp = a.dtype() == b.dtype() && diff.dtype_a == diff.dtype_b;
@@ -121,11 +105,10 @@ Result<std::optional<double>> divergence_of(HostTensor& a, HostTensor& b, const 
   if (diff.verdict == Verdict::kSame) return 0.0;
   const kernels::KlRange range{*metrics.max_a, *metrics.min_a, *metrics.max_b, *metrics.min_b};
   kernels::KlState state;
-  for (;;) {
-    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
-    if (!slab) return kernels::finish(state);
-    kernels::kl_block(reader.dtype(), slab->a, slab->b, slab->count, range, state);
-  }
+  MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
+    kernels::kl_block(reader.dtype(), slab.a, slab.b, slab.count, range, state);
+  }));
+  return kernels::finish(state);
 }
 
 }  // namespace
@@ -158,6 +141,12 @@ Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& t
     MSDUMP_TRY(diff.kl, divergence_of(a, b, diff, cancel));
   }
   return diff;
+}
+
+Shape without_ones(const Shape& shape) {
+  Shape result = shape;
+  std::erase(result, 1);
+  return result;
 }
 
 std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape) {

@@ -1,5 +1,5 @@
-// Two tensors compared, slab by slab: all metrics of kernels/pair/pair.h and a verdict. What needs the metrics first, worst
-// elements and where the error lies, is found by a second look (second_look.h).
+// Two tensors compared slab by slab: all metrics of kernels/pair/pair.h and a verdict. The worst elements and where the
+// error lies need the metrics first: second_look.h.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace msdump {
 
 enum class Verdict : uint8_t {
-  kSame,   // the same values after exact widening; -0 is +0, NaN in equal places
+  kSame,   // the same values after exact widening; -0 equals +0, NaN equals NaN
   kClose,  // within the tolerance
   kDiffer,
   kNan,  // NaN or an infinity on one side only
@@ -31,43 +31,48 @@ enum class Verdict : uint8_t {
   kSkipped,    // could not be compared; the reason says why
 };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-// Does it say that something is wrong?
+// kDiffer, kNan, kShape, kDtype and kUnmatched.
 [[nodiscard]] bool is_difference(Verdict verdict);
 
 struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
-  std::string reason;  // of what is no plain verdict, and notes: "dimensions of 1 ignored"
+  std::string reason;  // why, and notes: "dimensions of 1 ignored"
   kernels::PairMetrics metrics;
-  std::optional<double> kl;                     // only if asked for; not of complex numbers
+  std::optional<double> kl;                     // only if asked for; not for complex numbers
   double scale = 0;                             // of b: typical_scale.h
   Limits limits;                                // that were used
   std::optional<Limits> tolerance_that_passes;  // tolerance.h
   Shape shape;                                  // of a
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
-  // Compared by statistics (statistic_diff.h): no element of one of the sides was seen. Then the metrics without a value
-  // are unknown, and so are the whole numbers among them, but for nan_a and nan_b where these have been counted.
+  // Compared by statistics (statistic_diff.h): one side has no elements. Then metrics without a value are unknown, and so
+  // are all counts but nan_a and nan_b, where nan_counted_ says so.
   bool by_statistics = false;
   bool nan_counted_a = false, nan_counted_b = false;
-  bool nan_in_a_alone = false;  // something says so
+  bool nan_in_a_alone = false;  // known, not assumed
   uint64_t checksum_b = 0;      // a hash of it; 0: none
-  // What stands for relative_l2 then: the largest deviation of a statistic, relative to the scale of the tensor, beyond
-  // what it is printed with. Infinite where b is 0; no value where nothing tells.
+  // In place of relative_l2: the largest deviation of a statistic, relative to the scale of the tensor, beyond the
+  // rounding of its text. Infinite where b is 0; no value where no statistic can be compared.
   std::optional<double> relative_error;
+
+  // relative_l2, or what stands for it.
+  [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }
 };
 
-// Were elements compared, so that there are metrics?
+// Were elements or statistics compared?
 [[nodiscard]] bool has_metrics(Verdict verdict);
 
 struct PairOptions {
   bool kl = false;             // costs a second pass over tensors that differ
-  bool any_shape = false;      // shapes with as many elements are compared: what a dump shows of an input may be its
-                               // producer's shape, of which a reshape that costs nothing has made another
-  WorkerPool* pool = nullptr;  // shares a large tensor; the result does not depend on it
+  bool any_shape = false;      // compare shapes with equally many elements: a dump may give an input the shape of its
+                               // producer, though a reshape without a kernel lies between
+  WorkerPool* pool = nullptr;  // splits a large tensor; the result does not depend on it
 };
 
 // An error when one of the tensors cannot be read.
 Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
                                 const PairOptions& options = {});
+
+[[nodiscard]] Shape without_ones(const Shape& shape);
 
 // The index of an element: 1234 of (10, 20, 30) is {2, 1, 4}.
 [[nodiscard]] std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape);

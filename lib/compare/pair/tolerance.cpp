@@ -12,9 +12,9 @@
 namespace msdump {
 namespace {
 
-// Below it the roundings of the comparison are no longer small beside the numbers.
+// Below it the rounding of the comparison itself is not small any more.
 constexpr double kSmallestScale = 0x1p-960;
-constexpr double kRoundings = 1 + 0x1p-50;  // of the comparison that has to pass
+constexpr double kRoundings = 1 + 0x1p-50;  // rounding of the comparison that has to pass
 constexpr int kDigits = 3;
 
 }  // namespace
@@ -69,7 +69,7 @@ double rounded_up(double value, int digits) {
   const int exponent = std::stoi(text.substr(mark + 1)) - (digits - 1);
   const auto number = [exponent](long whole) {
     const std::string plain = fmt::format("{}e{}", whole, exponent);
-    double result = std::numeric_limits<double>::infinity();  // stays for what is out of range
+    double result = std::numeric_limits<double>::infinity();  // stays when out of range
     std::from_chars(plain.data(), plain.data() + plain.size(), result);
     return result;
   };

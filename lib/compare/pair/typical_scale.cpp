@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "compare/pair/tensor_slabs.h"
 #include "kernels/pair/pair_dtype.h"
 
 namespace msdump {
@@ -14,9 +16,11 @@ namespace {
 constexpr int64_t kPieces = 16, kPiece = 1024;
 constexpr double kGap = 100, kTight = 4;
 constexpr size_t kOneIn = 20;
+constexpr size_t kFewest = kPiece;         // kept elements of a sample that is trusted
+constexpr size_t kMost = size_t{1} << 22;  // kept elements: the squares of more would overflow
 
-// Magnitudes by their exponent. A gap of a hundred times lies between two exponents (but for doubles below 2e-308, which
-// share one), so that nothing need be sorted; and squares of one exponent add up without rounding, in any order.
+// Magnitudes by their exponent. A gap of a factor of 100 lies between two exponents (except for doubles below 2e-308,
+// which share one), so nothing need be sorted; and squares of one exponent add up without rounding, in any order.
 class Magnitudes {
  public:
   Magnitudes() : exponents_(kExponents) {}
@@ -25,31 +29,32 @@ class Magnitudes {
     const uint64_t bits = std::bit_cast<uint64_t>(value) & ~(uint64_t{1} << 63);
     const uint64_t exponent = bits >> kFractionBits;
     if (bits == 0 || exponent == kExponents) return;
-    Magnitude& one = exponents_[exponent];
-    ++one.count;
-    one.least = std::min(one.least, bits);
-    one.largest = std::max(one.largest, bits);
+    Magnitude& same = exponents_[exponent];
+    ++same.count;
+    ++count_;
+    same.least = std::min(same.least, bits);
+    same.largest = std::max(same.largest, bits);
     const uint64_t fraction = bits & (kHidden - 1);
     const uint64_t digits = exponent == 0 ? fraction : fraction | kHidden;
-    one.squares += Wide{digits} * digits;
+    same.squares += Wide{digits} * digits;
   }
 
+  [[nodiscard]] size_t count() const { return count_; }
+
   [[nodiscard]] double scale() const {
-    const auto there = [](const Magnitude& one) { return one.count > 0; };
-    const auto last = std::find_if(exponents_.rbegin(), exponents_.rend(), there);
+    const auto is_used = [](const Magnitude& magnitude) { return magnitude.count > 0; };
+    const auto last = std::find_if(exponents_.rbegin(), exponents_.rend(), is_used);
     if (last == exponents_.rend()) return 0;
-    size_t count = 0, all = 0;
-    for (const Magnitude& one : exponents_) all += one.count;
+    size_t count = 0;
     const double largest = std::bit_cast<double>(last->largest);
     const Magnitude* below = nullptr;
-    for (const Magnitude& one : exponents_) {
-      if (!there(one)) continue;
-      const bool gap =
-          below != nullptr && std::bit_cast<double>(one.least) > kGap * std::bit_cast<double>(below->largest);
-      if (gap && count >= std::max<size_t>(all / kOneIn, 1) && largest <= kTight * std::bit_cast<double>(one.least))
-        break;
-      count += one.count;
-      below = &one;
+    for (const Magnitude& next : exponents_) {
+      if (!is_used(next)) continue;
+      const auto least = std::bit_cast<double>(next.least);
+      const bool gap = below != nullptr && least > kGap * std::bit_cast<double>(below->largest);
+      if (gap && count >= std::max<size_t>(count_ / kOneIn, 1) && largest <= kTight * least) break;
+      count += next.count;
+      below = &next;
     }
     return root_of_mean(static_cast<size_t>(below - exponents_.data()), count);
   }
@@ -64,7 +69,7 @@ class Magnitudes {
     Wide squares = 0;                          // of whole numbers of less than 2^53
   };
 
-  // Of those with an exponent up to `last`; by its unit, so that no square leaves the range of a double.
+  // Up to the exponent `last`, in units of its last digit, so that no square leaves the range of a double.
   [[nodiscard]] double root_of_mean(size_t last, size_t count) const {
     const auto unit = [](size_t exponent) { return static_cast<int>(std::max<size_t>(exponent, 1)); };
     double squares = 0;
@@ -77,11 +82,12 @@ class Magnitudes {
   }
 
   std::vector<Magnitude> exponents_;
+  size_t count_ = 0;
 };
 
 struct Parts {
   DType dtype;
-  int64_t number;  // of parts an element
+  int64_t number;  // parts per element
 };
 
 Parts parts_of(DType dtype) {
@@ -93,24 +99,44 @@ Parts parts_of(DType dtype) {
   }
 }
 
-}  // namespace
-
-Result<double> typical_scale(HostTensor& tensor) {
-  const Parts parts = parts_of(tensor.dtype());
-  if (kernels::common_dtype(parts.dtype, DType::kFloat64) != DType::kFloat64) return 0.0;
+// Rule 1. take(elements, count) for each piece.
+template <class Take>
+Status read_sample(HostTensor& tensor, const Take& take) {
   const int64_t whole = tensor.count(), wanted = kPieces * kPiece;
   const int64_t pieces = tensor.direct() && whole > wanted ? kPieces : 1;
   const int64_t piece = std::min(whole, wanted / pieces);
   std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
-  std::vector<double> sample(static_cast<size_t>(pieces * piece * parts.number));
   for (int64_t i = 0; i < pieces; ++i) {
     const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
     MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
-    auto* const into = sample.data() + i * piece * parts.number;
-    kernels::widen_to(parts.dtype, DType::kFloat64, stored.data(), piece * parts.number,
-                      reinterpret_cast<std::byte*>(into));
+    take(std::span<const std::byte>(stored), piece);
   }
-  return scale_of_sample(sample) * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
+  return {};
+}
+
+}  // namespace
+
+Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel) {
+  const Parts parts = parts_of(tensor.dtype());
+  if (kernels::common_dtype(parts.dtype, DType::kFloat64) != DType::kFloat64) return 0.0;
+  std::vector<double> wide;
+  const auto add = [&](std::span<const std::byte> elements, int64_t count, Magnitudes& magnitudes) {
+    wide.resize(static_cast<size_t>(count * parts.number));
+    kernels::widen_to(parts.dtype, DType::kFloat64, elements.data(), count * parts.number,
+                      reinterpret_cast<std::byte*>(wide.data()));
+    for (const double value : wide) magnitudes.add(value);
+  };
+  Magnitudes magnitudes;
+  MSDUMP_CHECK_OK(read_sample(tensor, [&](auto elements, int64_t count) { add(elements, count, magnitudes); }));
+  if (magnitudes.count() < kFewest && tensor.count() > kPieces * kPiece) {
+    Magnitudes all;
+    MSDUMP_CHECK_OK(for_each_slab(tensor, cancel, [&](auto elements, int64_t count) {
+      if (all.count() < kMost) add(elements, count, all);
+      return all.count() < kMost;
+    }));
+    magnitudes = std::move(all);
+  }
+  return magnitudes.scale() * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
 }
 
 double scale_of_sample(const std::vector<double>& sample) {

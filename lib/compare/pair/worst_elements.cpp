@@ -62,7 +62,7 @@ bool WorstElements::is_worse(const Candidate& x, const Candidate& y) {
 
 void WorstElements::add(const PairSlab& slab, int64_t from, std::span<const double> distances) {
   for (size_t i = 0; i < distances.size() && number_ > 0; ++i) {
-    // No later element takes the place of an equal one, and NaN is no equal of anything.
+    // A later element never replaces an equal one; NaN compares unequal to everything.
     const double least = heap_.size() < number_ ? 0 : heap_.front().distance;
     if (distances[i] <= least || std::isnan(least)) continue;
     keep(slab, from + static_cast<int64_t>(i), distances[i]);

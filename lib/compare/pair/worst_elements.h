@@ -1,8 +1,8 @@
 // The elements that differ most, with both values.
 //
-// First those of which one side is NaN or infinite and the other is something else, then the largest |a - b|; equals by
-// index. Elements that are equal are not among them. Values are those that are stored: integers exact to the last digit
-// whatever the other side is, floats with the digits of their dtype, complex numbers as a list of two.
+// First come pairs with NaN or an infinity on one side only, then the largest |a - b|; ties go by index. Equal elements
+// are not listed. Values are as stored: integers exact to the last digit, floats with the digits of their dtype, complex
+// numbers as a list of two.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace msdump {
 
-inline constexpr size_t kMostWorst = 100'000;  // what is asked for beyond it is not kept
+inline constexpr size_t kMostWorst = 100'000;  // more are not kept
 
 struct WorstElement {
   std::vector<int64_t> index;
@@ -33,14 +33,14 @@ class WorstElements {
  public:
   WorstElements(size_t number, DType stored_a, DType stored_b);
 
-  // Pairs `from`.. of a slab, whose distances are `distances` (pair_distance.h).
+  // The pairs of a slab from `from` on, with their distances (pair_distance.h).
   void add(const PairSlab& slab, int64_t from, std::span<const double> distances);
 
   // The worst first.
   [[nodiscard]] std::vector<WorstElement> finish(const Shape& shape) &&;
 
  private:
-  static constexpr size_t kWidest = 16;  // bytes of an element: complex128
+  static constexpr size_t kWidest = 16;  // bytes of a complex128
   using Stored = std::array<std::byte, kWidest>;
   struct Candidate {
     double distance = 0;  // NaN: a mismatch
@@ -53,13 +53,13 @@ class WorstElements {
 
   size_t number_;
   DType dtype_a_, dtype_b_;
-  std::vector<Candidate> heap_;  // the least bad of those that are kept is on top
+  std::vector<Candidate> heap_;  // the least bad one on top
 };
 
-// One pair of two tensors with as many elements: the worst of the metrics is known by its index alone.
+// One pair of two tensors with equally many elements: the metrics know the worst pair by its index only.
 Result<WorstElement> read_pair_at(HostTensor& a, HostTensor& b, uint64_t at);
 
-// One element as reports print it; `at` holds what a HostTensor of that dtype gives.
+// One element as reports print it; `at` holds it as HostTensor::read gives it.
 [[nodiscard]] report::Value element_value(DType dtype, const std::byte* at);
 
 }  // namespace msdump

@@ -8,32 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "compare/pair/tensor_slabs.h"
 #include "dump/index/host_tensor.h"
 #include "io/zip.h"
 #include "kernels/widen/widen.h"
 #include "stats/compute.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
-constexpr int64_t kSlab = int64_t{1} << 17;  // elements
-
 bool is_json(StatisticOrigin origin) {
   return origin != StatisticOrigin::kCsv && origin != StatisticOrigin::kDeviceCsv;
-}
-bool has_moduli(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
-
-// One after the other, slab by slab.
-template <class Take>
-Status for_each_slab(HostTensor& tensor, const RecordContext& context, const Take& take) {
-  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlab, tensor.count())) * tensor.element_bytes());
-  for (int64_t first = 0; first < tensor.count(); first += kSlab) {
-    MSDUMP_CHECK_OK(context.cancel.check());
-    const int64_t count = std::min(kSlab, tensor.count() - first);
-    MSDUMP_CHECK_OK(tensor.read(first, count, slab.data()));
-    take(std::span<const std::byte>(slab.data(), static_cast<size_t>(count) * tensor.element_bytes()), count);
-  }
-  return tensor.check_unchanged();
 }
 
 uint64_t xor_of(std::span<const std::byte> bytes) {
@@ -46,15 +32,15 @@ uint64_t xor_of(std::span<const std::byte> bytes) {
   return result;
 }
 
-// CRC-32 and xor. An xor is of words of eight bytes; what it makes of a tail is not known, so then there is none. A slab
-// has a whole number of them.
+// CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is not known, so a tensor with a tail has none.
+// A slab has a whole number of words.
 Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, const RecordContext& context,
                           StatisticValues& into) {
   const bool widens = other.origin == StatisticOrigin::kMindSporeJson && tensor.dtype() == DType::kBfloat16;
   std::vector<std::byte> wide;
   uint32_t crc = 0;
   uint64_t words = 0;
-  MSDUMP_CHECK_OK(for_each_slab(tensor, context, [&](std::span<const std::byte> slab, int64_t count) {
+  MSDUMP_CHECK_OK(for_each_slab(tensor, context.cancel, [&](std::span<const std::byte> slab, int64_t count) {
     if (widens) {
       wide.resize(static_cast<size_t>(count) * 4);
       kernels::widen(DType::kBfloat16, slab.data(), count, wide.data());
@@ -90,10 +76,11 @@ struct Moduli {
   }
 };
 
-// Of complex numbers, which have no order of their own.
+// For complex numbers only, which have no order.
 Status add_moduli(HostTensor& tensor, const RecordContext& context, StatisticValues& into) {
+  if (tensor.dtype() != DType::kComplex64 && tensor.dtype() != DType::kComplex128) return {};
   Moduli moduli;
-  MSDUMP_CHECK_OK(for_each_slab(tensor, context, [&](std::span<const std::byte> slab, int64_t /*count*/) {
+  MSDUMP_CHECK_OK(for_each_slab(tensor, context.cancel, [&](std::span<const std::byte> slab, int64_t /*count*/) {
     if (tensor.dtype() == DType::kComplex64) {
       moduli.take<float>(slab);
     } else {
@@ -110,7 +97,7 @@ Status add_moduli(HostTensor& tensor, const RecordContext& context, StatisticVal
   return {};
 }
 
-// A sum of 64-bit integers rounds each of them.
+// A sum of 64-bit integers rounds each element.
 double rounding_of(DType dtype, double value) {
   const bool rounds = dtype == DType::kInt64 || dtype == DType::kUint64;
   return rounds && std::abs(value) >= 0x1p53 ? 0x1p-53 * std::abs(value) : 0;
@@ -139,7 +126,7 @@ class Computation {
               const RecordContext& context)
       : index_(index), tensor_(tensor), other_(other), context_(context) {}
 
-  // A null dialect: the exact ones.
+  // Exact with a null dialect.
   Result<StatisticValues> run(const stats::Dialect* dialect) {
     StatisticValues values;
     values.origin = other_.origin;
@@ -181,10 +168,10 @@ class Computation {
   Status add_json_statistics(StatisticValues& values) {
     const bool wants_checksum =
         other_.find(ChecksumKind::kCrc32) != nullptr || other_.find(ChecksumKind::kXor) != nullptr;
-    if (!wants_checksum && !has_moduli(values.dtype)) return {};
+    if (!wants_checksum && kind_of(values.dtype) != DTypeKind::kComplex) return {};
     MSDUMP_TRY(HostTensor tensor, HostTensor::open(index_, tensor_, {}));
     if (wants_checksum) MSDUMP_CHECK_OK(add_byte_checksums(tensor, other_, context_, values));
-    return has_moduli(tensor.dtype()) ? add_moduli(tensor, context_, values) : Status();
+    return add_moduli(tensor, context_, values);
   }
 
   const DumpIndex& index_;

@@ -1,9 +1,9 @@
-// The statistics of a tensor's elements, as whoever wrote the other side would have computed them:
+// The statistics of a tensor's elements, computed as the writer of the other side would have computed them:
 //
-//   statistic.csv   in the dialect of its version (stats/dialect.h), up to the means of first chunks and lost NaNs; with MD5
-//                   and SHA1 if the other side has them
-//   dump.json       the exact ones, NaN in everything; of complex numbers those of the moduli; CRC-32 and xor of the bytes,
-//                   which are those of a float32 copy where MindSpore has dumped bfloat16
+//   statistic.csv   in the dialect of its version (stats/dialect.h), including means of first chunks and lost NaNs; with
+//                   MD5 and SHA1 if the other side has them
+//   dump.json       exact, a NaN makes all of them NaN; for complex numbers those of the moduli; CRC-32 and xor of the
+//                   bytes, or of a float32 copy where MindSpore dumped bfloat16
 #pragma once
 
 #include <optional>
@@ -23,11 +23,12 @@ struct RecordContext {
   const CancelToken& cancel;
 };
 
-// The dialects that may have written `other`, the likeliest first and of those that compute alike one; a null alone for
-// what is no statistic.csv of MindSpore's.
+// The dialects that may have written `other`, the likeliest first, one of those that compute alike; a single null if it is
+// not from a statistic.csv of MindSpore.
 [[nodiscard]] std::vector<const stats::Dialect*> dialects_of(const StatisticValues& other);
 
-// What a sampled dump ("sample_mode") looked at of a tensor: its first elements, with their number as the shape.
+// A sampled dump ("sample_mode") has the statistics of a tensor's first elements, and their number as the shape: that
+// number.
 [[nodiscard]] std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const StatisticValues& other);
 
 // `dialect` is one of dialects_of(other).

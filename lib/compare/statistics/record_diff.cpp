@@ -16,14 +16,14 @@ bool has_elements(const TensorRecord& record) {
   return record.has_elements && (!record.broken || record.table == kNoTable);
 }
 
-// Elements on one side only. `a_has` says on which.
+// Elements on one side only; `a_has`: on that of a.
 class MixedDiff {
  public:
   MixedDiff(const DumpSide& side, const TensorRecord& elements, const StatisticValues& stored, bool a_has,
             const Tolerance& tolerance, const RecordContext& context)
       : side_(side), elements_(elements), stored_(stored), a_has_(a_has), tolerance_(tolerance), context_(context) {}
 
-  // Where several versions may have written the other side, none is accused that one of them would acquit.
+  // Where several versions may have written the other side, the first that agrees decides.
   Result<TensorDiff> run() {
     std::optional<TensorDiff> first;
     for (const stats::Dialect* dialect : dialects_of(stored_)) {
@@ -37,7 +37,7 @@ class MixedDiff {
   }
 
  private:
-  // What a sampled dump says is of the first elements; what looked like one and differs is of another shape.
+  // The statistics of a sampled dump are those of the first elements. If they differ, it was not one: the shapes differ.
   [[nodiscard]] TensorDiff as_sampled(TensorDiff diff) const {
     const auto sampled = sampled_elements(elements_, stored_);
     if (!sampled) return diff;

@@ -1,7 +1,7 @@
-// Two records of two dumps compared, whatever is known of them:
+// Compares two records of two dumps by what both have:
 //
 //   elements on both sides      element by element (tensor_diff.h)
-//   statistics on both sides    statistic_diff.h; also where elements are broken and a table tells of them
+//   statistics on both sides    statistic_diff.h; also for elements that cannot be read, if a table has their statistics
 //   elements and statistics     the statistics of the elements, computed as the other side's writer would have
 //                               (computed_statistics.h), against those of the other side
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace msdump {
 
-// One side. Both sides may be of one dump and share the tables.
+// One side. Both sides may be the same dump and share its tables.
 struct DumpSide {
   const DumpIndex& index;
   StatisticTables& tables;  // of that index

@@ -8,29 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "kernels/pair/pair_dtype.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
-// Of max and min, by default; see the header.
+// Factor for max and min, by default; see the header.
 constexpr double kExtremes = 3;
 
-enum class Kind : uint8_t { kUnknown, kFloat, kInteger, kBool, kComplex };
-
-Kind kind_of(DType dtype) {
-  if (!kernels::common_dtype(dtype, dtype)) return Kind::kUnknown;
-  if (dtype == DType::kBool) return Kind::kBool;
-  const std::string_view name = msdump::name_of(dtype);
-  if (name.find("complex") != std::string_view::npos) return Kind::kComplex;
-  return name.find("float") != std::string_view::npos ? Kind::kFloat : Kind::kInteger;
-}
-
-Shape without_ones(const Shape& shape) {
-  Shape result;
-  std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](int64_t dim) { return dim != 1; });
-  return result;
-}
+using Kind = DTypeKind;
 
 bool is_known(const std::optional<Shape>& shape) {
   return shape && std::find(shape->begin(), shape->end(), kUnknownDim) == shape->end();
@@ -39,10 +25,10 @@ bool is_known(const std::optional<Shape>& shape) {
 constexpr std::array<std::string_view, kExtrema> kNames = {"max", "min", "mean", "l2norm"};
 bool is_extreme(size_t which) { return which < 2; }
 
-// Finite numbers are alike; NaN, infinity and -infinity each are something else.
+// 0 for finite numbers; NaN, infinity and -infinity are a class each.
 int class_of(double value) { return std::isnan(value) ? 3 : std::isfinite(value) ? 0 : std::signbit(value) ? 2 : 1; }
 
-// All elements are this: exactly known, and no NaN among them.
+// The value of all elements, where that is known exactly and none is NaN.
 std::optional<double> only_value(const StatisticValues& values, Kind kind) {
   const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
   if (!max || !min || max->slack != 0 || min->slack != 0 || max->value != min->value) return std::nullopt;
@@ -62,7 +48,7 @@ class Comparer {
     diff_.dtype_a = a.dtype;
     diff_.dtype_b = b.dtype;
     if (a.shape) diff_.shape = *a.shape;
-    const bool unknown = kind_ == Kind::kUnknown && kind_of(b.dtype) == Kind::kUnknown;
+    const bool unknown = kind_ == Kind::kOther && kind_of(b.dtype) == Kind::kOther;
     scale_ = b.scale().value_or(0);
     diff_.limits = limits_for(tolerance, unknown ? DType::kFloat32 : a.dtype, b.dtype, scale_);
   }
@@ -102,12 +88,12 @@ class Comparer {
 
   bool dtypes_differ() {
     const Kind other = kind_of(b_.dtype);
-    if (kind_ == other || kind_ == Kind::kUnknown || other == Kind::kUnknown) return false;
+    if (kind_ == other || kind_ == Kind::kOther || other == Kind::kOther) return false;
     settle(Verdict::kDtype, fmt::format("{} against {}", msdump::name_of(a_.dtype), msdump::name_of(b_.dtype)));
     return true;
   }
 
-  // Behind what the reason says already.
+  // Appends to the reason.
   void settle(Verdict verdict, std::string_view text) {
     diff_.verdict = verdict;
     if (!diff_.reason.empty() && !text.empty()) diff_.reason += "; ";
@@ -132,7 +118,7 @@ class Comparer {
     fill(b_, metrics.max_b, metrics.min_b, metrics.mean_b, metrics.nan_b, diff_.nan_counted_b);
   }
 
-  // Of dialects whose numbers of this kind do not mean the same.
+  // Dialects differ in what some numbers mean.
   [[nodiscard]] bool is_comparable(size_t which, int class_a, int class_b) const {
     if (which == static_cast<size_t>(Extremum::kMean) && a_.mean_of_first_chunk != b_.mean_of_first_chunk) return false;
     if (class_a == class_b) return true;
@@ -161,7 +147,7 @@ class Comparer {
     if (class_a != class_b) {
       found_nan(fmt::format("{} {:.6g} against {:.6g}", kNames[which], a->value, b->value));
     } else if (class_a != 0) {
-      tells_ = tells_ || class_a != 3;
+      compared_ = compared_ || class_a != 3;
       has_special_ = true;
     } else {
       const double denominator = which == static_cast<size_t>(Extremum::kMean) ? scale_
@@ -173,7 +159,7 @@ class Comparer {
 
   void judge(std::string_view name, const StatisticNumber& a, const StatisticNumber& b, double limit,
              double denominator) {
-    tells_ = true;
+    compared_ = true;
     const double distance = std::max(0.0, std::abs(a.value - b.value) - a.slack - b.slack);
     if (distance == 0) return;
     all_equal_ = false;
@@ -207,7 +193,7 @@ class Comparer {
                                       {"count above 0", &StatisticValues::positive}}) {
       const auto &a = a_.*count, &b = b_.*count;
       if (!a || !b) continue;
-      tells_ = tells_ || *a + *b > 0;
+      compared_ = compared_ || *a + *b > 0;
       if (*a == *b) continue;
       all_equal_ = false;
       const auto is_exact = kind_ == Kind::kInteger || kind_ == Kind::kBool;
@@ -230,7 +216,7 @@ class Comparer {
     return result;
   }
 
-  // Known of both sides, to the last bit.
+  // The same on both sides, to the last bit.
   [[nodiscard]] std::optional<double> same_value() const {
     const auto a = only_value(a_, kind_), b = only_value(b_, kind_of(b_.dtype));
     return a && b && *a == *b ? a : std::nullopt;
@@ -241,14 +227,14 @@ class Comparer {
     const bool equals = checksums_ == Agreement::kEqual;
     if (!nan_.empty()) return settle(Verdict::kNan, with_checksums(nan_));
     diff_.scale = scale_;
-    if (tells_ || equals) diff_.relative_error = error_;
+    if (compared_ || equals) diff_.relative_error = error_;
     if (worst_excess_ > 1) return settle(Verdict::kDiffer, with_checksums(worst_));
     if (equals) return settle(Verdict::kSame, fmt::format("equal {}", checksum_name_));
-    // Of zeros the sign may differ, and so may the bytes then.
+    // Zeros may differ in sign, and then in their bytes.
     const auto value = same_value();
     if (value && (*value == 0 || !differs)) return settle(Verdict::kSame, fmt::format("every element is {}", *value));
-    if (tells_) return settle(Verdict::kClose, with_checksums(agreement()));
-    if (differs) return settle(Verdict::kDiffer, "checksums differ; nothing tells by how much");
+    if (compared_) return settle(Verdict::kClose, with_checksums(agreement()));
+    if (differs) return settle(Verdict::kDiffer, "checksums differ; by how much is not known");
     if (checksums_ == Agreement::kWeak) return settle(Verdict::kClose, "equal xors, which other tensors may share");
     settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
   }
@@ -278,7 +264,7 @@ class Comparer {
   const bool given_;  // the tolerance is the user's
   double scale_ = 0;
   TensorDiff diff_;
-  bool tells_ = false;        // something finite was compared
+  bool compared_ = false;     // something finite was compared
   bool has_special_ = false;  // the same NaN or infinity on both sides
   bool all_equal_ = true;
   double error_ = 0, worst_excess_ = 0;

@@ -17,7 +17,7 @@ StatisticOrigin origin_of(const MsprobeTensor& tensor) {
   return tensor.type.starts_with("numpy") ? StatisticOrigin::kNumpyJson : StatisticOrigin::kMindSporeJson;
 }
 
-// The texts of a row, separated by commas; `into` is used again.
+// The texts of a row, separated by commas, in the buffer `into`.
 std::string_view joined(const StatisticRow& row, std::string& into) {
   into.clear();
   for (const std::string_view value : row.values) {
@@ -83,7 +83,7 @@ Status StatisticTables::read_csv(const File& file, Table& table) {
   std::string text;
   for (;;) {
     const auto row = reader.next();
-    if (!row) continue;  // told when the table was listed
+    if (!row) continue;  // reported when the table was listed
     if (*row == nullptr) return {};
     if (table.columns.size() != reader.headers_read())
       table.columns.resize(reader.headers_read(), reader.header().columns);
@@ -108,14 +108,14 @@ Result<StatisticValues> StatisticTables::values_of(const TensorRecord& tensor) {
   Table& found = table(tensor.table);
   if (found.problem) return fail(*found.problem);
   const auto is_it = [&](size_t row) { return row < found.rows.size() && found.rows[row].offset == tensor.row_offset; };
-  size_t place = tensor.item;  // of a row that stands for no file
+  size_t place = tensor.item;  // of a row without a file of its own
   if (!is_it(place)) {
     const auto row = std::lower_bound(found.rows.begin(), found.rows.end(), tensor.row_offset,
                                       [](const Row& one, uint64_t offset) { return one.offset < offset; });
     place = static_cast<size_t>(row - found.rows.begin());
   }
   if (!is_it(place)) {
-    return fail(make_error(ErrorCode::kChangedWhileReading, "the row is no longer there")
+    return fail(make_error(ErrorCode::kChangedWhileReading, "the row is not there any more")
                     .with_path(index_->path_of(index_->files()[tensor.table]))
                     .with_offset(tensor.row_offset));
   }

@@ -1,8 +1,8 @@
-// StatisticTables: what the tables of one dump (statistic.csv, dump.json, debug.json) say of its tensors. A table is read
-// when it is first asked for, once, whatever threads ask; after that a row is found by its place.
+// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table is
+// read once, when it is first asked for; after that a row is found by its place.
 //
-// A row costs 40 bytes and the text of its values: of 150 000 rows with the usual three columns some 10 MB. They are kept
-// as long as this object.
+// A row costs 40 bytes and the text of its values: 150 000 rows with the usual three columns take some 10 MB, for the
+// lifetime of this object.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class StatisticTables {
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
 
-  // What the table of a record (which has one) says of it. changed_while_reading when the row is no longer there.
+  // The row of a record that has a table. kChangedWhileReading when the row is not there any more.
   // Thread-safe.
   Result<StatisticValues> values_of(const TensorRecord& tensor);
 
@@ -58,8 +58,8 @@ class StatisticTables {
   const stats::DialectChoice& dialects();
 
   const DumpIndex* index_;
-  std::vector<uint32_t> files_;      // that are tables, ascending
-  std::unique_ptr<Table[]> tables_;  // of these
+  std::vector<uint32_t> files_;      // the tables' files, ascending
+  std::unique_ptr<Table[]> tables_;  // by place in files_
   std::once_flag chosen_;
   stats::DialectChoice dialects_;
 };

@@ -6,23 +6,23 @@
 #include <limits>
 
 #include "base/text.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
-// A sum in single precision, added in whatever order; so much of the scale of the tensor.
+// Error of a sum in single precision in any order, relative to the scale of the tensor.
 constexpr double kSingleSum = 1e-5;
 constexpr double kDoubleSum = 1e-12;
 constexpr double kHalfSum = 0x1p-10, kBfloat16Sum = 0x1p-7;
 constexpr double kSingleRounding = 0x1p-24, kModulusRounding = 0x1p-22, kDoubleRounding = 0x1p-53;
-// Whole numbers up to here go through the conversion unchanged.
+// Whole numbers up to these convert exactly.
 constexpr double kWholeInSingle = 0x1p24, kWholeInDouble = 0x1p53;
 constexpr int64_t kFirstChunkOf = 20000;
 
-bool is_complex(DType dtype) { return name_of(dtype).find("complex") != std::string_view::npos; }
-bool is_whole(DType dtype) { return dtype == DType::kBool || name_of(dtype).find("int") != std::string_view::npos; }
+bool is_whole(DType dtype) { return kind_of(dtype) == DTypeKind::kBool || kind_of(dtype) == DTypeKind::kInteger; }
 
-// Half a unit of the sixth digit, and a little for what comparing with it rounds.
+// Half a unit of the sixth digit, and a little for the rounding of the comparison.
 double half_unit(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double half = 0.5000001 * std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
@@ -55,7 +55,7 @@ class RowReader {
   StatisticValues run() {
     std::string_view rest = stored_.values;
     for (size_t i = 0; i < stored_.columns.size(); ++i) {
-      // The last one may hold anything.
+      // The last column may hold commas.
       const size_t end = i + 1 < stored_.columns.size() ? std::min(rest.find(','), rest.size()) : rest.size();
       take(stored_.columns[i], rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -109,8 +109,8 @@ class RowReader {
     values_.checksums.push_back({kind, widens && values_.dtype == DType::kBfloat16, to_lower(text)});
   }
 
-  // In static graphs the checksums are those of statistic.csv. A tensor without dimensions has its value for an xor, and
-  // then it has no other number.
+  // In static graphs the checksums are those of statistic.csv. For a tensor without dimensions the xor is its value, and
+  // there is no other number.
   void take_json_checksum(std::string_view text) {
     const bool is_value = values_.shape && values_.shape->empty() && !values_.number(Extremum::kMax);
     if (text.starts_with("0x")) {
@@ -141,10 +141,10 @@ class RowReader {
     if (number && std::isfinite(number->value)) number->slack += by;
   }
 
-  // Of max and min: conversions on the way.
+  // For max and min: conversions on the way.
   [[nodiscard]] double rounding_of(double value) const {
     const double magnitude = std::abs(value);
-    if (is_complex(values_.dtype)) return kModulusRounding * magnitude;
+    if (kind_of(values_.dtype) == DTypeKind::kComplex) return kModulusRounding * magnitude;
     const bool whole = is_whole(values_.dtype);
     const bool single = stored_.origin == StatisticOrigin::kMindSporeJson &&
                         (whole ? magnitude >= kWholeInSingle : values_.dtype == DType::kFloat64);
@@ -171,7 +171,7 @@ class RowReader {
   StatisticValues values_;
 };
 
-// The norm is NaN when an element is, and never else; a mean also when infinities of both signs meet.
+// The norm is NaN exactly when an element is; the mean also when infinities of both signs meet.
 std::optional<bool> shows_nan(const StatisticValues& values) {
   const auto is_nan = [&](Extremum which) { return values.number(which) && std::isnan(values.number(which)->value); };
   if (is_nan(Extremum::kMax) || is_nan(Extremum::kMin) || is_nan(Extremum::kNorm)) return true;

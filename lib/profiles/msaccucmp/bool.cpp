@@ -14,7 +14,7 @@ using namespace msaccucmp;
 
 namespace {
 
-// Of bool tensors. numpy takes their norms and their cosine in float64.
+// For bool tensors. numpy computes their norms and their cosine in float64.
 class BoolPasses {
  public:
   BoolPasses(const MsaccucmpPair& pair, const CancelToken& cancel) : pair_(pair), cancel_(cancel) {}
@@ -40,17 +40,11 @@ class BoolPasses {
  private:
   template <class Term>
   Status each(Term&& term, NumpySum<double>* sum = nullptr) {
-    Float32Reader reader_a(pair_.a), reader_b(pair_.b);
     std::array<double, kNumpyChunk> terms;
-    for (int64_t first = 0; first < pair_.a.count(); first += kNumpyChunk) {
-      MSDUMP_CHECK_OK(cancel_.check());
-      const int64_t count = std::min(kNumpyChunk, pair_.a.count() - first);
-      MSDUMP_TRY(const float* const a, reader_a.read(first, count));
-      MSDUMP_TRY(const float* const b, reader_b.read(first, count));
+    return Float32Pair(pair_.a, pair_.b).for_each_chunk(cancel_, [&](const float* a, const float* b, int64_t count) {
       for (int64_t i = 0; i < count; ++i) terms[static_cast<size_t>(i)] = term(a[i], b[i]);
       if (sum != nullptr) sum->add(terms.data(), count);
-    }
-    return {};
+    });
   }
 
   void set(MsaccucmpMetrics& metrics, size_t which, double cosine) const {

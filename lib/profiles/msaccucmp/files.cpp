@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kTimestampDigits = 16;
 
-// The one that a file sorts by; what is no time stamp of 16 digits comes first.
+// The time stamp to sort by; anything but 16 digits comes first.
 std::string_view time_of(const IndexedFile& file) {
   const std::string_view text = file.facts.timestamp;
   return text.size() == kTimestampDigits && is_digits(text) ? text : std::string_view();
@@ -24,7 +24,7 @@ std::string named(const MsaccucmpSide& side, uint32_t file) {
   return std::string(side.side.index->files()[file].facts.op_name);
 }
 
-// Also those without a tensor, and those whose tensors cannot be had.
+// Includes files without a tensor, and those whose tensors cannot be read.
 std::set<uint32_t> files_of(const MsaccucmpSide& side) {
   std::set<uint32_t> files;
   for (const TensorRecord& tensor : *side.side.tensors) files.insert(tensor.file);
@@ -37,7 +37,7 @@ std::set<uint32_t> files_of(const MsaccucmpSide& side) {
   return files;
 }
 
-// The last file of each operator, by time; of equal times by name.
+// The last file of each operator by time, then by name.
 std::vector<uint32_t> last_files(const MsaccucmpSide& side) {
   const auto& files = side.side.index->files();
   std::map<std::string_view, uint32_t> by_name;
@@ -67,7 +67,7 @@ Tensors tensors_of(const OpenedFile& file, Io io) {
 
 bool is_undefined(const StoredTensor& tensor) { return tensor.request.dtype == DType::kUndefined; }
 
-// A tensor without a dtype is bytes, one without a shape a scalar.
+// Without a dtype the tensor is bytes, without a shape a scalar.
 Shape device_shape(const StoredTensor& tensor) {
   if (is_undefined(tensor)) return {static_cast<int64_t>(tensor.bytes)};
   return tensor.request.shape.value_or(Shape{});
@@ -148,7 +148,7 @@ class FileComparison {
     if (reasons.size() == 2) {
       result_.add_not_compared(op_row(), fmt::format("{}", fmt::join(reasons, ",")));
     } else {
-      result_.left_out += failed;
+      result_.counts.left_out += failed;
     }
     return std::move(result_);
   }
@@ -169,7 +169,7 @@ class FileComparison {
 
   void add_unreadable(Error error) {
     result_.add_not_compared(op_row(), error.message);
-    result_.failures.push_back(std::move(error));
+    result_.counts.failures.add(std::move(error));
   }
 
   // Empty: the tensors can be compared one by one.
@@ -205,7 +205,7 @@ class FileComparison {
     Error error = std::move(metrics).error();
     if (error.code == ErrorCode::kCancelled) return fail(std::move(error));
     result_.add_not_compared(std::move(row), error.message);
-    if (!error.path.empty()) result_.failures.push_back(std::move(error));
+    if (!error.path.empty()) result_.counts.failures.add(std::move(error));
     return {};
   }
 

@@ -19,11 +19,10 @@ using namespace msaccucmp;
 namespace {
 
 constexpr float kEpsilon32 = std::numeric_limits<float>::epsilon();
-constexpr double kSmallest = 0.001;  // that StandardDeviation shows
+constexpr double kSmallest = 0.001;  // StandardDeviation prints 0 below it
 constexpr double kMostCosine = 0.99, kLeastDistance = 0.05;
-static_assert(Float32Reader::kSlab % kNumpyChunk == 0);
 
-// np.max and np.min, which a NaN wins.
+// np.max and np.min: a NaN wins.
 class Extreme {
  public:
   void add_max(const float* numbers, int64_t count) {
@@ -43,7 +42,7 @@ class Extreme {
   bool nan_ = false;
 };
 
-// One side by itself.
+// The sums of one side.
 struct SideSums {
   NumpySum<float> squares;
   NumpySum<double> sum;
@@ -62,7 +61,7 @@ struct SideSums {
   [[nodiscard]] float norm() const { return std::sqrt(squares.total()); }
 };
 
-// What the divergence makes of an element before it divides by the sum.
+// An element of the divergence before it is divided by the sum.
 struct Normalized {
   explicit Normalized(const SideSums& side)
       : min(-side.negated_min.value()), range(side.max.value() - min), scales(range != 0) {}
@@ -110,27 +109,13 @@ class Passes {
     reasons_[which] = std::move(reason);
   }
 
-  // visit(a, b, count) for each chunk.
-  template <class Visit>
-  Status each_chunk(Visit&& visit) {
-    for (int64_t first = 0; first < count_; first += Float32Reader::kSlab) {
-      MSDUMP_CHECK_OK(cancel_.check());
-      const int64_t count = std::min(Float32Reader::kSlab, count_ - first);
-      MSDUMP_TRY(const float* const a, reader_a_.read(first, count));
-      MSDUMP_TRY(const float* const b, reader_b_.read(first, count));
-      for (int64_t at = 0; at < count; at += kNumpyChunk) visit(a + at, b + at, std::min(kNumpyChunk, count - at));
-    }
-    MSDUMP_CHECK_OK(pair_.a.check_unchanged());
-    return pair_.b.check_unchanged();
-  }
-
   template <class Term>
   void terms(int64_t count, Term&& term) {
     for (int64_t i = 0; i < count; ++i) scratch_[static_cast<size_t>(i)] = term(i);
   }
 
   Status first() {
-    return each_chunk([&](const float* a, const float* b, int64_t count) {
+    return floats_.for_each_chunk(cancel_, [&](const float* a, const float* b, int64_t count) {
       a_.add(a, count, scratch_);
       b_.add(b, count, scratch_);
       terms(count, [&](int64_t i) { return std::abs(a[i] - b[i]); });
@@ -171,7 +156,7 @@ class Passes {
       }
       squares.add(wide.data(), count);
     };
-    MSDUMP_CHECK_OK(each_chunk([&](const float* a, const float* b, int64_t count) {
+    MSDUMP_CHECK_OK(floats_.for_each_chunk(cancel_, [&](const float* a, const float* b, int64_t count) {
       terms(count, [&](int64_t i) { return (a[i] / norm_a) * (b[i] / norm_b); });
       cosine.add(scratch_.data(), count);
       terms(count, [&](int64_t i) { return p(a[i]); });
@@ -192,7 +177,7 @@ class Passes {
     NumpySum<float> divergence;
     const Normalized p(a_), q(b_);
     const float sum_p = sum_p_.total(), sum_q = sum_q_.total();
-    MSDUMP_CHECK_OK(each_chunk([&](const float* a, const float* b, int64_t count) {
+    MSDUMP_CHECK_OK(floats_.for_each_chunk(cancel_, [&](const float* a, const float* b, int64_t count) {
       terms(count, [&](int64_t i) {
         const float share = p(a[i]) / sum_p;
         return share * logarithm(share / (q(b[i]) / sum_q));
@@ -206,7 +191,7 @@ class Passes {
     return {};
   }
 
-  // Of nothing there is no maximum, which ends an algorithm with numpy's message.
+  // An empty tensor has no maximum: the algorithm ends with numpy's message.
   void set_maximum(msaccucmp::Algorithm which, const Extreme& extreme) {
     if (count_ > 0) return set(which, msaccucmp_number(static_cast<double>(extreme.value())));
     set(which, std::string(kMsaccucmpNaN),
@@ -232,13 +217,13 @@ class Passes {
     set(kRmse, msaccucmp_number(static_cast<double>(std::sqrt(square_.mean(count_)))));
     set_maximum(kMaxRel, max_relative_);
     set(kMeanRel, msaccucmp_number(static_cast<double>(relative_.mean(count_))));
-    if (metrics_.values[kCosine].empty()) set(kCosine, "1.0");  // of nothing, which is no scalar
+    if (metrics_.values[kCosine].empty()) set(kCosine, "1.0");  // an empty tensor that is not a scalar
   }
 
   const MsaccucmpPair& pair_;
   const CancelToken& cancel_;
   const int64_t count_;
-  Float32Reader reader_a_{pair_.a}, reader_b_{pair_.b};
+  Float32Pair floats_{pair_.a, pair_.b};
   Scratch scratch_;
   SideSums a_, b_;
   NumpySum<float> difference_, square_, relative_, sum_p_, sum_q_;
@@ -269,7 +254,7 @@ MsaccucmpMetrics no_msaccucmp_metrics(std::string reason) {
 }
 
 bool is_msaccucmp_scalar(const Shape& shape) {
-  // The sum of dimensions, whose order of magnitude the file decides.
+  // By the sum of the dimensions, which a file can make overflow.
   uint64_t sum = 0;
   for (const int64_t dim : shape) {
     if (dim > static_cast<int64_t>(shape.size())) return false;

@@ -13,8 +13,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxFailures = 1000;
-
 FileKind kind_of(const MsaccucmpSide& side, const TensorRecord& tensor) {
   return side.side.index->files()[tensor.file].kind;
 }
@@ -47,67 +45,31 @@ Status check_side(const MsaccucmpSide& side) {
                   .with_hint("--rank, --graph and --step choose one, or name the folder"));
 }
 
-class Writer {
- public:
-  Writer(const MsaccucmpContext& context, const MsaccucmpSink& sink, const MsaccucmpColumns& columns)
-      : context_(context), sink_(sink), columns_(columns) {}
-
-  // compare(i) makes the rows of the i-th of `count` operators.
-  template <class Compare>
-  Result<MsaccucmpCounts> run(size_t count, Compare&& compare) {
-    Status status = sink_(msaccucmp_header(columns_));
-    context_.pool.ordered_for(
-        static_cast<int64_t>(count),
-        [&](int64_t i) -> Result<MsaccucmpOpRows> {
-          MSDUMP_CHECK_OK(context_.cancel.check());
-          return compare(static_cast<size_t>(i));
-        },
-        [&](int64_t i, Result<MsaccucmpOpRows>&& rows) {
-          if (!status) return;
-          status = rows ? take(static_cast<size_t>(i), std::move(*rows)) : Status(fail(std::move(rows).error()));
-        });
-    MSDUMP_CHECK_OK(std::move(status));
-    MSDUMP_CHECK_OK(context_.cancel.check());
-    return std::move(counts_);
-  }
-
- private:
-  Status take(size_t index, MsaccucmpOpRows&& rows) {
-    std::string lines;
-    for (const MsaccucmpRow& row : rows.rows) lines += msaccucmp_line(columns_, index, row);
-    counts_.rows += static_cast<int64_t>(rows.rows.size());
-    counts_.unmatched += rows.unmatched;
-    counts_.not_compared += rows.not_compared;
-    counts_.left_out += rows.left_out;
-    counts_.beyond += rows.beyond;
-    for (Error& error : rows.failures) {
-      ++counts_.failed;
-      if (counts_.failures.size() < kMaxFailures) counts_.failures.push_back(std::move(error));
-    }
-    return sink_(lines);
-  }
-
-  const MsaccucmpContext& context_;
-  const MsaccucmpSink& sink_;
-  MsaccucmpColumns columns_;
-  MsaccucmpCounts counts_;
-};
-
 }  // namespace
 
 Result<MsaccucmpCounts> write_msaccucmp_result(const MsaccucmpSide& a, const MsaccucmpSide& b,
-                                               const MsaccucmpContext& context, const MsaccucmpSink& sink) {
+                                               const ProfileContext& context, const ProfileSink& sink) {
   MSDUMP_CHECK_OK(check_side(a));
   MSDUMP_CHECK_OK(check_side(b));
   const MsaccucmpColumns columns{is_of_dump_files(a), is_of_dump_files(b)};
-  Writer writer(context, sink, columns);
+  // compare(i) makes the rows of the i-th of `count` operators.
+  const auto write = [&](size_t count, const auto& compare) {
+    const auto make = [&](size_t i) -> Result<ProfileRows<MsaccucmpCounts>> {
+      MSDUMP_TRY(MsaccucmpOpRows rows, compare(i));
+      rows.counts.rows = static_cast<int64_t>(rows.rows.size());
+      ProfileRows<MsaccucmpCounts> text{{}, std::move(rows.counts)};
+      for (const MsaccucmpRow& row : rows.rows) text.lines += msaccucmp_line(columns, i, row);
+      return text;
+    };
+    return write_rows_in_order<MsaccucmpCounts>(context, count, msaccucmp_header(columns), make, sink);
+  };
   if (columns.address_a && columns.address_b) {
     const std::vector<MsaccucmpFilePair> pairs = pair_dump_files(a, b);
-    return writer.run(pairs.size(), [&](size_t i) { return compare_dump_files(a, b, pairs[i], context.cancel); });
+    return write(pairs.size(), [&](size_t i) { return compare_dump_files(a, b, pairs[i], context.cancel); });
   }
   const MsaccucmpTensorPairs pairs = pair_tensors(a, b);
-  return writer.run(pairs.operators.size(),
-                    [&](size_t i) { return compare_tensors(a, b, pairs, pairs.operators[i], context.cancel); });
+  return write(pairs.operators.size(),
+               [&](size_t i) { return compare_tensors(a, b, pairs, pairs.operators[i], context.cancel); });
 }
 
 }  // namespace msdump

@@ -8,26 +8,9 @@
 namespace msdump {
 namespace {
 
-class Line {
- public:
-  void add(std::string_view field) {
-    if (!text_.empty()) text_ += ',';
-    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-      text_ += field;
-      return;
-    }
-    text_ += '"';
-    for (const char c : field) {
-      text_ += c;
-      if (c == '"') text_ += c;
-    }
-    text_ += '"';
-  }
-  [[nodiscard]] std::string end() && { return std::move(text_) + "\r\n"; }
+constexpr std::string_view kLineEnd = "\r\n";
 
- private:
-  std::string text_;  // the first field is never empty
-};
+void add(std::string& line, std::string_view field) { append_csv_field(line, field, kLineEnd); }
 
 std::string joined(const Shape& shape, std::string_view separator) {
   std::string text;
@@ -38,28 +21,27 @@ std::string joined(const Shape& shape, std::string_view separator) {
 }  // namespace
 
 std::string msaccucmp_header(const MsaccucmpColumns& columns) {
-  Line line;
-  for (const std::string_view title : {"Index", "OpType", "NPUDump", "DataType"}) line.add(title);
-  if (columns.address_a) line.add("Address");
-  for (const std::string_view title : {"GroundTruth", "DataType"}) line.add(title);
-  if (columns.address_b) line.add("Address");
-  for (const std::string_view title : {"TensorIndex", "Shape"}) line.add(title);
-  for (const std::string_view algorithm : kMsaccucmpAlgorithms) line.add(algorithm);
-  line.add("CompareFailReason");
-  return std::move(line).end();
+  std::string line;
+  for (const std::string_view title : {"Index", "OpType", "NPUDump", "DataType"}) add(line, title);
+  if (columns.address_a) add(line, "Address");
+  for (const std::string_view title : {"GroundTruth", "DataType"}) add(line, title);
+  if (columns.address_b) add(line, "Address");
+  for (const std::string_view title : {"TensorIndex", "Shape"}) add(line, title);
+  for (const std::string_view algorithm : kMsaccucmpAlgorithms) add(line, algorithm);
+  add(line, "CompareFailReason");
+  return line.append(kLineEnd);
 }
 
 std::string msaccucmp_line(const MsaccucmpColumns& columns, size_t index, const MsaccucmpRow& row) {
-  Line line;
-  line.add(std::to_string(index));
-  for (const std::string* const field : {&row.op_type, &row.npu_dump, &row.dtype_a}) line.add(*field);
-  if (columns.address_a) line.add(row.address_a);
-  for (const std::string* const field : {&row.ground_truth, &row.dtype_b}) line.add(*field);
-  if (columns.address_b) line.add(row.address_b);
-  for (const std::string* const field : {&row.tensor_index, &row.shape}) line.add(*field);
-  for (const std::string& value : row.metrics.values) line.add(value);
-  line.add(fmt::format("{}", fmt::join(row.metrics.reasons, ",")));
-  return std::move(line).end();
+  std::string line = std::to_string(index);
+  for (const std::string* const field : {&row.op_type, &row.npu_dump, &row.dtype_a}) add(line, *field);
+  if (columns.address_a) add(line, row.address_a);
+  for (const std::string* const field : {&row.ground_truth, &row.dtype_b}) add(line, *field);
+  if (columns.address_b) add(line, row.address_b);
+  for (const std::string* const field : {&row.tensor_index, &row.shape}) add(line, *field);
+  for (const std::string& value : row.metrics.values) add(line, value);
+  add(line, fmt::format("{}", fmt::join(row.metrics.reasons, ",")));
+  return line.append(kLineEnd);
 }
 
 std::string msaccucmp_shape(const Shape& shape) { return "[" + joined(shape, ",") + "]"; }
@@ -76,21 +58,31 @@ std::string msaccucmp_address(uint64_t address) {
   return address == 0 ? std::string(kMsaccucmpNaN) : std::to_string(address);
 }
 
+MsaccucmpCounts& MsaccucmpCounts::operator+=(MsaccucmpCounts&& more) {
+  rows += more.rows;
+  unmatched += more.unmatched;
+  not_compared += more.not_compared;
+  left_out += more.left_out;
+  beyond += more.beyond;
+  failures.add(std::move(more.failures));
+  return *this;
+}
+
 void MsaccucmpOpRows::add_unmatched(MsaccucmpRow row, std::string reason) {
   row.metrics = no_msaccucmp_metrics(std::move(reason));
   rows.push_back(std::move(row));
-  ++unmatched;
+  ++counts.unmatched;
 }
 
 void MsaccucmpOpRows::add_not_compared(MsaccucmpRow row, std::string reason) {
   row.metrics = no_msaccucmp_metrics(std::move(reason));
   rows.push_back(std::move(row));
-  ++not_compared;
+  ++counts.not_compared;
 }
 
 void MsaccucmpOpRows::add(MsaccucmpRow row, MsaccucmpMetrics metrics) {
   row.metrics = std::move(metrics);
-  if (!row.metrics.within_limits()) ++beyond;
+  if (!row.metrics.within_limits()) ++counts.beyond;
   rows.push_back(std::move(row));
 }
 

@@ -1,9 +1,9 @@
-// A row of msaccucmp's result CSV, and the operators that rows are made of.
+// A row of msaccucmp's result CSV, and the rows of an operator.
 //
 //   Index,OpType,NPUDump,DataType,Address,GroundTruth,DataType,Address,TensorIndex,Shape,<ten algorithms>,CompareFailReason
 //
-// Python's csv module writes it: lines end in \r\n, a field with a comma, a quote or a line end is quoted. The Address of a
-// side of arrays (.npy) is left out, of the header too.
+// The tool uses Python's csv module: lines end in \r\n, a field with a comma, a quote or a line end is quoted. A side with
+// arrays (.npy) has no Address, in the header neither.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "compare/match/op_sequence.h"
 #include "dump/index/selection.h"
 #include "profiles/msaccucmp/metrics.h"
+#include "profiles/result_writer.h"
 #include "tensor/shape.h"
 
 namespace msdump {
@@ -34,7 +35,7 @@ struct MsaccucmpColumns {
 };
 
 [[nodiscard]] std::string msaccucmp_header(const MsaccucmpColumns& columns);
-// `index`: of the operator, from 0.
+// `index` is the operator's, from 0.
 [[nodiscard]] std::string msaccucmp_line(const MsaccucmpColumns& columns, size_t index, const MsaccucmpRow& row);
 
 [[nodiscard]] std::string msaccucmp_shape(const Shape& shape);      // "[2,3]"
@@ -44,17 +45,24 @@ struct MsaccucmpColumns {
 
 struct MsaccucmpSide {
   CompareSide side;
-  const Selection* selection = nullptr;  // that the tensors were chosen by; null: all
+  const Selection* selection = nullptr;  // that chose the tensors; null: all
+};
+
+struct MsaccucmpCounts {
+  int64_t rows = 0;
+  int64_t unmatched = 0;     // rows of what only one side has
+  int64_t not_compared = 0;  // rows of pairs without metrics
+  int64_t left_out = 0;      // tensors that have no row, which is one of the tool's faults
+  int64_t beyond = 0;        // rows with metrics that are not within_limits()
+  ProfileFailures failures;  // of files
+
+  MsaccucmpCounts& operator+=(MsaccucmpCounts&& more);
 };
 
 // The rows of one operator.
 struct MsaccucmpOpRows {
   std::vector<MsaccucmpRow> rows;
-  int64_t unmatched = 0;        // rows of what only one side has
-  int64_t not_compared = 0;     // rows of pairs without metrics
-  int64_t left_out = 0;         // tensors that have no row, which is one of the tool's faults
-  int64_t beyond = 0;           // rows with metrics that are not within_limits()
-  std::vector<Error> failures;  // of files
+  MsaccucmpCounts counts;
 
   void add_unmatched(MsaccucmpRow row, std::string reason);
   void add_not_compared(MsaccucmpRow row, std::string reason);

@@ -37,7 +37,7 @@ class TensorComparison {
       const TensorPair& pair = pairing_.tensors[tensor];
       const OpPair& op = pairing_.operators[pair.op];
       if (pair.a == kNoTensor && op.a != kNoOperator) {
-        ++result_.left_out;  // the tool asks what the candidate has, and nothing else
+        ++result_.counts.left_out;  // the tool only asks for the candidate's tensors
         continue;
       }
       MsaccucmpRow row = op_row(op);
@@ -84,11 +84,11 @@ class TensorComparison {
     Error error = std::move(metrics).error();
     if (error.code == ErrorCode::kCancelled) return fail(std::move(error));
     result_.add_not_compared(std::move(row), error.message);
-    if (!error.path.empty()) result_.failures.push_back(std::move(error));
+    if (!error.path.empty()) result_.counts.failures.add(std::move(error));
     return {};
   }
 
-  // Fills in what the opened tensors tell.
+  // Fills in what is known once the tensors are open.
   [[nodiscard]] Result<MsaccucmpMetrics> metrics_of(const TensorRecord& of_a, const TensorRecord& of_b,
                                                     MsaccucmpRow& row) const {
     MSDUMP_TRY(OpenedTensor a, open_tensor(a_, of_a));

@@ -1,10 +1,10 @@
 // Any two dumps in msaccucmp's form, where at least one of them holds arrays. The tool itself compares dump files with
-// arrays of the original network by way of a fusion rule file, and refuses the rest; here operators and tensors are paired
-// as msdump does it (pairing.h), and rows are those that the tool writes for 1:1 operators:
+// arrays of the original network through a fusion rule file, and refuses the rest; here operators and tensors are paired
+// by pairing.h, and rows are those that the tool writes for 1:1 operators:
 //
 //   operators     those of the candidate in their order, then those that only the reference has
 //   NPUDump       the candidate's name; GroundTruth: the reference's
-//   Shape, scalar those of the candidate in host format; arrays with as many elements are compared whatever their shapes
+//   Shape, scalar those of the candidate in host format; arrays with equally many elements are compared
 //   DataType      numpy's, after widening: bfloat16 is float32. Two bool tensors stay bool
 //   no partner    a tensor of the candidate has a row of NaN; an operator that only the reference has, one
 #pragma once

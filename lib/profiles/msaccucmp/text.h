@@ -1,4 +1,4 @@
-// Numbers and sentences that several of msaccucmp's algorithms print.
+// Numbers and sentences shared by msaccucmp's algorithms.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@ enum Algorithm : size_t {
 
 }  // namespace msaccucmp
 
-// Below it a norm or a divergence is nothing.
+// A norm or a divergence up to this is 0.
 inline constexpr double kMsaccucmpEpsilon = std::numeric_limits<double>::epsilon();
 inline constexpr std::string_view kScalarReason = "This tensor is scalar.";
 
-// As Python formats it: no NaN has a sign.
+// As Python formats it: NaN has no sign.
 [[nodiscard]] std::string msaccucmp_number(double value, int decimals = 6);
 [[nodiscard]] std::string all_zero_in(std::string_view path);
 
-// Of two bool tensors that stay so: numpy takes their norms and their cosine in float64.
+// For two bool tensors that stay bool: numpy computes their norms and their cosine in float64.
 Result<MsaccucmpMetrics> msaccucmp_bool_metrics(const MsaccucmpPair& pair, const CancelToken& cancel);
 
 }  // namespace msdump

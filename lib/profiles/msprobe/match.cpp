@@ -39,8 +39,8 @@ std::string_view family_of(std::string_view dtype) {
   return dtype == "Bool" || dtype == "torch.bool" ? "bool" : dtype;
 }
 
-// {type}.{api}.{direction}.{io}.{slot}: what stands before the direction loses its last two dotted parts (the call
-// number, and the empty one before the direction's dot).
+// {type}.{api}.{direction}.{io}.{slot}: the part before the direction loses its last two dotted parts (the call number
+// and the empty one before the direction's dot).
 std::string without_call(std::string_view name) {
   std::string_view direction = "forward";
   if (name.find(direction) == std::string_view::npos) direction = "backward";
@@ -48,8 +48,8 @@ std::string without_call(std::string_view name) {
   if (at == std::string_view::npos) return std::string(name);
   std::string_view before = name.substr(0, at);
   for (int part = 0; part < 2; ++part) before = before.substr(0, before.rfind('.'));
-  const std::string_view behind = name.substr(at + direction.size());
-  return std::string(before) + "." + std::string(direction) + std::string(behind.substr(0, behind.find(direction)));
+  const std::string_view after = name.substr(at + direction.size());
+  return std::string(before) + "." + std::string(direction) + std::string(after.substr(0, after.find(direction)));
 }
 
 // One of the two queues: items [first, end) of a side, looked up by name.
@@ -89,7 +89,7 @@ class Queue {
 
 }  // namespace
 
-std::vector<MsprobePair> match_exactly(const std::vector<std::string>& keys, const MsprobeItems& golden) {
+Result<std::vector<MsprobePair>> match_exactly(const std::vector<std::string>& keys, const MsprobeItems& golden) {
   std::unordered_map<std::string_view, std::vector<uint32_t>> by_key;
   for (uint32_t i = 0; i < golden.items.size(); ++i) by_key[golden.items[i].key].push_back(i);
   std::vector<MsprobePair> pairs;
@@ -98,6 +98,10 @@ std::vector<MsprobePair> match_exactly(const std::vector<std::string>& keys, con
     if (found == by_key.end()) {
       pairs.push_back({i, std::nullopt});
       continue;
+    }
+    if (pairs.size() + found->second.size() > kMostMsprobePairs) {
+      return fail(ErrorCode::kTooLarge, "'{}' and others stand for so many items that there are more than {} rows",
+                  excerpt(keys[i]), kMostMsprobePairs);
     }
     for (const uint32_t partner : found->second) pairs.push_back({i, partner});
   }

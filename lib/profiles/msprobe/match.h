@@ -1,12 +1,12 @@
-// Which item of the golden dump each item of the target is compared with, as msprobe pairs them.
+// Pairs the items of the target with those of the golden dump, as msprobe does.
 //
-//   1. exact   equal keys; of several golden items of one key each makes a pair; pairs come in the order of the target
-//   2. fuzzy   names without call numbers; both sides are walked in step, with queues of what found no partner yet: the
+//   1. exact   equal keys; every golden item with the key makes a pair; pairs come in the order of the target
+//   2. fuzzy   names without call numbers; both sides are read in step, with queues of items that have no partner yet: the
 //              last target item with the first golden one of its name, else the last golden item with the first target
-//              one; what was skipped has no partner, and golden items left behind are forgotten. Once one queue runs
-//              dry the walk ends, and target items it has not come to are not in the result at all.
-//   3. a pair whose dtypes differ is none, unless both are floats of the same framework; across frameworks Float32 and
-//              torch.float16 are both "float". With a data mapping dtypes are not looked at.
+//              one. Skipped items have no partner, and golden items left over are dropped. When a queue is empty, the
+//              match ends, and later target items are not in the result at all.
+//   3. dtypes  a pair whose dtypes differ is dropped, unless both are floats of the same framework; across frameworks
+//              Float32 and torch.float16 are both "float". With a data mapping dtypes are not compared.
 // Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "compare/match/msprobe/msprobe_items.h"
 
 namespace msdump {
@@ -25,8 +26,10 @@ struct MsprobePair {
   std::optional<uint32_t> golden;  // nothing: no item of that key
 };
 
-// `keys`: of the target's items, by index.
-[[nodiscard]] std::vector<MsprobePair> match_exactly(const std::vector<std::string>& keys, const MsprobeItems& golden);
+inline constexpr size_t kMostMsprobePairs = size_t{1} << 24;
+
+// `keys`: of the target's items, by index. kTooLarge when more than kMostMsprobePairs follow from keys that repeat.
+Result<std::vector<MsprobePair>> match_exactly(const std::vector<std::string>& keys, const MsprobeItems& golden);
 [[nodiscard]] std::vector<MsprobePair> match_fuzzily(const std::vector<std::string>& keys, const MsprobeItems& golden);
 
 // Rule 3, on the texts of the result file.

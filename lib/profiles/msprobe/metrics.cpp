@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compare/pair/tensor_diff.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/widen/widen.h"
 #include "npy/npy.h"
@@ -17,7 +18,7 @@
 namespace msdump {
 namespace {
 
-constexpr int64_t kSlab = int64_t{1} << 16;  // elements; a multiple of 32, see msprobe_dot.h
+constexpr int64_t kSlab = int64_t{1} << 16;  // elements; a multiple of 32, see dot.h
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 Result<StoredTensor> stored_npy(const File& file) {
@@ -83,12 +84,10 @@ class Side {
   }
 
  private:
-  explicit Side(HostTensor tensor) : tensor_(std::move(tensor)) {
-    for (const int64_t dim : tensor_.shape()) {
-      if (dim != 1) shape_.push_back(dim);
-    }
-    width_ = static_cast<size_t>(info(dtype()).bits) / 8;
-  }
+  explicit Side(HostTensor tensor)
+      : tensor_(std::move(tensor)),
+        shape_(without_ones(tensor_.shape())),
+        width_(static_cast<size_t>(info(dtype()).bits) / 8) {}
 
   [[nodiscard]] std::span<const std::byte> element(size_t index) const {
     return std::span(bytes_).subspan(index * width_, width_);
@@ -109,7 +108,7 @@ class Side {
 
   HostTensor tensor_;
   Shape shape_;
-  size_t width_ = 0;
+  size_t width_;
   std::vector<std::byte> stored_, bytes_;
 };
 

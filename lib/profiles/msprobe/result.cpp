@@ -19,7 +19,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxFailures = 1000;
 constexpr std::string_view kPyTorch = "pytorch";
 
 std::string folder_of(const std::string& json_path) { return json_path.substr(0, json_path.rfind('/') + 1); }
@@ -28,18 +27,14 @@ bool is_plain_file_name(std::string_view name) {
   return name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-// A row without its numbers: who is compared with whom.
+// A row without its numbers: two items.
 struct Pairing {
   uint32_t target = 0;
   std::optional<uint32_t> golden;
   bool mixed_up = false;  // see the header: the fuzzy match of statistics
 };
 
-// The rows of one entry, done.
-struct EntryResult {
-  std::string lines;
-  MsprobeCompareCounts counts;
-};
+using EntryRows = ProfileRows<MsprobeCompareCounts>;
 
 class Comparison {
  public:
@@ -61,24 +56,15 @@ class Comparison {
     return {};
   }
 
-  Result<MsprobeCompareCounts> write(const MsprobeCompareContext& context, const MsprobeSink& sink) const {
-    MSDUMP_CHECK_OK(sink(msprobe_header(mode_, stacks_.has_value())));
+  Result<MsprobeCompareCounts> write(const ProfileContext& context, const ProfileSink& sink) const {
     MsprobeCompareCounts counts;
-    Status status;
     for (const auto* items : {&target_, &golden_}) {
-      for (const Error& problem : items->problems) add_failure(counts, problem);
+      for (const Error& problem : items->problems) counts.failures.add(problem);
     }
-    const auto work = [&](int64_t index) {
-      return context.cancel.cancelled() ? EntryResult{} : compare_entry(static_cast<size_t>(index));
-    };
-    const auto collect = [&](int64_t, EntryResult&& result) {
-      if (!status) return;
-      status = context.cancel.check();
-      if (status) status = sink(result.lines);
-      add(counts, std::move(result.counts));
-    };
-    context.pool.ordered_for(static_cast<int64_t>(entries_.size()), work, collect, int64_t{4} * context.pool.jobs());
-    if (!status) return fail(std::move(status.error()));
+    MSDUMP_TRY(MsprobeCompareCounts written, write_rows_in_order<MsprobeCompareCounts>(
+                                                 context, entries_.size(), msprobe_header(mode_, stacks_.has_value()),
+                                                 [&](size_t index) { return compare_entry(index); }, sink));
+    counts += std::move(written);
     return counts;
   }
 
@@ -96,7 +82,7 @@ class Comparison {
     if (target_.task != golden_.task) {
       return refuse(fmt::format("task {} against task {}: msprobe does not compare them", target_.task, golden_.task));
     }
-    if (target_.items.empty()) return refuse("there is nothing in the target to compare: msprobe writes no result");
+    if (target_.items.empty()) return refuse("nothing in the target to compare: msprobe writes no result");
     if (target_.task == "tensor") {
       mode_ = MsprobeMode::kTensor;
     } else if (target_.task != "statistics") {
@@ -115,8 +101,8 @@ class Comparison {
 
   Result<MsprobeMappings> read_mappings() const {
     MsprobeMappings mappings;
-    if (target_.framework == kPyTorch && (options_.api_mapping || options_.layer_mapping)) {
-      return refuse("msprobe maps APIs and layers of MindSpore targets only");
+    if (target_.framework == kPyTorch && options_.api_mapping) {
+      return refuse("msprobe maps the APIs of MindSpore targets only");
     }
     if (options_.cell_mapping) {
       mappings.cell.emplace();
@@ -134,7 +120,8 @@ class Comparison {
       MSDUMP_TRY(const auto pairs, from_file(*options_.data_mapping, read_name_pairs));
       mappings.data.emplace(pairs.begin(), pairs.end());
     }
-    if (options_.layer_mapping) {
+    // For PyTorch targets msprobe reads no layer mapping.
+    if (options_.layer_mapping && target_.framework != kPyTorch) {
       MsprobeLayerRules rules;
       if (!options_.layer_mapping->empty()) {
         MSDUMP_TRY(rules, from_file(*options_.layer_mapping, read_layer_rules));
@@ -148,17 +135,19 @@ class Comparison {
 
   template <class T>
   static Result<T> from_file(const std::string& path, Result<T> (*read)(const JsonValue&)) {
-    MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
-    auto value = read(yaml);
-    if (!value) return fail(std::move(value.error()).with_path(path));
-    return value;
+    const auto yaml = read_yaml_file(path);
+    auto value = yaml ? read(*yaml) : Result<T>(fail(yaml.error()));
+    if (value) return value;
+    Error error = std::move(value).error().with_path(path);
+    error.code = ErrorCode::kUsage;  // whatever is wrong with the file, the option is
+    return fail(std::move(error));
   }
 
   Status pair_items() {
     MSDUMP_TRY(const MsprobeMappings mappings, read_mappings());
     MSDUMP_TRY(const auto keys, msprobe_keys(target_, golden_, mappings));
     const bool fuzzy = options_.fuzzy && !mappings.data;
-    const auto pairs = fuzzy ? match_fuzzily(keys, golden_) : match_exactly(keys, golden_);
+    MSDUMP_TRY(const auto pairs, fuzzy ? match_fuzzily(keys, golden_) : match_exactly(keys, golden_));
     if (fuzzy && mode_ != MsprobeMode::kTensor) return mix_up(pairs);
     for (const MsprobePair& pair : pairs) {
       const bool partner = pair.golden && (mappings.data || msprobe_dtypes_match(side_of(target_, pair.target).dtype,
@@ -169,7 +158,7 @@ class Comparison {
     return {};
   }
 
-  // msprobe names 20 columns where it has 18 or 20 others: a golden item's shape stands where its dtype is looked for.
+  // msprobe gives 20 names to 18 or 20 other columns: it finds a golden item's shape where it expects the dtype.
   Status mix_up(const std::vector<MsprobePair>& pairs) {
     if (mode_ == MsprobeMode::kChecksum) {
       return refuse("what msprobe prints for checksums matched fuzzily is not known");
@@ -245,10 +234,10 @@ class Comparison {
     }
   }
 
-  [[nodiscard]] EntryResult compare_entry(size_t index) const {
+  [[nodiscard]] EntryRows compare_entry(size_t index) const {
     const size_t begin = entries_[index];
     const size_t end = index + 1 < entries_.size() ? entries_[index + 1] : pairings_.size();
-    EntryResult result;
+    EntryRows result;
     std::vector<MsprobeRow> rows;
     for (size_t i = begin; i < end; ++i) rows.push_back(row_of(pairings_[i], result.counts));
     judge_msprobe_rows(rows, mode_);
@@ -299,9 +288,8 @@ class Comparison {
     if (!row.has_partner() || target == "-1" || golden == "-1") return unsupported;
     for (const auto& [name, json] : {std::pair(&target, &target_json_), std::pair(&golden, &golden_json_)}) {
       if (is_plain_file_name(*name)) continue;
-      add_failure(
-          counts,
-          make_error(ErrorCode::kUnsafeName, "data_name '{}' is no plain file name", excerpt(*name)).with_path(*json));
+      counts.failures.add(make_error(ErrorCode::kUnsafeName, "data_name '{}' is not a plain file name", excerpt(*name))
+                              .with_path(*json));
       return unsupported;
     }
     const auto path = [](const std::string& json, const std::string& name) {
@@ -309,22 +297,8 @@ class Comparison {
     };
     auto metrics = msprobe_metrics(path(target_json_, target), path(golden_json_, golden), options_.pandas2);
     if (metrics) return *metrics;
-    add_failure(counts, std::move(metrics.error()));
+    counts.failures.add(std::move(metrics.error()));
     return unsupported;
-  }
-
-  static void add_failure(MsprobeCompareCounts& counts, Error error) {
-    ++counts.failed;
-    if (counts.failures.size() < kMaxFailures) counts.failures.push_back(std::move(error));
-  }
-
-  static void add(MsprobeCompareCounts& counts, MsprobeCompareCounts&& more) {
-    counts.rows += more.rows;
-    counts.pass += more.pass;
-    counts.warning += more.warning;
-    counts.error += more.error;
-    counts.failed += more.failed - static_cast<int64_t>(more.failures.size());
-    for (Error& error : more.failures) add_failure(counts, std::move(error));
   }
 
   std::string target_json_, golden_json_;
@@ -340,9 +314,18 @@ class Comparison {
 
 }  // namespace
 
+MsprobeCompareCounts& MsprobeCompareCounts::operator+=(MsprobeCompareCounts&& more) {
+  rows += more.rows;
+  pass += more.pass;
+  warning += more.warning;
+  error += more.error;
+  failures.add(std::move(more.failures));
+  return *this;
+}
+
 Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json, const std::string& golden_json,
-                                                  const MsprobeCompareOptions& options,
-                                                  const MsprobeCompareContext& context, const MsprobeSink& sink) {
+                                                  const MsprobeCompareOptions& options, const ProfileContext& context,
+                                                  const ProfileSink& sink) {
   Comparison comparison(target_json, golden_json, options);
   MSDUMP_CHECK_OK(comparison.prepare());
   return comparison.write(context, sink);

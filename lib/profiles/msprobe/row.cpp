@@ -15,10 +15,12 @@ constexpr std::string_view kStatisticMetrics =
 constexpr std::string_view kStatistics =
     "NPU max,NPU min,NPU mean,NPU l2norm,Bench max,Bench min,Bench mean,Bench l2norm,";
 
-// An infinite float is " inf", so that spreadsheets do not take it for a name; the text "inf" stays.
+void add(std::string& row, std::string_view field) { append_csv_field(row, field, "\n"); }
+
+// msprobe prints an infinite float as " inf", so that spreadsheets do not take it for a name; the text "inf" stays.
 void append_value(std::string& row, const PythonValue& value) {
   const bool infinite = value.kind == PythonKind::kFloat && std::isinf(value.number);
-  append_csv_field(row, infinite ? " " + value.text : value.text);
+  add(row, infinite ? " " + value.text : value.text);
 }
 
 std::string json_list(const std::vector<std::string_view>& messages) {
@@ -75,23 +77,23 @@ std::string msprobe_line(const MsprobeRow& row, MsprobeMode mode, bool has_stack
   using Side = MsprobeRow::Side;
   std::string line;
   for (const auto field : {&Side::name, &Side::dtype, &Side::shape, &Side::requires_grad}) {
-    append_csv_field(line, row.target.*field);
-    append_csv_field(line, row.golden.*field);
+    add(line, row.target.*field);
+    add(line, row.golden.*field);
   }
   for (const PythonValue& metric : row.metrics) append_value(line, metric);
   for (const Side* side : {&row.target, &row.golden}) {
     if (mode == MsprobeMode::kChecksum) {
-      append_csv_field(line, side->checksum);
+      add(line, side->checksum);
     } else {
       for (const PythonValue& statistic : side->statistics) append_value(line, statistic);
     }
   }
-  append_csv_field(line, row.target.requires_grad == row.golden.requires_grad ? "True" : "False");
-  append_csv_field(line, name_of(row.verdict));
-  append_csv_field(line, json_list(row.messages));
-  if (has_stacks) append_csv_field(line, row.stack == nullptr ? kMsprobeNotAvailable : *row.stack);
+  add(line, row.target.requires_grad == row.golden.requires_grad ? "True" : "False");
+  add(line, name_of(row.verdict));
+  add(line, json_list(row.messages));
+  if (has_stacks) add(line, row.stack == nullptr ? kMsprobeNotAvailable : *row.stack);
   if (mode == MsprobeMode::kTensor) {
-    append_csv_field(line, "[" + quoted_repr(row.target.data_name) + ", " + quoted_repr(row.golden.data_name) + "]");
+    add(line, "[" + quoted_repr(row.target.data_name) + ", " + quoted_repr(row.golden.data_name) + "]");
   }
   return line + "\n";
 }

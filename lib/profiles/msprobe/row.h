@@ -1,8 +1,8 @@
 // A row of msprobe's result file, and its columns.
 //
 //   NPU/Bench Name, Dtype, Tensor Shape, Requires_grad                    NPU is the target, Bench the golden dump
-//   tensor      Cosine .. Five Thousandths Err Ratio (6)                  msprobe_metrics.h
-//   statistics  Max diff .. NormRelativeErr (8)                           msprobe_statistics.h
+//   tensor      Cosine .. Five Thousandths Err Ratio (6)                  metrics.h
+//   statistics  Max diff .. NormRelativeErr (8)                           statistics.h
 //   both        NPU max, min, mean, l2norm, Bench max, min, mean, l2norm
 //   checksums   NPU MD5, BENCH MD5
 //   Requires_grad Consistent, Result, Err_message (a JSON list), [NPU_Stack_Info], [tensor: Data_name]
@@ -17,6 +17,7 @@
 
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_python.h"
+#include "profiles/result_writer.h"
 
 namespace msdump {
 

@@ -1,5 +1,5 @@
 // numpy's arithmetic on two arrays without a dimension, which keep their dtypes: |a - b| and |(a - b) / b|.
-// Source: numpy's promotion rules; msprobe_metrics.h says what they are for.
+// Source: numpy's promotion rules; metrics.h says what they are for.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace msdump {
 
-// One element: the fields that its kind needs are set.
+// One element; only the fields of its kind are set.
 struct NumpyScalar {
   DType dtype = DType::kUndefined;
   double real = 0, imaginary = 0;  // of all kinds, as float64

@@ -25,11 +25,11 @@ Kind kind_of(const PythonValue& value) {
   return value.text == kNotAvailableText ? Kind::kNotAvailable : Kind::kOther;
 }
 
-// 10 to the power of n, as the compiler of pandas has it in a table.
+// 10 to the power of n, as in the table of pandas.
 double power_of_ten(int64_t n) { return decimal_value("1e" + std::to_string(n)).value_or(0); }
 
 struct Decimal {
-  double digits = 0;  // the first 17, as they come out of repeated multiplication
+  double digits = 0;  // the first 17, by repeated multiplication
   int64_t exponent = 0;
 };
 
@@ -37,15 +37,15 @@ Decimal seventeen_digits(std::string_view mantissa) {
   constexpr int kDigits = 17;
   Decimal decimal;
   int taken = 0;
-  bool behind_point = false;
+  bool after_point = false;
   for (const char c : mantissa) {
     if (c == '.') {
-      behind_point = true;
+      after_point = true;
     } else if (taken < kDigits) {
       decimal.digits = decimal.digits * 10.0 + (c - '0');
       ++taken;
-      if (behind_point) --decimal.exponent;
-    } else if (!behind_point) {
+      if (after_point) --decimal.exponent;
+    } else if (!after_point) {
       ++decimal.exponent;
     }
   }

@@ -3,8 +3,8 @@
 //   equal as texts        "0" and "0"
 //   numbers               a - b and |(a - b) / b * 100| with "%"; "inf" in its place when b is 0
 //   with a NaN            "Nan"; with infinities "inf" or "-inf"; N/A stays "N/A"; other texts "Diff"
-// The numbers are what pandas reads from the texts. pandas 3 reads exactly; pandas 2 takes 17 digits (leading zeros
-// count) and one power of ten, so that the last digits of its results are others.
+// The numbers are what pandas reads from the texts. pandas 3 reads exactly; pandas 2 takes 17 digits (leading zeros count)
+// and one power of ten, so its last digits differ.
 // Source: reference/compare-and-check.md 2.4, reference/verified-on-real-msprobe.md 5.
 #pragma once
 

@@ -25,7 +25,7 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// "12.5%" is 0.125, "inf" is infinite, what is no number 0.
+// "12.5%" is 0.125, "inf" is infinite, anything that is not a number is 0.
 double percentage(std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of('%'), text.size());
   text = text.substr(begin, text.find_last_not_of('%') + 1 - begin);
@@ -44,14 +44,14 @@ bool is_nan_or_infinite(const PythonValue& value) {
 
 using Rows = std::vector<MsprobeRow*>;
 
-// What can be compared of a metric.
+// The number in a metric, if it has one.
 std::optional<double> number_in(const PythonValue& value) {
   if (value.is_number()) return value.number;
   if (value.kind == PythonKind::kText && value.text.ends_with('%')) return percentage(value.text);
   return std::nullopt;
 }
 
-// Written so that a NaN is passed over, as Python's min and max do it.
+// A NaN is skipped, as by Python's min and max.
 double least(const Rows& rows, size_t metric) {
   double best = 1.0;
   for (const MsprobeRow* row : rows) {

@@ -1,5 +1,5 @@
-// msprobe's Result and Err_message: rules that look at the rows of one entry together. A row has the worst of its
-// verdicts; the messages stand in the order of the rules.
+// msprobe's Result and Err_message: rules over all rows of one entry. A row has the worst of its verdicts; the messages
+// are in the order of the rules.
 //
 //   E1  max or min of the target is NaN or infinite, and the golden one's is not
 //   E2  tensors: the least 1/1000 ratio of the inputs is above 0.9 and that of the outputs below 0.1 (the message says
@@ -9,8 +9,8 @@
 //       relative error of the norm grows more than tenfold, or from 0 to above 10 %: the first output
 //   checksums: an error when they differ, a warning when one side has none
 // Outputs are the rows with ".output." in the name, all others count as inputs. Metrics that are texts (NaN, N/A,
-// "inf") are passed over: so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some
-// collectives only the outputs. All of it is msprobe's, faults included.
+// "inf") are ignored, so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some collectives
+// only the outputs. All of it is msprobe's, faults included.
 // Source: reference/compare-and-check.md 2.5, reference/verified-on-real-msprobe.md 6; msprobe 26.2.0.
 #pragma once
 

@@ -91,6 +91,33 @@ TEST_CASE("more mismatches than recorded are not accepted, and other shapes are"
   CHECK(baseline.accepts(key_of("alone"), without_metrics(Verdict::kUnmatched)));
 }
 
+// Of statistics: how far they are apart is in relative_error alone.
+TensorDiff by_statistics(double error, uint64_t nan_a = 0, uint64_t nan_b = 0) {
+  TensorDiff diff;
+  diff.verdict = nan_a == nan_b ? Verdict::kDiffer : Verdict::kNan;
+  diff.by_statistics = diff.nan_counted_a = diff.nan_counted_b = true;
+  diff.relative_error = error;
+  diff.metrics.nan_a = nan_a;
+  diff.metrics.nan_b = nan_b;
+  return diff;
+}
+
+TEST_CASE("a difference between statistics that has grown is not accepted") {
+  Baseline baseline;
+  baseline.add(key_of("a"), by_statistics(0.1));
+  baseline.add(key_of("nan"), by_statistics(0, 3, 7));
+  CHECK(baseline.text()->find("\"relative_l2\":0.1,\"max_abs\":null,\"mismatches\":0") != std::string::npos);
+  baseline = again(baseline);
+  CHECK(baseline.accepts(key_of("a"), by_statistics(0.1)));
+  CHECK(baseline.accepts(key_of("a"), by_statistics(0.05)));
+  CHECK_FALSE(baseline.accepts(key_of("a"), by_statistics(0.2)));
+  CHECK(baseline.accepts(key_of("nan"), by_statistics(0, 7, 3)));
+  CHECK_FALSE(baseline.accepts(key_of("nan"), by_statistics(0, 3, 8)));
+  TensorDiff uncounted = by_statistics(0, 3, 8);
+  uncounted.nan_counted_b = false;
+  CHECK(baseline.accepts(key_of("nan"), uncounted));
+}
+
 TEST_CASE("what has accepted nothing is unused") {
   Baseline baseline;
   for (const char* name : {"gone", "grown", "there"}) baseline.add(key_of(name), differing(0.1, 2));
@@ -122,7 +149,7 @@ std::string error_of(const std::string& text) {
   return baseline.error().message + (baseline.error().hint.empty() ? "" : "; " + baseline.error().hint);
 }
 
-TEST_CASE("a file that is none is told by line and column") {
+TEST_CASE("a file that is not a baseline is refused with line and column") {
   const std::string good =
       R"({"rank":0,"graph":null,"step":1,"op_name":"b","io":"output","slot":0,"occurrence":0,"verdict":"differ",)"
       R"("relative_l2":0.1,"max_abs":1.5,"mismatches":0,"note":"seen by Li"})";
@@ -134,25 +161,25 @@ TEST_CASE("a file that is none is told by line and column") {
   };
   CHECK(error_of(file(good)) == "none");
   CHECK(error_of(file("")) == "none");
-  CHECK(error_of(file(good + ",\n" + good)) == "line 3, column 1: the same tensor of b a second time");
+  CHECK(error_of(file(good + ",\n" + good)) == "line 3, column 1: a second entry for this tensor of b");
   CHECK(error_of("[]") == "line 1, column 1: expected an object");
   CHECK(error_of("{") != "none");
-  CHECK(error_of(R"({"schema":2,"accepted":[]})") == "line 1, column 11: schema 1 is read, no other");
+  CHECK(error_of(R"({"schema":2,"accepted":[]})") == "line 1, column 11: unknown schema; 1 is expected");
   CHECK(error_of(R"({"schema":1})") == "line 1, column 1: 'accepted' is missing");
   CHECK(error_of(R"({"schema":1,"accepted":{}})") == "line 1, column 24: expected a list of accepted differences");
   CHECK(error_of(file("7")) == "line 2, column 1: expected an object");
   CHECK(with("\"rank\":0,", "") == "line 2, column 1: 'rank' is missing");
-  CHECK(with("\"rank\":0", "\"rank\":0.5") == "line 2, column 9: rank is no integer");
-  CHECK(with("\"b\"", "1").ends_with("op_name is no text"));
-  CHECK(with("output", "outptu").ends_with("'outptu' is no io of a difference; did you mean 'output'?"));
-  CHECK(with("differ\"", "same\"").ends_with("'same' is no verdict of a difference"));
-  CHECK(with("\"slot\":0", "\"slot\":[]").ends_with("slot is no number and no text"));
-  CHECK(with("\"occurrence\":0", "\"occurrence\":-1").ends_with("occurrence is no number from 0 to 4294967295"));
-  CHECK(with("0.1", "-0.1").ends_with("relative_l2 is no number of 0 or more"));
-  CHECK(with("1.5", "NaN").ends_with("max_abs is no number of 0 or more"));
+  CHECK(with("\"rank\":0", "\"rank\":0.5") == "line 2, column 9: rank is not an integer");
+  CHECK(with("\"b\"", "1").ends_with("op_name is not a text"));
+  CHECK(with("output", "outptu").ends_with("'outptu' is not a valid io of a difference; did you mean 'output'?"));
+  CHECK(with("differ\"", "same\"").ends_with("'same' is not a valid verdict of a difference"));
+  CHECK(with("\"slot\":0", "\"slot\":[]").ends_with("slot is neither a number nor a text"));
+  CHECK(with("\"occurrence\":0", "\"occurrence\":-1").ends_with("occurrence is not a number from 0 to 4294967295"));
+  CHECK(with("0.1", "-0.1").ends_with("relative_l2 is not a number of 0 or more"));
+  CHECK(with("1.5", "NaN").ends_with("max_abs is not a number of 0 or more"));
   CHECK(with("1.5", "\"inf\"") == "none");
   CHECK(with("\"mismatches\":0", "\"mismatches\":null")
-            .ends_with("mismatches is no number from 0 to 9223372036854775807"));
+            .ends_with("mismatches is not a number from 0 to 9223372036854775807"));
 }
 
 TEST_CASE("a baseline has a largest size") {

@@ -4,6 +4,7 @@
 
 #include "compare/match/msprobe/msprobe_stacks.h"
 #include "support/catch.h"
+#include "support/growth.h"
 #include "support/scratch_dir.h"
 
 namespace msdump {
@@ -84,7 +85,7 @@ TEST_CASE("inputs, parameters, outputs and gradients come in msprobe's order") {
   CHECK(names(read(R"("x.0.debug": {"a": )" + leaf() + "}", {.debug_json = true})) == Strings{"x.0.debug.a"});
 }
 
-TEST_CASE("what is not there is not an item, and null is one") {
+TEST_CASE("empty values are not items, and null is an item") {
   CHECK(names(read(R"("T.f.0.forward": {"input_args": [[], {}, "", 0, false], "output": null})")) ==
         Strings{"T.f.0.forward.output"});
   CHECK(only("null") == "- - None -");
@@ -135,7 +136,7 @@ TEST_CASE("backward calls are counted again in the order of the file") {
   CHECK(keys(read(data, {.fuzzy = true})) == names(read(data)));
 }
 
-TEST_CASE("entries whose names say no call have no items, but keep their place") {
+TEST_CASE("entries whose names are not those of calls have no items, but keep their place") {
   const MsprobeItems items =
       read(R"("odd": {"input": [)" + leaf() + R"(]}, "T.f.0.forward": {"input": [)" + leaf() + "]}");
   CHECK(items.entries == Strings{"odd", "T.f.0.forward"});
@@ -158,9 +159,9 @@ TEST_CASE("checksums are seen where msprobe looks for them") {
   CHECK(read(R"("x.0.debug": {"a": [)" + with + "]}", {.debug_json = true}).has_checksums);
 }
 
-TEST_CASE("what is no dump.json is refused with its place") {
-  CHECK(try_read("{}").error().message == "line 1, column 1: no \"data\": this is no dump.json of msprobe");
-  CHECK(try_read(R"({"data": []})").error().message == "line 1, column 10: \"data\" is no object");
+TEST_CASE("a file that is not a dump.json is refused with its place") {
+  CHECK(try_read("{}").error().message == "line 1, column 1: no \"data\": this is not a dump.json of msprobe");
+  CHECK(try_read(R"({"data": []})").error().message == "line 1, column 10: \"data\" is not an object");
   CHECK_FALSE(try_read(R"({"data": {}} x)"));
   CHECK_FALSE(try_read(R"({"data": {"a": })"));
   CHECK(try_read(R"({"data": {}})")->framework == "pytorch");
@@ -179,6 +180,15 @@ TEST_CASE("limits hold against a dump.json made to exhaust memory") {
   REQUIRE(named);
   REQUIRE(named->problems.size() == 1);
   CHECK(named->problems[0].code == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("the cost of an argument that is a dict grows with its keys, not with their square") {
+  const auto make = [](size_t count) {
+    std::string text = R"("T.f.0.forward": {"input_kwargs": {"k": {)";
+    for (size_t i = 0; i < count; ++i) text += fmt::format(R"({}"k{}": null)", i == 0 ? "" : ", ", i);
+    return text + "}}}";
+  };
+  CHECK(test::growth(500, make, [](const std::string& text) { read(text); }) < test::kNotQuadratic);
 }
 
 TEST_CASE("stacks of both forms are printed as lists of texts") {

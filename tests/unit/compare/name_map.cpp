@@ -12,7 +12,7 @@ NameMap map_of(std::string_view text) {
   return NameMap(std::move(*content));
 }
 
-// "nothing" where the user says nothing, "none" for no partner.
+// "nothing" where the map says nothing, "none" for no partner.
 std::string op(const NameMap& map, std::string_view name) {
   const auto partner = map.reference_of(name);
   if (!partner) return "nothing";
@@ -65,12 +65,12 @@ TEST_CASE("a tensor that is named itself comes before its operator") {
   CHECK(op(map, "a") == "nothing");
 }
 
-TEST_CASE("lines that are no pair of names are told with their number") {
+TEST_CASE("lines that are not a pair of names are refused with their number") {
   CHECK(error_of("a,x\n\nb,c,d\n") == "line 3: 3 columns; expected 2");
   CHECK(error_of("p,q\nr\n") == "line 2: 1 columns; expected 2");
   CHECK(error_of("p,\n") == "line 1: a name is missing; 'N/A' says that there is none");
-  CHECK(error_of("p,q\n\"r,s\n") == "line 2: a quote that is not closed");
-  CHECK(error_of("p,\"q\"r\n") == "line 1: text behind a quote");
+  CHECK(error_of("p,q\n\"r,s\n") == "line 2: a quote is not closed");
+  CHECK(error_of("p,\"q\"r\n") == "line 1: text after a closing quote");
   CHECK(error_of("p,q\nr,s\np,t\n") == "line 3: p is t here and q on line 1");
   CHECK(error_of("p,q\np,q\n") == "none");
   CHECK(error_of("p:output:0,q\n") == "line 1: p:output:0 is a tensor and q is an operator");
@@ -107,7 +107,7 @@ TEST_CASE("msprobe's cell mapping renames cells, whole or in parts, and nothing 
   CHECK(op(map, "Functional.Dense.0.forward") == "nothing");
   CHECK(error_of("a.Dense: b.Linear\nF.f.0.forward.input.0: x") ==
         "line 2: F.f.0.forward.input.0 does not belong into a cell mapping");
-  CHECK(error_of("a.Dense: b.Linear\nc.Dense:\n") == "line 2: c.Dense is mapped to no name");
+  CHECK(error_of("a.Dense: b.Linear\nc.Dense:\n") == "line 2: c.Dense is not mapped to a name");
 }
 
 TEST_CASE("msprobe's api mapping renames calls and pairs their slots, with either word for outputs") {
@@ -133,9 +133,9 @@ TEST_CASE("msprobe's api mapping renames calls and pairs their slots, with eithe
   CHECK(error_of("- ms_api: a.b\n  pt_api: c.d\n- ms_api: e.f\n") == "line 3: an api mapping without pt_api");
   CHECK(error_of("- x\n") == "line 1: an api mapping without ms_api");
   CHECK(error_of("- {ms_api: a.b, pt_api: c.d, ms_args: [0], pt_args: [0, 1]}") ==
-        "line 1: ms_args and pt_args of a.b are no lists of the same length");
+        "line 1: ms_args and pt_args of a.b are not lists of the same length");
   CHECK(error_of("- {ms_api: a.b, pt_api: c.d, ms_args: [0]}") ==
-        "line 1: ms_args and pt_args of a.b are no lists of the same length");
+        "line 1: ms_args and pt_args of a.b are not lists of the same length");
 }
 
 // A dump.json of level mix with one module and its output.
@@ -161,17 +161,18 @@ TEST_CASE("msprobe's layer mapping becomes one of tensors by way of both dumps")
   CHECK(op(*map, "Cell.fc.Dense.forward.0") == "Module.head.Linear.forward.0");
   const auto other = NameMap::read(scratch.write("other.yaml", "TopLayer: {x: y}\n"), dumps);
   REQUIRE_FALSE(other);
-  CHECK(other.error().message == "the mapping of layers fits nothing of these dumps");
+  CHECK(other.error().message == "the mapping of layers matches nothing in these dumps");
   const auto alone = NameMap::read(path);
   REQUIRE_FALSE(alone);
   CHECK(alone.error().message == "a mapping of layers needs a dump.json on both sides");
   CHECK(alone.error().path == path);
   CHECK(error_of("Top: {a: b}\nNext: c\n") == "line 2: Next has no 'layer: layer' lines");
-  CHECK(error_of("Top:\n  a: b\n  c: [d]\n") == "line 3: c is mapped to no layer");
+  CHECK(error_of("Top:\n  a: b\n  c: [d]\n") == "line 3: c is not mapped to a layer");
 }
 
-TEST_CASE("lines of YAML are counted behind letters of several bytes too") {
-  CHECK(error_of("\xE7\xBD\x91\xE7\xBB\x9C.Dense: a\n\xE7\xBD\x91.Dense: b\nc:\n") == "line 3: c is mapped to no name");
+TEST_CASE("lines of YAML are counted after letters of several bytes too") {
+  CHECK(error_of("\xE7\xBD\x91\xE7\xBB\x9C.Dense: a\n\xE7\xBD\x91.Dense: b\nc:\n") ==
+        "line 3: c is not mapped to a name");
 }
 
 }  // namespace

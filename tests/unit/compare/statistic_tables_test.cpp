@@ -62,7 +62,7 @@ TEST_CASE("a table is read once, whatever threads ask for it") {
   CHECK(tables.values_of(dump.tensors()[0]));
 }
 
-TEST_CASE("a row that is no longer there is an error") {
+TEST_CASE("a row that is not there any more is an error") {
   const ScratchDir scratch;
   scratch.write("statistic.csv", fmt::format("{},Max Value\n{}{}", kFields, row(0, "1"), row(1, "2")));
   const test::ListedDump dump = test::list_dump({scratch.path()});

@@ -78,15 +78,16 @@ std::string error_of(std::string_view text) {
 
 TEST_CASE("errors name the line, the column and the nearest word") {
   CHECK(error_of("* rtol=1\n*x*  rtoll=2") ==
-        "line 2, column 6: 'rtoll' is no tolerance and no metric; did you mean 'rtol'?");
-  CHECK(error_of("* cosin>=1") == "line 1, column 3: 'cosin' is no tolerance and no metric; did you mean 'cosine'?");
+        "line 2, column 6: 'rtoll' is neither a tolerance nor a metric; did you mean 'rtol'?");
+  CHECK(error_of("* cosin>=1") ==
+        "line 1, column 3: 'cosin' is neither a tolerance nor a metric; did you mean 'cosine'?");
   CHECK(error_of("* rtol 1") == "line 1, column 3: 'rtol' gives rtol no value; write rtol=1e-3, without blanks");
   CHECK(error_of("* rtol<=1") == "line 1, column 3: 'rtol<=1' gives rtol no value; write rtol=1e-3, without blanks");
   CHECK(error_of("* atol=-1") == "line 1, column 3: atol is '-1'; expected a number, 0 or more");
   CHECK(error_of("* atol=nan") == "line 1, column 3: atol is 'nan'; expected a number, 0 or more");
   CHECK(error_of("* cosine=0.9").starts_with("line 1, column 3: 'cosine=0.9' has no relation >= > <= <"));
   CHECK(error_of(" dtype:flaot16 rtol=1") == "line 1, column 2: no dtype is called 'flaot16'; did you mean 'float16'?");
-  CHECK(error_of("rtol=1") == "line 1, column 1: 'rtol=1' stands where a rule has its glob; for all tensors: * rtol=1");
+  CHECK(error_of("rtol=1") == "line 1, column 1: 'rtol=1' where a glob is expected; for all tensors: * rtol=1");
 }
 
 TEST_CASE("the file is bounded, and is named by its errors") {

@@ -18,7 +18,14 @@ std::vector<double> joined(std::vector<double> left, const std::vector<double>& 
   return left;
 }
 
-// Rules 2 and 3 as they are written.
+double scale_of(HostTensor tensor) {
+  const CancelToken cancel;
+  const auto scale = typical_scale(tensor, cancel);
+  REQUIRE(scale);
+  return *scale;
+}
+
+// Rules 2 and 3, written down directly.
 double by_sorting(std::vector<double> sample) {
   for (double& value : sample) value = std::abs(value);
   std::erase_if(sample, [](double value) { return value == 0 || !std::isfinite(value); });
@@ -76,22 +83,53 @@ TEST_CASE("of a tensor a sample of pieces that are spread over it is taken") {
   MadeTensors made;
   std::vector<float> values(1'000'000, 1.0F);
   for (size_t i = values.size() / 2; i < values.size(); ++i) values[i] = 3;
-  HostTensor tensor = made.floats(values);
-  CHECK(typical_scale(tensor).value() == Approx(std::sqrt(5.0)).epsilon(0.01));
+  CHECK(scale_of(made.floats(values)) == Approx(std::sqrt(5.0)).epsilon(0.01));
 }
 
 TEST_CASE("complex numbers count by their parts, times the root of 2") {
   MadeTensors made;
-  HostTensor tensor = made.make<float>(DType::kComplex64, {2}, {3, 3, 3, 3});
-  CHECK(typical_scale(tensor).value() == Approx(3 * std::sqrt(2.0)));
+  CHECK(scale_of(made.make<float>(DType::kComplex64, {2}, {3, 3, 3, 3})) == Approx(3 * std::sqrt(2.0)));
 }
 
-TEST_CASE("no scale without elements, and none for whole numbers that are no float") {
+TEST_CASE("there is no scale without elements; whole numbers have one") {
   MadeTensors made;
-  HostTensor empty = made.floats({});
-  CHECK(typical_scale(empty).value() == 0);
-  HostTensor whole = made.make<int64_t>(DType::kInt64, {2}, {3, 4});
-  CHECK(typical_scale(whole).has_value());
+  CHECK(scale_of(made.floats({})) == 0);
+  CHECK(scale_of(made.make<int64_t>(DType::kInt64, {2}, {3, 4})) == Approx(std::sqrt(12.5)));
+}
+
+TEST_CASE("the scale of a sparse tensor comes from the rows that the sample misses") {
+  MadeTensors made;
+  std::vector<float> gradient(1'000'000, 0.0F);  // of an embedding: two rows of 500
+  std::fill_n(gradient.begin() + 100'000, 500, 2.0F);
+  std::fill_n(gradient.begin() + 900'000, 500, -2.0F);
+  CHECK(scale_of(made.floats(gradient)) == 2);
+  gradient.assign(gradient.size(), 0.0F);
+  CHECK(scale_of(made.floats(gradient)) == 0);
+}
+
+TEST_CASE("a few sampled elements of a sparse tensor do not stand for all of it") {
+  MadeTensors made;
+  std::vector<float> values(1'000'000, 0.0F);
+  values[0] = 1e-6F;  // in the sample
+  std::fill_n(values.begin() + 100'000, 500, 2.0F);
+  CHECK(scale_of(made.floats(values)) == Approx(2).epsilon(0.01));
+}
+
+TEST_CASE("a sample with enough elements is the scale, whatever lies between its pieces") {
+  MadeTensors made;
+  std::vector<float> values(1'000'000, 50.0F);
+  for (size_t i = 0; i < 16; ++i) std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(i * 66598), 1024, 2.0F);
+  CHECK(scale_of(made.floats(values)) == 2);
+}
+
+TEST_CASE("reading all of a sparse tensor can be interrupted") {
+  MadeTensors made;
+  HostTensor tensor = made.floats(std::vector<float>(100'000, 0.0F));
+  CancelToken cancel;
+  cancel.cancel();
+  const auto scale = typical_scale(tensor, cancel);
+  REQUIRE_FALSE(scale);
+  CHECK(scale.error().code == ErrorCode::kCancelled);
 }
 
 TEST_CASE("the scale is what sorting the sample gives, in any order of it") {

@@ -1,5 +1,7 @@
 #include "profiles/msprobe/match.h"
 
+#include <algorithm>
+#include <random>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "compare/match/msprobe/msprobe_layers.h"
 #include "io/yaml.h"
 #include "support/catch.h"
+#include "support/growth.h"
 #include "support/scratch_dir.h"
 
 namespace msdump {
@@ -56,7 +59,61 @@ Strings print(const std::vector<MsprobePair>& pairs, const Strings& target, cons
 
 TEST_CASE("items of one key are paired in the order of the target") {
   const Strings target{"b", "a", "c"}, golden{"a", "x", "b", "a"};
-  CHECK(print(match_exactly(target, items_of(golden)), target, golden) == Strings{"b=b", "a=a", "a=a", "c=-"});
+  CHECK(print(match_exactly(target, items_of(golden)).value(), target, golden) == Strings{"b=b", "a=a", "a=a", "c=-"});
+}
+
+TEST_CASE("names that repeat on both sides do not make more pairs than memory holds") {
+  const Strings names(5000, "T.f.0.forward.input.0");
+  const auto pairs = match_exactly(names, items_of(names));
+  REQUIRE_FALSE(pairs);
+  CHECK(pairs.error().code == ErrorCode::kTooLarge);
+  CHECK(match_exactly({names[0]}, items_of(names))->size() == 5000);
+}
+
+TEST_CASE("a cell mapping renames as if each of its names were tried in turn") {
+  std::mt19937 random(3);
+  const auto word = [&](size_t longest) {
+    std::string text;
+    for (size_t i = random() % (longest + 1); i > 0; --i) text += "ab.c"[random() % 4];
+    return text;
+  };
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::pair<std::string, std::string>> cells;
+    for (size_t i = random() % 12; i > 0; --i) cells.emplace_back(word(4), word(3));
+    const MsprobeCells sorted(cells);
+    const std::string cell = word(10);
+    std::string expected = cell;
+    const auto whole = std::find_if(cells.begin(), cells.end(), [&](const auto& pair) { return pair.first == cell; });
+    if (whole != cells.end()) {
+      expected = whole->second;
+    } else {
+      for (const auto& [from, to] : cells) {
+        if (const size_t at = expected.find(from); at != std::string::npos) expected.replace(at, from.size(), to);
+      }
+    }
+    INFO(round);
+    CHECK(sorted.renamed(cell) == expected);
+  }
+}
+
+std::string yaml_of_cells(size_t count) {
+  std::string yaml;
+  for (size_t i = 0; i < count; ++i) yaml += fmt::format("block{0}.Dense: stage{0}.Linear\n", i);
+  return yaml;
+}
+
+TEST_CASE("the cost of a cell mapping grows with its entries and the names, not with their product") {
+  const auto read = [](size_t count) { return parse_yaml(yaml_of_cells(count)).value(); };
+  CHECK(test::growth(500, read, [](const JsonValue& yaml) { REQUIRE(read_name_pairs(yaml)); }) < test::kNotQuadratic);
+  const auto make = [](size_t count) {
+    MsprobeMappings mappings;
+    mappings.cell = read_name_pairs(parse_yaml(yaml_of_cells(count)).value()).value();
+    Strings names;
+    for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("Cell.top.block{}.Dense.forward.0.input.0", i));
+    return std::pair(items_of(names), mappings);
+  };
+  CHECK(test::growth(300, make, [](const auto& input) { REQUIRE(msprobe_keys(input.first, {}, input.second)); }) <
+        test::kNotQuadratic);
 }
 
 TEST_CASE("the fuzzy match passes over call numbers and over what has no partner") {
@@ -250,6 +307,48 @@ TEST_CASE("layers of a ParallelTransformer count from 0, and older stacks name t
   const Dump two = dump(scratch, "d", call, R"({"x": null})", stacks("two"));
   CHECK(layer_mapping(one, one, "TopLayer: {}") == call);
   CHECK(layer_mapping(one, two, "TopLayer: {}") == Strings{"N/A"});
+}
+
+TEST_CASE("the cost of a layer mapping grows with the calls of a layer, not with their square") {
+  const test::ScratchDir scratch;
+  const auto make = [&](size_t count) {
+    Strings names;
+    for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("Functional.relu.{}.forward.input.0", i));
+    return dump(scratch, std::to_string(count), names, R"({"x": null})");
+  };
+  const auto map = [](const Dump& calls) {
+    REQUIRE(msprobe_layer_mapping({calls.items, calls.json_path}, {calls.items, calls.json_path}, {}));
+  };
+  CHECK(test::growth(500, make, map) < test::kNotQuadratic);
+}
+
+TEST_CASE("the cost of renumbering layers grows with the transformers, not with their square") {
+  const test::ScratchDir scratch;
+  const auto make = [&](size_t count) {
+    Strings names;
+    for (size_t i = 0; i < count; ++i)
+      names.push_back(fmt::format("Cell.t{}.ParallelTransformer.forward.0.input.0", i));
+    return dump(scratch, std::to_string(count), names, R"({"x": null})");
+  };
+  const auto map = [](const Dump& calls) {
+    REQUIRE(msprobe_layer_mapping({calls.items, calls.json_path}, {calls.items, calls.json_path}, {}));
+  };
+  CHECK(test::growth(200, make, map) < test::kNotQuadratic);
+}
+
+TEST_CASE("inside a transformer another one is renumbered by its own name") {
+  const test::ScratchDir scratch;
+  const Strings layers{"Cell.net.ParallelTransformer.forward.0.input.0", "Cell.net.layers.4.a.Layer.forward.0.input.0",
+                       "Cell.net.layers.6.a.Layer.forward.0.input.0"};
+  const Dump target = dump(scratch, "a", layers, R"({"x": null})");
+  const Dump golden =
+      dump(scratch, "b",
+           {"Module.net.ParallelTransformer.forward.0.input.0", "Module.net.layers.0.a.Layer.forward.0.input.0",
+            "Module.net.layers.2.a.Layer.forward.0.input.0"},
+           R"({"x": null})");
+  CHECK(layer_mapping(target, golden, "TopLayer: {}") == Strings{"Module.net.ParallelTransformer.forward.0.input.0",
+                                                                 "Module.net.layers.0.a.Layer.forward.0.input.0",
+                                                                 "Module.net.layers.2.a.Layer.forward.0.input.0"});
 }
 
 }  // namespace

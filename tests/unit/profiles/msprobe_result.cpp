@@ -111,13 +111,13 @@ TEST_CASE("tensors are compared by their files, and what cannot be read is unsup
   const Outcome missing = compare_files(a, b);
   CHECK(missing.lines()[1].find(metrics) != std::string::npos);
   REQUIRE(missing.counts);
-  REQUIRE(missing.counts->failures.size() == 1);
-  CHECK(missing.counts->failed == 1);
-  CHECK(missing.counts->failures[0].path == scratch.file("b/dump_tensor_data/T.f.0.forward.input.0.npy"));
+  REQUIRE(missing.counts->failures.kept.size() == 1);
+  CHECK(missing.counts->failures.count == 1);
+  CHECK(missing.counts->failures.kept[0].path == scratch.file("b/dump_tensor_data/T.f.0.forward.input.0.npy"));
 
   scratch.write("b/dump_tensor_data/T.f.0.forward.input.0.npy", npy);
   const Outcome equal = compare_files(a, b);
-  CHECK(equal.counts->failed == 0);
+  CHECK(equal.counts->failures.count == 0);
   CHECK(
       equal.lines()[1] ==
       "T.f.0.forward.input.0,T.f.0.forward.input.0,Float32,Float32,[2],[2],N/A,N/A,1.0,0.0,0.0,0.0,1.0,1.0,1.0,1.0,1.0,"
@@ -125,11 +125,11 @@ TEST_CASE("tensors are compared by their files, and what cannot be read is unsup
 
   const Outcome unsafe = compare_files(scratch.write("a/dump.json", json("../secret.npy")), b);
   REQUIRE(unsafe.counts);
-  REQUIRE(unsafe.counts->failed == 0);  // named otherwise, it has no partner
+  REQUIRE(unsafe.counts->failures.count == 0);  // named otherwise, it has no partner
   const std::string same = scratch.write("b/dump.json", json("../secret.npy"));
   const Outcome both = compare_files(a, same);
-  REQUIRE(both.counts->failures.size() == 1);
-  CHECK(both.counts->failures[0].code == ErrorCode::kUnsafeName);
+  REQUIRE(both.counts->failures.kept.size() == 1);
+  CHECK(both.counts->failures.kept[0].code == ErrorCode::kUnsafeName);
 }
 
 TEST_CASE("a column of numbers with a float among them is a column of floats") {
@@ -167,16 +167,38 @@ TEST_CASE("dumps that msprobe does not compare are refused with the reason") {
   CHECK(refusal(dump_json(call("T.f.0.forward", leaf("1")), "statistics", "pytorch"), good) ==
         "msprobe does not compare a PyTorch target with a MindSpore dump");
   CHECK(refusal(dump_json("", "structure"), dump_json("", "structure")) ==
-        "there is nothing in the target to compare: msprobe writes no result");
+        "nothing in the target to compare: msprobe writes no result");
   CHECK(refusal(good, dump_json(call("T.f.0.forward", leaf("1", R"(, "md5": "0")")))) ==
         "checksums on one side only: msprobe does not compare them");
   CHECK(refusal(dump_json(call("T.f.0.forward", leaf("1")), "nan_check"),
                 dump_json(call("T.f.0.forward", leaf("1")), "nan_check")) ==
         "msprobe does not compare dumps of task nan_check");
   const std::string torch = dump_json(call("T.f.0.forward", leaf("1")), "statistics", "pytorch");
+  MsprobeCompareOptions apis;
+  apis.api_mapping = "";
+  CHECK(refusal(torch, torch, apis) == "msprobe maps the APIs of MindSpore targets only");
+}
+
+TEST_CASE("a layer mapping of PyTorch dumps is ignored, as msprobe ignores it") {
+  const std::string torch = dump_json(call("T.f.0.forward", leaf("1")), "statistics", "pytorch");
   MsprobeCompareOptions layers;
-  layers.layer_mapping = "";
-  CHECK(refusal(torch, torch, layers) == "msprobe maps APIs and layers of MindSpore targets only");
+  layers.layer_mapping = "no such file";
+  const Outcome outcome = compare(torch, torch, layers);
+  REQUIRE(outcome.counts);
+  CHECK(outcome.csv == compare(torch, torch).csv);
+}
+
+TEST_CASE("a mapping file that cannot be used is a usage error, whatever is wrong with it") {
+  const ScratchDir scratch;
+  const std::string json = dump_json(call("T.f.0.forward", leaf("1")));
+  for (const std::string& path : {scratch.write("binary", std::string("\0\1\xFF", 3)), scratch.write("list", "- a"),
+                                  scratch.path().string(), scratch.file("missing")}) {
+    MsprobeCompareOptions cells;
+    cells.cell_mapping = path;
+    const Outcome outcome = compare(json, json, cells);
+    REQUIRE_FALSE(outcome.counts);
+    CHECK(outcome.counts.error().code == ErrorCode::kUsage);
+  }
 }
 
 TEST_CASE("statistics matched fuzzily are mixed up as msprobe mixes them up, and end where it ends") {

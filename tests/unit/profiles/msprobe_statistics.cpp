@@ -27,7 +27,7 @@ TEST_CASE("differences of statistics are the texts that msprobe prints") {
   CHECK(difference("0.1", "-0.3") == "0.4 133.33333333333334%");
 }
 
-TEST_CASE("what is no number has words of its own") {
+TEST_CASE("texts that are not numbers have a result of their own") {
   CHECK(difference("Nan", "Nan") == "0 0");
   CHECK(difference("Nan", "1.0") == "Nan Nan");
   CHECK(difference("Infinity", "Nan") == "Nan Nan");

@@ -39,7 +39,7 @@ std::string without(std::string text, std::string_view part) {
   return text;
 }
 
-// "2.backward" with another number; nothing if there is none in it.
+// "2.backward" with another number; nothing if it has none.
 std::optional<std::string> renumbered(std::string_view call, uint64_t number) {
   const size_t dot = call.find('.');
   const std::string_view head = call.substr(0, dot), tail = dot == std::string_view::npos ? "" : call.substr(dot + 1);
@@ -73,9 +73,9 @@ class ItemReader {
       MSDUMP_CHECK_OK(top_level(*member));
     }
     if (skip_json_space(text_, members.end()) != text_.size()) {
-      return bad_json(text_, members.end(), "more text behind the object");
+      return bad_json(text_, members.end(), "more text after the object");
     }
-    if (!has_data) return bad_json(text_, 0, "no \"data\": this is no dump.json of msprobe");
+    if (!has_data) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
     assemble(!form_.fuzzy && !form_.debug_json);
     result_.problems = problems_.take(path);
     return std::move(result_);
@@ -97,7 +97,7 @@ class ItemReader {
     problems_.clear();
     kept_ = 0;
     result_ = MsprobeItems{std::move(result_.task), std::move(result_.framework), false, {}, {}, {}};
-    if (text_[place.begin] != '{') return bad_json(text_, place.begin, "\"data\" is no object");
+    if (text_[place.begin] != '{') return bad_json(text_, place.begin, "\"data\" is not an object");
     JsonMemberReader members(text_, place.begin);
     for (;;) {
       MSDUMP_TRY(const auto member, members.next());
@@ -123,7 +123,7 @@ class ItemReader {
       return fail(ErrorCode::kTooLarge, "more than {} entries: they do not fit into {} bytes of memory",
                   entries_.size(), limits_.kept);
     }
-    // Of two entries of one name Python keeps the later value at the place of the earlier.
+    // For two entries with one name Python keeps the later value at the place of the earlier.
     const auto [known, is_new] = by_name_.emplace(member.key, entries_.size());
     if (is_new) {
       result_.entries.push_back(member.key);

@@ -1,16 +1,15 @@
-// What msprobe's compare makes of a dump.json or debug.json: one item for each leaf of each entry, tensors, scalars and
-// null alike, with the texts that its result file prints. (msprobe/dump_json.h reads the tensors alone, as what they
-// are.)
+// A dump.json or debug.json as msprobe's compare reads it: one item for each leaf of each entry, tensors, scalars and null
+// alike, with the texts of its result file. (msprobe/dump_json.h reads only the tensors, with their values.)
 //
 //   1. inside an entry: inputs, keyword inputs, gradients of inputs, then parameters, outputs, parameter gradients
-//   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts are
-//      nothing
+//   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts have no
+//      item
 //   3. the name is that of the data file without its suffix; without a file the path to the leaf
 //   4. a value without a dtype: its Python class as dtype, shape [] and the value itself as all four statistics; of
 //      torch.Size, slice, ellipsis, process groups and their ranks other texts
 //   5. the checksum is md5, else the CRC-32 of str(value)
-//   6. the key that pairs two items is the name, the call number of backward entries replaced by how many backward
-//      entries of that operator came before
+//   6. the key that pairs two items is the name; for backward entries the call number is replaced by the number of earlier
+//      backward entries of that operator
 // Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5; msprobe 26.2.0.
 #pragma once
 
@@ -35,10 +34,10 @@ struct MsprobeItem {
   std::array<PythonValue, 4> statistics;    // Max, Min, Mean, Norm; None is the text "None", NaN the text "Nan"
   std::optional<std::string> requires_grad;
   std::optional<std::string> checksum;
-  std::string data_name = "-1";  // of its file, as the json has it: may be anything
+  std::string data_name = "-1";  // of its file, from the json: not checked
   MsprobeState state = MsprobeState::kInput;
   uint32_t entry = 0;           // in MsprobeItems::entries
-  bool first_of_entry = false;  // the result file shows the stack on it
+  bool first_of_entry = false;  // its row shows the stack
 };
 
 struct MsprobeItems {
@@ -46,13 +45,13 @@ struct MsprobeItems {
   bool has_checksums = false;        // md5 keys where msprobe looks for them
   std::vector<std::string> entries;  // the keys of "data", those without items too
   std::vector<MsprobeItem> items;    // in the order of the result file
-  std::vector<Error> problems;       // entries that could not be taken
+  std::vector<Error> problems;       // entries that could not be read
 };
 
 struct MsprobeItemLimits {
   uint64_t text = uint64_t{4} << 30;    // bytes of the file
-  uint64_t entry = uint64_t{16} << 20;  // of one entry, whose tree takes some forty times that at worst
-  uint64_t kept = uint64_t{8} << 30;    // memory that the items may take
+  uint64_t entry = uint64_t{16} << 20;  // bytes of one entry; its tree takes some forty times that at worst
+  uint64_t kept = uint64_t{8} << 30;    // memory of the items
 };
 
 struct MsprobeItemForm {
@@ -60,7 +59,7 @@ struct MsprobeItemForm {
   bool fuzzy = false;       // backward calls keep their numbers
 };
 
-// bad_json with offset, line and column for what is no JSON or has no "data"; too_large beyond the limits.
+// kBadJson with offset, line and column if it is not JSON or has no "data"; kTooLarge beyond the limits.
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits = {});
 

@@ -104,7 +104,7 @@ Status apply_rules(const MsprobeItems& target, const MsprobeItems& golden, const
 Result<std::optional<std::vector<std::string>>> slot_list(const JsonValue& rule, const std::string& key) {
   const JsonValue* list = rule.find(key);
   if (list == nullptr) return std::nullopt;
-  if (!list->is(JsonKind::kArray)) return fail(ErrorCode::kUsage, "{} of an api mapping is no list", key);
+  if (!list->is(JsonKind::kArray)) return fail(ErrorCode::kUsage, "{} of an api mapping is not a list", key);
   std::vector<std::string> slots;
   for (const JsonValue& item : list->items) slots.push_back(item.text);
   return slots;
@@ -117,7 +117,46 @@ size_t size_of(const JsonValue& rule, const std::string& key) {
 
 }  // namespace
 
-std::string msprobe_cell_key(std::string name, const std::vector<std::pair<std::string, std::string>>& cells) {
+MsprobeCells::MsprobeCells(std::vector<std::pair<std::string, std::string>> cells) : cells_(std::move(cells)) {
+  for (size_t i = 0; i < cells_.size(); ++i) sorted_.push_back(i);
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [&](size_t left, size_t right) { return cells_[left].first < cells_[right].first; });
+  for (size_t place = 0; place < sorted_.size(); ++place) {
+    size_t begin = place == 0 ? kNone : place - 1;
+    while (begin != kNone && !cells_[sorted_[place]].first.starts_with(cells_[sorted_[begin]].first))
+      begin = shorter_[begin];
+    shorter_.push_back(begin);
+  }
+}
+
+// The lowest index from `from` on whose name is somewhere in the text. At each position the names that begin there are
+// the last one that does not come after it, and those that this one begins with.
+std::optional<size_t> MsprobeCells::first_inside(std::string_view text, size_t from) const {
+  std::optional<size_t> first;
+  for (size_t at = 0; at <= text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), rest,
+                                        [&](std::string_view value, size_t i) { return value < cells_[i].first; });
+    if (after == sorted_.begin()) continue;
+    for (size_t place = static_cast<size_t>(after - sorted_.begin()) - 1; place != kNone; place = shorter_[place]) {
+      const size_t index = sorted_[place];
+      if (index >= from && (!first || index < *first) && rest.starts_with(cells_[index].first)) first = index;
+    }
+  }
+  return first;
+}
+
+std::string MsprobeCells::renamed(const std::string& cell) const {
+  const auto whole = std::lower_bound(sorted_.begin(), sorted_.end(), cell,
+                                      [&](size_t i, const std::string& value) { return cells_[i].first < value; });
+  if (whole != sorted_.end() && cells_[*whole].first == cell) return cells_[*whole].second;
+  std::string mapped = cell;
+  for (auto next = first_inside(mapped, 0); next; next = first_inside(mapped, *next + 1))
+    replace_first(mapped, cells_[*next].first, cells_[*next].second);
+  return mapped;
+}
+
+std::string msprobe_cell_key(std::string name, const MsprobeCells& cells) {
   const bool call = name.find(".forward.") != std::string::npos || name.find(".backward.") != std::string::npos;
   if (!call && !is_gradient(name)) return std::string(kNoKey);
   replace_first(name, "Cell", "Module");
@@ -128,14 +167,7 @@ std::string msprobe_cell_key(std::string name, const std::vector<std::pair<std::
     end = std::min(end, rest.find(part));
   }
   const std::string cell(rest.substr(0, end));
-  std::string mapped = cell;
-  const auto whole = std::find_if(cells.begin(), cells.end(), [&](const auto& pair) { return pair.first == cell; });
-  if (whole != cells.end()) {
-    mapped = whole->second;
-  } else {
-    for (const auto& [from, to] : cells) replace_first(mapped, from, to);
-  }
-  replace_first(name, cell, mapped);
+  replace_first(name, cell, cells.renamed(cell));
   return name;
 }
 
@@ -155,16 +187,17 @@ std::string msprobe_table_key(const std::string& name) {
 
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml) {
   std::vector<std::pair<std::string, std::string>> pairs;
+  std::unordered_map<std::string_view, size_t> known;
   if (!yaml.is(JsonKind::kObject)) return fail(ErrorCode::kUsage, "expected 'name: name' lines");
   for (const JsonMember& member : yaml.members) {
     if (!member.value.is(JsonKind::kString)) {
-      return fail(ErrorCode::kUsage, "'{}' is mapped to no name", excerpt(member.key));
+      return fail(ErrorCode::kUsage, "'{}' is not mapped to a name", excerpt(member.key));
     }
-    const auto known = std::find_if(pairs.begin(), pairs.end(), [&](auto& pair) { return pair.first == member.key; });
-    if (known == pairs.end()) {
+    const auto [found, is_new] = known.try_emplace(member.key, pairs.size());
+    if (is_new) {
       pairs.emplace_back(member.key, member.value.text);
     } else {
-      known->second = member.value.text;
+      pairs[found->second].second = member.value.text;
     }
   }
   return pairs;
@@ -181,7 +214,7 @@ Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml) {
     const auto same_size = [&](const std::string& term) {
       return size_of(value, "ms_" + term) == size_of(value, "pt_" + term);
     };
-    // A rule whose lists differ in length is passed over; ms_outputs is counted and ms_output is read.
+    // msprobe skips a rule whose lists differ in length; it counts ms_outputs and reads ms_output.
     if (!same_size("args") || !same_size("outputs") || !same_size("parameters") || !same_size("parameters_grad")) {
       continue;
     }
@@ -201,13 +234,15 @@ Result<std::vector<std::string>> msprobe_keys(const MsprobeItems& target, const 
                                               const MsprobeMappings& mappings) {
   std::vector<std::string> keys;
   keys.reserve(target.items.size());
+  std::optional<MsprobeCells> cells;
+  if (mappings.cell) cells.emplace(*mappings.cell);
   for (const MsprobeItem& item : target.items) {
     if (mappings.api) {
       if (!api_of(item.name))
-        return fail(ErrorCode::kUsage, "'{}' is the name of no API: msprobe -am stops here", excerpt(item.name));
+        return fail(ErrorCode::kUsage, "'{}' is not the name of an API: msprobe -am stops here", excerpt(item.name));
       keys.push_back(msprobe_table_key(item.name));
-    } else if (mappings.cell) {
-      keys.push_back(msprobe_cell_key(item.name, *mappings.cell));
+    } else if (cells) {
+      keys.push_back(msprobe_cell_key(item.name, *cells));
     } else if (mappings.data) {
       const auto found = mappings.data->find(item.name);
       keys.push_back(found == mappings.data->end() ? item.name : found->second);

@@ -2,19 +2,22 @@
 //
 //   1. data   {target item: golden item}: that name, else its own
 //   2. cell   "Cell" becomes "Module"; then the part up to the direction ("fc1.Dense") is replaced: as a whole if the
-//             file has it, else each of the file's names that it contains, once, in the order of the file. Names that
-//             are no calls and no gradients have no key.
-//   3. api    first the table that msprobe brings (msprobe_api_table.h: Functional.matmul becomes Torch.matmul; Mint
+//             file has it, else each of the file's names that it contains, once, in the order of the file. Names of
+//             neither calls nor gradients have no key.
+//   3. api    first msprobe's own table (msprobe_api_table.h: Functional.matmul becomes Torch.matmul; Mint
 //             becomes Torch, MintFunctional Functional), then the user's
-//             [{ms_api, pt_api, ms_args, pt_args, ms_output, pt_output, ...}, ..]: slots by position, slots that the
-//             rule does not name have no partner. msprobe reads ms_output but counts ms_outputs, and stops where a list
-//             is missing; so do we.
-// The first of api, cell, data that is given counts. Own names come without the renumbering of backward calls.
+//             [{ms_api, pt_api, ms_args, pt_args, ms_output, pt_output, ...}, ..]: slots by position; slots that are not in
+//             the rule have no partner. msprobe reads ms_output but counts ms_outputs, and stops where a list is missing;
+//             msdump does the same.
+// The first of api, cell, data that is given is used. Own names come without the renumbering of backward calls.
 // Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -40,13 +43,29 @@ struct MsprobeMappings {
   std::optional<std::unordered_map<std::string, std::string>> data;
 };
 
+// The names of a cell mapping, sorted, so that a name finds those that it contains in about log n.
+class MsprobeCells {
+ public:
+  explicit MsprobeCells(std::vector<std::pair<std::string, std::string>> cells);
+
+  // What a cell becomes: by its whole name, else by the names that it contains.
+  [[nodiscard]] std::string renamed(const std::string& cell) const;
+
+ private:
+  [[nodiscard]] std::optional<size_t> first_inside(std::string_view text, size_t from) const;
+
+  std::vector<std::pair<std::string, std::string>> cells_;
+  std::vector<size_t> sorted_;   // indices in cells_, by name
+  std::vector<size_t> shorter_;  // by place in sorted_: the longest other name that begins this one, or kNone
+  static constexpr size_t kNone = SIZE_MAX;
+};
+
 // From the YAML files, parsed (io/yaml.h).
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
 
-// 2 and the table of 3 for the name of one item; "N/A": no key.
-[[nodiscard]] std::string msprobe_cell_key(std::string name,
-                                           const std::vector<std::pair<std::string, std::string>>& cells);
+// Rule 2, and the table of rule 3, for the name of one item; "N/A": no key.
+[[nodiscard]] std::string msprobe_cell_key(std::string name, const MsprobeCells& cells);
 [[nodiscard]] std::string msprobe_table_key(const std::string& name);
 
 // The key of each of the target's items.

@@ -4,6 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_scopes.h"
 
@@ -12,7 +15,7 @@ namespace {
 
 constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
-// A layer: what is called in it, by direction, and the layers in it.
+// A layer: the entries in it, by direction, and the layers in it.
 struct Layer {
   std::string type;  // its class, once something of that name has been called; else its name
   std::map<std::string, std::vector<size_t>> entries;
@@ -21,7 +24,7 @@ struct Layer {
 
 class LayerTree {
  public:
-  explicit LayerTree(const std::vector<MsprobeScope>& scopes) {
+  explicit LayerTree(const std::vector<MsprobeScope>& scopes) : places_(scopes.size()) {
     root_.type = kTopLayer;
     for (size_t i = 0; i < scopes.size(); ++i) {
       Layer* layer = &root_;
@@ -34,12 +37,16 @@ class LayerTree {
         }
         layer = child.get();
       }
-      layer->entries[scopes[i].state].push_back(i);
+      std::vector<size_t>& entries = layer->entries[scopes[i].state];
+      places_[i] = entries.size();
+      entries.push_back(i);
       layer->type = scopes[i].type;
     }
   }
 
   [[nodiscard]] const Layer& root() const { return root_; }
+  // Which of the entries of its layer and direction an entry is.
+  [[nodiscard]] size_t place_of(size_t entry) const { return places_[entry]; }
 
   [[nodiscard]] std::optional<size_t> find(const std::vector<std::string>& path, const std::string& state,
                                            size_t place) const {
@@ -56,44 +63,40 @@ class LayerTree {
 
  private:
   Layer root_;
+  std::vector<size_t> places_;  // by entry
 };
 
-// The longest rule for what lies at parts[at..] of a layer of that class.
-const MsprobeLayerRule* rule_for(const MsprobeLayerRules& rules, const std::string& type,
-                                 const std::vector<std::string_view>& parts, size_t at) {
-  const auto of_type = rules.find(type);
-  if (of_type == rules.end()) return nullptr;
-  const auto of_child = of_type->second.find(std::string(parts[at]));
-  if (of_child == of_type->second.end()) return nullptr;
-  for (const MsprobeLayerRule& rule : of_child->second) {
-    std::string path;
-    for (size_t i = at; i < std::min(at + rule.parts, parts.size()); ++i) {
-      if (i > at) path += '.';
-      path += parts[i];
-    }
-    if (path == rule.from) return &rule;
+struct LayerStep {
+  size_t parts = 1;     // of the target's path
+  std::string_view to;  // the golden path
+};
+
+// By the longest rule for what lies at parts[at..] in a layer of that class; without a rule the name stays.
+LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const std::vector<std::string_view>& parts,
+                  size_t at) {
+  const auto of_class = rules.find(type);
+  if (of_class == rules.end()) return {1, parts[at]};
+  for (size_t count = std::min(of_class->second.most_parts, parts.size() - at); count > 0; --count) {
+    const auto path = fmt::format("{}", fmt::join(parts.begin() + static_cast<std::ptrdiff_t>(at),
+                                                  parts.begin() + static_cast<std::ptrdiff_t>(at + count), "."));
+    const auto found = of_class->second.by_path.find(path);
+    if (found != of_class->second.by_path.end()) return {count, found->second};
   }
-  return nullptr;
+  return {1, parts[at]};
 }
 
-// The golden entry of a target's.
+// The golden entry for an entry of the target.
 std::optional<size_t> partner_of(size_t entry, const std::vector<MsprobeScope>& scopes, const LayerTree& target,
                                  const LayerTree& golden, const MsprobeLayerRules& rules) {
   const auto parts = split(scopes[entry].scope, '.');
   std::vector<std::string> path;
   const Layer* layer = &target.root();
   for (size_t at = 1; at < parts.size();) {
-    const MsprobeLayerRule* rule = rule_for(rules, layer->type, parts, at);
-    const size_t steps = rule == nullptr ? 1 : rule->parts;
-    for (const std::string_view part : split(rule == nullptr ? parts[at] : std::string_view(rule->to), '.')) {
-      path.emplace_back(part);
-    }
-    for (const size_t end = at + steps; at < end; ++at) layer = layer->children.find(parts[at])->second.get();
+    const LayerStep step = step_at(rules, layer->type, parts, at);
+    for (const std::string_view part : split(step.to, '.')) path.emplace_back(part);
+    for (const size_t end = at + step.parts; at < end; ++at) layer = layer->children.find(parts[at])->second.get();
   }
-  const std::string& state = scopes[entry].state;
-  const std::vector<size_t>& calls = layer->entries.at(state);
-  const auto place = static_cast<size_t>(std::find(calls.begin(), calls.end(), entry) - calls.begin());
-  return golden.find(path, state, place);
+  return golden.find(path, scopes[entry].state, target.place_of(entry));
 }
 
 // Items by their entry.
@@ -103,7 +106,7 @@ std::vector<std::vector<const MsprobeItem*>> by_entry(const MsprobeItems& items)
   return result;
 }
 
-std::string behind(const std::string& name, const std::string& entry) {
+std::string after_entry(const std::string& name, const std::string& entry) {
   return name.size() < entry.size() ? "" : name.substr(entry.size());
 }
 
@@ -116,18 +119,14 @@ Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml) {
     if (!member.value.is(JsonKind::kObject)) {
       return fail(ErrorCode::kUsage, "'{}' has no 'layer: layer' lines", excerpt(member.key));
     }
-    auto& of_type = rules[std::string(member.key == "Cell" ? kTopLayer : std::string_view(member.key))];
-    of_type.clear();
+    MsprobeClassRules& of_class = rules[std::string(member.key == "Cell" ? kTopLayer : std::string_view(member.key))];
+    of_class = {};
     for (const JsonMember& rule : member.value.members) {
       if (!rule.value.is(JsonKind::kString)) {
-        return fail(ErrorCode::kUsage, "'{}' is mapped to no layer", excerpt(rule.key));
+        return fail(ErrorCode::kUsage, "'{}' is not mapped to a layer", excerpt(rule.key));
       }
-      const auto parts = split(rule.key, '.');
-      const std::string to = rule.value.text.substr(0, rule.value.text.find('('));
-      of_type[std::string(parts[0])].push_back({rule.key, to, parts.size()});
-    }
-    for (auto& [first, list] : of_type) {
-      std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.parts > b.parts; });
+      of_class.by_path.try_emplace(rule.key, rule.value.text.substr(0, rule.value.text.find('(')));
+      of_class.most_parts = std::max(of_class.most_parts, split(rule.key, '.').size());
     }
   }
   return rules;
@@ -145,11 +144,11 @@ Result<std::unordered_map<std::string, std::string>> msprobe_layer_mapping(const
     std::unordered_map<std::string, const std::string*> partners;
     if (const auto partner = partner_of(entry, scopes, tree, golden_tree, rules)) {
       for (const MsprobeItem* item : golden_items[*partner]) {
-        partners[behind(item->name, golden.items.entries[*partner])] = &item->name;
+        partners[after_entry(item->name, golden.items.entries[*partner])] = &item->name;
       }
     }
     for (const MsprobeItem* item : items[entry]) {
-      const auto found = partners.find(behind(item->name, target.items.entries[entry]));
+      const auto found = partners.find(after_entry(item->name, target.items.entries[entry]));
       mapping[item->name] = found == partners.end() ? std::string(kNoPartner) : *found->second;
     }
   }

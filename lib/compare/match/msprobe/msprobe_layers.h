@@ -2,14 +2,13 @@
 // construct.json and stack.json; the target's scope, with its layers renamed, is looked up in the golden tree.
 //
 //   1. scope    of a call: that of the module it was made in (construct.json), then its API name; of a module and of
-//               parameter gradients: its own path. In it go the layer names without class and call number; at the top
-//               "TopLayer". A backward call has the scope of its forward call. (Of the older stack.json also the
-//               framework's function that the call was made through.)
+//               parameter gradients: its own path. It is made of the layer names without class and call number; the top
+//               is "TopLayer". A backward call has the scope of its forward call. (With the older stack.json also the
+//               framework's function through which the call was made.)
 //   2. rules    {Class or TopLayer: {child or dotted.path: golden child}}, longest first; "Cell" is an old word for
-//               TopLayer, and what follows a "(" in the golden name is a comment. Layers without a rule keep their
-//               names.
-//   3. partner  the entry of the same scope, of the same direction, and of the same place among those
-//   4. items    of two partners are paired by what follows the names of their entries
+//               TopLayer, and a "(" in the golden name begins a comment. Layers without a rule keep their names.
+//   3. partner  the entry with the same scope and direction, and the same place among those
+//   4. items    of two partners are paired by what follows the name of their entry
 //   5. the layers of a ParallelTransformer count from 0 on both sides
 // Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
 #pragma once
@@ -25,16 +24,16 @@
 
 namespace msdump {
 
-struct MsprobeLayerRule {
-  std::string from, to;
-  size_t parts = 1;
+// What the layers in one of a class are called on the other side.
+struct MsprobeClassRules {
+  std::unordered_map<std::string, std::string> by_path;  // "fc1" or a dotted path
+  size_t most_parts = 1;                                 // of a path
 };
-// By class, by the first part of the path.
-using MsprobeLayerRules = std::map<std::string, std::map<std::string, std::vector<MsprobeLayerRule>>>;
+using MsprobeLayerRules = std::map<std::string, MsprobeClassRules, std::less<>>;  // by class
 
 Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml);
 
-// One side: its items and where its json lies, with stack.json and construct.json beside it.
+// One side: its items and the path of its json, with stack.json and construct.json beside it.
 struct MsprobeLayerSide {
   const MsprobeItems& items;
   std::string json_path;

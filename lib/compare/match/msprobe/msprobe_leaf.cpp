@@ -1,9 +1,8 @@
 #include "compare/match/msprobe/msprobe_leaf.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,7 +26,7 @@ constexpr std::array<Section, 5> kSections{{{"input_args", ".input", MsprobeStat
                                             {"output", ".output", MsprobeState::kOutput}}};
 constexpr std::array<std::string_view, 4> kStatistics{"Max", "Min", "Mean", "Norm"};
 
-// Of the truth that Python sees in a value.
+// Python's bool(value).
 bool is_true(const JsonValue* value) {
   if (value == nullptr) return false;
   switch (value->kind) {
@@ -58,13 +57,13 @@ std::string class_of(const JsonValue* value) {
 
 std::string str_or_none(const JsonValue* value) { return value == nullptr ? "None" : str_of(*value); }
 
-// str(numpy.shape(value)): of a slice the three numbers.
+// str(numpy.shape(value)) for the list of a slice.
 std::string numpy_shape(const JsonValue* value) {
   if (value == nullptr || !value->is(JsonKind::kArray)) return "()";
   return fmt::format("({},)", value->items.size());
 }
 
-std::string_view behind_last_dot(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 PythonValue statistic(const PythonValue& value) {
   if (value.kind == PythonKind::kNone) return python_str("None");
@@ -123,10 +122,12 @@ class LeafReader {
     if (const JsonValue* type = value.find("type"); type != nullptr && type->is(JsonKind::kString)) {
       return add(leaf(value), state);
     }
-    // Of two members of one name Python keeps the later value at the place of the earlier.
-    std::unordered_set<std::string_view> seen;
+    // Of two members with one name Python keeps the later value at the place of the earlier.
+    std::unordered_map<std::string_view, const JsonValue*> last;
+    for (const JsonMember& member : value.members) last[member.key] = &member.value;
     for (const JsonMember& member : value.members) {
-      if (seen.insert(member.key).second) step(member.key, *value.find(member.key), state);
+      if (const auto found = last.find(member.key); found->second != nullptr)
+        step(member.key, *std::exchange(found->second, nullptr), state);
     }
   }
 
@@ -186,7 +187,7 @@ class LeafReader {
   void plain_value(const JsonValue& leaf, MsprobeItem& item) const {
     const std::string& type = leaf.find("type") == nullptr ? name_ : leaf.find("type")->text;
     const JsonValue* value = leaf.find("value");
-    const std::string_view last = behind_last_dot(name_);
+    const std::string_view last = last_part(name_);
     item.dtype = type;
     if (type == "torch.Size") {
       item.shape = str_or_none(value);
@@ -207,7 +208,7 @@ class LeafReader {
   }
 
   std::string name_;
-  bool lists_are_named_ = true;  // a list of gradients is one name
+  bool lists_are_named_ = true;  // the items of a list of gradients share one name
   bool too_long_ = false;
   std::vector<MsprobeItem> items_;
 };

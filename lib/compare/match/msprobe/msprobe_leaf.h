@@ -10,8 +10,7 @@
 
 namespace msdump {
 
-// Items in the order of the result file, without key and entry. too_large when the names of its leaves grow beyond what
-// a name can be.
+// Items in the order of the result file, without key and entry. kTooLarge when the name of a leaf exceeds 4096 bytes.
 Result<std::vector<MsprobeItem>> read_msprobe_leaves(const std::string& entry_name, const JsonValue& value);
 
 // Whether msprobe would find checksums in this entry.

@@ -34,7 +34,7 @@ Digits shortest_digits(double magnitude) {
   return digits;
 }
 
-// Characters beyond ASCII that Python escapes: controls, blanks that are no space, format and private characters.
+// Characters beyond ASCII that Python escapes: controls, blanks other than the space, format and private characters.
 struct Range {
   uint32_t first, last;
 };
@@ -213,20 +213,6 @@ std::optional<double> decimal_value(std::string_view text) {
 double rounded_to(double value, int decimals) {
   if (!std::isfinite(value)) return value;
   return decimal_value(fmt::format("{:.{}f}", value, decimals)).value_or(value);
-}
-
-void append_csv_field(std::string& row, std::string_view text) {
-  if (!row.empty()) row += ',';
-  if (text.find_first_of(",\"\n") == std::string_view::npos) {
-    row += text;
-    return;
-  }
-  row += '"';
-  for (const char c : text) {
-    if (c == '"') row += '"';
-    row += c;
-  }
-  row += '"';
 }
 
 }  // namespace msdump

@@ -1,10 +1,10 @@
-// Values as Python writes them: msprobe's result files are made of str() and repr(), and scripts compare their bytes.
+// Values as Python prints them: msprobe's result files are made of str() and repr(), and scripts compare their bytes.
 //
 //   float   the shortest digits that read back, fixed from 1e-4 to below 1e16, else 1e-05; with a point or an 'e'
 //   str     in lists quoted with ', or with " if it holds ' and no "; control characters and \ are escaped
 //   list    [1, 'a', None, True], dict {'a': 1}
 //   int     as the JSON has it, of any length
-// Source: Python's documentation of repr; CPython's printable characters are told by ranges, not by the Unicode tables.
+// Source: Python's documentation of repr. Printable characters are approximated by ranges, not by the Unicode tables.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PythonValue {
 [[nodiscard]] PythonValue python_str(std::string text);
 [[nodiscard]] PythonValue python_value(const JsonValue* value);  // null: None
 
-// a == b as Python has it: 2 == 2.0 == True is not asked, numbers compare by value and texts by bytes.
+// a == b in Python, for these kinds: numbers compare by value, texts by bytes.
 [[nodiscard]] bool python_equal(const PythonValue& a, const PythonValue& b);
 
 [[nodiscard]] std::string float_repr(double value);
@@ -45,8 +45,5 @@ struct PythonValue {
 
 // Rounded half to even on the exact value, as format(value, '.12f') and round(value, 6) do.
 [[nodiscard]] double rounded_to(double value, int decimals);
-
-// A field behind a comma, unless it is the first of `row`: quoted as Python's csv does it with QUOTE_MINIMAL.
-void append_csv_field(std::string& row, std::string_view text);
 
 }  // namespace msdump

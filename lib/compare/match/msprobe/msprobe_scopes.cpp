@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <unordered_set>
+#include <utility>
 
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_stacks.h"
@@ -93,7 +96,7 @@ class ScopeMaker {
     MsprobeScope scope;
     scope.type = parts[n - 3];
     if (is_module(parts[0])) {
-      // {Cell}.{path}.{name}.{Class}.{direction}.{call}: the path, and the name behind it.
+      // {Cell}.{path}.{name}.{Class}.{direction}.{call}: the path and the name.
       scope.state = parts[n - 2];
       const std::string path = joined(parts, n - 4);
       scope.scope = (path.empty() ? std::string(kTopScope) : path) + "." + std::string(parts[n - 4]);
@@ -107,7 +110,7 @@ class ScopeMaker {
   }
 
  private:
-  // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]; `end` is behind parameters_grad.
+  // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]; `end` is after parameters_grad.
   static MsprobeScope gradients(const Parts& parts, size_t end) {
     const std::string layer = joined(parts, parts.size() - 3);
     return {(layer.empty() ? std::string(kTopScope) : layer) + "." + std::string(parts[end - 3]),
@@ -138,7 +141,7 @@ class ScopeMaker {
   bool mindspore_;
 };
 
-// A backward call stands where its forward call does.
+// A backward call has the scope of its forward call.
 void take_forward_scopes(const std::vector<std::string>& entries, std::vector<MsprobeScope>& scopes) {
   std::unordered_map<std::string, size_t> by_name;
   for (size_t i = 0; i < entries.size(); ++i) by_name.emplace(entries[i], i);
@@ -158,8 +161,8 @@ void take_forward_scopes(const std::vector<std::string>& entries, std::vector<Ms
   }
 }
 
-// The last number in the part behind "PREFIX.".
-std::optional<int64_t> number_behind(std::string_view scope, const std::string& prefix) {
+// The last number in the part that follows "PREFIX.".
+std::optional<int64_t> number_after(std::string_view scope, const std::string& prefix) {
   if (!scope.starts_with(prefix) || scope.size() <= prefix.size() || scope[prefix.size()] != '.') return std::nullopt;
   std::string_view part = scope.substr(prefix.size() + 1);
   part = part.substr(0, part.find('.'));
@@ -169,27 +172,31 @@ std::optional<int64_t> number_behind(std::string_view scope, const std::string& 
   return parse_i64(part.substr(begin));
 }
 
-// MindSpore counts the layers of a pipeline stage on, PyTorch starts again.
+// MindSpore counts the layers on from one pipeline stage to the next, PyTorch starts again.
 void renumber_layers(std::vector<MsprobeScope>& scopes) {
+  std::set<std::pair<std::string, size_t>> by_name;  // scopes that may have a number, as they are called now
   std::vector<std::string> prefixes;
-  for (const MsprobeScope& scope : scopes) {
-    const std::string prefix = scope.scope + ".layers";
-    const bool known = std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end();
-    if (scope.type == "ParallelTransformer" && !known) prefixes.push_back(prefix);
+  std::unordered_set<std::string> known;
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    by_name.emplace(scopes[i].scope, i);
+    std::string prefix = scopes[i].scope + ".layers";
+    if (scopes[i].type == "ParallelTransformer" && known.insert(prefix).second) prefixes.push_back(std::move(prefix));
   }
   for (const std::string& prefix : prefixes) {
-    std::optional<int64_t> lowest;
-    for (const MsprobeScope& scope : scopes) {
-      if (const auto number = number_behind(scope.scope, prefix); number && (!lowest || *number < *lowest)) {
-        lowest = number;
-      }
+    std::vector<std::pair<size_t, int64_t>> numbered;
+    const std::string begin = prefix + ".";
+    for (auto at = by_name.lower_bound({begin, 0}); at != by_name.end() && at->first.starts_with(begin); ++at) {
+      if (const auto number = number_after(at->first, prefix)) numbered.emplace_back(at->second, *number);
     }
-    for (MsprobeScope& scope : scopes) {
-      const auto number = number_behind(scope.scope, prefix);
-      if (!number) continue;
-      const size_t begin = prefix.size() + 1;
-      const size_t end = std::min(scope.scope.find('.', begin), scope.scope.size());
-      scope.scope.replace(begin, end - begin, std::to_string(*number - *lowest));
+    const auto lowest = std::min_element(numbered.begin(), numbered.end(), [](const auto& left, const auto& right) {
+      return left.second < right.second;
+    });
+    for (const auto& [i, number] : numbered) {
+      std::string& scope = scopes[i].scope;
+      by_name.erase({scope, i});
+      scope.replace(begin.size(), std::min(scope.find('.', begin.size()), scope.size()) - begin.size(),
+                    std::to_string(number - lowest->second));
+      by_name.emplace(scope, i);
     }
   }
 }

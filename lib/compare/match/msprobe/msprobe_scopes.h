@@ -10,7 +10,7 @@
 namespace msdump {
 
 struct MsprobeScope {
-  std::string scope;  // "TopLayer.fc1" or "Module.layers.0.fc1": the first part is not looked at
+  std::string scope;  // "TopLayer.fc1" or "Module.layers.0.fc1": the first part is ignored
   std::string type;   // the class of a module, the API of a call
   std::string state;  // "forward", "backward", "parameters_grad"
 };

@@ -1,0 +1,182 @@
+#include "compare/dumps/compare_dumps.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compare/dumps/no_partner.h"
+#include "compare/pair/precision.h"
+#include "compare/statistics/record_diff.h"
+#include "dump/index/host_tensor.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+// What is done with one pair.
+class Comparison {
+ public:
+  Comparison(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing, const DiffRules& rules,
+             const SecondLookOptions& look, const RecordContext& context)
+      : a_(a),
+        b_(b),
+        pairing_(pairing),
+        rules_(rules),
+        look_(look),
+        context_(context),
+        no_partner_(a.side, a.failures, b.side, b.failures, pairing, context.pool),
+        coarsest_(coarser_throughout(a.side, b.side, pairing)) {}
+
+  struct Outcome {
+    TensorDiff diff;
+    PairDetails details;
+  };
+
+  [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
+    const TensorPair& pair = pairing_.tensors[tensor];
+    Outcome outcome;
+    if (pair.a == kNoTensor || pair.b == kNoTensor) {
+      outcome.diff = no_partner_.explain(pair);
+      return outcome;
+    }
+    const ToleranceRule* const rule = rule_for(pair);
+    Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
+    tolerance.coarsest = coarsest_;
+    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
+    if (outcome.diff.by_statistics) return outcome;
+    judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
+    if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));
+    return outcome;
+  }
+
+ private:
+  [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*a_.side.tensors)[pair.a]; }
+  [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*b_.side.tensors)[pair.b]; }
+
+  [[nodiscard]] const ToleranceRule* rule_for(const TensorPair& pair) const {
+    if (!rules_.by_tensor) return nullptr;
+    const NameFacts& name = of_b(pair).name;
+    return rules_.by_tensor->rule_for(
+        {pairing_.op_name(pair.op), pairing_.op_type(pair.op), name.io, name.slot, of_a(pair).name.dtype, name.dtype});
+  }
+
+  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
+    PairOptions more;
+    more.kl = rules_.kl;
+    // MindSpore dumps an input in the shape of its producer, msprobe in that of the call.
+    more.any_shape =
+        of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) && b_.side.graph != nullptr;
+    return diff_records({*a_.side.index, a_.tables}, of_a(pair), {*b_.side.index, b_.tables}, of_b(pair), tolerance,
+                        context_, more);
+  }
+
+  // The worst elements with both values.
+  Status add_details(const TensorPair& pair, Outcome& outcome) const {
+    if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
+    MSDUMP_TRY(HostTensor left, HostTensor::open(*a_.side.index, of_a(pair), {}));
+    MSDUMP_TRY(HostTensor right, HostTensor::open(*b_.side.index, of_b(pair), {}));
+    // Where only one side is NaN or infinite, the metrics have no worst element.
+    const bool mismatch = outcome.diff.verdict == Verdict::kNan;
+    const SecondLookOptions look{std::max<size_t>(look_.worst, mismatch ? 1 : 0), look_.by_axis};
+    MSDUMP_TRY(outcome.details.look, look_again(left, right, outcome.diff, look, context_.cancel));
+    std::vector<WorstElement>& worst = outcome.details.look.worst;
+    if (mismatch && !worst.empty()) {
+      outcome.details.worst = worst.front();
+      if (look_.worst == 0) worst.clear();
+    } else if (outcome.diff.metrics.worst) {
+      MSDUMP_TRY(outcome.details.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
+    }
+    return {};
+  }
+
+  const ComparedDump &a_, &b_;
+  const Pairing& pairing_;
+  const DiffRules& rules_;
+  const SecondLookOptions& look_;
+  const RecordContext& context_;
+  const NoPartner no_partner_;
+  const std::optional<DType> coarsest_;
+};
+
+// Tables are read one beside the other, not when the first row of each is wanted.
+void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+                 const std::vector<uint32_t>& chosen, const RecordContext& context) {
+  struct Wanted {
+    StatisticTables* tables;
+    const TensorRecord* record;
+  };
+  std::map<std::pair<const ComparedDump*, uint32_t>, Wanted> wanted;
+  for (const uint32_t tensor : chosen) {
+    const TensorPair& pair = pairing.tensors[tensor];
+    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    for (const auto& [dump, place] : {std::pair(&a, pair.a), std::pair(&b, pair.b)}) {
+      const TensorRecord& record = (*dump->side.tensors)[place];
+      if (!record.has_elements) wanted.try_emplace({dump, record.table}, Wanted{&dump->tables, &record});
+    }
+  }
+  std::vector<Wanted> tables;
+  for (const auto& [key, table] : wanted) tables.push_back(table);
+  context.pool.parallel_for(static_cast<int64_t>(tables.size()), [&](int64_t i) {
+    if (context.cancel.cancelled()) return;
+    const Wanted& table = tables[static_cast<size_t>(i)];
+    table.tables->read_table_of(*table.record);
+  });
+}
+
+// Pairs that one worker compares before it takes others: many of statistics, few of tensors. Where each piece begins, and
+// the end.
+std::vector<size_t> pieces_of(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+                              const std::vector<uint32_t>& chosen) {
+  constexpr uint64_t kBytes = uint64_t{1} << 20;
+  constexpr size_t kPairs = 64;
+  const auto bytes_of = [&](const ComparedDump& dump, uint32_t tensor) -> uint64_t {
+    if (tensor == kNoTensor || !(*dump.side.tensors)[tensor].has_elements) return 0;
+    return (*dump.side.tensors)[tensor].bytes.value_or(kBytes);
+  };
+  std::vector<size_t> pieces = {0};
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const TensorPair& pair = pairing.tensors[chosen[i]];
+    bytes += std::min(std::max(bytes_of(a, pair.a), bytes_of(b, pair.b)), kBytes);
+    if (bytes < kBytes && i + 1 - pieces.back() < kPairs && i + 1 < chosen.size()) continue;
+    pieces.push_back(i + 1);
+    bytes = 0;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+                              const std::vector<uint32_t>& chosen, const DiffRules& rules,
+                              const SecondLookOptions& look, const RecordContext& context) {
+  ComparedTensors result;
+  result.diffs.resize(pairing.tensors.size());
+  result.details.resize(pairing.tensors.size());
+  read_tables(a, b, pairing, chosen, context);
+  const Comparison comparison(a, b, pairing, rules, look, context);
+  const std::vector<size_t> pieces = pieces_of(a, b, pairing, chosen);
+  const auto compare_piece = [&](int64_t piece) {
+    std::vector<Error> failures;
+    const auto place = static_cast<size_t>(piece);
+    for (size_t i = pieces[place]; i < pieces[place + 1] && !context.cancel.cancelled(); ++i) {
+      const uint32_t tensor = chosen[i];
+      Result<Comparison::Outcome> outcome = comparison.compare(tensor);
+      if (outcome) {
+        result.diffs[tensor] = std::move(outcome->diff);
+        result.details[tensor] = std::move(outcome->details);
+      } else {
+        result.diffs[tensor].reason = outcome.error().message;
+        failures.push_back(std::move(outcome).error());
+      }
+    }
+    return failures;
+  };
+  context.pool.ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
+                           [&](int64_t, std::vector<Error>&& failures) {
+                             for (Error& failure : failures) result.failures.push_back(std::move(failure));
+                           });
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,37 @@
+// The elements of one tensor, slab by slab, as the file stores them. The one loop for every pass over a single tensor.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/index/host_tensor.h"
+#include "io/cancel.h"
+
+namespace msdump {
+
+inline constexpr int64_t kTensorSlab = int64_t{1} << 17;  // elements
+
+// take(bytes, count) for each slab in order; false, where it returns that, ends the pass.
+template <class Take>
+Status for_each_slab(HostTensor& tensor, const CancelToken& cancel, const Take& take) {
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kTensorSlab, tensor.count())) * tensor.element_bytes());
+  for (int64_t first = 0; first < tensor.count(); first += kTensorSlab) {
+    MSDUMP_CHECK_OK(cancel.check());
+    const int64_t count = std::min(kTensorSlab, tensor.count() - first);
+    MSDUMP_CHECK_OK(tensor.read(first, count, slab.data()));
+    const auto bytes = std::span<const std::byte>(slab).first(static_cast<size_t>(count) * tensor.element_bytes());
+    if constexpr (std::is_same_v<decltype(take(bytes, count)), bool>) {
+      if (!take(bytes, count)) break;
+    } else {
+      take(bytes, count);
+    }
+  }
+  return tensor.check_unchanged();
+}
+
+}  // namespace msdump

@@ -1,0 +1,18 @@
+#include "tensor/dtype_kind.h"
+
+namespace msdump {
+
+DTypeKind kind_of(DType dtype) {
+  switch (dtype) {
+    case DType::kUndefined: return DTypeKind::kOther;
+    case DType::kBool: return DTypeKind::kBool;
+    case DType::kComplex32:
+    case DType::kComplex64:
+    case DType::kComplex128: return DTypeKind::kComplex;
+    default: break;
+  }
+  if (is_raw(dtype)) return DTypeKind::kOther;
+  return name_of(dtype).find("float") == std::string_view::npos ? DTypeKind::kInteger : DTypeKind::kFloat;
+}
+
+}  // namespace msdump

@@ -1,0 +1,14 @@
+// What the elements of a dtype are.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/dtype.h"
+
+namespace msdump {
+
+// kOther: not numbers (raw bytes, strings, dtypes without a public decoding).
+enum class DTypeKind : uint8_t { kOther, kFloat, kInteger, kBool, kComplex };
+[[nodiscard]] DTypeKind kind_of(DType dtype);
+
+}  // namespace msdump
