@@ -17,9 +17,9 @@ namespace msdump::check {
 namespace {
 
 // Rank, graph and step of the tensor, where a rule has not said them.
-void complete_place(const OpRuns& runs, Finding& finding) {
+void complete_place(const CheckedDump& dump, Finding& finding) {
   if (finding.tensor == kNone) return;
-  const Identity identity = identity_of(*runs.side().index, runs.record(finding.tensor));
+  const Identity identity = dump.identity(finding.tensor);
   finding.rank = identity.rank;
   finding.graph = identity.graph;
   finding.step = identity.step;
@@ -35,19 +35,21 @@ void sort_findings(std::vector<Finding>& findings) {
 }
 
 // Where nothing is NaN or infinite, the device may still have noted an overflow.
-Status take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& hits, FactsReader& facts,
-                           const ReadContext& context, std::optional<FirstNonfinite>& first) {
+Status take_first_overflow(CheckRun& run, const ReadContext& context) {
+  const CheckedDump& dump = run.dump;
+  FactsReader& facts = run.facts;
+  const std::vector<OverflowHit>& hits = run.report.overflows;
   const auto joined = std::find_if(hits.begin(), hits.end(), [](const OverflowHit& hit) { return hit.op != kNone; });
-  if (first || joined == hits.end()) return {};
+  if (run.report.first || joined == hits.end()) return {};
   FirstNonfinite found;
   found.kind = FirstNonfinite::Kind::kOverflow;
   found.op = joined->op;
   found.tensor = joined->tensor;
-  found.run = runs.run_of(joined->tensor);
+  found.run = dump.run_of(joined->tensor);
   found.reason = "the device noted an overflow: " + describe(*joined);
   if (found.run != kNone) {
-    found.inputs = HealthJudge(runs, facts).inputs_of(found.run);
-    found.outputs = runs.runs()[found.run].outputs;
+    found.inputs = HealthJudge(dump, facts).inputs_of(found.run);
+    found.outputs = dump.runs()[found.run].outputs;
     if (!found.outputs.empty()) found.tensor = found.outputs.front();
     MSDUMP_CHECK_OK(facts.read(found.inputs, context));
     MSDUMP_CHECK_OK(facts.read(found.outputs, context));
@@ -55,24 +57,24 @@ Status take_first_overflow(const OpRuns& runs, const std::vector<OverflowHit>& h
     const bool all = std::all_of(found.inputs.begin(), found.inputs.end(), finite);
     if (all && !found.inputs.empty()) found.inputs_finite = true;
   }
-  first = std::move(found);
+  run.report.first = std::move(found);
   return {};
 }
 
 bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
 
 // Whoever asks for some operators wants to know of these alone, and of what could not be read.
-void keep_chosen(const CheckInput& input, std::vector<Finding>& findings) {
-  std::vector<bool> ops(input.runs.operators().size(), false);
+void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
+  std::vector<bool> ops(run.dump.operators().size(), false);
   bool all = true;
-  for (uint32_t tensor = 0; tensor < input.chosen.size(); ++tensor) {
-    all = all && input.chosen[tensor];
-    if (input.chosen[tensor] && input.runs.op_of(tensor) != kNone) ops[input.runs.op_of(tensor)] = true;
+  for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
+    all = all && run.chosen[tensor];
+    if (run.chosen[tensor] && run.dump.op_of(tensor) != kNone) ops[run.dump.op_of(tensor)] = true;
   }
   if (all) return;
   std::erase_if(findings, [&](const Finding& finding) {
     if (finding.kind == info(RuleId::kUnreadable).name || finding.kind == info(RuleId::kEmptyFile).name) return false;
-    if (finding.tensor != kNone) return !input.chosen[finding.tensor];
+    if (finding.tensor != kNone) return !run.chosen[finding.tensor];
     return finding.op == kNone || !ops[finding.op];
   });
 }
@@ -87,18 +89,20 @@ void apply_excuses(CheckReport& report) {
   }
 }
 
-void finish(const CheckInput& input, CheckReport& report) {
-  apply_excuses(report);
-  keep_chosen(input, report.findings);
-  for (Finding& finding : report.findings) complete_place(input.runs, finding);
-  sort_findings(report.findings);
-}
-
-// Records that nobody can read were told of when the dump was listed.
+// Records that cannot be read were reported when the dump was listed.
 void drop_known(const std::vector<Error>& known, std::vector<Error>& failures) {
   std::set<std::pair<std::string_view, std::string_view>> told;
   for (const Error& error : known) told.emplace(error.path, error.message);
   std::erase_if(failures, [&](const Error& error) { return told.count({error.path, error.message}) > 0; });
+}
+
+void finish(CheckRun& run) {
+  CheckReport& report = run.report;
+  drop_known(run.listing_failures, report.failures);
+  apply_excuses(report);
+  keep_chosen(run, report.findings);
+  for (Finding& finding : report.findings) complete_place(run.dump, finding);
+  sort_findings(report.findings);
 }
 
 std::vector<Error> together(const std::vector<Error>& a, const std::vector<Error>& b) {
@@ -109,57 +113,57 @@ std::vector<Error> together(const std::vector<Error>& a, const std::vector<Error
 
 }  // namespace
 
-Result<CheckReport> check_all(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
-  const OpRuns& runs = input.runs;
-  CheckReport report;
-  MSDUMP_CHECK_OK(facts.read_all(context));
-  report.failures = facts.failures();
-  judge_values(runs, facts, input.rules, report.findings);
-  judge_gradients(runs, facts, input.rules, report.findings);
-  MSDUMP_CHECK_OK(judge_weights(runs, facts, input.rules, context, report.findings, report.failures));
-  MSDUMP_CHECK_OK(judge_ranges(runs, facts, input.rules, context, report.findings, report.failures));
-  report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
-  drop_known(input.failures, report.failures);
-  judge_overflows(runs, report.overflows, input.rules, report.findings);
-  const DumpSettings settings = settings_of(*runs.side().index, report.failures);
-  const ExecutionOrders orders = read_execution_orders(*runs.side().index, report.failures);
-  judge_debug_trees(runs, settings, input.rules, report.findings);
-  const std::vector<Error> failures = together(input.failures, report.failures);
-  const std::vector<Oddity> oddities = find_oddities(*runs.side().index);
-  judge_completeness({runs, settings, orders, input.selection, failures, oddities}, input.rules, report.findings);
-  if (searches_nonfinite(input.rules)) {
-    MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
+Status check_all(CheckRun& run, const Selection& places, const ReadContext& context) {
+  const CheckedDump& dump = run.dump;
+  const RuleSet& rules = run.rules;
+  CheckReport& report = run.report;
+  MSDUMP_CHECK_OK(run.facts.read_all(context));
+  report.failures = run.facts.failures();
+  judge_values(dump, run.facts, rules, report.findings);
+  judge_gradients(dump, run.facts, rules, report.findings);
+  MSDUMP_CHECK_OK(judge_weights(dump, run.facts, rules, context, report.findings, report.failures));
+  MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
+  report.overflows = read_overflows(dump, places, context.cancel, report.failures);
+  drop_known(run.listing_failures, report.failures);
+  judge_overflows(dump, report.overflows, rules, report.findings);
+  const DumpSettings settings = settings_of(dump.index(), report.failures);
+  const ExecutionOrders orders = read_execution_orders(dump.index(), report.failures);
+  judge_debug_trees(dump, settings, rules, report.findings);
+  const std::vector<Error> failures = together(run.listing_failures, report.failures);
+  const std::vector<Oddity> oddities = find_oddities(dump.index());
+  judge_completeness({dump, settings, orders, places, failures, oddities}, rules, report.findings);
+  if (searches_nonfinite(rules)) {
+    MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
   }
-  if (input.rules.on(RuleId::kOperatorOverflow))
-    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
-  finish(input, report);
-  return report;
+  if (rules.on(RuleId::kOperatorOverflow)) MSDUMP_CHECK_OK(take_first_overflow(run, context));
+  finish(run);
+  return {};
 }
 
-Result<CheckReport> check_first(const CheckInput& input, FactsReader& facts, const ReadContext& context) {
-  const OpRuns& runs = input.runs;
-  CheckReport report;
-  if (searches_nonfinite(input.rules)) {
-    MSDUMP_TRY(report.first, find_first_nonfinite(runs, input.chosen, facts, context));
+Status check_first(CheckRun& run, const Selection& places, const ReadContext& context) {
+  const CheckedDump& dump = run.dump;
+  const RuleSet& rules = run.rules;
+  CheckReport& report = run.report;
+  if (searches_nonfinite(rules)) {
+    MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
   }
   if (report.first) {
     std::vector<Finding> all;
-    judge_values(runs, facts, input.rules, all);
+    judge_values(dump, run.facts, rules, all);
     for (Finding& finding : all) {
       const bool of_run =
-          report.first->run != kNone && finding.tensor != kNone && runs.run_of(finding.tensor) == report.first->run;
+          report.first->run != kNone && finding.tensor != kNone && dump.run_of(finding.tensor) == report.first->run;
       if (of_run || finding.tensor == report.first->tensor) report.findings.push_back(std::move(finding));
     }
-  } else if (input.rules.on(RuleId::kOperatorOverflow)) {
-    report.overflows = read_overflows(runs, input.selection, context.cancel, report.failures);
-    MSDUMP_CHECK_OK(take_first_overflow(runs, report.overflows, facts, context, report.first));
-    judge_overflows(runs, report.overflows, input.rules, report.findings);
+  } else if (rules.on(RuleId::kOperatorOverflow)) {
+    report.overflows = read_overflows(dump, places, context.cancel, report.failures);
+    MSDUMP_CHECK_OK(take_first_overflow(run, context));
+    judge_overflows(dump, report.overflows, rules, report.findings);
   }
-  const auto& failures = facts.failures();
+  const auto& failures = run.facts.failures();
   report.failures.insert(report.failures.end(), failures.begin(), failures.end());
-  drop_known(input.failures, report.failures);
-  finish(input, report);
-  return report;
+  finish(run);
+  return {};
 }
 
 }  // namespace msdump::check

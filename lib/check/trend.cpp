@@ -28,15 +28,15 @@ std::optional<double> together(std::span<const std::optional<double>> numbers) {
 
 }  // namespace
 
-std::vector<TrendSeries> series_by_step(const OpRuns& runs) {
+std::vector<TrendSeries> series_by_step(const CheckedDump& dump) {
   using Key = std::tuple<Number, Number, uint32_t, Io, std::string_view, uint32_t>;
   std::map<Key, std::map<int64_t, uint32_t>> found;
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
-    if (runs.role(tensor) == Role::kOther || runs.op_of(tensor) == kNone) continue;
-    const TensorRecord& record = runs.record(tensor);
-    const Identity identity = identity_of(*runs.side().index, record);
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+    if (dump.role(tensor) == TensorRole::kOther || dump.op_of(tensor) == kNone) continue;
+    const TensorRecord& record = dump.record(tensor);
+    const Identity identity = identity_of(dump.index(), record);
     if (!identity.step) continue;
-    const Key key{identity.rank,  identity.graph,   runs.same_in_all_steps(runs.op_of(tensor)),
+    const Key key{identity.rank,  identity.graph,   dump.same_in_all_steps(dump.op_of(tensor)),
                   record.name.io, record.name.slot, record.occurrence};
     found[key].try_emplace(*identity.step, tensor);
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 
 namespace msdump::check {
 
@@ -16,7 +16,7 @@ struct TrendSeries {
   std::vector<uint32_t> tensors;
 };
 // Those that have more than one step.
-[[nodiscard]] std::vector<TrendSeries> series_by_step(const OpRuns& runs);
+[[nodiscard]] std::vector<TrendSeries> series_by_step(const CheckedDump& dump);
 
 // One character a number, as high as it is between the smallest and the largest; '!' for what is not finite, a blank for
 // what is not known. Of more than `most` numbers neighbours are taken together, each place showing its largest.

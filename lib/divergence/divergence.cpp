@@ -38,7 +38,7 @@ class Finder {
     begin_step(run);
     if (view_.one_sided(run)) return;
     RunInputs inputs = inputs_of_run(view_, states_, run);
-    if (view_.flow().kind == FlowKind::kOrder) inputs.behind = any_before_;
+    if (view_.graph().flow() == FlowKind::kOrder) inputs.behind = any_before_;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     const bool diverges = view_.any_differs(outputs);
     const size_t before = roots_.size();
@@ -70,7 +70,7 @@ class Finder {
 
   // Of a parameter it is told where it is first read; of an unknown source nothing before it may be the cause.
   void look_at_entering(uint32_t run, const RunInputs& inputs) {
-    for (const FlowInput* const input : inputs.entering) {
+    for (const RunInput* const input : inputs.entering) {
       if (earlier_step_) return;
       const uint32_t tensor = view_.compared(input->tensor) ? input->tensor : input->made_as;
       if (input->from == From::kParameter) {
@@ -81,8 +81,8 @@ class Finder {
     }
   }
 
-  void add_parameter(uint32_t run, const RunInputs& inputs, const FlowInput& input, uint32_t tensor) {
-    if (!told_parameters_.insert({view_.place(run).rank, input.parameter}).second) return;
+  void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
+    if (!told_parameters_.emplace(view_.place(run).rank, input.parameter).second) return;
     Root& root =
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
@@ -135,7 +135,7 @@ class Finder {
   // hid; or something that was not dumped at all changes it.
   void look_at_changed(uint32_t run, const RunInputs& inputs) {
     if (view_.other_framework()) return;
-    const FlowInput& input = *inputs.changed.front();
+    const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
     if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
@@ -183,7 +183,7 @@ class Finder {
   // candidate is coarser throughout. Within the tolerance, perhaps.
   void look_at_precision(uint32_t run, const RunInputs& inputs) {
     if (view_.coarser_throughout() || inputs.behind) return;
-    for (const FlowInput& input : view_.run(run).inputs) {
+    for (const RunInput& input : view_.run(run).inputs) {
       if (!view_.is(input.tensor, Verdict::kClose)) continue;
       const TensorDiff& in = view_.diff(input.tensor);
       if (error_size(in).l2 <= rounding_of(in.dtype_b) || inherits(view_, input)) continue;
@@ -302,8 +302,8 @@ class Finder {
   void pass_noise_on() {
     const std::set<uint32_t> noise(report_.noise.begin(), report_.noise.end());
     if (noise.empty()) return;
-    for (const FlowRun& run : view_.runs()) {
-      for (const FlowInput& input : run.inputs) {
+    for (const OpRun& run : view_.runs()) {
+      for (const RunInput& input : run.inputs) {
         if (input.made_as != kNoTensor && noise.count(input.made_as) > 0 && view_.is(input.tensor, Verdict::kDiffer))
           report_.noise.push_back(input.tensor);
       }
@@ -333,8 +333,10 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules) {
   const RunView view(a, b, pairing, diffs, modules);
   DivergenceReport report = Finder(view).run();
-  report.flow = view.flow().kind;
-  report.unwritten = view.flow().unwritten;
+  report.flow = view.graph().flow();
+  for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) {
+    if (view.graph().role(tensor) == TensorRole::kUnwritten) report.unwritten.push_back(tensor);
+  }
   return report;
 }
 

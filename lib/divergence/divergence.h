@@ -27,7 +27,7 @@
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "divergence/diff_flow.h"
+#include "divergence/paired_runs.h"
 
 namespace msdump {
 
@@ -50,7 +50,7 @@ struct DivergenceReport {
   std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
   std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
   std::vector<uint32_t> noise;       // over the tolerance, but what terms that cancel leave
-  std::vector<uint32_t> unwritten;   // diff_flow.h: whatever the memory held
+  std::vector<uint32_t> unwritten;   // outputs that hold whatever the memory held (graph/flow/run_graph.h)
   FlowKind flow = FlowKind::kOrder;  // what was followed
 };
 

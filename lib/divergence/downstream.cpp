@@ -12,7 +12,7 @@ std::vector<uint32_t> differing_tensors(const RunView& view) {
   std::vector<uint32_t> tensors;
   for (uint32_t run = 0; run < counts.size(); ++run) {
     tensors = view.run(run).outputs;
-    for (const FlowInput& input : view.run(run).inputs) tensors.push_back(input.tensor);
+    for (const RunInput& input : view.run(run).inputs) tensors.push_back(input.tensor);
     std::erase_if(tensors, [&](uint32_t tensor) { return !view.differs(tensor); });
     std::sort(tensors.begin(), tensors.end());
     counts[run] = static_cast<uint32_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
@@ -23,7 +23,7 @@ std::vector<uint32_t> differing_tensors(const RunView& view) {
 // Which of 64 roots reach a run, a bit each.
 class Reach {
  public:
-  explicit Reach(const std::vector<FlowRun>& runs) : runs_(runs), reached_(runs.size()) {}
+  explicit Reach(const std::vector<OpRun>& runs) : runs_(runs), reached_(runs.size()) {}
 
   // Runs stand mostly behind those that they read of: one pass forward does, and one that finds nothing to do. Edges
   // that lead back are followed by passes backward.
@@ -51,7 +51,7 @@ class Reach {
     return gone_by;
   }
 
-  const std::vector<FlowRun>& runs_;
+  const std::vector<OpRun>& runs_;
   std::vector<uint64_t> reached_;
 };
 
@@ -60,7 +60,7 @@ class Reach {
 std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<uint32_t>& from) {
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
-  if (view.flow().kind == FlowKind::kIr) return count_reached(view.runs(), counts, from);
+  if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), counts, from);
   std::vector<uint64_t> behind(counts.size() + 1, 0);
   for (size_t run = counts.size(); run-- > 0;) behind[run] = behind[run + 1] + counts[run];
   std::vector<uint64_t> result;
@@ -68,7 +68,7 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<ui
   return result;
 }
 
-std::vector<uint64_t> count_reached(const std::vector<FlowRun>& runs, const std::vector<uint32_t>& counts,
+std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
                                     const std::vector<uint32_t>& from) {
   constexpr size_t kAtOnce = 64;
   std::vector<uint64_t> result(from.size(), 0);

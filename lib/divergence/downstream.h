@@ -17,7 +17,7 @@ namespace msdump {
 
 // The sum of `counts`, which are by run, over the runs that the readers of a run lead to, itself among them. Edges may
 // lead back.
-[[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<FlowRun>& runs, const std::vector<uint32_t>& counts,
+[[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
                                                   const std::vector<uint32_t>& from);
 
 }  // namespace msdump

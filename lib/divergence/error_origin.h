@@ -8,7 +8,7 @@
 namespace msdump {
 
 // Is an input no more wrong than the output that it was, which is close?
-[[nodiscard]] bool inherits(const RunView& view, const FlowInput& input);
+[[nodiscard]] bool inherits(const RunView& view, const RunInput& input);
 // The run where an error began that is within the tolerance of a coarser dtype.
 [[nodiscard]] uint32_t origin_of_error(const RunView& view, uint32_t run);
 

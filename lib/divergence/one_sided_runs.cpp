@@ -51,7 +51,7 @@ bool OneSidedRuns::has_paired_inside(uint32_t run) const {
 
 bool OneSidedRuns::turns_coarser(uint32_t run) const {
   double in = 0, out = 0;
-  for (const FlowInput& input : view_.run(run).inputs) {
+  for (const RunInput& input : view_.run(run).inputs) {
     if (input.tensor != kNoTensor) in = std::max(in, rounding_of(view_.dtype(input.tensor)));
   }
   for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, rounding_of(view_.dtype(tensor)));

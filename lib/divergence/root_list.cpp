@@ -36,7 +36,7 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   divergence.kind = kind;
   divergence.inputs = inputs.evidence;
   divergence.outputs = std::move(outputs);
-  divergence.confidence = sure_by(view_.flow().kind);
+  divergence.confidence = sure_by(view_.graph().flow());
   if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
   if (inputs.behind) root.lower(kBehindAnother);
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
@@ -137,7 +137,7 @@ void RootList::drop_equal_constants() {
 // Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
 // the reference has.
 void RootList::keep_first_uncertain() {
-  if (roots_.empty() || view_.flow().kind != FlowKind::kIr) return;
+  if (roots_.empty() || view_.graph().flow() != FlowKind::kIr) return;
   const auto first = std::min_element(roots_.begin(), roots_.end(), [&](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, view_.time(left.run).value_or(0)) <
            std::pair(right.divergence.place.step, view_.time(right.run).value_or(0));

@@ -17,8 +17,8 @@ class Gatherer {
       : view_(view), states_(states), run_(run) {}
 
   RunInputs gather() {
-    for (const FlowInput& input : view_.run(run_).inputs) add(input);
-    if (view_.flow().kind != FlowKind::kIr) {
+    for (const RunInput& input : view_.run(run_).inputs) add(input);
+    if (view_.graph().flow() != FlowKind::kIr) {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
@@ -38,7 +38,7 @@ class Gatherer {
     inputs_.behind_nan = inputs_.behind_nan || states_[producer].behind_nan;
   }
 
-  void add(const FlowInput& input) {
+  void add(const RunInput& input) {
     if (input.made_by != kNoRun) be_behind(input.made_by);
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
@@ -59,7 +59,7 @@ class Gatherer {
     }
   }
 
-  void add_difference(const FlowInput& input, uint32_t tensor) {
+  void add_difference(const RunInput& input, uint32_t tensor) {
     if (input.made_by == kNoRun) {
       inputs_.entering.push_back(&input);
     } else if (view_.one_sided(input.made_by) ||
@@ -89,7 +89,7 @@ class Gatherer {
       if (view_.place(other) != view_.place(run_)) continue;
       be_behind(other);
       inputs_.differ = inputs_.differ || states_[other].diverges;
-      for (const FlowInput& input : view_.run(other).inputs) add_hidden(input.tensor);
+      for (const RunInput& input : view_.run(other).inputs) add_hidden(input.tensor);
       for (const uint32_t output : view_.run(other).outputs) add_hidden(output);
     }
   }
@@ -97,7 +97,7 @@ class Gatherer {
   void add_other_ranks() {
     for (const uint32_t other : view_.runs_named(view_.name(run_))) {
       if (view_.place(other).step != view_.place(run_).step) continue;
-      for (const FlowInput& input : view_.run(other).inputs) add_hidden(input.tensor);
+      for (const RunInput& input : view_.run(other).inputs) add_hidden(input.tensor);
     }
     inputs_.unknown = true;
   }

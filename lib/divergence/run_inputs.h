@@ -18,8 +18,8 @@ struct RunState {
 struct RunInputs {
   std::vector<uint32_t> evidence;               // tensors that were compared
   std::vector<uint32_t> constants;              // of these, constants that differ
-  std::vector<const FlowInput*> entering;       // that differ, and come from outside or from what is not known
-  std::vector<const FlowInput*> changed;        // that differ, although what wrote them agrees or has no partner
+  std::vector<const RunInput*> entering;        // that differ, and come from outside or from what is not known
+  std::vector<const RunInput*> changed;         // that differ, although what wrote them agrees or has no partner
   bool differ = false;                          // other values do
   bool all_same = true;                         // bit for bit
   bool unknown = false;                         // some were not dumped

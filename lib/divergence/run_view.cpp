@@ -21,11 +21,10 @@ const std::vector<uint32_t> kNone;
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
-    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), flow_(flow_of(a, b, pairing, diffs)) {
+    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
   find_names();
   find_misleading();
   find_modules(modules);
-  find_stand_ins();
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
 }
 
@@ -43,8 +42,8 @@ void RunView::find_names() {
 void RunView::find_misleading() {
   enum class Read : uint8_t { kNever, kRight, kWrong };
   std::vector<Read> read(diffs_.size(), Read::kNever);
-  for (const FlowRun& run : runs()) {
-    for (const FlowInput& input : run.inputs) {
+  for (const OpRun& run : runs()) {
+    for (const RunInput& input : run.inputs) {
       if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
       Read& one = read[input.made_as];
       one = differs(input.tensor) || one == Read::kWrong ? Read::kWrong : Read::kRight;
@@ -63,15 +62,6 @@ void RunView::find_modules(const ModuleTree& modules) {
     for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
       for (const uint32_t module : runs_named(parent)) inside_[module].push_back(index);
       parent = modules.parent_of(parent);
-    }
-  }
-}
-
-void RunView::find_stand_ins() {
-  for (const FlowRun& run : runs()) {
-    for (const FlowInput& input : run.inputs) {
-      if (input.made_by != kNoRun && !compared(input.made_as) && compared(input.tensor))
-        stand_ins_[input.made_by].push_back(input.tensor);
     }
   }
 }
@@ -137,8 +127,9 @@ const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return insi
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return misleading_[tensor]; });
-  const auto found = stand_ins_.find(index);
-  if (found != stand_ins_.end()) outputs.insert(outputs.end(), found->second.begin(), found->second.end());
+  for (const uint32_t tensor : graph_.stand_ins(index, [&](uint32_t output) { return !compared(output); })) {
+    if (compared(tensor)) outputs.push_back(tensor);
+  }
   return outputs;
 }
 
@@ -204,7 +195,7 @@ std::optional<uint64_t> RunView::time(uint32_t index) const {
     const auto time = parse_u64(record.name.timestamp);
     if (time && (!first || *time < *first)) first = time;
   };
-  for (const FlowInput& input : run(index).inputs) see(input.tensor);
+  for (const RunInput& input : run(index).inputs) see(input.tensor);
   for (const uint32_t output : run(index).outputs) see(output);
   return first;
 }

@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +13,8 @@
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "divergence/diff_flow.h"
 #include "divergence/error_size.h"
+#include "divergence/paired_runs.h"
 
 namespace msdump {
 
@@ -53,10 +52,10 @@ class RunView {
 
   // ---- runs
 
-  [[nodiscard]] const DiffFlow& flow() const { return flow_; }
-  [[nodiscard]] const std::vector<FlowRun>& runs() const { return flow_.runs; }
-  [[nodiscard]] const FlowRun& run(uint32_t index) const { return flow_.runs[index]; }
-  [[nodiscard]] const RunPlace& place(uint32_t index) const { return flow_.runs[index].place; }
+  [[nodiscard]] const RunGraph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
+  [[nodiscard]] const OpRun& run(uint32_t index) const { return runs()[index]; }
+  [[nodiscard]] const RunPlace& place(uint32_t index) const { return run(index).place; }
   [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing_.operators[run(index).op]; }
   [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
@@ -94,18 +93,16 @@ class RunView {
   void find_names();
   void find_misleading();
   void find_modules(const ModuleTree& modules);
-  void find_stand_ins();
   [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
-  const DiffFlow flow_;
-  HashSlots names_;                                      // of runs, in `named_`
-  std::vector<std::vector<uint32_t>> named_;             // the runs of each name
-  std::vector<std::vector<uint32_t>> inside_;            // by module; empty where there are none
-  std::map<uint32_t, std::vector<uint32_t>> stand_ins_;  // by run: inputs that its undumped outputs became
-  std::vector<bool> misleading_;                         // by tensor
+  const RunGraph graph_;
+  HashSlots names_;                            // of runs, in `named_`
+  std::vector<std::vector<uint32_t>> named_;   // the runs of each name
+  std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
+  std::vector<bool> misleading_;               // by tensor
   // Parameters of the reference by their values, in Pairing::tensors; made when it is first asked for.
   mutable std::optional<HashSlots> parameters_;
   bool coarser_throughout_ = false;

@@ -68,23 +68,20 @@ class Run {
 
   void check() {
     const bool joined = joined_ && joined_->join.matched_operators() > 0;
-    const CompareSide side{&index_, &list_.tensors(), joined ? &loaded_.graph : nullptr,
-                           joined ? &joined_->join : nullptr};
-    const check::OpRuns runs(side);
+    const DumpWithGraph side{&index_, &list_.tensors(), joined ? &loaded_.graph : nullptr,
+                             joined ? &joined_->join : nullptr};
     check::RuleSet rules = check::RuleSet::defaults();
     require(rules.apply("all").has_value(), "every rule can be on");
-    const Selection everything;
-    const std::vector<bool> chosen(list_.tensors().size(), true);
-    const check::CheckInput input{runs, rules, everything, list_.failures(), chosen};
-    check::FactsReader facts(index_, list_.tensors(), true), few(index_, list_.tensors(), true);
-    const auto all = check::check_all(input, facts, {pool_, cancel_});
-    const auto first = check::check_first(input, few, {pool_, cancel_});
-    require(all && first, "nothing that can be read ends a check");
-    require(all->first.has_value() == first->first.has_value(), "both find a first, or none");
-    if (all->first) require(all->first->op == first->first->op, "both find the same");
-    require(few.count_read() <= facts.count_read(), "the search reads no more");
-    for (const check::Finding& finding : all->findings) look_at(finding, runs);
-    for (const Error& failure : all->failures) fuzz::require_good_error(failure);
+    check::CheckRun all(side, rules), first(side, rules);
+    all.listing_failures = first.listing_failures = list_.failures();
+    require(check::check_all(all, {}, {pool_, cancel_}).has_value(), "nothing that can be read ends a check");
+    require(check::check_first(first, {}, {pool_, cancel_}).has_value(), "nothing that can be read ends a search");
+    const auto &a = all.report.first, &b = first.report.first;
+    require(a.has_value() == b.has_value(), "both find a first, or none");
+    if (a) require(a->op == b->op, "both find the same");
+    require(first.facts.count_read() <= all.facts.count_read(), "the search reads no more");
+    for (const check::Finding& finding : all.report.findings) require_valid(finding, all.dump);
+    for (const Error& failure : all.report.failures) fuzz::require_good_error(failure);
   }
 
  private:
@@ -100,10 +97,10 @@ class Run {
     joined_.emplace(std::move(*joined));
   }
 
-  void look_at(const check::Finding& finding, const check::OpRuns& runs) const {
+  void require_valid(const check::Finding& finding, const check::CheckedDump& dump) const {
     require(!finding.kind.empty() && !finding.message.empty(), "a finding says something");
-    require(finding.tensor == check::kNone || finding.tensor < runs.tensors(), "a finding is about a tensor");
-    require(finding.op == check::kNone || finding.op < runs.operators().size(), "a finding is about an operator");
+    require(finding.tensor == check::kNone || finding.tensor < dump.tensors(), "a finding is about a tensor");
+    require(finding.op == check::kNone || finding.op < dump.operators().size(), "a finding is about an operator");
     require(finding.file == check::kNone || finding.file < index_.files().size(), "a finding is about a file");
   }
 

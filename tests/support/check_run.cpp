@@ -10,17 +10,13 @@ namespace msdump::test {
 Checked::Checked(const std::filesystem::path& path, const check::RuleSet& rules, bool only_first)
     : dump_(list_dump({path}, Headers::kWhereNeeded, 2)), pool_(2) {
   load_ir();
-  const CompareSide side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
-                         joined_ ? &joined_->join : nullptr};
-  runs_ = std::make_unique<check::OpRuns>(side);
-  facts_ = std::make_unique<check::FactsReader>(dump_.index, dump_.tensors(), rules.any_given("abs_mean_gt"));
-  const Selection everything;
-  const std::vector<bool> chosen(dump_.tensors().size(), true);
-  const check::CheckInput input{*runs_, rules, everything, dump_.list.failures(), chosen};
+  const DumpWithGraph side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
+                           joined_ ? &joined_->join : nullptr};
+  run_ = std::make_unique<check::CheckRun>(side, rules);
+  run_->listing_failures = dump_.list.failures();
   const check::ReadContext context{pool_, cancel_};
-  auto report = only_first ? check::check_first(input, *facts_, context) : check::check_all(input, *facts_, context);
-  REQUIRE(report);
-  report_ = std::move(*report);
+  const Status done = only_first ? check::check_first(*run_, {}, context) : check::check_all(*run_, {}, context);
+  REQUIRE(done);
 }
 
 void Checked::load_ir() {
@@ -42,7 +38,7 @@ void Checked::load_ir() {
 
 std::vector<const check::Finding*> Checked::of(std::string_view kind) const {
   std::vector<const check::Finding*> found;
-  for (const check::Finding& finding : report_.findings) {
+  for (const check::Finding& finding : report().findings) {
     if (finding.kind == kind) found.push_back(&finding);
   }
   return found;
@@ -57,11 +53,11 @@ check::Finding Checked::only(std::string_view kind) const {
 
 std::vector<std::string> Checked::told() const {
   std::vector<std::string> lines;
-  for (const check::Finding& finding : report_.findings) {
+  for (const check::Finding& finding : report().findings) {
     std::string line = fmt::format("{} {}", finding.kind, check::name_of(finding.severity));
-    if (finding.op != check::kNone) line += " " + runs_->operators()[finding.op].name;
+    if (finding.op != check::kNone) line += " " + dump().operators()[finding.op].name;
     if (finding.tensor != check::kNone) {
-      const NameFacts& name = runs_->record(finding.tensor).name;
+      const NameFacts& name = dump().record(finding.tensor).name;
       line += fmt::format(" {} {}", name_of(name.io), name.slot);
     }
     lines.push_back(std::move(line));
@@ -70,13 +66,13 @@ std::vector<std::string> Checked::told() const {
 }
 
 std::string Checked::first_op() const {
-  return report_.first ? runs_->operators()[report_.first->op].name : std::string();
+  return report().first ? dump().operators()[report().first->op].name : std::string();
 }
 
 std::string Checked::first_line() const {
-  if (!report_.first || !joined_) return {};
-  const OpId op = runs_->operators()[report_.first->op].op;
-  const SourceFrame* const frame = op == kNoIndex ? nullptr : best_frame(*runs_->side().graph, op);
+  if (!report().first || !joined_) return {};
+  const OpId op = dump().operators()[report().first->op].op;
+  const SourceFrame* const frame = op == kNoIndex ? nullptr : best_frame(*dump().graph(), op);
   return frame == nullptr ? std::string() : fmt::format("{}:{}", frame->file, frame->line);
 }
 

@@ -19,10 +19,11 @@ class Checked {
   explicit Checked(const std::filesystem::path& path, const check::RuleSet& rules = check::RuleSet::defaults(),
                    bool only_first = false);
 
-  [[nodiscard]] const std::vector<check::Finding>& findings() const { return report_.findings; }
-  [[nodiscard]] const check::CheckReport& report() const { return report_; }
-  [[nodiscard]] const check::OpRuns& runs() const { return *runs_; }
-  [[nodiscard]] const check::FactsReader& facts() const { return *facts_; }
+  [[nodiscard]] const std::vector<check::Finding>& findings() const { return run_->report.findings; }
+  [[nodiscard]] const check::CheckReport& report() const { return run_->report; }
+  [[nodiscard]] const check::CheckRun& run() const { return *run_; }
+  [[nodiscard]] const check::CheckedDump& dump() const { return run_->dump; }
+  [[nodiscard]] const check::FactsReader& facts() const { return run_->facts; }
 
   [[nodiscard]] std::vector<const check::Finding*> of(std::string_view kind) const;
   [[nodiscard]] check::Finding only(std::string_view kind) const;  // the one of a kind
@@ -40,9 +41,7 @@ class Checked {
   CancelToken cancel_;
   LoadedGraph loaded_;
   std::unique_ptr<Joined> joined_;
-  std::unique_ptr<check::OpRuns> runs_;
-  std::unique_ptr<check::FactsReader> facts_;
-  check::CheckReport report_;
+  std::unique_ptr<check::CheckRun> run_;
 };
 
 }  // namespace msdump::test

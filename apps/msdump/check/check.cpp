@@ -74,11 +74,10 @@ class Check : public Command {
       throw UsageError("--trend judges nothing: it takes neither --rule nor --rules");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
-    Result<std::unique_ptr<OpenedCheck>> opened = open_check(session, options_);
+    const Result<OpenedCheck> opened = open_check(session, options_);
     if (!opened) return session.end_with(opened.error());
-    OpenedCheck& run = **opened;
-    if (run.side.tensors->empty() || !any_chosen(run)) return end_without_tensors(session, run);
-    return options_.trend ? print_trend(session, run) : check(session, run);
+    if (!opened->has_tensors() || !opened->run->selects_any()) return end_without_tensors(session, *opened);
+    return options_.trend ? print_trend(session, *opened) : check(session, *opened);
   }
 
  private:
@@ -103,13 +102,9 @@ class Check : public Command {
         ->group(kRuleGroup);
   }
 
-  static bool any_chosen(const OpenedCheck& run) {
-    return std::any_of(run.chosen.begin(), run.chosen.end(), [](bool one) { return one; });
-  }
-
   // Ascend writes them whether or not tensors are dumped.
-  static bool has_overflow_records(const OpenedCheck& run) {
-    const auto& files = run.catalogue().index.files();
+  static bool has_overflow_records(const OpenedCheck& opened) {
+    const auto& files = opened.catalogue().index.files();
     return std::any_of(files.begin(), files.end(),
                        [](const IndexedFile& file) { return kind_in_tree(file) == FileKind::kOpdebug; });
   }
@@ -126,27 +121,27 @@ class Check : public Command {
   }
 
   // Nothing was selected, or there are no tensors: then overflows and what is missing are all there is to tell.
-  ExitCode end_without_tensors(Session& session, OpenedCheck& run) const {
-    const bool tells = !run.catalogue().list.failures().empty() || has_overflow_records(run);
-    if (run.side.tensors->empty() && tells && !options_.trend) return check(session, run);
-    const ExitCode code = conclude_listing(session, run.catalogue());
+  ExitCode end_without_tensors(Session& session, const OpenedCheck& opened) const {
+    const bool tells = !opened.catalogue().list.failures().empty() || has_overflow_records(opened);
+    if (!opened.has_tensors() && tells && !options_.trend) return check(session, opened);
+    const ExitCode code = conclude_listing(session, opened.catalogue());
     // Who asked for a document gets one, wherever there is a dump.
     if (code != ExitCode::kUsage) {
       const bool table = options_.form == report::Form::kTable;
-      if (options_.trend && !table) print_trend_rows(session, run, {}, 0);
-      if (const Status done = publish(session, run, !table && !options_.trend); !done)
+      if (options_.trend && !table) print_trend_rows(session, opened, {}, 0);
+      if (const Status done = publish(session, opened, !table && !options_.trend); !done)
         return session.end_with(done.error());
     }
-    const bool everything = run.opened.operators.everything() && run.opened.tensors.everything();
-    if (run.side.tensors->empty() && everything) note_settings(session, run);
+    const bool everything = opened.opened.operators.everything() && opened.opened.tensors.everything();
+    if (!opened.has_tensors() && everything) note_settings(session, opened);
     if (code != ExitCode::kOk) return code;
-    return end_with_nothing_selected(session, run.catalogue().index, options_.graph.selection);
+    return end_with_nothing_selected(session, opened.catalogue().index, options_.graph.selection);
   }
 
   // A dump without tensors: how it was set up.
-  static void note_settings(Session& session, const OpenedCheck& run) {
+  static void note_settings(Session& session, const OpenedCheck& opened) {
     std::vector<Error> unread;
-    const check::DumpSettings settings = check::settings_of(run.catalogue().index, unread);
+    const check::DumpSettings settings = check::settings_of(opened.catalogue().index, unread);
     if (settings.path.empty()) return;
     std::string text = fmt::format("{} asks for iteration \"{}\"", settings.path, settings.iteration);
     if (settings.dump_mode == 1) text += ", and only for the operators in kernels (dump_mode 1)";
@@ -155,46 +150,45 @@ class Check : public Command {
     session.messages.note(text + "; nothing that ran was among these");
   }
 
-  ExitCode check(Session& session, OpenedCheck& run) const {
+  ExitCode check(Session& session, const OpenedCheck& opened) const {
     const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
-    std::vector<Error> before = run.opened.loaded->failures;
-    for (const Error& error : run.catalogue().list.failures()) before.push_back(error);
-    Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
-                                                   .graph = options_.graph.selection.graph,
-                                                   .step = options_.graph.selection.step});
+    const Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
+                                                         .graph = options_.graph.selection.graph,
+                                                         .step = options_.graph.selection.step});
     if (!places) return session.end_with(places.error());
-    const check::CheckInput input{*run.runs, run.rules, *places, before, run.chosen};
-    auto report =
-        options_.first ? check::check_first(input, *run.facts, context) : check::check_all(input, *run.facts, context);
+    check::CheckRun& run = *opened.run;
+    const Status done =
+        options_.first ? check::check_first(run, *places, context) : check::check_all(run, *places, context);
     session.context.progress.stop();
-    if (!report) return session.end_with(report.error());
-    run.report = std::move(*report);
-    const Status published = publish(session, run, true);
+    if (!done) return session.end_with(done.error());
+    const Status published = publish(session, opened, true);
     if (!options_.first) {
-      for (const std::string& line : check::unjudged_rules(*run.runs, *run.facts, run.rules))
+      for (const std::string& line : check::unjudged_rules(run.dump, run.facts, run.rules))
         session.messages.warning(line, "it was not judged");
     }
-    return published ? conclude(session, run) : session.end_with(published.error());
+    return published ? conclude(session, opened) : session.end_with(published.error());
   }
 
   // To the terminal or pipe, and as JUnit.
-  Status publish(Session& session, const OpenedCheck& run, bool printed) const {
-    if (printed) print(session, run);
-    return options_.junit.empty() ? Status() : write_junit(run, options_.junit, options_.fail_level, options_.first);
+  Status publish(Session& session, const OpenedCheck& opened, bool printed) const {
+    if (printed) print(session, opened);
+    return options_.junit.empty() ? Status()
+                                  : write_junit(*opened.run, options_.junit, options_.fail_level, options_.first);
   }
 
-  void print(Session& session, const OpenedCheck& run) const {
+  void print(Session& session, const OpenedCheck& opened) const {
+    const check::CheckRun& run = *opened.run;
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
     if (table && options_.first && run.report.first) return;
     const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
-    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), finding_columns(run));
+    const auto sink = session.open_report(options_.form, run.dump.index().paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
       if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
     }
     report::Object further;
     further.add("first", first_value(run));
-    (void)sink->finish({check_summary(run), check_failure_objects(run), std::move(further)});
+    (void)sink->finish({check_summary(run), check_failure_objects(opened.opened, run), std::move(further)});
     if (table) (void)session.out.write(hints_text(run));
     if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
     if (shown.inputs > 0)
@@ -203,10 +197,11 @@ class Check : public Command {
                       plural(shown.inputs, "input")));
   }
 
-  ExitCode print_trend(Session& session, OpenedCheck& run) const {
+  ExitCode print_trend(Session& session, const OpenedCheck& opened) const {
+    check::CheckRun& run = *opened.run;
     const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
     std::vector<uint32_t> wanted;
-    const std::vector<check::TrendSeries> all = check::series_by_step(*run.runs);
+    const std::vector<check::TrendSeries> all = check::series_by_step(run.dump);
     size_t series_chosen = 0;
     for (const check::TrendSeries& series : all) {
       const bool any = std::any_of(series.tensors.begin(), series.tensors.end(),
@@ -216,55 +211,58 @@ class Check : public Command {
         if (run.chosen[tensor]) wanted.push_back(tensor);
       }
     }
-    const Status read = run.facts->read(wanted, context);
+    const Status read = run.facts.read(wanted, context);
     session.context.progress.stop();
     if (!read) return session.end_with(read.error());
-    run.report.failures = run.facts->failures();
+    run.report.failures = run.facts.failures();
     if (options_.form == report::Form::kTable) {
-      const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_line_columns(run));
+      const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_line_columns(run));
       for (const check::TrendSeries& series : all) {
         if (run.chosen[series.tensors.front()] && !sink->row(trend_line(run, series))) break;
       }
       (void)sink->finish({});
     } else {
-      print_trend_rows(session, run, wanted, series_chosen);
+      print_trend_rows(session, opened, wanted, series_chosen);
     }
     if (wanted.empty())
       session.messages.warning("no tensor has more than one step", "--trend is for dumps of several steps");
-    const bool failed = say_failures(session, run);
+    const bool failed = say_failures(session, opened);
     if (failed) return ExitCode::kSomeFailed;
     return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  void print_trend_rows(Session& session, const OpenedCheck& run, const std::vector<uint32_t>& tensors,
+  void print_trend_rows(Session& session, const OpenedCheck& opened, const std::vector<uint32_t>& tensors,
                         size_t series) const {
-    const auto sink = session.open_report(options_.form, run.catalogue().index.paths(), trend_columns());
+    const check::CheckRun& run = *opened.run;
+    const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_columns());
     for (const uint32_t tensor : tensors) {
       if (!sink->row(trend_row(run, tensor))) break;
     }
     report::Object summary;
-    summary.add("tensors", tensors.size()).add("series", series).add("failed", run.failures().size());
-    (void)sink->finish({std::move(summary), check_failure_objects(run), {}});
+    summary.add("tensors", tensors.size()).add("series", series).add("failed", run.failed());
+    (void)sink->finish({std::move(summary), check_failure_objects(opened.opened, run), {}});
   }
 
   // True when there are any.
-  static bool say_failures(Session& session, const OpenedCheck& run) {
-    const bool failed = report_graph_failures(session, run.opened, Choices::kSilent);
+  static bool say_failures(Session& session, const OpenedCheck& opened) {
+    const check::CheckRun& run = *opened.run;
+    const bool failed = report_graph_failures(session, opened.opened, Choices::kSilent);
     for (const Error& error : run.report.failures) session.messages.error(error);
     return failed || !run.report.failures.empty();
   }
 
-  ExitCode conclude(Session& session, const OpenedCheck& run) const {
-    const bool failed = say_failures(session, run);
+  ExitCode conclude(Session& session, const OpenedCheck& opened) const {
+    const check::CheckRun& run = *opened.run;
+    const bool failed = say_failures(session, opened);
     if (options_.first && !run.report.first) {
-      const size_t blind = run.facts->count_without_values(), read = run.facts->count_read();
+      const size_t blind = run.facts.count_without_values(), read = run.facts.count_read();
       const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
       session.messages.summary(fmt::format("{} looked at{}: {}", plural(read, "tensor"), not_known,
                                            read > 0 && blind == read ? "nothing can be said of NaN or infinities"
                                                                      : "no operator makes NaN or an infinity"));
     } else if (options_.first) {
       session.messages.summary(
-          fmt::format("{} of {} looked at", run.facts->count_read(), plural(run.side.tensors->size(), "tensor")));
+          fmt::format("{} of {} looked at", run.facts.count_read(), plural(run.dump.tensors(), "tensor")));
     } else {
       session.messages.summary(check_summary_text(run) + (hides_all(run) ? "; --all shows them" : ""));
     }
@@ -275,7 +273,7 @@ class Check : public Command {
   }
 
   // Nothing but notes, which the table leaves out.
-  [[nodiscard]] bool hides_all(const OpenedCheck& run) const {
+  [[nodiscard]] bool hides_all(const check::CheckRun& run) const {
     const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
     return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
   }
@@ -283,11 +281,11 @@ class Check : public Command {
   [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
 
   // What came into the operators that were asked for has no row of its own.
-  [[nodiscard]] bool first_counts(const OpenedCheck& run) const {
+  [[nodiscard]] bool first_counts(const check::CheckRun& run) const {
     if (!run.report.first) return false;
     const check::FirstNonfinite& first = *run.report.first;
     const bool overflow = first.kind == check::FirstNonfinite::Kind::kOverflow;
-    const check::RuleId special = (*run.facts)[first.tensor].has_nan ? check::RuleId::kNan : check::RuleId::kInf;
+    const check::RuleId special = run.facts[first.tensor].has_nan ? check::RuleId::kNan : check::RuleId::kInf;
     return run.rules[overflow ? check::RuleId::kOperatorOverflow : special].severity >= options_.fail_level;
   }
 

@@ -19,20 +19,20 @@ using check::Finding;
 constexpr size_t kLinesOfCase = 100;
 
 // Operators of one type are a group; what is about no operator is of the tree.
-std::string group_of(const OpenedCheck& run, uint32_t op) {
+std::string group_of(const check::CheckRun& run, uint32_t op) {
   const std::string_view type = run.op_type(op);
   if (op == check::kNone) return "tree";
   return type.empty() ? "operators without a type" : std::string(type);
 }
 
-std::string line_of(const OpenedCheck& run, const Finding& finding) {
+std::string line_of(const check::CheckRun& run, const Finding& finding) {
   std::string text(check::name_of(finding.severity));
   if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
   if (finding.step) text += fmt::format(", step {}", *finding.step);
   text += ": ";
   if (finding.op != check::kNone) text += run.op_name(finding.op) + ": ";
   if (finding.tensor != check::kNone) {
-    const NameFacts& name = run.runs->record(finding.tensor).name;
+    const NameFacts& name = run.dump.record(finding.tensor).name;
     text += fmt::format("{}:{}: ", name_of(name.io), name.slot);
   } else if (!finding.path.empty()) {
     text += finding.path + ": ";
@@ -42,14 +42,14 @@ std::string line_of(const OpenedCheck& run, const Finding& finding) {
   return text;
 }
 
-std::string lines_of(const OpenedCheck& run, const std::vector<const Finding*>& findings) {
+std::string lines_of(const check::CheckRun& run, const std::vector<const Finding*>& findings) {
   std::string text;
   for (size_t i = 0; i < findings.size() && i < kLinesOfCase; ++i) text += line_of(run, *findings[i]) + "\n";
   if (findings.size() > kLinesOfCase) text += fmt::format("and {} more\n", findings.size() - kLinesOfCase);
   return text;
 }
 
-report::JunitCase case_of(const OpenedCheck& run, const check::RuleInfo& rule, const std::string& group,
+report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rule, const std::string& group,
                           const std::vector<const Finding*>& findings, check::Severity fail_level) {
   report::JunitCase one;
   one.name = group;
@@ -70,11 +70,11 @@ report::JunitCase case_of(const OpenedCheck& run, const check::RuleInfo& rule, c
 
 }  // namespace
 
-Status write_junit(const OpenedCheck& run, const std::string& path, check::Severity fail_level, bool only_first) {
+Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first) {
   std::set<std::string> groups;
   for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
-    if (run.chosen[tensor] && run.runs->op_of(tensor) != check::kNone)
-      groups.insert(group_of(run, run.runs->op_of(tensor)));
+    if (run.chosen[tensor] && run.dump.op_of(tensor) != check::kNone)
+      groups.insert(group_of(run, run.dump.op_of(tensor)));
   }
   std::map<std::pair<std::string_view, std::string>, std::vector<const Finding*>> found;
   for (const Finding& finding : run.report.findings)

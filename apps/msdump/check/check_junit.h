@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/error.h"
-#include "check/opened_check.h"
+#include "check/check_run.h"
 
 namespace msdump::cli {
 
-Status write_junit(const OpenedCheck& run, const std::string& path, check::Severity fail_level, bool only_first);
+Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first);
 
 }  // namespace msdump::cli

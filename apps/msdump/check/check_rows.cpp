@@ -24,18 +24,18 @@ struct ShownRecord {
   Shape shape;
 };
 
-void complete(const OpenedCheck& run, uint32_t tensor, ShownRecord& shown) {
-  shown.record = run.runs->record(tensor);
-  const uint32_t op = run.runs->op_of(tensor);
+void complete(const check::CheckRun& run, uint32_t tensor, ShownRecord& shown) {
+  shown.record = run.dump.record(tensor);
+  const uint32_t op = run.dump.op_of(tensor);
   if (op != kNone) {
     shown.op_name = run.op_name(op);
     shown.record.name.op_name = shown.op_name;
   }
   TensorRecord& record = shown.record;
-  const DType dtype = (*run.facts)[tensor].dtype;
+  const DType dtype = run.facts[tensor].dtype;
   if (dtype != DType::kUndefined) record.name.dtype = dtype;
   if (record.shape != nullptr || !record.has_elements || record.broken) return;
-  const auto opened = run.catalogue().index.open_tensors(run.catalogue().index.files()[record.file]);
+  const auto opened = run.dump.index().open_tensors(run.dump.index().files()[record.file]);
   if (!opened || record.item >= opened->tensors.size()) return;
   const StoredTensor& stored = opened->tensors[record.item];
   record.bytes = stored.bytes;
@@ -44,16 +44,16 @@ void complete(const OpenedCheck& run, uint32_t tensor, ShownRecord& shown) {
   record.shape = &shown.shape;
 }
 
-report::Object identity_of_tensor(const OpenedCheck& run, uint32_t tensor) {
+report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
   ShownRecord shown;
   complete(run, tensor, shown);
-  return identity_object(run.catalogue().index, shown.record);
+  return identity_object(run.dump.index(), shown.record);
 }
 
 // Of what is about no tensor: the same keys, with what the name of its file says.
-report::Object identity_of_place(const OpenedCheck& run, const Finding& finding) {
+report::Object identity_of_place(const check::CheckRun& run, const Finding& finding) {
   report::Object object;
-  const DumpIndex& index = run.catalogue().index;
+  const DumpIndex& index = run.dump.index();
   NameFacts name;
   if (finding.file != kNone) name = index.identity_of(index.files()[finding.file]).name;
   const auto text = [](std::string_view known, std::string_view else_this) {
@@ -89,15 +89,15 @@ void add_facts(report::Object& object, const check::TensorFacts& facts) {
   object.add("finite", facts.known() ? report::Value(facts.is_finite()) : report::Value());
 }
 
-report::List tensors_value(const OpenedCheck& run, const std::vector<uint32_t>& tensors) {
+report::List tensors_value(const check::CheckRun& run, const std::vector<uint32_t>& tensors) {
   report::List list;
   for (const uint32_t tensor : tensors) {
-    const NameFacts& name = run.runs->record(tensor).name;
+    const NameFacts& name = run.dump.record(tensor).name;
     report::Object object;
-    object.add("op_name", run.runs->op_of(tensor) == kNone ? report::Value(name.op_name)
-                                                           : report::Value(run.op_name(run.runs->op_of(tensor))));
+    object.add("op_name", run.dump.op_of(tensor) == kNone ? report::Value(name.op_name)
+                                                          : report::Value(run.op_name(run.dump.op_of(tensor))));
     object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-    add_facts(object, (*run.facts)[tensor]);
+    add_facts(object, run.facts[tensor]);
     list.emplace_back(std::move(object));
   }
   return list;
@@ -115,9 +115,9 @@ std::string six_digits(const report::Row& row, std::string_view key) {
   return "-";
 }
 
-bool several(const OpenedCheck& run, std::optional<int64_t> FolderIdentity::*number) {
+bool several(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
   std::set<std::optional<int64_t>> seen;
-  for (const IndexedFolder& folder : run.catalogue().index.folders()) {
+  for (const IndexedFolder& folder : run.dump.index().folders()) {
     if (folder.identity.*number) seen.insert(folder.identity.*number);
   }
   return seen.size() > 1;
@@ -125,7 +125,7 @@ bool several(const OpenedCheck& run, std::optional<int64_t> FolderIdentity::*num
 
 }  // namespace
 
-report::Row finding_row(const OpenedCheck& run, const Finding& finding) {
+report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
   report::Row row = finding.tensor == kNone ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
   row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
@@ -133,7 +133,7 @@ report::Row finding_row(const OpenedCheck& run, const Finding& finding) {
   return row;
 }
 
-std::vector<report::Column> finding_columns(const OpenedCheck& run) {
+std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   std::vector<report::Column> columns = {{"severity", "severity"}, {"kind", "kind"}};
   columns.push_back(number_column("rank", several(run, &FolderIdentity::rank)));
   columns.push_back(number_column("graph", false));
@@ -154,35 +154,35 @@ std::vector<report::Column> finding_columns(const OpenedCheck& run) {
   return columns;
 }
 
-report::Object check_summary(const OpenedCheck& run) {
+report::Object check_summary(const check::CheckRun& run) {
   report::Object summary;
   const auto tensors = std::count(run.chosen.begin(), run.chosen.end(), true);
-  summary.add("tensors", tensors).add("tensors_read", run.facts->count_read());
+  summary.add("tensors", tensors).add("tensors_read", run.facts.count_read());
   for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote})
     summary.add(fmt::format("{}s", check::name_of(severity)), run.count(severity));
   for (const check::RuleInfo& rule : check::all_rules()) summary.add(std::string(rule.name), run.count(rule.id));
-  summary.add("failed", run.failures().size());
+  summary.add("failed", run.failed());
   return summary;
 }
 
-report::Value first_value(const OpenedCheck& run) {
+report::Value first_value(const check::CheckRun& run) {
   if (!run.report.first) return {};
   const check::FirstNonfinite& first = *run.report.first;
-  const TensorRecord& record = run.runs->record(first.tensor);
-  const Identity identity = identity_of(run.catalogue().index, record);
+  const TensorRecord& record = run.dump.record(first.tensor);
+  const Identity identity = identity_of(run.dump.index(), record);
   report::Object object;
   object.add("op_name", report::text_or_null(run.op_name(first.op)));
   object.add("op_type", report::text_or_null(run.op_type(first.op)));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
-  const auto order = first.op == kNone ? std::nullopt : run.runs->order_of(first.op);
+  const auto order = first.op == kNone ? std::nullopt : run.dump.order_of(first.op);
   object.add("order", order).add("source", source_value(run.frame(first.op)));
   const bool in_graph =
-      run.side.graph != nullptr && first.op != kNone && run.runs->operators()[first.op].op != kNoIndex;
-  object.add("stack", in_graph ? stack_value(stack_of(run.opened.graph(), run.runs->operators()[first.op].op))
+      run.dump.graph() != nullptr && first.op != kNone && run.dump.operators()[first.op].op != kNoIndex;
+  object.add("stack", in_graph ? stack_value(stack_of(*run.dump.graph(), run.dump.operators()[first.op].op))
                                : report::Value(report::List()));
   object.add("kind", check::name_of(first.kind)).add("io", name_of(record.name.io));
   object.add("slot", slot_value(record.name.slot));
-  object.add("path", run.catalogue().index.relative_path_of(run.catalogue().index.files()[record.file]));
+  object.add("path", run.dump.index().relative_path_of(run.dump.index().files()[record.file]));
   object.add("inputs_finite", first.inputs_finite ? report::Value(*first.inputs_finite) : report::Value())
       .add("parameter", report::text_or_null(first.parameter));
   object.add("reason", first.reason);
@@ -190,15 +190,15 @@ report::Value first_value(const OpenedCheck& run) {
   return object;
 }
 
-std::vector<report::Object> check_failure_objects(const OpenedCheck& run) {
-  std::vector<report::Object> objects = graph_failure_objects(run.opened);
-  for (const Error& error : run.report.failures) objects.push_back(relative_failure(run.catalogue().index, error));
+std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run) {
+  std::vector<report::Object> objects = graph_failure_objects(opened);
+  for (const Error& error : run.report.failures) objects.push_back(relative_failure(run.dump.index(), error));
   return objects;
 }
 
-report::Row trend_row(const OpenedCheck& run, uint32_t tensor) {
+report::Row trend_row(const check::CheckRun& run, uint32_t tensor) {
   report::Row row = identity_of_tensor(run, tensor);
-  add_facts(row, (*run.facts)[tensor]);
+  add_facts(row, run.facts[tensor]);
   return row;
 }
 
@@ -218,19 +218,19 @@ std::vector<report::Column> trend_columns() {
   return columns;
 }
 
-report::Row trend_line(const OpenedCheck& run, const check::TrendSeries& series) {
+report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series) {
   std::vector<std::optional<double>> norms;
   for (const uint32_t tensor : series.tensors) {
-    const check::TensorFacts& facts = (*run.facts)[tensor];
+    const check::TensorFacts& facts = run.facts[tensor];
     norms.push_back(facts.known() && !facts.is_finite() ? std::optional(std::nan("")) : facts.l2norm);
   }
   const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
-  const DumpIndex& index = run.catalogue().index;
-  const Identity first = identity_of(index, run.runs->record(series.tensors.front()));
-  const Identity last = identity_of(index, run.runs->record(series.tensors.back()));
+  const DumpIndex& index = run.dump.index();
+  const Identity first = identity_of(index, run.dump.record(series.tensors.front()));
+  const Identity last = identity_of(index, run.dump.record(series.tensors.back()));
   report::Row row;
   row.add("rank", first.rank).add("graph", first.graph);
-  row.add("op_name", run.op_name(run.runs->op_of(series.tensors.front())));
+  row.add("op_name", run.op_name(run.dump.op_of(series.tensors.front())));
   row.add("tensor", fmt::format("{}:{}", name_of(first.name.io), first.name.slot));
   row.add("occurrence", first.occurrence);
   const int64_t from = first.step.value_or(0), to = last.step.value_or(0);
@@ -242,10 +242,10 @@ report::Row trend_line(const OpenedCheck& run, const check::TrendSeries& series)
   return row;
 }
 
-std::vector<report::Column> trend_line_columns(const OpenedCheck& run) {
-  const auto& tensors = *run.side.tensors;
-  const bool loops =
-      std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.occurrence > 0; });
+std::vector<report::Column> trend_line_columns(const check::CheckRun& run) {
+  bool loops = false;
+  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor)
+    loops = loops || run.dump.record(tensor).occurrence > 0;
   return {number_column("rank", several(run, &FolderIdentity::rank)),
           number_column("graph", several(run, &FolderIdentity::graph)),
           {"op_name", "op name"},

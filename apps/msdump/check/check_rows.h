@@ -3,27 +3,28 @@
 
 #include <vector>
 
-#include "check/opened_check.h"
+#include "check/check_run.h"
 #include "check/trend.h"
 #include "report/row_sink.h"
 #include "report/value.h"
+#include "shared/graph_run.h"
 
 namespace msdump::cli {
 
-[[nodiscard]] report::Row finding_row(const OpenedCheck& run, const check::Finding& finding);
-[[nodiscard]] std::vector<report::Column> finding_columns(const OpenedCheck& run);
-[[nodiscard]] report::Object check_summary(const OpenedCheck& run);
+[[nodiscard]] report::Row finding_row(const check::CheckRun& run, const check::Finding& finding);
+[[nodiscard]] std::vector<report::Column> finding_columns(const check::CheckRun& run);
+[[nodiscard]] report::Object check_summary(const check::CheckRun& run);
 // null, or op_name, op_type, rank, graph, step, order, source, stack, kind, io, slot, path, inputs_finite, reason, inputs,
 // outputs.
-[[nodiscard]] report::Value first_value(const OpenedCheck& run);
-[[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedCheck& run);
+[[nodiscard]] report::Value first_value(const check::CheckRun& run);
+[[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row a tensor and step.
-[[nodiscard]] report::Row trend_row(const OpenedCheck& run, uint32_t tensor);
+[[nodiscard]] report::Row trend_row(const check::CheckRun& run, uint32_t tensor);
 [[nodiscard]] std::vector<report::Column> trend_columns();
 // The same for people: a row a tensor, with its first and last norm and a sparkline over the steps.
-[[nodiscard]] report::Row trend_line(const OpenedCheck& run, const check::TrendSeries& series);
-[[nodiscard]] std::vector<report::Column> trend_line_columns(const OpenedCheck& run);
+[[nodiscard]] report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series);
+[[nodiscard]] std::vector<report::Column> trend_line_columns(const check::CheckRun& run);
 
 // --list-rules.
 [[nodiscard]] report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules);

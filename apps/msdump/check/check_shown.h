@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "check/opened_check.h"
+#include "check/check_run.h"
 
 namespace msdump::cli {
 
@@ -18,6 +18,6 @@ struct ShownKinds {
   bool all = false;         // the table has every finding, too
   bool with_notes = false;  // the table has notes, too
 };
-[[nodiscard]] ShownFindings shown_findings(const OpenedCheck& run, const ShownKinds& kinds);
+[[nodiscard]] ShownFindings shown_findings(const check::CheckRun& run, const ShownKinds& kinds);
 
 }  // namespace msdump::cli

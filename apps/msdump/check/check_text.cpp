@@ -40,9 +40,9 @@ std::string specials_text(const TensorFacts& facts) {
 }
 
 // "input 0 float32 -89.1 .. 93.2", "output 0 float32 24 +inf of 96, the others 0 .. 3e+38"
-std::string tensor_text(const OpenedCheck& run, uint32_t tensor) {
-  const NameFacts& name = run.runs->record(tensor).name;
-  const TensorFacts& facts = (*run.facts)[tensor];
+std::string tensor_text(const check::CheckRun& run, uint32_t tensor) {
+  const NameFacts& name = run.dump.record(tensor).name;
+  const TensorFacts& facts = run.facts[tensor];
   std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
   if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
   if (facts.elements == 0U) return text + " empty";
@@ -54,7 +54,7 @@ std::string tensor_text(const OpenedCheck& run, uint32_t tensor) {
   return range.empty() ? text : fmt::format("{}, the others {}", text, range);
 }
 
-std::string tensors_text(const OpenedCheck& run, const std::vector<uint32_t>& tensors) {
+std::string tensors_text(const check::CheckRun& run, const std::vector<uint32_t>& tensors) {
   std::string text;
   for (size_t i = 0; i < std::min(tensors.size(), kTensorsShown); ++i)
     text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
@@ -69,19 +69,19 @@ std::string place_text(const Identity& identity) {
   return text;
 }
 
-std::string heading(const OpenedCheck& run, const FirstNonfinite& first) {
+std::string heading(const check::CheckRun& run, const FirstNonfinite& first) {
   switch (first.kind) {
     case FirstNonfinite::Kind::kOverflow: return "the first overflow";
     case FirstNonfinite::Kind::kInput: return "the first NaN or infinity came in from outside";
     case FirstNonfinite::Kind::kParameter: return "the first NaN or infinity is in a parameter";
     default: break;
   }
-  const TensorFacts& facts = (*run.facts)[first.tensor];
+  const TensorFacts& facts = run.facts[first.tensor];
   return fmt::format("the first {}", facts.has_nan ? "NaN" : facts.has_positive_inf ? "+inf" : "-inf");
 }
 
 // "nan 6, inf 2"
-std::string kinds_text(const OpenedCheck& run, check::Severity severity) {
+std::string kinds_text(const check::CheckRun& run, check::Severity severity) {
   std::string text;
   for (const check::RuleInfo& rule : check::all_rules()) {
     const auto count = std::count_if(run.report.findings.begin(), run.report.findings.end(), [&](const auto& finding) {
@@ -94,10 +94,10 @@ std::string kinds_text(const OpenedCheck& run, check::Severity severity) {
 
 }  // namespace
 
-std::string first_text(const OpenedCheck& run) {
+std::string first_text(const check::CheckRun& run) {
   if (!run.report.first) return {};
   const FirstNonfinite& first = *run.report.first;
-  const Identity identity = identity_of(run.catalogue().index, run.runs->record(first.tensor));
+  const Identity identity = identity_of(run.dump.index(), run.dump.record(first.tensor));
   const std::string type(run.op_type(first.op));
   std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), escape_for_terminal(run.op_name(first.op)),
                                  type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
@@ -109,7 +109,7 @@ std::string first_text(const OpenedCheck& run) {
   return text;
 }
 
-std::string hints_text(const OpenedCheck& run) {
+std::string hints_text(const check::CheckRun& run) {
   std::string text;
   std::set<std::string> seen;
   for (const check::Finding& finding : run.report.findings) {
@@ -120,7 +120,7 @@ std::string hints_text(const OpenedCheck& run) {
   return text;
 }
 
-std::string check_summary_text(const OpenedCheck& run) {
+std::string check_summary_text(const check::CheckRun& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
   std::string text = plural(tensors, "tensor");
   std::string parts;
@@ -131,7 +131,7 @@ std::string check_summary_text(const OpenedCheck& run) {
                          kinds_text(run, severity));
   }
   text += parts.empty() ? ": nothing to report" : parts;
-  if (const size_t blind = run.facts->count_without_values(); blind > 0)
+  if (const size_t blind = run.facts.count_without_values(); blind > 0)
     text += fmt::format("; of {} nothing but a checksum, or nothing, is known", plural(blind, "tensor"));
   return text;
 }

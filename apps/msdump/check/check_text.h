@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "check/opened_check.h"
+#include "check/check_run.h"
 
 namespace msdump::cli {
 
 // Empty when nothing is NaN or infinite and no overflow was noted.
-[[nodiscard]] std::string first_text(const OpenedCheck& run);
+[[nodiscard]] std::string first_text(const check::CheckRun& run);
 // The hints of what was found, each once; empty for none.
-[[nodiscard]] std::string hints_text(const OpenedCheck& run);
+[[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
-[[nodiscard]] std::string check_summary_text(const OpenedCheck& run);
+[[nodiscard]] std::string check_summary_text(const check::CheckRun& run);
 
 }  // namespace msdump::cli

@@ -1,14 +1,13 @@
-// What msdump check knows before it prints: the dump with its operators, the facts of its tensors, and what was found.
+// What msdump check is asked for, and the dump that it is asked of.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "check/check.h"
 #include "frame/subcommand.h"
-#include "shared/opened_graph.h"
+#include "shared/graph_run.h"
 
 namespace msdump::cli {
 
@@ -23,26 +22,14 @@ struct CheckOptions {
 
 struct OpenedCheck {
   OpenedGraph opened;
-  CompareSide side;  // refers to `opened`
-  check::RuleSet rules = check::RuleSet::defaults();
-  std::unique_ptr<check::OpRuns> runs;
-  std::unique_ptr<check::FactsReader> facts;
-  std::vector<bool> chosen;  // by tensor: of operators and slots that are asked for
-  check::CheckReport report;
+  std::unique_ptr<check::CheckRun> run;  // refers to `opened`
 
   [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
-  [[nodiscard]] bool selects_all() const;
-  // As the graph spells it where there is one; of a finding without an operator empty.
-  [[nodiscard]] std::string op_name(uint32_t op) const;
-  [[nodiscard]] std::string_view op_type(uint32_t op) const;
-  [[nodiscard]] const SourceFrame* frame(uint32_t op) const;  // null: not known
-  [[nodiscard]] std::vector<Error> failures() const;          // of the list, the graph and the check
-  [[nodiscard]] size_t count(check::Severity severity) const;
-  [[nodiscard]] size_t count(check::RuleId id) const;
+  [[nodiscard]] bool has_tensors() const { return !opened.catalogue->list.tensors().empty(); }
 };
 
-// Up to the facts, of which none is read.
-Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options);
+// No tensor is read yet.
+Result<OpenedCheck> open_check(Session& session, const CheckOptions& options);
 // --rules and --rule.
 Result<check::RuleSet> rules_of(const CheckOptions& options);
 

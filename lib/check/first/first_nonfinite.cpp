@@ -23,31 +23,31 @@ using Found = std::optional<FirstNonfinite>;
 constexpr size_t kBatchTensors = 128;
 constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
 
-std::vector<bool> asked_runs(const OpRuns& runs, const std::vector<bool>& chosen) {
-  std::vector<bool> asked(runs.runs().size(), false);
+std::vector<bool> asked_runs(const CheckedDump& dump, const std::vector<bool>& chosen) {
+  std::vector<bool> asked(dump.runs().size(), false);
   for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
-    if (chosen[tensor] && runs.run_of(tensor) != kNone) asked[runs.run_of(tensor)] = true;
+    if (chosen[tensor] && dump.run_of(tensor) != kNone) asked[dump.run_of(tensor)] = true;
   }
   return asked;
 }
 
 class Search {
  public:
-  Search(const OpRuns& runs, const std::vector<bool>& chosen, FactsReader& facts, const ReadContext& context)
-      : runs_(runs),
+  Search(const CheckedDump& dump, const std::vector<bool>& chosen, FactsReader& facts, const ReadContext& context)
+      : dump_(dump),
         facts_(facts),
         context_(context),
-        asked_(asked_runs(runs, chosen)),
-        causes_(runs, facts, context, asked_),
-        health_(runs, facts) {
-    for (uint32_t run = 0; run < runs_.runs().size(); ++run) {
-      Step& step = steps_[known_first(runs_.runs()[run].step)];
+        asked_(asked_runs(dump, chosen)),
+        causes_(dump, facts, context, asked_),
+        health_(dump, facts) {
+    for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
+      Step& step = steps_[known_first(dump_.runs()[run].place.step)];
       if (step.begin == step.end) step.begin = run;
       step.end = run + 1;
     }
-    for (uint32_t tensor = 0; tensor < runs_.tensors(); ++tensor) {
-      if (!chosen[tensor] || runs_.role(tensor) != Role::kParameter || runs_.op_of(tensor) == kNone) continue;
-      steps_[known_first(identity_of(*runs_.side().index, runs_.record(tensor)).step)].parameters.push_back(tensor);
+    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+      if (!chosen[tensor] || dump_.role(tensor) != TensorRole::kParameter || dump_.op_of(tensor) == kNone) continue;
+      steps_[known_first(dump_.identity(tensor).step)].parameters.push_back(tensor);
     }
   }
 
@@ -74,7 +74,7 @@ class Search {
     uint32_t best_place = kNone;  // in its rank
     while (begin < end) {
       uint32_t stop = begin;
-      while (stop < end && runs_.runs()[stop].rank == runs_.runs()[begin].rank) ++stop;
+      while (stop < end && dump_.runs()[stop].place.rank == dump_.runs()[begin].place.rank) ++stop;
       const uint32_t last = best && guess_of(*best) == 0 ? std::min(stop, begin + best_place) : stop;
       MSDUMP_TRY(Found found, search_runs(begin, last));
       if (found &&
@@ -89,7 +89,7 @@ class Search {
 
   // What may have come from another rank is worth less than what surely did not.
   [[nodiscard]] int guess_of(const FirstNonfinite& found) const {
-    if (is_communication(runs_.operators()[found.op].type)) return 2;
+    if (is_communication(dump_.operators()[found.op].type)) return 2;
     return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
   }
 
@@ -124,7 +124,7 @@ class Search {
       if (!asked_[stop]) continue;
       for (const uint32_t tensor : causes_.judged_of(stop)) {
         batch.push_back(tensor);
-        bytes += runs_.record(tensor).bytes.value_or(0);
+        bytes += dump_.record(tensor).bytes.value_or(0);
       }
     }
     MSDUMP_CHECK_OK(facts_.read(batch, context_));
@@ -138,7 +138,7 @@ class Search {
       uint32_t stop = from;
       for (; stop < end && batch.size() < kBatchTensors; ++stop) {
         if (!asked_[stop]) continue;
-        for (const RunInput& input : runs_.runs()[stop].inputs) {
+        for (const RunInput& input : dump_.runs()[stop].inputs) {
           if (tensor_of(input) != kNone) batch.push_back(tensor_of(input));
         }
       }
@@ -160,12 +160,12 @@ class Search {
       const bool mask = !facts.has_nan && !facts.has_positive_inf && is_two_valued(facts);
       if (!facts.known() || facts.is_finite() || mask || health_.does_no_harm(tensor)) continue;
       FirstNonfinite found;
-      found.parameter = runs_.record(tensor).name.op_name;
-      found.kind = runs_.is_kept_name(found.parameter) ? Kind::kParameter : Kind::kInput;
-      found.op = runs_.op_of(tensor);
+      found.parameter = dump_.record(tensor).name.op_name;
+      found.kind = dump_.is_kept_name(found.parameter) ? Kind::kParameter : Kind::kInput;
+      found.op = dump_.op_of(tensor);
       found.tensor = tensor;
       found.reason =
-          runs_.runs().empty()
+          dump_.runs().empty()
               ? "the parameter is not finite; no operator was dumped"
               : "it is not finite when the step is over; no operator that was dumped shows how it came to it";
       return Found(std::move(found));
@@ -173,7 +173,7 @@ class Search {
     return Found();
   }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   FactsReader& facts_;
   const ReadContext& context_;
   const std::vector<bool> asked_;  // by run
@@ -189,9 +189,9 @@ std::string_view name_of(FirstNonfinite::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Result<std::optional<FirstNonfinite>> find_first_nonfinite(const OpRuns& runs, const std::vector<bool>& chosen,
+Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
                                                            FactsReader& facts, const ReadContext& context) {
-  return Search(runs, chosen, facts, context).run();
+  return Search(dump, chosen, facts, context).run();
 }
 
 }  // namespace msdump::check

@@ -1,5 +1,5 @@
 // The search for the operator that was the first to make NaN or an infinity out of finite inputs, along the runs in
-// their order (check/first/op_runs.h): the first step that has one, in it the first of each rank.
+// their order (check/checked_dump.h): the first step that has one, in it the first of each rank.
 //
 //   1. the outputs of runs are read in batches, and no further than to the first that is bad (check/values/health.h); of that
 //      run the inputs tell whether it made it, or where it came from (check/first/nonfinite_cause.h)
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/values/facts_reader.h"
 
 namespace msdump::check {
@@ -25,7 +25,7 @@ struct FirstNonfinite {
   enum class Kind : uint8_t { kNan, kInf, kOverflow, kInput, kParameter };
   Kind kind = Kind::kNan;
   uint32_t run = kNone;                   // kNone: of a parameter that no run reads
-  uint32_t op = kNone;                    // OpRuns::operators()
+  uint32_t op = kNone;                    // CheckedDump::operators()
   uint32_t tensor = kNone;                // the bad output; of what came in bad, that input
   std::optional<bool> inputs_finite;      // no value: none was dumped, or some could not be read
   std::string parameter;                  // kInput, kParameter: its name, where it is known
@@ -35,7 +35,7 @@ struct FirstNonfinite {
 [[nodiscard]] std::string_view name_of(FirstNonfinite::Kind kind);  // "nan", ...
 
 // Among the runs of `chosen` tensors. Reads what it needs. No value when nothing is bad; an error only when interrupted.
-Result<std::optional<FirstNonfinite>> find_first_nonfinite(const OpRuns& runs, const std::vector<bool>& chosen,
+Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
                                                            FactsReader& facts, const ReadContext& context);
 
 }  // namespace msdump::check

@@ -25,24 +25,24 @@ bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
 }  // namespace
 
 bool CauseFinder::is_empty(uint32_t tensor) const {
-  const Shape* const shape = runs_.record(tensor).shape;
+  const Shape* const shape = dump_.record(tensor).shape;
   return facts_[tensor].elements == 0U ||
          (shape != nullptr && std::find(shape->begin(), shape->end(), 0) != shape->end());
 }
 
 std::vector<uint32_t> CauseFinder::judged_of(uint32_t run) const {
   std::vector<uint32_t> tensors;
-  for (const uint32_t output : runs_.runs()[run].outputs) {
+  for (const uint32_t output : dump_.runs()[run].outputs) {
     if (!is_lost(output)) tensors.push_back(output);
   }
-  const std::vector<uint32_t> others = runs_.stand_ins(run, [&](uint32_t output) { return is_lost(output); });
-  const bool all_there = !tensors.empty() && tensors.size() == runs_.runs()[run].outputs.size();
+  const std::vector<uint32_t> others = dump_.stand_ins(run, [&](uint32_t output) { return is_lost(output); });
+  const bool all_there = !tensors.empty() && tensors.size() == dump_.runs()[run].outputs.size();
   if (!all_there) tensors.insert(tensors.end(), others.begin(), others.end());
-  return tensors.empty() && !runs_.has_flow() ? health_.inputs_of(run) : tensors;
+  return tensors.empty() && !dump_.has_flow() ? health_.inputs_of(run) : tensors;
 }
 
 Result<bool> CauseFinder::is_bad(uint32_t run) {
-  MSDUMP_CHECK_OK(facts_.read(runs_.runs()[run].outputs, context_));
+  MSDUMP_CHECK_OK(facts_.read(dump_.runs()[run].outputs, context_));
   const std::vector<uint32_t> judged = judged_of(run);
   MSDUMP_CHECK_OK(facts_.read(judged, context_));
   if (std::any_of(judged.begin(), judged.end(), [&](uint32_t tensor) { return health_.needs_inputs(tensor); }))
@@ -60,14 +60,14 @@ bool CauseFinder::is_bad_input(const RunInput& input) const {
 }
 
 const RunInput* CauseFinder::bad_input(uint32_t run) const {
-  const std::vector<RunInput>& inputs = runs_.runs()[run].inputs;
+  const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   const auto bad = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& one) { return is_bad_input(one); });
   return bad == inputs.end() ? nullptr : &*bad;
 }
 
 // What the script feeds into the network is no mask that it makes itself.
 const RunInput* CauseFinder::infinite_input(uint32_t run) const {
-  for (const RunInput& input : runs_.runs()[run].inputs) {
+  for (const RunInput& input : dump_.runs()[run].inputs) {
     const uint32_t tensor = tensor_of(input);
     if (tensor == kNone || input.from != From::kParameter || input.is_weight) continue;
     if (facts_[tensor].has_negative_inf && !is_two_valued(facts_[tensor])) return &input;
@@ -103,7 +103,7 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
     }
     const bool contradicts =
         bad->made_by != kNone && asked_[bad->made_by] && bad->made_as != kNone && facts_[bad->made_as].known();
-    const bool ordered = runs_.has_flow() || runs_.runs()[run].ordered;
+    const bool ordered = dump_.has_flow() || dump_.runs()[run].ordered;
     MSDUMP_TRY(FirstNonfinite found, entered(run, *bad));
     return Cause{std::move(found), !contradicts && ordered};
   }
@@ -113,14 +113,14 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
 FirstNonfinite CauseFinder::start(uint32_t run) const {
   FirstNonfinite found;
   found.run = run;
-  found.op = runs_.runs()[run].op;
+  found.op = dump_.runs()[run].op;
   found.inputs = health_.inputs_of(run);
-  found.outputs = runs_.runs()[run].outputs;
+  found.outputs = dump_.runs()[run].outputs;
   const auto all = [&](const auto& holds) {
     return std::all_of(found.inputs.begin(), found.inputs.end(),
                        [&](uint32_t tensor) { return is_empty(tensor) || holds(facts_[tensor]); });
   };
-  const std::vector<RunInput>& inputs = runs_.runs()[run].inputs;
+  const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   const bool lacks = std::any_of(inputs.begin(), inputs.end(), [](const RunInput& input) {
     return tensor_of(input) == kNone && (input.from == From::kOperator || input.from == From::kParameter);
   });
@@ -140,15 +140,15 @@ FirstNonfinite CauseFinder::root(uint32_t run) const {
   found.tensor = bad != judged.end() ? *bad : judged.empty() ? found.inputs.front() : judged.front();
   found.kind = kind_of(facts_[found.tensor]);
   std::string shown;
-  if (const uint32_t reader = runs_.run_of(found.tensor); reader != run && reader != kNone) {
-    shown = fmt::format(", as {} of {} shows", slot_text(runs_.record(found.tensor)),
-                        runs_.operators()[runs_.runs()[reader].op].name);
+  if (const uint32_t reader = dump_.run_of(found.tensor); reader != run && reader != kNone) {
+    shown = fmt::format(", as {} of {} shows", slot_text(dump_.record(found.tensor)),
+                        dump_.operators()[dump_.runs()[reader].op].name);
   }
   const auto empty =
       std::find_if(found.inputs.begin(), found.inputs.end(), [&](uint32_t input) { return is_empty(input); });
   if (found.inputs_finite == true && empty != found.inputs.end()) {
     found.reason =
-        fmt::format("its {} has no element, its output is not finite{}", slot_text(runs_.record(*empty)), shown);
+        fmt::format("its {} has no element, its output is not finite{}", slot_text(dump_.record(*empty)), shown);
   } else if (found.inputs_finite == true) {
     found.reason = "its inputs are finite, its output is not" + shown;
   } else if (found.inputs.empty()) {
@@ -167,15 +167,15 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   FirstNonfinite found = start(run);
   found.tensor = tensor_of(bad);
   found.parameter = bad.parameter;
-  const TensorRecord& record = runs_.record(found.tensor);
+  const TensorRecord& record = dump_.record(found.tensor);
   // Of an input that was not dumped itself the record is the output that it was.
   const std::string input = bad.tensor != kNone ? slot_text(record) : fmt::format("input {}", bad.slot);
   uint32_t parameter =
-      runs_.role(found.tensor) == Role::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
-  if (parameter == kNone && !runs_.has_flow()) {
+      dump_.role(found.tensor) == TensorRole::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
+  if (parameter == kNone && !dump_.has_flow()) {
     MSDUMP_TRY(parameter, module_parameter_like(found.tensor));
   }
-  if (parameter != kNone) found.parameter = runs_.record(parameter).name.slot;
+  if (parameter != kNone) found.parameter = dump_.record(parameter).name.slot;
   if (bad.is_weight || parameter != kNone) {
     found.kind = Kind::kParameter;
     const std::string is_it =
@@ -184,21 +184,21 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   } else if (bad.from == From::kParameter) {
     found.kind = Kind::kInput;
     found.reason =
-        runs_.role(found.tensor) == Role::kParameter
+        dump_.role(found.tensor) == TensorRole::kParameter
             ? fmt::format("it reads the input {} of the graph, which is not finite already", found.parameter)
             : fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
   } else if (bad.made_by != kNone && !asked_[bad.made_by]) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; {}, which made it, was not asked for", input,
-                               runs_.operators()[runs_.runs()[bad.made_by].op].name);
+                               dump_.operators()[dump_.runs()[bad.made_by].op].name);
   } else if (bad.from == From::kOperator && bad.made_as == kNone) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; what made it was not dumped", input);
   } else if (bad.from == From::kOperator) {
     found.kind = Kind::kInput;
     found.reason = fmt::format("its {} is not finite, although it was when {} wrote it", input,
-                               runs_.operators()[runs_.runs()[bad.made_by].op].name);
-  } else if (!runs_.runs()[run].ordered) {
+                               dump_.operators()[dump_.runs()[bad.made_by].op].name);
+  } else if (!dump_.runs()[run].ordered) {
     found.kind = Kind::kInput;
     found.reason = fmt::format("its {} is not finite already; nothing tells the order of the operators", input);
   } else if (const std::string hidden = hidden_before(run); !hidden.empty()) {
@@ -214,11 +214,11 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
 // What may have made an input of this run and could not be looked at; empty for nothing. Without a flow that is all that
 // ran before it.
 std::string CauseFinder::hidden_before(uint32_t run) const {
-  const OpRun& of = runs_.runs()[run];
+  const OpRun& of = dump_.runs()[run];
   for (uint32_t before = run; before-- > 0;) {
-    const OpRun& other = runs_.runs()[before];
-    if (other.step != of.step || other.rank != of.rank) continue;
-    const std::string& name = runs_.operators()[other.op].name;
+    const OpRun& other = dump_.runs()[before];
+    if (other.place.step != of.place.step || other.place.rank != of.place.rank) continue;
+    const std::string& name = dump_.operators()[other.op].name;
     const std::vector<uint32_t>& outputs = other.outputs;
     if (!asked_[before]) return fmt::format("{} before it was not asked for", name);
     if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t one) { return is_lost(one) && !is_empty(one); }))
@@ -229,12 +229,12 @@ std::string CauseFinder::hidden_before(uint32_t run) const {
 
 // msprobe records the parameters of a module with its own call, after those inside it that read them.
 Result<uint32_t> CauseFinder::module_parameter_like(uint32_t tensor) {
-  const TensorRecord& record = runs_.record(tensor);
-  const Identity place = identity_of(*runs_.side().index, record);
+  const TensorRecord& record = dump_.record(tensor);
+  const Identity place = identity_of(dump_.index(), record);
   std::vector<uint32_t> candidates;
-  for (uint32_t other = 0; other < runs_.tensors(); ++other) {
-    if (runs_.record(other).name.io != Io::kParameter || runs_.role(other) != Role::kInput) continue;
-    const Identity identity = identity_of(*runs_.side().index, runs_.record(other));
+  for (uint32_t other = 0; other < dump_.tensors(); ++other) {
+    if (dump_.record(other).name.io != Io::kParameter || dump_.role(other) != TensorRole::kInput) continue;
+    const Identity identity = dump_.identity(other);
     if (identity.rank == place.rank && identity.step == place.step) candidates.push_back(other);
   }
   MSDUMP_CHECK_OK(facts_.read(candidates, context_));

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "check/checked_dump.h"
 #include "check/first/first_nonfinite.h"
-#include "check/first/op_runs.h"
 #include "check/values/facts_reader.h"
 #include "check/values/health.h"
 
@@ -30,8 +30,8 @@ struct Cause {
 class CauseFinder {
  public:
   // `asked`: by run. All outlive it.
-  CauseFinder(const OpRuns& runs, FactsReader& facts, const ReadContext& context, const std::vector<bool>& asked)
-      : runs_(runs), facts_(facts), context_(context), asked_(asked), health_(runs, facts) {}
+  CauseFinder(const CheckedDump& dump, FactsReader& facts, const ReadContext& context, const std::vector<bool>& asked)
+      : dump_(dump), facts_(facts), context_(context), asked_(asked), health_(dump, facts) {}
 
   // What tells of the results of a run; of one without results, and nobody who read them, what it read. Outputs that
   // turned out to be unreadable are replaced.
@@ -55,7 +55,7 @@ class CauseFinder {
   [[nodiscard]] std::string hidden_before(uint32_t run) const;
   Result<uint32_t> module_parameter_like(uint32_t tensor);
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   FactsReader& facts_;
   const ReadContext& context_;
   const std::vector<bool>& asked_;

@@ -20,7 +20,7 @@ struct Finding {
   std::string_view kind;  // the name of its rule (check/rules/rules.h)
   Severity severity = Severity::kWarning;
   uint32_t tensor = kNone;  // of the list; then rank, graph, step and path are those of the tensor
-  uint32_t op = kNone;      // OpRuns::operators()
+  uint32_t op = kNone;      // CheckedDump::operators()
   std::optional<int64_t> rank, graph, step;
   uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
   std::string path;       // relative to the dump; empty: the tensor's or the file's, or no single file

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/tree/dump_settings.h"
@@ -28,7 +28,7 @@
 namespace msdump::check {
 
 struct CompletenessInput {
-  const OpRuns& runs;
+  const CheckedDump& dump;
   const DumpSettings& settings;
   const ExecutionOrders& orders;
   const Selection& selection;           // rank, graph and step of what is looked at
@@ -48,9 +48,9 @@ void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::
 
 // Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place
 // where a run ended. What is missing for other reasons has readers that were dumped. By operator.
-[[nodiscard]] std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>& dumped);
+[[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<bool>& dumped);
 // Of the tensors of these operators, in one step or in all, the operator with the latest time stamp; kNone: none has one.
-[[nodiscard]] uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step);
+[[nodiscard]] uint32_t last_in_time(const CheckedDump& dump, const std::vector<bool>& ops, std::optional<int64_t> step);
 
 [[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
 // Rank and step of what these rules have found already.

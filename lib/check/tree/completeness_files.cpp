@@ -57,11 +57,11 @@ std::map<std::string, uint32_t> files_of(const DumpIndex& index, const std::vect
   return found;
 }
 
-void set_file(const OpRuns& runs, uint32_t file, Finding& finding) {
-  const DumpIndex& index = *runs.side().index;
+void set_file(const CheckedDump& dump, uint32_t file, Finding& finding) {
+  const DumpIndex& index = dump.index();
   finding.file = file;
   finding.path = index.relative_path_of(index.files()[file]);
-  finding.op = runs.op_of_file(file);
+  finding.op = dump.op_of_file(file);
   const Identity identity = index.identity_of(index.files()[file]);
   finding.rank = identity.rank;
   finding.graph = identity.graph;
@@ -96,7 +96,7 @@ Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
 }
 
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = *input.runs.side().index;
+  const DumpIndex& index = input.dump.index();
   std::set<uint32_t> told;
   const std::set<std::string> newest = newest_files(index);
   const std::map<std::string, uint32_t> failed = files_of(index, input.failures);
@@ -109,7 +109,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kUnreadable;
     Finding finding = tree_finding(rules, id, empty ? kWithoutByte : error.message);
     if (file == failed.end()) finding.path = relative_to_any(index.paths(), error.path);
-    if (file != failed.end()) set_file(input.runs, file->second, finding);
+    if (file != failed.end()) set_file(input.dump, file->second, finding);
     if (!error.tensor.empty() && !empty) finding.message = error.tensor + ": " + finding.message;
     finding.value = code_word(error.code);
     const bool is_cut = empty || error.code == ErrorCode::kTruncated;
@@ -126,7 +126,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kSizeAgainstName;
     if (!rules.on(id)) continue;
     Finding finding = tree_finding(rules, id, empty ? kWithoutByte : oddity.text);
-    set_file(input.runs, oddity.place, finding);
+    set_file(input.dump, oddity.place, finding);
     finding.hint = is_longer_than_named(file)
                        ? "another tensor was written under this name, or this one twice; only the first bytes are read"
                        : cause_of_cut(newest.count(index.path_of(file)) > 0, 1);

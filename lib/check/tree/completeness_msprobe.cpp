@@ -15,11 +15,11 @@ namespace {
 
 // A process that ended before stop() leaves tensors, and a dump.json without entries.
 void judge_stopped(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = *input.runs.side().index;
+  const DumpIndex& index = input.dump.index();
   std::set<uint32_t> with_rows;
   std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data that no row tells of
-  for (uint32_t tensor = 0; tensor < input.runs.tensors(); ++tensor) {
-    const TensorRecord& record = input.runs.record(tensor);
+  for (uint32_t tensor = 0; tensor < input.dump.tensors(); ++tensor) {
+    const TensorRecord& record = input.dump.record(tensor);
     if (record.table != kNoTable) with_rows.insert(record.table);
     const uint32_t folder = index.files()[record.file].folder;
     if (record.table == kNoTable && index.folders()[folder].identity.tensor_data) ++in_data[folder];
@@ -48,10 +48,10 @@ void judge_stopped(const CompletenessInput& input, const RuleSet& rules, std::ve
 
 // dump.json names them, one by one.
 void judge_lost_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = *input.runs.side().index;
+  const DumpIndex& index = input.dump.index();
   std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // by table: tensors, operators
-  for (uint32_t tensor = 0; tensor < input.runs.tensors(); ++tensor) {
-    const TensorRecord& record = input.runs.record(tensor);
+  for (uint32_t tensor = 0; tensor < input.dump.tensors(); ++tensor) {
+    const TensorRecord& record = input.dump.record(tensor);
     if (!record.lost_file) continue;
     auto& [count, names] = lost[record.table];
     ++count;

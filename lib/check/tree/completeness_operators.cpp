@@ -25,17 +25,17 @@ constexpr size_t kShortestTail = 4;
 struct Expected {
   std::string path;  // of what says so
   std::vector<std::string> names;
-  std::vector<uint32_t> ops;  // OpRuns::operators(); empty when the IR does not tell
+  std::vector<uint32_t> ops;  // CheckedDump::operators(); empty when the IR does not tell
   std::vector<bool> dumped;
 };
 
 class OperatorJudge {
  public:
   OperatorJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {}
+      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {}
 
   void run() {
-    const bool from_ir = input_.runs.has_flow();
+    const bool from_ir = input_.dump.has_flow();
     if (!input_.settings.of_some_operators()) {
       for (const auto& [graph, expected] : from_ir ? of_ir() : of_execution_orders()) judge(graph, expected);
     }
@@ -49,13 +49,13 @@ class OperatorJudge {
   std::map<Graph, Expected> of_ir() const {
     std::map<Graph, Expected> graphs;
     std::set<Graph> with_tensors;
-    for (const SequencedOp& op : input_.runs.operators()) {
+    for (const SequencedOp& op : input_.dump.operators()) {
       if (op.op == kNoIndex) continue;
-      const Origin& origin = input_.runs.side().graph->origin(op.op);
+      const Origin& origin = input_.dump.graph()->origin(op.op);
       Expected& expected = graphs[{op.rank, op.graph}];
       expected.path = origin.path;
       expected.names.push_back(op.name);
-      expected.ops.push_back(static_cast<uint32_t>(&op - input_.runs.operators().data()));
+      expected.ops.push_back(static_cast<uint32_t>(&op - input_.dump.operators().data()));
       expected.dumped.push_back(!op.tensors.empty());
       if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
     }
@@ -65,7 +65,7 @@ class OperatorJudge {
 
   // Is the IR that of what was dumped in its graph?
   [[nodiscard]] bool explains(const Graph& graph) const {
-    const ExplainedGroups groups = input_.runs.side().join->explained([&](const TensorGroup& group) {
+    const ExplainedGroups groups = input_.dump.join()->explained([&](const TensorGroup& group) {
       return (!group.rank || group.rank == graph.first) && (!group.graph || group.graph == graph.second);
     });
     return groups.all > 0 && groups.mostly();
@@ -94,7 +94,7 @@ class OperatorJudge {
       return std::pair(key, normalised_op_name(
                                 name_without_numbers(slash == std::string_view::npos ? name : name.substr(slash + 1))));
     };
-    for (const SequencedOp& op : input_.runs.operators()) {
+    for (const SequencedOp& op : input_.dump.operators()) {
       const bool same = op.rank == graph.first && (!op.graph || op.graph == graph.second) && op.type != "Parameter";
       if (same && !op.tensors.empty()) ++left[key_of(op.name).first];
     }
@@ -155,9 +155,9 @@ class OperatorJudge {
       for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
       return ended;
     }
-    std::vector<bool> dumped(input_.runs.operators().size(), false);
+    std::vector<bool> dumped(input_.dump.operators().size(), false);
     for (size_t i = 0; i < expected.ops.size(); ++i) dumped[expected.ops[i]] = expected.dumped[i];
-    const std::vector<bool> unread = unread_of_missing(input_.runs, dumped);
+    const std::vector<bool> unread = unread_of_missing(input_.dump, dumped);
     for (size_t i = 0; i < expected.ops.size(); ++i) ended[i] = unread[expected.ops[i]];
     return ended;
   }
@@ -167,10 +167,10 @@ class OperatorJudge {
       const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
       return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
     }
-    std::vector<bool> ops(input_.runs.operators().size(), false);
+    std::vector<bool> ops(input_.dump.operators().size(), false);
     for (const uint32_t op : expected.ops) ops[op] = true;
-    const uint32_t last = last_in_time(input_.runs, ops, std::nullopt);
-    return last == kNone ? std::string() : input_.runs.operators()[last].name;
+    const uint32_t last = last_in_time(input_.dump, ops, std::nullopt);
+    return last == kNone ? std::string() : input_.dump.operators()[last].name;
   }
 
   void add(Finding&& finding, const Graph& graph, const std::string& path = {}) {
@@ -182,7 +182,7 @@ class OperatorJudge {
 
   void judge_unexplained() {
     if (!rules_.on(RuleId::kUnexplainedFiles)) return;
-    const FileJoin& join = *input_.runs.side().join;
+    const FileJoin& join = *input_.dump.join();
     std::map<std::tuple<Number, Number, std::string>, std::vector<std::string>> found;
     for (const TensorGroup& group : join.groups()) {
       if (join.rule_of(group) != JoinRule::kUnmatched || group.parameter) continue;
@@ -201,9 +201,9 @@ class OperatorJudge {
   void judge_partial() {
     if (!rules_.on(RuleId::kPartialDump)) return;
     size_t with_inputs = 0, with_outputs = 0;
-    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
-      const NameFacts& name = input_.runs.record(tensor).name;
-      if (input_.runs.run_of(tensor) == kNone && input_.runs.role(tensor) != Role::kUnwritten) continue;
+    for (uint32_t tensor = 0; tensor < input_.dump.tensors(); ++tensor) {
+      const NameFacts& name = input_.dump.record(tensor).name;
+      if (input_.dump.run_of(tensor) == kNone && input_.dump.role(tensor) != TensorRole::kUnwritten) continue;
       (name.io == Io::kInput ? with_inputs : with_outputs) += 1;
     }
     const auto add_note = [&](std::string message, std::string hint) {
@@ -231,11 +231,11 @@ class OperatorJudge {
 
 }  // namespace
 
-std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>& dumped) {
+std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<bool>& dumped) {
   // Readers stand behind what they read.
   std::vector<bool> unread(dumped.size(), false);
   for (size_t op = dumped.size(); op-- > 0;) {
-    const auto& readers = runs.readers_of_op(static_cast<uint32_t>(op));
+    const auto& readers = dump.readers_of_op(static_cast<uint32_t>(op));
     unread[op] = !dumped[op] && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
       return reader <= op ? !dumped[reader] : unread[reader];
     });
@@ -243,14 +243,14 @@ std::vector<bool> unread_of_missing(const OpRuns& runs, const std::vector<bool>&
   return unread;
 }
 
-uint32_t last_in_time(const OpRuns& runs, const std::vector<bool>& ops, std::optional<int64_t> step) {
+uint32_t last_in_time(const CheckedDump& dump, const std::vector<bool>& ops, std::optional<int64_t> step) {
   uint32_t last = kNone;
   uint64_t latest = 0;
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
-    const uint32_t op = runs.op_of(tensor);
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+    const uint32_t op = dump.op_of(tensor);
     if (op == kNone || !ops[op]) continue;
-    if (step && identity_of(*runs.side().index, runs.record(tensor)).step != step) continue;
-    const auto time = parse_u64(runs.record(tensor).name.timestamp);
+    if (step && dump.identity(tensor).step != step) continue;
+    const auto time = parse_u64(dump.record(tensor).name.timestamp);
     if (!time || *time < latest) continue;
     latest = *time;
     last = op;

@@ -20,7 +20,7 @@ using Number = std::optional<int64_t>;
 class RankJudge {
  public:
   RankJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {}
+      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {}
 
   void run() {
     if (rules_.on(RuleId::kMissingStep)) judge_ranks_without_tensors();
@@ -47,8 +47,8 @@ class RankJudge {
       if (folder.rank && input_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0}))
         known.try_emplace(*folder.rank, i);
     }
-    for (uint32_t tensor = 0; tensor < input_.runs.tensors(); ++tensor) {
-      if (const Number rank = identity_of(index_, input_.runs.record(tensor)).rank) with_tensors.insert(*rank);
+    for (uint32_t tensor = 0; tensor < input_.dump.tensors(); ++tensor) {
+      if (const Number rank = identity_of(index_, input_.dump.record(tensor)).rank) with_tensors.insert(*rank);
     }
     for (const auto& [rank, folder] : known) {
       if (with_tensors.empty() || with_tensors.count(rank) > 0) continue;
@@ -98,14 +98,14 @@ class RankJudge {
   std::map<Place, std::map<int64_t, Share>> shares() {
     std::map<std::string_view, uint32_t> ids;
     std::map<Place, std::map<int64_t, Share>> shares;
-    for (const OpRun& run : input_.runs.runs()) {
-      const SequencedOp& op = input_.runs.operators()[run.op];
-      const uint32_t tensor = input_.runs.any_tensor_of(run);
-      if (!run.step || !run.rank || tensor == kNone || is_communication(op.type)) continue;
+    for (const OpRun& run : input_.dump.runs()) {
+      const SequencedOp& op = input_.dump.operators()[run.op];
+      const uint32_t tensor = input_.dump.any_tensor_of(run);
+      if (!run.place.step || !run.place.rank || tensor == kNone || is_communication(op.type)) continue;
       const auto [found, is_new] = ids.try_emplace(op.name, static_cast<uint32_t>(names_.size()));
       if (is_new) names_.push_back(op.name);
-      Share& share = shares[{run.graph, *run.step}][*run.rank];
-      if (share.names.empty()) share.folder = index_.files()[input_.runs.record(tensor).file].folder;
+      Share& share = shares[{run.graph, *run.place.step}][*run.place.rank];
+      if (share.names.empty()) share.folder = index_.files()[input_.dump.record(tensor).file].folder;
       share.names.insert(found->second);
     }
     return shares;

@@ -28,19 +28,19 @@ struct Slots {
 class SlotJudge {
  public:
   SlotJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : runs_(input.runs), index_(*input.runs.side().index), rules_(rules), findings_(findings) {
-    written_.assign(runs_.runs().size(), false);
-    for (uint32_t tensor = 0; tensor < runs_.tensors(); ++tensor) {
-      const uint32_t run = runs_.run_of(tensor);
-      if (run != kNone && runs_.record(tensor).name.io == Io::kOutput) written_[run] = true;
+      : dump_(input.dump), index_(input.dump.index()), rules_(rules), findings_(findings) {
+    written_.assign(dump_.runs().size(), false);
+    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+      const uint32_t run = dump_.run_of(tensor);
+      if (run != kNone && dump_.record(tensor).name.io == Io::kOutput) written_[run] = true;
     }
   }
 
   void run() {
     std::vector<Slots> all;
-    for (uint32_t run = 0; run < runs_.runs().size(); ++run) {
+    for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
       all.push_back(slots_of(run));
-      graphs_[runs_.runs()[run].rank].insert(runs_.runs()[run].graph);
+      graphs_[dump_.runs()[run].place.rank].insert(dump_.runs()[run].graph);
     }
     const auto most = [&](bool Slots::*has) {
       return static_cast<size_t>(std::count_if(all.begin(), all.end(), [&](const Slots& one) { return one.*has; })) *
@@ -52,7 +52,7 @@ class SlotJudge {
       const Slots& one = all[run];
       if (with_outputs && one.has_inputs && !one.has_outputs) add(run, "no output");
       if (!with_inputs || !one.has_outputs || one.lacking_inputs.empty()) continue;
-      if (graphs_[runs_.runs()[run].rank].size() == 1)
+      if (graphs_[dump_.runs()[run].place.rank].size() == 1)
         add(run, "input " + fmt::format("{}", fmt::join(one.lacking_inputs, ", ")));
     }
     report();
@@ -67,9 +67,9 @@ class SlotJudge {
 
   [[nodiscard]] Slots slots_of(uint32_t run) const {
     Slots slots;
-    const OpRun& one = runs_.runs()[run];
+    const OpRun& one = dump_.runs()[run];
     // A function of a script may return nothing, and take nothing.
-    if (parse_msprobe_entry(runs_.operators()[one.op].name)) return slots;
+    if (parse_msprobe_entry(dump_.operators()[one.op].name)) return slots;
     slots.has_outputs = written_[run];
     for (const RunInput& input : one.inputs) {
       if (input.tensor != kNone) {
@@ -79,20 +79,20 @@ class SlotJudge {
       }
     }
     slots.has_inputs = slots.has_inputs || std::any_of(one.outputs.begin(), one.outputs.end(), [&](uint32_t tensor) {
-                         return runs_.role(tensor) == Role::kUpdated;
+                         return dump_.role(tensor) == TensorRole::kUpdated;
                        });
     return slots;
   }
 
   void add(uint32_t run, const std::string& what) {
-    const OpRun& one = runs_.runs()[run];
-    Group& group = groups_[{one.rank, one.graph, one.step}];
+    const OpRun& one = dump_.runs()[run];
+    Group& group = groups_[{one.place.rank, one.graph, one.place.step}];
     if (group.names.empty()) group.folder = folder_of(one);
-    group.names.push_back(fmt::format("{} ({})", runs_.operators()[one.op].name, what));
+    group.names.push_back(fmt::format("{} ({})", dump_.operators()[one.op].name, what));
   }
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
-    return index_.files()[runs_.record(runs_.any_tensor_of(run)).file].folder;
+    return index_.files()[dump_.record(dump_.any_tensor_of(run)).file].folder;
   }
 
   void report() {
@@ -108,7 +108,7 @@ class SlotJudge {
     }
   }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const DumpIndex& index_;
   const RuleSet& rules_;
   std::vector<Finding>& findings_;

@@ -30,7 +30,7 @@ std::string steps_text(const std::vector<int64_t>& steps) {
 class StepJudge {
  public:
   StepJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(*input.runs.side().index), rules_(rules), findings_(findings) {
+      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {
     for (const IndexedFolder& folder : index_.folders()) {
       const FolderIdentity& identity = folder.identity;
       if (identity.step) steps_of_[{identity.rank, identity.graph}].insert(*identity.step);
@@ -54,17 +54,17 @@ class StepJudge {
   using Graph = std::pair<Number, Number>;  // rank, graph
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
-    return index_.files()[input_.runs.record(input_.runs.any_tensor_of(run)).file].folder;
+    return index_.files()[input_.dump.record(input_.dump.any_tensor_of(run)).file].folder;
   }
 
   // Operators that most steps have, and one has not.
   void judge_operators_of_steps() {
     std::map<Graph, std::map<int64_t, Step>> graphs;
-    for (const OpRun& run : input_.runs.runs()) {
-      if (!run.step || input_.runs.any_tensor_of(run) == kNone) continue;
-      Step& step = graphs[{run.rank, run.graph}][*run.step];
+    for (const OpRun& run : input_.dump.runs()) {
+      if (!run.place.step || input_.dump.any_tensor_of(run) == kNone) continue;
+      Step& step = graphs[{run.place.rank, run.graph}][*run.place.step];
       if (step.operators.empty()) step.folder = folder_of(run);
-      step.operators.insert(input_.runs.same_in_all_steps(run.op));
+      step.operators.insert(input_.dump.same_in_all_steps(run.op));
     }
     add_steps_without_tensors(graphs);
     for (const auto& [graph, steps] : graphs) ++graphs_of_[graph.first];
@@ -76,7 +76,7 @@ class StepJudge {
       }
       for (const auto& [number, step] : steps) {
         const bool first = number == steps.begin()->first;
-        const bool compiled = input_.runs.has_flow() && graphs_of_[graph.first] == 1;
+        const bool compiled = input_.dump.has_flow() && graphs_of_[graph.first] == 1;
         if (first && !compiled && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
         judge_step(graph, number, step, how_often, steps.size(), number == steps.rbegin()->first);
       }
@@ -106,17 +106,17 @@ class StepJudge {
     const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
     told_.insert(step.folder);
     if (!rules_.on(id)) return;
-    const auto name = [&](uint32_t op) { return input_.runs.operators()[op].name; };
+    const auto name = [&](uint32_t op) { return input_.dump.operators()[op].name; };
     std::vector<std::string> names;
     for (const uint32_t op : missing) names.push_back(name(op));
     const bool one = missing.size() == 1;
     std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
                                       one ? "is" : "are", first_names(names));
     if (ended && ++ends_ <= kEndsExplained) {
-      std::vector<bool> ops(input_.runs.operators().size(), false);
+      std::vector<bool> ops(input_.dump.operators().size(), false);
       for (uint32_t op = 0; op < ops.size(); ++op)
-        ops[op] = step.operators.count(input_.runs.same_in_all_steps(op)) > 0;
-      const uint32_t last = last_in_time(input_.runs, ops, number);
+        ops[op] = step.operators.count(input_.dump.same_in_all_steps(op)) > 0;
+      const uint32_t last = last_in_time(input_.dump, ops, number);
       if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     }
     Finding finding = tree_finding(rules_, id, message);
@@ -137,10 +137,10 @@ class StepJudge {
 
   // Is what is missing all behind what is there: by what reads what, else by the order?
   [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
-    if (!input_.runs.has_flow()) return missing.front() > *there.rbegin();
-    std::vector<bool> dumped(input_.runs.operators().size(), false);
+    if (!input_.dump.has_flow()) return missing.front() > *there.rbegin();
+    std::vector<bool> dumped(input_.dump.operators().size(), false);
     for (const uint32_t op : there) dumped[op] = true;
-    const std::vector<bool> unread = unread_of_missing(input_.runs, dumped);
+    const std::vector<bool> unread = unread_of_missing(input_.dump, dumped);
     return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) { return unread[op]; });
   }
 
@@ -190,8 +190,8 @@ class StepJudge {
   }
 
   [[nodiscard]] bool has_loops() const {
-    const auto& runs = input_.runs.runs();
-    return std::any_of(runs.begin(), runs.end(), [](const OpRun& run) { return run.occurrence > 0; });
+    const auto& dump = input_.dump.runs();
+    return std::any_of(dump.begin(), dump.end(), [](const OpRun& run) { return run.place.occurrence > 0; });
   }
 
   [[nodiscard]] bool selected(const FolderIdentity& folder) const {

@@ -16,30 +16,30 @@ namespace msdump::check {
 namespace {
 
 // The parameter that an optimizer updates.
-std::string_view weight_of(const OpRuns& runs, uint32_t op) {
-  const OpId node = runs.operators()[op].op;
-  if (!runs.has_flow() || node == kNoIndex) return {};
-  for (const InputEdge& edge : inputs_of(*runs.side().graph, node)) {
+std::string_view weight_of(const CheckedDump& dump, uint32_t op) {
+  const OpId node = dump.operators()[op].op;
+  if (!dump.has_flow() || node == kNoIndex) return {};
+  for (const InputEdge& edge : inputs_of(*dump.graph(), node)) {
     if (edge.slot != 0 || edge.from != InputEdge::From::kParameter) continue;
-    const IrGraph& ir = runs.side().graph->ir(node);
+    const IrGraph& ir = dump.graph()->ir(node);
     return ir.text(ir.parameters[edge.parameter].name);
   }
   return {};
 }
 
 // The gradients an optimizer was given.
-void add_of_optimizer(const OpRuns& runs, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
+void add_of_optimizer(const CheckedDump& dump, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
                       std::vector<WeightGradient>& gradients) {
   std::optional<uint64_t> elements;
   for (const uint32_t tensor : run.outputs) {
-    if (runs.role(tensor) == Role::kUpdated && !elements) elements = facts[tensor].elements;
+    if (dump.role(tensor) == TensorRole::kUpdated && !elements) elements = facts[tensor].elements;
   }
   if (elements.value_or(0) < 2) return;
-  const std::string_view weight = weight_of(runs, run.op);
+  const std::string_view weight = weight_of(dump, run.op);
   for (const RunInput& input : run.inputs) {
     const uint32_t tensor = input.made_as != kNone ? input.made_as : input.tensor;
     if (tensor == kNone || facts[tensor].elements != elements || !is_floating(facts[tensor].dtype)) continue;
-    if (taken.insert(tensor).second) gradients.push_back({tensor, weight, run.rank, run.step});
+    if (taken.insert(tensor).second) gradients.push_back({tensor, weight, run.place.rank, run.place.step});
   }
 }
 
@@ -51,8 +51,8 @@ struct StepGradients {
 
 class GradientJudge {
  public:
-  GradientJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
-      : runs_(runs),
+  GradientJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
+      : dump_(dump),
         facts_(facts),
         rules_(rules),
         findings_(findings),
@@ -60,7 +60,7 @@ class GradientJudge {
         ratio_(rules.value(RuleId::kGradientVanishing, "layer_ratio_lt")) {}
 
   void run() {
-    const std::vector<WeightGradient> gradients = weight_gradients(runs_, facts_);
+    const std::vector<WeightGradient> gradients = weight_gradients(dump_, facts_);
     for (const WeightGradient& one : gradients) {
       const auto rms = facts_[one.tensor].root_mean_square();
       if (!rms) continue;
@@ -93,15 +93,15 @@ class GradientJudge {
   }
 
   Finding* add(RuleId id, const WeightGradient& one, double value, const std::string& message) {
-    if (!rules_.on(id) || !rules_[id].takes(runs_.operators()[runs_.op_of(one.tensor)].name)) return nullptr;
-    Finding& finding = findings_.emplace_back(finding_of(runs_, rules_, id, one.tensor));
+    if (!rules_.on(id) || !rules_[id].takes(dump_.operators()[dump_.op_of(one.tensor)].name)) return nullptr;
+    Finding& finding = findings_.emplace_back(finding_of(dump_, rules_, id, one.tensor));
     finding.value = value;
     finding.message =
         (one.weight.empty() ? "the gradient of a weight " : fmt::format("the gradient of {} ", one.weight)) + message;
     return &finding;
   }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
   std::vector<Finding>& findings_;
@@ -116,26 +116,26 @@ bool is_optimizer(std::string_view op_type) {
          is_known_to_update(op_type, 0);
 }
 
-std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsReader& facts) {
+std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const FactsReader& facts) {
   std::vector<WeightGradient> gradients;
   std::set<uint32_t> taken;
-  for (const OpRun& run : runs.runs()) {
-    const SequencedOp& op = runs.operators()[run.op];
+  for (const OpRun& run : dump.runs()) {
+    const SequencedOp& op = dump.operators()[run.op];
     if (is_optimizer(op.type)) {
-      add_of_optimizer(runs, facts, run, taken, gradients);
+      add_of_optimizer(dump, facts, run, taken, gradients);
       continue;
     }
     if (op.name.find("parameters_grad") == std::string::npos) continue;
     for (const uint32_t tensor : run.outputs) {
-      if (taken.insert(tensor).second) gradients.push_back({tensor, {}, run.rank, run.step});
+      if (taken.insert(tensor).second) gradients.push_back({tensor, {}, run.place.rank, run.place.step});
     }
   }
   return gradients;
 }
 
-void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules,
+void judge_gradients(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
                      std::vector<Finding>& findings) {
-  GradientJudge(runs, facts, rules, findings).run();
+  GradientJudge(dump, facts, rules, findings).run();
 }
 
 }  // namespace msdump::check

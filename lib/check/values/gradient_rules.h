@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
@@ -21,10 +21,10 @@ struct WeightGradient {
   std::string_view weight{};  // as the IR names it; empty: not known
   std::optional<int64_t> rank, step;
 };
-[[nodiscard]] std::vector<WeightGradient> weight_gradients(const OpRuns& runs, const FactsReader& facts);
+[[nodiscard]] std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const FactsReader& facts);
 
 // All facts have been read.
-void judge_gradients(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules,
+void judge_gradients(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
                      std::vector<Finding>& findings);
 
 }  // namespace msdump::check

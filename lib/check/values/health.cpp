@@ -66,7 +66,7 @@ bool puts_given_values(std::string_view op_type) {
 
 std::vector<uint32_t> HealthJudge::inputs_of(uint32_t run) const {
   std::vector<uint32_t> tensors;
-  for (const RunInput& input : runs_.runs()[run].inputs) {
+  for (const RunInput& input : dump_.runs()[run].inputs) {
     if (tensor_of(input) != kNone) tensors.push_back(tensor_of(input));
   }
   return tensors;
@@ -82,15 +82,15 @@ Health HealthJudge::of(uint32_t tensor) const {
   if (!facts.known()) return Health::kUnknown;
   if (facts.is_finite()) return Health::kFinite;
   if (facts.has_nan || facts.has_positive_inf) return Health::kBad;
-  const Role role = runs_.role(tensor);
-  if (role == Role::kParameter) return is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
-  if (role == Role::kUpdated) return Health::kBad;
-  const uint32_t run = runs_.run_of(tensor);
-  return role != Role::kOutput || run == kNone ? Health::kMasked : of_negative_infinity(tensor, run);
+  const TensorRole role = dump_.role(tensor);
+  if (role == TensorRole::kParameter) return is_two_valued(facts_[tensor]) ? Health::kMasked : Health::kBad;
+  if (role == TensorRole::kUpdated) return Health::kBad;
+  const uint32_t run = dump_.run_of(tensor);
+  return role != TensorRole::kOutput || run == kNone ? Health::kMasked : of_negative_infinity(tensor, run);
 }
 
 bool HealthJudge::has_finite_outputs(uint32_t run) const {
-  const std::vector<uint32_t>& outputs = runs_.runs()[run].outputs;
+  const std::vector<uint32_t>& outputs = dump_.runs()[run].outputs;
   return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t output) {
     return facts_[output].known() && facts_[output].is_finite();
   });
@@ -98,16 +98,16 @@ bool HealthJudge::has_finite_outputs(uint32_t run) const {
 
 bool HealthJudge::does_no_harm(uint32_t tensor) const {
   if (facts_[tensor].has_nan) return false;
-  if (runs_.role(tensor) == Role::kParameter) {
+  if (dump_.role(tensor) == TensorRole::kParameter) {
     // Constants are written once, for all steps.
-    if (!identity_of(*runs_.side().index, runs_.record(tensor)).step) return !runs_.runs().empty();
-    const std::vector<uint32_t>& readers = runs_.readers_of_parameter(tensor);
+    if (!dump_.identity(tensor).step) return !dump_.runs().empty();
+    const std::vector<uint32_t>& readers = dump_.readers_of_parameter(tensor);
     return !readers.empty() &&
            std::all_of(readers.begin(), readers.end(), [&](uint32_t run) { return has_finite_outputs(run); });
   }
-  const uint32_t run = runs_.run_of(tensor);
-  if (runs_.role(tensor) != Role::kInput || run == kNone || !has_finite_outputs(run)) return false;
-  const std::vector<RunInput>& inputs = runs_.runs()[run].inputs;
+  const uint32_t run = dump_.run_of(tensor);
+  if (dump_.role(tensor) != TensorRole::kInput || run == kNone || !has_finite_outputs(run)) return false;
+  const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
     return input.tensor == tensor &&
            (input.from == InputEdge::From::kConstant || input.from == InputEdge::From::kParameter);
@@ -115,14 +115,14 @@ bool HealthJudge::does_no_harm(uint32_t tensor) const {
 }
 
 Health HealthJudge::of_made(uint32_t tensor, uint32_t run) const {
-  const bool only_negative = needs_inputs(tensor) && runs_.role(tensor) == Role::kInput;
+  const bool only_negative = needs_inputs(tensor) && dump_.role(tensor) == TensorRole::kInput;
   return only_negative ? of_negative_infinity(tensor, run) : of(tensor);
 }
 
 bool HealthJudge::has_more_than_its_terms(uint32_t tensor, uint32_t run) const {
   const TensorFacts& made = facts_[tensor];
   const std::vector<uint32_t> terms = inputs_of(run);
-  if (!adds(runs_.operators()[runs_.runs()[run].op].type) || terms.size() < 2) return false;
+  if (!adds(dump_.operators()[dump_.runs()[run].op].type) || terms.size() < 2) return false;
   if (!made.negative_inf || made.elements.value_or(0) == 0) return false;
   uint64_t most = 0;
   for (const uint32_t term : terms) {
@@ -135,7 +135,7 @@ bool HealthJudge::has_more_than_its_terms(uint32_t tensor, uint32_t run) const {
 }
 
 Health HealthJudge::of_negative_infinity(uint32_t tensor, uint32_t run) const {
-  const std::string_view type = runs_.operators()[runs_.runs()[run].op].type;
+  const std::string_view type = dump_.operators()[dump_.runs()[run].op].type;
   const std::vector<uint32_t> inputs = inputs_of(run);
   const auto any = [&](const auto& holds) {
     return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return holds(facts_[input]); });

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/values/facts_reader.h"
 
 namespace msdump::check {
@@ -23,7 +23,7 @@ enum class Health : uint8_t { kUnknown, kFinite, kMasked, kBad };
 
 class HealthJudge {
  public:
-  HealthJudge(const OpRuns& runs, const FactsReader& facts) : runs_(runs), facts_(facts) {}
+  HealthJudge(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
 
   // Of an output its run's inputs are to have been read where needs_inputs() says so.
   [[nodiscard]] Health of(uint32_t tensor) const;
@@ -42,7 +42,7 @@ class HealthJudge {
   [[nodiscard]] bool has_finite_outputs(uint32_t run) const;
   [[nodiscard]] Health of_negative_infinity(uint32_t tensor, uint32_t run) const;
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const FactsReader& facts_;
 };
 

@@ -122,9 +122,9 @@ RecordName name_of_record(std::string_view name) {
 
 class OperatorFinder {
  public:
-  explicit OperatorFinder(const OpRuns& runs) : runs_(runs) {
-    for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
-      const NameFacts& name = runs.record(tensor).name;
+  explicit OperatorFinder(const CheckedDump& dump) : dump_(dump) {
+    for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+      const NameFacts& name = dump.record(tensor).name;
       if (name.task_id && name.stream_id) by_task_.emplace_back(*name.task_id, *name.stream_id, tensor);
     }
     std::sort(by_task_.begin(), by_task_.end());
@@ -136,7 +136,7 @@ class OperatorFinder {
       hit.tensor = find(static_cast<uint64_t>(*name.task_id), static_cast<uint64_t>(*name.stream_id), hit, file);
       hit.by_file_name = hit.tensor != kNone;
     }
-    if (hit.tensor != kNone) hit.op = runs_.op_of(hit.tensor);
+    if (hit.tensor != kNone) hit.op = dump_.op_of(hit.tensor);
   }
 
  private:
@@ -148,8 +148,8 @@ class OperatorFinder {
     for (auto at = std::lower_bound(by_task_.begin(), by_task_.end(), key); at != by_task_.end(); ++at) {
       if (std::get<0>(*at) != std::get<0>(key) || std::get<1>(*at) != std::get<1>(key)) break;
       const uint32_t tensor = std::get<2>(*at);
-      const IndexedFile& other = runs_.side().index->files()[runs_.record(tensor).file];
-      const FolderIdentity& folder = runs_.side().index->folders()[other.folder].identity;
+      const IndexedFile& other = dump_.index().files()[dump_.record(tensor).file];
+      const FolderIdentity& folder = dump_.index().folders()[other.folder].identity;
       const bool same_rank = !folder.rank || !hit.rank || folder.rank == hit.rank;
       const bool same_step = !folder.step || !hit.step || folder.step == hit.step;
       const int rank = other.folder == file.folder ? 2 : same_rank && same_step ? 1 : 0;
@@ -161,7 +161,7 @@ class OperatorFinder {
     return best;
   }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   std::vector<std::tuple<int64_t, int64_t, uint32_t>> by_task_;
 };
 
@@ -186,15 +186,15 @@ std::string bits_of(uint64_t word) {
 
 }  // namespace
 
-std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& selection, const CancelToken& cancel,
+std::vector<OverflowHit> read_overflows(const CheckedDump& dump, const Selection& selection, const CancelToken& cancel,
                                         std::vector<Error>& failures) {
-  const DumpIndex& index = *runs.side().index;
+  const DumpIndex& index = dump.index();
   std::vector<OverflowHit> hits;
   std::optional<OperatorFinder> finder;
   for (uint32_t i = 0; i < index.files().size() && !cancel.cancelled(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (kind_in_tree(file) != FileKind::kOpdebug || !selection.matches_folder(index.identity_of(file))) continue;
-    if (!finder) finder.emplace(runs);
+    if (!finder) finder.emplace(dump);
     const FileFacts facts = read_file_facts(index, file, cancel);
     for (const Error& problem : facts.problems) {
       failures.push_back(problem);
@@ -238,14 +238,14 @@ std::string describe(const OverflowHit& hit) {
                      number(hit.task_id), number(hit.stream_id), hit.details.empty() ? "" : ", ", hit.details);
 }
 
-void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, const RuleSet& rules,
+void judge_overflows(const CheckedDump& dump, const std::vector<OverflowHit>& hits, const RuleSet& rules,
                      std::vector<Finding>& findings) {
   if (!rules.on(RuleId::kOperatorOverflow)) return;
-  const DumpIndex& index = *runs.side().index;
+  const DumpIndex& index = dump.index();
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OverflowHit& hit : hits) {
     const bool first = seen.emplace(hit.rank, hit.step).second;
-    if (hit.op != kNone && !rules[RuleId::kOperatorOverflow].takes(runs.operators()[hit.op].name)) continue;
+    if (hit.op != kNone && !rules[RuleId::kOperatorOverflow].takes(dump.operators()[hit.op].name)) continue;
     Finding finding;
     finding.kind = info(RuleId::kOperatorOverflow).name;
     finding.severity = rules[RuleId::kOperatorOverflow].severity;
@@ -266,20 +266,20 @@ void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, c
   }
 }
 
-void judge_debug_trees(const OpRuns& runs, const DumpSettings& settings, const RuleSet& rules,
+void judge_debug_trees(const CheckedDump& dump, const DumpSettings& settings, const RuleSet& rules,
                        std::vector<Finding>& findings) {
-  const DumpIndex& index = *runs.side().index;
+  const DumpIndex& index = dump.index();
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
-  for (const OpRun& run : runs.runs()) {
-    const uint32_t tensor = runs.any_tensor_of(run);
+  for (const OpRun& run : dump.runs()) {
+    const uint32_t tensor = dump.any_tensor_of(run);
     if (tensor == kNone) continue;
-    const FolderIdentity& folder = index.folders()[index.files()[runs.record(tensor).file].folder].identity;
+    const FolderIdentity& folder = index.folders()[index.files()[dump.record(tensor).file].folder].identity;
     const bool failed = settings.of_exceptions() || folder.layout == Layout::kException;
     if (!failed && !settings.of_overflows()) continue;
     const RuleId id = failed ? RuleId::kException : RuleId::kOperatorOverflow;
-    if (!rules.on(id) || !rules[id].takes(runs.operators()[run.op].name)) continue;
-    const bool first = seen.emplace(run.rank, run.step).second;
-    Finding finding = finding_of(runs, rules, id, tensor);
+    if (!rules.on(id) || !rules[id].takes(dump.operators()[run.op].name)) continue;
+    const bool first = seen.emplace(run.place.rank, run.place.step).second;
+    Finding finding = finding_of(dump, rules, id, tensor);
     finding.message =
         failed ? "it was dumped because it failed" : "it was dumped because it overflowed (op_debug_mode 3)";
     if (!failed && first) finding.message += "; the first of this step";

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/tree/dump_settings.h"
@@ -33,20 +33,20 @@ struct OverflowHit {
   std::optional<uint64_t> task_id, stream_id;
   std::vector<uint64_t> status;
   std::string details;        // "block 1, kernel at 0x1008005ae000"
-  uint32_t op = kNone;        // OpRuns::operators()
+  uint32_t op = kNone;        // CheckedDump::operators()
   uint32_t tensor = kNone;    // one of its tensors
   bool by_file_name = false;  // joined by the numbers in the name of the record
 };
 
 // In the order of time. Records that cannot be read are in `failures`.
-[[nodiscard]] std::vector<OverflowHit> read_overflows(const OpRuns& runs, const Selection& selection,
+[[nodiscard]] std::vector<OverflowHit> read_overflows(const CheckedDump& dump, const Selection& selection,
                                                       const CancelToken& cancel, std::vector<Error>& failures);
 // "AI Core: status 0x20 (bit 5), task 57, stream 563, block 1"
 [[nodiscard]] std::string describe(const OverflowHit& hit);
 
-void judge_overflows(const OpRuns& runs, const std::vector<OverflowHit>& hits, const RuleSet& rules,
+void judge_overflows(const CheckedDump& dump, const std::vector<OverflowHit>& hits, const RuleSet& rules,
                      std::vector<Finding>& findings);
-void judge_debug_trees(const OpRuns& runs, const DumpSettings& settings, const RuleSet& rules,
+void judge_debug_trees(const CheckedDump& dump, const DumpSettings& settings, const RuleSet& rules,
                        std::vector<Finding>& findings);
 
 }  // namespace msdump::check

@@ -61,14 +61,14 @@ Result<uint64_t> count_in(DType dtype, const std::byte* elements, int64_t count,
 
 class RangeJudge {
  public:
-  RangeJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, RuleId id)
-      : runs_(runs), facts_(facts), rules_(rules), id_(id) {}
+  RangeJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, RuleId id)
+      : dump_(dump), facts_(facts), rules_(rules), id_(id) {}
 
   [[nodiscard]] bool takes(uint32_t tensor) const {
-    if (!rules_.on(id_) || !facts_[tensor].known() || runs_.op_of(tensor) == kNone) return false;
-    if (runs_.role(tensor) == Role::kOther || runs_.role(tensor) == Role::kUnwritten) return false;
-    if (id_ == RuleId::kActivationRange && !is_activation(runs_, tensor)) return false;
-    return rules_[id_].takes(runs_.operators()[runs_.op_of(tensor)].name);
+    if (!rules_.on(id_) || !facts_[tensor].known() || dump_.op_of(tensor) == kNone) return false;
+    if (dump_.role(tensor) == TensorRole::kOther || dump_.role(tensor) == TensorRole::kUnwritten) return false;
+    if (id_ == RuleId::kActivationRange && !is_activation(dump_, tensor)) return false;
+    return rules_[id_].takes(dump_.operators()[dump_.op_of(tensor)].name);
   }
 
   // Nothing to say: no message.
@@ -91,7 +91,7 @@ class RangeJudge {
       return std::isnan(parameter(name)) ? standard : parameter(name);
     };
     const double first = bound("range_start_inclusive", -HUGE_VAL), last = bound("range_end_inclusive", HUGE_VAL);
-    MSDUMP_TRY(HostTensor host, HostTensor::open(*runs_.side().index, runs_.record(tensor), {}));
+    MSDUMP_TRY(HostTensor host, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
     if (host.count() == 0) return Judgement();
     MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, cancel));
     MSDUMP_CHECK_OK(host.check_unchanged());
@@ -103,7 +103,7 @@ class RangeJudge {
   }
 
   [[nodiscard]] Finding finding(uint32_t tensor, Judgement&& judgement) const {
-    Finding finding = finding_of(runs_, rules_, id_, tensor);
+    Finding finding = finding_of(dump_, rules_, id_, tensor);
     finding.value = judgement.value;
     finding.message = std::move(judgement.message);
     return finding;
@@ -112,7 +112,7 @@ class RangeJudge {
  private:
   [[nodiscard]] double parameter(std::string_view name) const { return rules_.value(id_, name); }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
   const RuleId id_;
@@ -140,13 +140,13 @@ Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, c
   return found;
 }
 
-Status judge_ranges(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures) {
   for (const RuleId id : {RuleId::kTensorRange, RuleId::kActivationRange}) {
     if (!rules.on(id)) continue;
-    const RangeJudge judge(runs, facts, rules, id);
+    const RangeJudge judge(dump, facts, rules, id);
     std::vector<uint32_t> tensors;
-    for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+    for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
       if (judge.takes(tensor)) tensors.push_back(tensor);
     }
     using Judged = Result<RangeJudge::Judgement>;

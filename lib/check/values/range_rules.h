@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
@@ -14,7 +14,7 @@
 namespace msdump::check {
 
 // All facts have been read. Tensors that cannot be read again are in `failures`; an error only when interrupted.
-Status judge_ranges(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures);
 
 // Elements from `first` to `last`, both included. kUnsupportedDtype for those that are no real numbers.

@@ -50,8 +50,8 @@ bool has_limits(const RuleSet& rules, RuleId id) {
 
 class TensorJudge {
  public:
-  TensorJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
-      : runs_(runs), facts_(facts), rules_(rules), health_(runs, facts), findings_(findings) {
+  TensorJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
+      : dump_(dump), facts_(facts), rules_(rules), health_(dump, facts), findings_(findings) {
     for (const RuleId id : {RuleId::kTooLarge, RuleId::kTooSmall, RuleId::kWeightTooLarge, RuleId::kWeightTooSmall,
                             RuleId::kGradientTooLarge, RuleId::kGradientVanishing}) {
       if (rules.on(id) && has_limits(rules, id)) limited_.push_back(id);
@@ -60,7 +60,7 @@ class TensorJudge {
 
   void judge(uint32_t tensor) {
     const TensorFacts& facts = facts_[tensor];
-    if (!facts.known() || runs_.role(tensor) == Role::kOther) return;
+    if (!facts.known() || dump_.role(tensor) == TensorRole::kOther) return;
     if (!facts.is_finite()) judge_specials(tensor, facts);
     judge_edge(tensor, facts);
     judge_subnormal(tensor, facts);
@@ -71,10 +71,10 @@ class TensorJudge {
  private:
   // Null when the rule is off or does not take the operator.
   Finding* add(RuleId id, uint32_t tensor) {
-    const uint32_t op = runs_.op_of(tensor);
-    const std::string_view name = op == kNone ? runs_.record(tensor).name.op_name : runs_.operators()[op].name;
+    const uint32_t op = dump_.op_of(tensor);
+    const std::string_view name = op == kNone ? dump_.record(tensor).name.op_name : dump_.operators()[op].name;
     if (!rules_.on(id) || !rules_[id].takes(name)) return nullptr;
-    findings_.push_back(finding_of(runs_, rules_, id, tensor));
+    findings_.push_back(finding_of(dump_, rules_, id, tensor));
     return &findings_.back();
   }
 
@@ -102,7 +102,7 @@ class TensorJudge {
   }
 
   void excuse(uint32_t tensor, Health health, Finding& finding) const {
-    if (runs_.role(tensor) == Role::kUnwritten) {
+    if (dump_.role(tensor) == TensorRole::kUnwritten) {
       finding.excuse = "; nothing reads this output, the kernel may never have written it";
     } else if (finding.kind == info(RuleId::kInf).name && health_.does_no_harm(tensor)) {
       finding.excuse = "; what the operator makes of it is finite";
@@ -112,8 +112,9 @@ class TensorJudge {
   }
 
   [[nodiscard]] bool input_has_edge(uint32_t tensor, bool negative) const {
-    const uint32_t run = runs_.run_of(tensor);
-    if (run == kNone || (runs_.role(tensor) != Role::kOutput && runs_.role(tensor) != Role::kUpdated)) return false;
+    const uint32_t run = dump_.run_of(tensor);
+    if (run == kNone || (dump_.role(tensor) != TensorRole::kOutput && dump_.role(tensor) != TensorRole::kUpdated))
+      return false;
     const std::vector<uint32_t> inputs = health_.inputs_of(run);
     return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
       const TensorFacts& facts = facts_[input];
@@ -123,7 +124,7 @@ class TensorJudge {
 
   void judge_edge(uint32_t tensor, const TensorFacts& facts) {
     const uint64_t negative = facts.negative_edge.value_or(0), positive = facts.positive_edge.value_or(0);
-    if (negative + positive == 0 || runs_.role(tensor) == Role::kUnwritten) return;
+    if (negative + positive == 0 || dump_.role(tensor) == TensorRole::kUnwritten) return;
     const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
     const bool own_negative = negative > 0 && !input_has_edge(tensor, true);
     if (!own_positive && !own_negative) return;  // told of where it came up
@@ -152,19 +153,19 @@ class TensorJudge {
   [[nodiscard]] bool is_edge_mask(uint32_t tensor, const TensorFacts& facts, uint64_t negative) const {
     if (facts.from == TensorFacts::From::kStatistics) return facts.max == 0.0;
     if (facts.zero && facts.elements && *facts.zero + negative == *facts.elements) return true;
-    const uint32_t op = runs_.op_of(tensor);
-    return runs_.role(tensor) == Role::kInput || (op != kNone && puts_given_values(runs_.operators()[op].type));
+    const uint32_t op = dump_.op_of(tensor);
+    return dump_.role(tensor) == TensorRole::kInput || (op != kNone && puts_given_values(dump_.operators()[op].type));
   }
 
   // An input that was made by an operator whose output is looked at anyway.
   [[nodiscard]] bool is_duplicate(uint32_t tensor) const {
-    if (runs_.role(tensor) != Role::kInput) return false;
-    const uint32_t run = runs_.run_of(tensor);
+    if (dump_.role(tensor) != TensorRole::kInput) return false;
+    const uint32_t run = dump_.run_of(tensor);
     if (run == kNone) return false;
-    for (const RunInput& input : runs_.runs()[run].inputs) {
+    for (const RunInput& input : dump_.runs()[run].inputs) {
       if (input.tensor == tensor && input.made_as != kNone) return true;
     }
-    return !runs_.has_flow() && runs_.order_of(runs_.op_of(tensor)).has_value();
+    return !dump_.has_flow() && dump_.order_of(dump_.op_of(tensor)).has_value();
   }
 
   void judge_subnormal(uint32_t tensor, const TensorFacts& facts) {
@@ -179,15 +180,15 @@ class TensorJudge {
   }
 
   [[nodiscard]] bool is_own_output(uint32_t tensor) const {
-    return runs_.role(tensor) == Role::kOutput || runs_.role(tensor) == Role::kUpdated;
+    return dump_.role(tensor) == TensorRole::kOutput || dump_.role(tensor) == TensorRole::kUpdated;
   }
 
   // Outputs without variety, of operators that were given some.
   void judge_sameness(uint32_t tensor, const TensorFacts& facts) {
     if (!is_own_output(tensor) || !is_floating(facts.dtype) || !facts.is_finite()) return;
     if (facts.elements.value_or(0) < 2) return;
-    const uint32_t run = runs_.run_of(tensor);
-    if (run == kNone || makes_constants(runs_.operators()[runs_.runs()[run].op].type)) return;
+    const uint32_t run = dump_.run_of(tensor);
+    if (run == kNone || makes_constants(dump_.operators()[dump_.runs()[run].op].type)) return;
     const double least = rules_.value(RuleId::kAllZero, "zero_percentage_ge");
     const bool zero = facts.zero && facts.elements ? percent(*facts.zero, *facts.elements) >= least
                                                    : facts.all_zero().value_or(false);
@@ -215,11 +216,11 @@ class TensorJudge {
   }
 
   void judge_given_limits(uint32_t tensor, const TensorFacts& facts) {
-    if (runs_.role(tensor) == Role::kUnwritten) return;
+    if (dump_.role(tensor) == TensorRole::kUnwritten) return;
     for (const RuleId id : limited_) {
       const Target target = info(id).target;
-      const bool applies = target == Target::kWeight     ? is_weight(runs_, tensor)
-                           : target == Target::kGradient ? is_gradient(runs_, tensor)
+      const bool applies = target == Target::kWeight     ? is_weight(dump_, tensor)
+                           : target == Target::kGradient ? is_gradient(dump_, tensor)
                                                          : true;
       if (!applies) continue;
       const LimitPassed passed = judge_limits(facts, rules_, id);
@@ -231,7 +232,7 @@ class TensorJudge {
     }
   }
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
   const HealthJudge health_;
@@ -245,37 +246,37 @@ std::string slot_text(const TensorRecord& tensor) {
   return fmt::format("{} {}", name_of(tensor.name.io), tensor.name.slot);
 }
 
-Finding finding_of(const OpRuns& runs, const RuleSet& rules, RuleId id, uint32_t tensor) {
+Finding finding_of(const CheckedDump& dump, const RuleSet& rules, RuleId id, uint32_t tensor) {
   Finding finding;
   finding.kind = info(id).name;
   finding.severity = rules[id].severity;
   finding.tensor = tensor;
-  finding.op = runs.op_of(tensor);
+  finding.op = dump.op_of(tensor);
   return finding;
 }
 
-bool is_gradient(const OpRuns& runs, uint32_t tensor) {
-  const Role role = runs.role(tensor);
-  if (role != Role::kOutput) return false;
-  const std::string_view name = runs.record(tensor).name.op_name;
-  const uint32_t op = runs.op_of(tensor);
-  const std::string_view full = op == kNone ? name : std::string_view(runs.operators()[op].name);
+bool is_gradient(const CheckedDump& dump, uint32_t tensor) {
+  const TensorRole role = dump.role(tensor);
+  if (role != TensorRole::kOutput) return false;
+  const std::string_view name = dump.record(tensor).name.op_name;
+  const uint32_t op = dump.op_of(tensor);
+  const std::string_view full = op == kNone ? name : std::string_view(dump.operators()[op].name);
   if (full.starts_with("Gradients")) return true;
   if (!parse_msprobe_entry(name)) return false;
   return name.find(".backward") != std::string_view::npos || name.find("parameters_grad") != std::string_view::npos;
 }
 
-bool is_weight(const OpRuns& runs, uint32_t tensor) {
-  const TensorRecord& record = runs.record(tensor);
-  if (runs.role(tensor) == Role::kParameter) return runs.is_weight_name(record.name.op_name);
-  if (runs.role(tensor) == Role::kInput) return record.name.io == Io::kParameter;
-  const uint32_t op = runs.op_of(tensor);
-  return runs.role(tensor) == Role::kUpdated && record.name.slot == "0" && op != kNone &&
-         is_optimizer(runs.operators()[op].type);
+bool is_weight(const CheckedDump& dump, uint32_t tensor) {
+  const TensorRecord& record = dump.record(tensor);
+  if (dump.role(tensor) == TensorRole::kParameter) return dump.is_weight_name(record.name.op_name);
+  if (dump.role(tensor) == TensorRole::kInput) return record.name.io == Io::kParameter;
+  const uint32_t op = dump.op_of(tensor);
+  return dump.role(tensor) == TensorRole::kUpdated && record.name.slot == "0" && op != kNone &&
+         is_optimizer(dump.operators()[op].type);
 }
 
-bool is_activation(const OpRuns& runs, uint32_t tensor) {
-  return runs.role(tensor) == Role::kOutput && !is_gradient(runs, tensor);
+bool is_activation(const CheckedDump& dump, uint32_t tensor) {
+  return dump.role(tensor) == TensorRole::kOutput && !is_gradient(dump, tensor);
 }
 
 LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id) {
@@ -296,11 +297,11 @@ LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId 
   return {};
 }
 
-std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules) {
+std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules) {
   bool elements = false, any = false;
   std::array<bool, 4> told{};
   constexpr std::array<std::string_view, 4> kNumbers = {"abs_mean", "max", "min", "mean"};
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
     const TensorFacts& one = facts[tensor];
     any = any || one.known();
     elements = elements || one.from == TensorFacts::From::kElements;
@@ -324,9 +325,10 @@ std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& f
   return lines;
 }
 
-void judge_values(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings) {
-  TensorJudge judge(runs, facts, rules, findings);
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) judge.judge(tensor);
+void judge_values(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                  std::vector<Finding>& findings) {
+  TensorJudge judge(dump, facts, rules, findings);
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) judge.judge(tensor);
 }
 
 }  // namespace msdump::check

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "check/first/op_runs.h"
+#include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
@@ -13,12 +13,13 @@
 namespace msdump::check {
 
 // Appended to `findings`, in the order of the list. All facts have been read.
-void judge_values(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_values(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                  std::vector<Finding>& findings);
 
 // What a tensor is to the rules: those of tensors take all of them.
-[[nodiscard]] bool is_gradient(const OpRuns& runs, uint32_t tensor);
-[[nodiscard]] bool is_weight(const OpRuns& runs, uint32_t tensor);
-[[nodiscard]] bool is_activation(const OpRuns& runs, uint32_t tensor);
+[[nodiscard]] bool is_gradient(const CheckedDump& dump, uint32_t tensor);
+[[nodiscard]] bool is_weight(const CheckedDump& dump, uint32_t tensor);
+[[nodiscard]] bool is_activation(const CheckedDump& dump, uint32_t tensor);
 
 // Is one of the limits ("abs_mean_gt", "max_lt", ..) of a rule passed? The message says which; empty: none.
 struct LimitPassed {
@@ -28,12 +29,12 @@ struct LimitPassed {
 [[nodiscard]] LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id);
 
 // Rules that were asked for by name, and cannot be judged: nothing in this dump tells what they look at. A line for each.
-[[nodiscard]] std::vector<std::string> unjudged_rules(const OpRuns& runs, const FactsReader& facts,
+[[nodiscard]] std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsReader& facts,
                                                       const RuleSet& rules);
 
 // The name of a tensor for messages: "output 0".
 [[nodiscard]] std::string slot_text(const TensorRecord& tensor);
 // A finding about a tensor, with its operator; the message is still to come.
-[[nodiscard]] Finding finding_of(const OpRuns& runs, const RuleSet& rules, RuleId id, uint32_t tensor);
+[[nodiscard]] Finding finding_of(const CheckedDump& dump, const RuleSet& rules, RuleId id, uint32_t tensor);
 
 }  // namespace msdump::check

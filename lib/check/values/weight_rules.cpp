@@ -18,9 +18,7 @@
 namespace msdump::check {
 namespace {
 
-std::optional<int64_t> step_of(const OpRuns& runs, uint32_t tensor) {
-  return identity_of(*runs.side().index, runs.record(tensor)).step;
-}
+std::optional<int64_t> step_of(const CheckedDump& dump, uint32_t tensor) { return dump.identity(tensor).step; }
 
 double allowance(double value, double rtol, double atol) { return atol + rtol * std::abs(value); }
 
@@ -46,12 +44,12 @@ bool has_same_numbers(const TensorFacts& now, const TensorFacts& before) {
 
 class WeightJudge {
  public:
-  WeightJudge(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+  WeightJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
               std::vector<Finding>& findings, std::vector<Error>& failures)
-      : runs_(runs), facts_(facts), rules_(rules), context_(context), findings_(findings), failures_(failures) {}
+      : dump_(dump), facts_(facts), rules_(rules), context_(context), findings_(findings), failures_(failures) {}
 
   Status run() {
-    for (const std::vector<uint32_t>& weight : weights_by_step(runs_)) {
+    for (const std::vector<uint32_t>& weight : weights_by_step(dump_)) {
       judge_first(weight.front());
       for (size_t i = 1; i < weight.size(); ++i) MSDUMP_CHECK_OK(judge_change(weight[i], weight[i - 1]));
     }
@@ -63,12 +61,12 @@ class WeightJudge {
   using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
 
   [[nodiscard]] bool takes(RuleId id, uint32_t tensor) const {
-    return rules_.on(id) && rules_[id].takes(runs_.record(tensor).name.op_name);
+    return rules_.on(id) && rules_[id].takes(dump_.record(tensor).name.op_name);
   }
 
   void judge_first(uint32_t tensor) {
     const TensorFacts& facts = facts_[tensor];
-    if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(runs_, tensor).value_or(0) != 0)
+    if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(dump_, tensor).value_or(0) != 0)
       return;
     const bool bias = facts.rank < 2;
     const double zeros = rules_.value(RuleId::kWeightInitialization, "zero_percentage_ge");
@@ -87,7 +85,7 @@ class WeightJudge {
       message = fmt::format("min {:g}", value);
     }
     if (message.empty()) return;
-    Finding finding = finding_of(runs_, rules_, RuleId::kWeightInitialization, tensor);
+    Finding finding = finding_of(dump_, rules_, RuleId::kWeightInitialization, tensor);
     finding.value = value;
     finding.message = message + " in the first step";
     findings_.push_back(std::move(finding));
@@ -97,9 +95,9 @@ class WeightJudge {
     const TensorFacts &now = facts_[tensor], &old = facts_[before];
     if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
     MSDUMP_CHECK_OK(judge_ratio(tensor, before));
-    const TensorRecord& record = runs_.record(tensor);
+    const TensorRecord& record = dump_.record(tensor);
     if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2 || !now.is_finite()) return {};
-    const Place place{identity_of(*runs_.side().index, record).rank, step_of(runs_, tensor)};
+    const Place place{identity_of(dump_.index(), record).rank, step_of(dump_, tensor)};
     ++weights_at_[place];
     const double rtol = rules_.value(RuleId::kWeightUnchanged, "rtol");
     const double atol = rules_.value(RuleId::kWeightUnchanged, "atol");
@@ -127,10 +125,10 @@ class WeightJudge {
       const double ratio = *diff->metrics.mean_abs == 0 ? 0 : *diff->metrics.mean_abs / magnitude;
       const double limit = rules_.value(id, parameter);
       if (above ? ratio <= limit : ratio >= limit) return;
-      Finding finding = finding_of(runs_, rules_, id, tensor);
+      Finding finding = finding_of(dump_, rules_, id, tensor);
       finding.value = ratio;
       finding.message = fmt::format("changed by {:.3g} of its mean magnitude since step {}", ratio,
-                                    step_of(runs_, before).value_or(0));
+                                    step_of(dump_, before).value_or(0));
       findings_.push_back(std::move(finding));
     };
     if (large) judge(RuleId::kWeightChangeLarge, "abs_mean_update_ratio_gt", true);
@@ -139,8 +137,8 @@ class WeightJudge {
   }
 
   Result<TensorDiff> compare(uint32_t tensor, uint32_t before, double rtol, double atol) const {
-    MSDUMP_TRY(HostTensor now, HostTensor::open(*runs_.side().index, runs_.record(tensor), {}));
-    MSDUMP_TRY(HostTensor old, HostTensor::open(*runs_.side().index, runs_.record(before), {}));
+    MSDUMP_TRY(HostTensor now, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
+    MSDUMP_TRY(HostTensor old, HostTensor::open(dump_.index(), dump_.record(before), {}));
     Tolerance tolerance;
     tolerance.rtol = rtol;
     tolerance.atol = atol;
@@ -157,7 +155,7 @@ class WeightJudge {
 
   // Does an optimizer run, or are gradients made, so that weights are meant to change?
   [[nodiscard]] bool trains() const {
-    for (const SequencedOp& op : runs_.operators()) {
+    for (const SequencedOp& op : dump_.operators()) {
       if (is_optimizer(op.type)) return true;
       const auto entry = parse_msprobe_entry(op.name);
       if (entry && entry->kind == MsprobeEntryKind::kParameterGradients) return true;
@@ -170,9 +168,9 @@ class WeightJudge {
     for (const Unchanged& one : unchanged_) ++still[one.place];
     const bool training = trains();
     for (const Unchanged& one : unchanged_) {
-      if (!rules_[RuleId::kWeightUnchanged].takes(runs_.record(one.tensor).name.op_name)) continue;
-      Finding finding = finding_of(runs_, rules_, RuleId::kWeightUnchanged, one.tensor);
-      const auto before = step_of(runs_, one.before);
+      if (!rules_[RuleId::kWeightUnchanged].takes(dump_.record(one.tensor).name.op_name)) continue;
+      Finding finding = finding_of(dump_, rules_, RuleId::kWeightUnchanged, one.tensor);
+      const auto before = step_of(dump_, one.before);
       finding.message = fmt::format("the same as in step {}", before.value_or(0));
       const bool all = still[one.place] == weights_at_[one.place] && still[one.place] > 1;
       if (all && training) {
@@ -190,7 +188,7 @@ class WeightJudge {
     uint32_t tensor, before;
   };
 
-  const OpRuns& runs_;
+  const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
   const ReadContext& context_;
@@ -202,17 +200,17 @@ class WeightJudge {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> weights_by_step(const OpRuns& runs) {
+std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, Io, std::string_view>;
   std::map<Key, std::map<std::optional<int64_t>, uint32_t>> found;
   bool has_parameters = false;
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor)
-    has_parameters = has_parameters || runs.role(tensor) == Role::kParameter;
-  for (uint32_t tensor = 0; tensor < runs.tensors(); ++tensor) {
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor)
+    has_parameters = has_parameters || dump.role(tensor) == TensorRole::kParameter;
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
     // Where Parameter files tell of the weights, what an optimizer updated says the same once more.
-    if (!is_weight(runs, tensor) || (has_parameters && runs.role(tensor) == Role::kUpdated)) continue;
-    const TensorRecord& record = runs.record(tensor);
-    const Identity identity = identity_of(*runs.side().index, record);
+    if (!is_weight(dump, tensor) || (has_parameters && dump.role(tensor) == TensorRole::kUpdated)) continue;
+    const TensorRecord& record = dump.record(tensor);
+    const Identity identity = identity_of(dump.index(), record);
     auto& steps = found[{identity.rank, identity.graph, record.name.op_name, record.name.io, record.name.slot}];
     steps[identity.step] = tensor;  // of several runs the last
   }
@@ -224,9 +222,9 @@ std::vector<std::vector<uint32_t>> weights_by_step(const OpRuns& runs) {
   return weights;
 }
 
-Status judge_weights(const OpRuns& runs, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
-                     std::vector<Finding>& findings, std::vector<Error>& failures) {
-  return WeightJudge(runs, facts, rules, context, findings, failures).run();
+Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                     const ReadContext& context, std::vector<Finding>& findings, std::vector<Error>& failures) {
+  return WeightJudge(dump, facts, rules, context, findings, failures).run();
 }
 
 }  // namespace msdump::check

@@ -70,85 +70,6 @@ class Neighbours {
   std::vector<uint32_t> first_before_, first_after_;  // by operator, and one more; empty without a graph
 };
 
-std::string name_of_group(const TensorGroup& group) { return std::string(group.op_name); }
-
-void add_from_graph(const CompareSide& side, std::vector<SequencedOp>& operators, std::vector<bool>& taken) {
-  const OpGraph& graph = *side.graph;
-  const bool flow = has_flow(side);
-  for (OpId op = 0; op < graph.size(); ++op) {
-    if (!graph.has_kernel(op)) continue;
-    if (!flow && side.join->pairs_of(op).empty()) continue;
-    SequencedOp one;
-    one.op = op;
-    one.rank = graph.origin(op).rank;
-    one.graph = graph.origin(op).graph_id;
-    one.name = graph.full_name(op);
-    one.type = graph.op_type(op);
-    for (const JoinPair& pair : side.join->pairs_of(op)) {
-      if (taken[pair.group]) continue;
-      taken[pair.group] = true;
-      for (const uint32_t tensor : side.join->tensors_of(side.join->groups()[pair.group]))
-        one.tensors.push_back(tensor);
-    }
-    operators.push_back(std::move(one));
-  }
-}
-
-void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
-  const auto first = [](const SequencedOp& one) {
-    return one.tensors.empty() ? UINT32_MAX : *std::min_element(one.tensors.begin(), one.tensors.end());
-  };
-  std::stable_sort(operators.begin(), operators.end(),
-                   [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
-}
-
-// Of tensors alone: an operator is a name and a type in one graph of one rank.
-class NameCollector {
- public:
-  explicit NameCollector(const CompareSide& side) : side_(side), by_name_(side.tensors->size() / 4) {}
-
-  std::vector<SequencedOp> run() {
-    const auto& tensors = *side_.tensors;
-    std::vector<uint32_t> op_of(tensors.size()), count;
-    for (uint32_t i = 0; i < tensors.size(); ++i) {
-      op_of[i] = operator_of(tensors[i]);
-      if (op_of[i] == count.size()) count.push_back(0);
-      ++count[op_of[i]];
-    }
-    for (size_t i = 0; i < count.size(); ++i) operators_[i].tensors.reserve(count[i]);
-    for (uint32_t i = 0; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
-    return std::move(operators_);
-  }
-
- private:
-  uint32_t operator_of(const TensorRecord& tensor) {
-    const FolderIdentity& folder = side_.index->folders()[side_.index->files()[tensor.file].folder].identity;
-    const auto same = [&](uint32_t op) {
-      const SequencedOp& one = operators_[op];
-      return one.name == tensor.name.op_name && one.type == tensor.name.op_type && one.rank == folder.rank &&
-             one.graph == folder.graph;
-    };
-    // Tensors of an operator mostly follow each other.
-    if (!operators_.empty() && same(last_)) return last_;
-    uint64_t hash = mix_hash(text_hash(tensor.name.op_name), text_hash(tensor.name.op_type));
-    for (const auto& number : {folder.rank, folder.graph})
-      hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
-    last_ = by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same);
-    if (last_ < operators_.size()) return last_;
-    SequencedOp& one = operators_.emplace_back();
-    one.rank = folder.rank;
-    one.graph = folder.graph;
-    one.name = tensor.name.op_name;
-    one.type = tensor.name.op_type;
-    return last_;
-  }
-
-  const CompareSide& side_;
-  std::vector<SequencedOp> operators_;
-  HashSlots by_name_;
-  uint32_t last_ = 0;
-};
-
 // What comes out, without dimensions of 1: of the first step alone, so that a side with more steps has the same.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   uint64_t key = 1;
@@ -168,12 +89,6 @@ uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
 
 }  // namespace
 
-bool has_flow(const CompareSide& side) {
-  return side.graph != nullptr && side.join != nullptr &&
-         std::any_of(side.graph->origins().begin(), side.graph->origins().end(),
-                     [](const Origin& origin) { return origin.kind != OriginKind::kStackJson; });
-}
-
 std::string name_without_numbers(std::string_view name) {
   if (const auto numbered = split_number(name)) return std::string(numbered->prefix);
   std::string result;
@@ -183,28 +98,6 @@ std::string name_without_numbers(std::string_view name) {
     result += part;
   }
   return result;
-}
-
-std::vector<SequencedOp> operators_of(const CompareSide& side) {
-  std::vector<SequencedOp> operators;
-  if (side.join != nullptr) {
-    std::vector<bool> taken(side.join->groups().size(), false);
-    add_from_graph(side, operators, taken);
-    for (size_t i = 0; i < taken.size(); ++i) {
-      if (taken[i]) continue;
-      const TensorGroup& group = side.join->groups()[i];
-      SequencedOp one;
-      one.rank = group.rank;
-      one.graph = group.graph;
-      one.name = name_of_group(group);
-      one.type = group.op_type;
-      for (const uint32_t tensor : side.join->tensors_of(group)) one.tensors.push_back(tensor);
-      operators.push_back(std::move(one));
-    }
-    if (!has_flow(side)) sort_by_first_tensor(operators);
-    return operators;
-  }
-  return NameCollector(side).run();
 }
 
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {

@@ -28,8 +28,6 @@ struct OpPair {
   double confidence = 0;
 };
 
-inline constexpr uint32_t kNoTensor = UINT32_MAX;
-
 struct TensorPair {
   uint32_t op = 0;                        // in Pairing::operators
   uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set

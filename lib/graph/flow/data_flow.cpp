@@ -15,6 +15,24 @@ constexpr uint64_t kLeastUnfolded = uint64_t{1} << 20, kUnfoldedPerOperand = 8;
 
 bool is_make_tuple(std::string_view op_type) { return op_type == "MakeTuple" || op_type == "make_tuple"; }
 
+// "1", "I64(1)"
+std::optional<uint32_t> constant_number(const IrGraph& ir, const IrOperand& operand) {
+  if (operand.kind != IrOperand::Kind::kConstant) return std::nullopt;
+  std::string_view text = ir.text(Text{operand.value});
+  const size_t open = text.find('(');
+  if (open != std::string_view::npos && text.ends_with(')')) text = text.substr(open + 1, text.size() - open - 2);
+  const auto number = parse_u64(text);
+  return number && *number < kNoIndex ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
+}
+
+uint64_t output_bit(uint64_t output) { return uint64_t{1} << std::min<uint64_t>(output, 63); }
+
+bool takes_element(std::string_view type) {
+  return type == "TupleGetItem" || type == "tuple_getitem" || type == "ListGetItem";
+}
+// Nodes that hand on their first operand.
+bool passes_on(std::string_view type) { return type == "Load" || type == "Depend"; }
+
 // One value: an operand, followed to what made it.
 class ValueTracer {
  public:
@@ -56,12 +74,12 @@ class ValueTracer {
         return edge;
       }
       if (operands.empty()) return edge;
-      if (type == "TupleGetItem" || type == "tuple_getitem" || type == "ListGetItem") {
-        const auto element = operands.size() > 1 ? constant_number(operands[1]) : std::nullopt;
+      if (takes_element(type)) {
+        const auto element = operands.size() > 1 ? constant_number(ir_, operands[1]) : std::nullopt;
         if (!element) return edge;
         elements.push_back(*element);
         operand = operands[0];
-      } else if (type == "Load" || type == "Depend") {
+      } else if (passes_on(type)) {
         operand = operands[0];
       } else if (is_make_tuple(type) && !elements.empty() && elements.back() < operands.size()) {
         operand = operands[elements.back()];
@@ -74,16 +92,6 @@ class ValueTracer {
   }
 
  private:
-  // "1", "I64(1)"
-  [[nodiscard]] std::optional<uint32_t> constant_number(const IrOperand& operand) const {
-    if (operand.kind != IrOperand::Kind::kConstant) return std::nullopt;
-    std::string_view text = ir_.text(Text{operand.value});
-    const size_t open = text.find('(');
-    if (open != std::string_view::npos && text.ends_with(')')) text = text.substr(open + 1, text.size() - open - 2);
-    const auto number = parse_u64(text);
-    return number && *number < kNoIndex ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
-  }
-
   const IrGraph& ir_;
   const OpId first_;
 };
@@ -103,7 +111,103 @@ bool is_wide(const Origin& origin, const IrOperand& operand) {
          std::binary_search(origin.wide_tuples.begin(), origin.wide_tuples.end(), operand.value);
 }
 
+// The reads of one graph.
+class ReadMarker {
+ public:
+  ReadMarker(const Origin& origin, std::vector<uint64_t>& read)
+      : ir_(origin.graph),
+        first_(origin.first_operator),
+        read_(read),
+        has_reader_(ir_.nodes.size()),
+        read_whole_(ir_.nodes.size()) {}
+
+  void mark_all() {
+    for (const IrNode& node : ir_.nodes) {
+      for (const IrOperand& operand : ir_.operands_of(node)) {
+        if (operand.kind == IrOperand::Kind::kNode && !operand.control) has_reader_[operand.value] = true;
+      }
+    }
+    for (uint32_t i = 0; i < ir_.nodes.size(); ++i) mark_reads_of(i);
+  }
+
+ private:
+  void mark_reads_of(uint32_t index) {
+    const IrNode& node = ir_.nodes[index];
+    const std::string_view type = ir_.op_type(node);
+    if (type == "UpdateState") return;
+    if (passes_on(type) || takes_element(type) || is_make_tuple(type)) {
+      // Without a reader it is what the graph returns: IR protobuf has no Return.
+      if (!has_reader_[index]) mark({IrOperand::Kind::kNode, false, index});
+      return;
+    }
+    const auto host = ir_.inputs(node.host);
+    const auto operands = ir_.operands_of(node);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i].control && !is_monad(ir_, host, operands[i], i)) mark(operands[i]);
+    }
+  }
+
+  void mark(const IrOperand& operand) {
+    std::vector<IrOperand> whole = {operand};  // values that are read with all their elements
+    while (!whole.empty()) {
+      IrOperand at = whole.back();
+      whole.pop_back();
+      std::vector<uint32_t> elements;  // still to be taken out, the innermost last
+      for (int hop = 0; hop < kMaxHops && at.kind == IrOperand::Kind::kNode; ++hop) {
+        if (elements.empty()) {
+          if (read_whole_[at.value]) break;
+          read_whole_[at.value] = true;
+        }
+        const IrNode& node = ir_.nodes[at.value];
+        const auto operands = ir_.operands_of(node);
+        const std::string_view type = ir_.op_type(node);
+        if (node.kind == IrNodeKind::kKernel) {
+          read_[first_ + at.value] |= !elements.empty() ? output_bit(elements.back())
+                                      : is_tuple(node)  ? ~uint64_t{0}
+                                                        : output_bit(0);
+          break;
+        }
+        if (operands.empty()) break;
+        if (takes_element(type)) {
+          const auto element = operands.size() > 1 ? constant_number(ir_, operands[1]) : std::nullopt;
+          if (element) {
+            elements.push_back(*element);
+          } else {
+            elements.clear();
+          }
+          at = operands[0];
+        } else if (passes_on(type)) {
+          at = operands[0];
+        } else if (is_make_tuple(type) && !elements.empty()) {
+          if (elements.back() >= operands.size()) break;
+          at = operands[elements.back()];
+          elements.pop_back();
+        } else {
+          if (is_make_tuple(type)) whole.insert(whole.end(), operands.begin(), operands.end());
+          break;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_tuple(const IrNode& node) const {
+    const auto types = ir_.outputs(node.host);
+    return types.size() > 1 || (types.size() == 1 && ir_.types[types.front()].is_tuple);
+  }
+
+  const IrGraph& ir_;
+  const OpId first_;
+  std::vector<uint64_t>& read_;
+  std::vector<bool> has_reader_, read_whole_;  // by node
+};
+
 }  // namespace
+
+OutputReads::OutputReads(const OpGraph& graph) : read_(graph.size()) {
+  for (const Origin& origin : graph.origins()) ReadMarker(origin, read_).mark_all();
+}
+
+bool OutputReads::is_read(OpId op, uint64_t output) const { return (read_[op] & output_bit(output)) != 0; }
 
 bool is_kept(const IrGraph& ir, const IrParameter& parameter) {
   const bool is_ref = parameter.host != kNoIndex && !ir.types[parameter.host].ref_key.empty();

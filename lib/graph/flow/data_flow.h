@@ -25,6 +25,17 @@ struct InputEdge {
 // Whether the network keeps this value between steps (a weight, state of an optimizer); false for an input of the graph.
 [[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
 
+// Which outputs something reads: an operator, whether or not it was dumped, or whoever gets what the graph returns. An
+// order alone (a monad, the second operand of Depend) reads nothing.
+class OutputReads {
+ public:
+  explicit OutputReads(const OpGraph& graph);
+  [[nodiscard]] bool is_read(OpId op, uint64_t output) const;
+
+ private:
+  std::vector<uint64_t> read_;  // by operator: a bit each output, the last bit all from the 64th on
+};
+
 // A tuple is unfolded for each operator that reads it, which takes its elements times its readers: quadratic in the size
 // of the file where both are many. These are the tuples beyond a budget for the whole graph, which no network reaches:
 // nodes, ascending.

@@ -1,9 +1,9 @@
-// Which inputs an operator updates in place: its dump shows the result there, not the value before.
+// Which inputs an operator writes into: after it has run, its dump shows the result there, not what went in.
 //
 //   1. the IR marks them (`is_inplace`, MindSpore 2.10 and later); not for every operator: SGD's have no mark
 //   2. a short table of operators known to do so
-// Tensor values show it for others: an input that differs from its producer's output, or from what others read of a parameter
-// (divergence/diff_flow.h).
+// The bytes prove it for others: an input that is not what its producer wrote, or what others read of a parameter
+// (graph/flow/run_graph.h).
 // Source: corpus/diagnosis/README.md 2; MindSpore's documentation of these operators.
 #pragma once
 

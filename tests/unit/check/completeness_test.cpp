@@ -267,7 +267,7 @@ TEST_CASE("an unreadable file has the identity that its name says, and its opera
   const Checked checked(scratch.path());
   const Finding finding = checked.only("unreadable");
   REQUIRE(finding.op != kNone);
-  CHECK(checked.runs().operators()[finding.op].name == "Default/Mul-op1");
+  CHECK(checked.dump().operators()[finding.op].name == "Default/Mul-op1");
   CHECK(finding.step == 0);
   CHECK(finding.file != kNone);
 }

@@ -20,8 +20,7 @@ void write_op(const test::ScratchDir& scratch, int64_t rank, std::string_view op
 std::string first_of(const test::ScratchDir& scratch) {
   const Checked checked(scratch.path(), RuleSet::defaults(), true);
   if (!checked.report().first) return "none";
-  const auto rank =
-      identity_of(*checked.runs().side().index, checked.runs().record(checked.report().first->tensor)).rank;
+  const auto rank = checked.dump().identity(checked.report().first->tensor).rank;
   return fmt::format("{} of rank {}", checked.first_op(), rank.value_or(-1));
 }
 
@@ -173,13 +172,13 @@ TEST_CASE("of an operator in a loop the maker is the run of the same number, els
   scratch.write(tensor_path("Default/Add-op2", 3, "input.0"), floats({2, 4}));
   const Checked checked(scratch.path());
   size_t readers = 0;
-  for (const OpRun& run : checked.runs().runs()) {
-    if (checked.runs().operators()[run.op].name != "Default/Add-op2") continue;
+  for (const OpRun& run : checked.dump().runs()) {
+    if (checked.dump().operators()[run.op].name != "Default/Add-op2") continue;
     ++readers;
     REQUIRE_FALSE(run.inputs.empty());
     const uint32_t maker = run.inputs.front().made_by;
     REQUIRE(maker != kNone);
-    CHECK(checked.runs().operators()[checked.runs().runs()[maker].op].name == "Default/Mul-op1");
+    CHECK(checked.dump().operators()[checked.dump().runs()[maker].op].name == "Default/Mul-op1");
   }
   CHECK(readers == 2);
 }

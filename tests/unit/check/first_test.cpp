@@ -124,9 +124,9 @@ TEST_CASE("the first step and, inside it, the first rank that computes are named
   const Checked checked(scratch.path(), RuleSet::defaults(), true);
   REQUIRE(checked.report().first);
   CHECK(checked.first_op() == "Default/Log-op1");
-  const OpRun& run = checked.runs().runs()[checked.report().first->run];
-  CHECK(run.rank == 1);
-  CHECK(run.step == 1);
+  const OpRun& run = checked.dump().runs()[checked.report().first->run];
+  CHECK(run.place.rank == 1);
+  CHECK(run.place.step == 1);
 }
 
 TEST_CASE("the search reads no further than to the step of the first") {
@@ -229,8 +229,7 @@ TEST_CASE("a weight that is NaN when the step is over is named in that step, not
   }
   const Checked checked(scratch.path(), RuleSet::defaults(), true);
   REQUIRE(checked.report().first);
-  const Identity place =
-      identity_of(*checked.runs().side().index, checked.runs().record(checked.report().first->tensor));
+  const Identity place = checked.dump().identity(checked.report().first->tensor);
   CHECK(place.step == 0);
   CHECK(place.name.op_name == "w");
 }

@@ -63,7 +63,7 @@ std::string op_path(int64_t graph, int64_t step, std::string_view op, int task, 
 std::string joined_op(const test::ScratchDir& scratch) {
   const Checked checked(scratch.path());
   const Finding finding = checked.only("operator_overflow");
-  return finding.op == kNone ? std::string() : checked.runs().operators()[finding.op].name;
+  return finding.op == kNone ? std::string() : checked.dump().operators()[finding.op].name;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ TEST_CASE("an old record is decoded and joined to the operator of its task and s
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003", opdebug_file(old_record(57, 563, 0x21)));
   const Checked checked(scratch.path());
   const Finding& finding = checked.only("operator_overflow");
-  CHECK(checked.runs().operators()[finding.op].name.find("Mul-op1") != std::string::npos);
+  CHECK(checked.dump().operators()[finding.op].name.find("Mul-op1") != std::string::npos);
   CHECK(finding.message == "AI Core: status 0x21 (bits 0, 5), task 57, stream 563, model 514, block 1");
   REQUIRE(checked.report().first);
   CHECK(checked.report().first->kind == FirstNonfinite::Kind::kOverflow);
@@ -215,7 +215,7 @@ TEST_CASE("each step has its first overflow, and steps go before time stamps") {
   CHECK(checked.report().overflows.front().step == 0);
   REQUIRE(checked.of("operator_overflow").size() == 4);
   for (const Finding* const finding : checked.of("operator_overflow")) {
-    const bool first = checked.runs().operators()[finding->op].name == "Default_Mul-op1";
+    const bool first = checked.dump().operators()[finding->op].name == "Default_Mul-op1";
     CHECK((finding->message.find("the first of this step") != std::string::npos) == first);
   }
 }

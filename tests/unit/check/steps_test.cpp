@@ -126,7 +126,7 @@ TEST_CASE("a trend has the tensors of all steps, in their order") {
     scratch.write(weight_path("a", step), floats({static_cast<float>(step), 2}));
   scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({1, 2}));
   const Checked checked(scratch.path());
-  const auto series = series_by_step(checked.runs());
+  const auto series = series_by_step(checked.dump());
   REQUIRE(series.size() == 1);
   REQUIRE(series.front().tensors.size() == 12);
   CHECK(checked.facts()[series.front().tensors[11]].max == 11.0);
@@ -155,7 +155,7 @@ TEST_CASE("trends of ranks are apart") {
       scratch.write(tensor_path("Default/Mul-op1", 1, "output.0", step, rank), floats({1, 2}));
   }
   const Checked checked(scratch.path());
-  const auto series = series_by_step(checked.runs());
+  const auto series = series_by_step(checked.dump());
   REQUIRE(series.size() == 2);
   for (const TrendSeries& one : series) CHECK(one.tensors.size() == 2);
 }

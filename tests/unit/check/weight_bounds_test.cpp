@@ -157,7 +157,7 @@ TEST_CASE("a gradient is told of the operator that made it, and msprobe's by its
   scratch.write(tensor_path("Gradients/Default/Mul-op1", 1, "output.0"), floats({1e7F, 1e7F}));
   write(scratch, {2, floats({1, 2}), floats({1e7F, 1e7F})});
   const Finding exploding = Checked(scratch.path()).only("gradient_exploding");
-  CHECK(Checked(scratch.path()).runs().operators()[exploding.op].name == "Gradients/Default/Mul-op1");
+  CHECK(Checked(scratch.path()).dump().operators()[exploding.op].name == "Gradients/Default/Mul-op1");
   CHECK(exploding.message == "the gradient of w has the root mean square 1e+07");
   recorded.write("step0/rank0/dump_tensor_data/Module.fc.Linear.parameters_grad.weight.npy", floats({1e7F, 1e7F}));
   CHECK(Checked(recorded.path()).of("gradient_exploding").size() == 1);

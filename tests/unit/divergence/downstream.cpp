@@ -8,7 +8,7 @@
 namespace msdump {
 namespace {
 
-uint64_t count_by_hand(const std::vector<FlowRun>& runs, const std::vector<uint32_t>& counts, uint32_t from) {
+uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts, uint32_t from) {
   std::set<uint32_t> reached = {from};
   std::vector<uint32_t> work = {from};
   uint64_t count = 0;
@@ -27,7 +27,7 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {
     const auto size = static_cast<uint32_t>(1 + random() % 200);
-    std::vector<FlowRun> runs(size);
+    std::vector<OpRun> runs(size);
     std::vector<uint32_t> counts, from;
     for (uint32_t run = 0; run < size; ++run) {
       counts.push_back(static_cast<uint32_t>(random() % 3));

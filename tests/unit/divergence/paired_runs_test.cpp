@@ -1,4 +1,4 @@
-#include "divergence/diff_flow.h"
+#include "divergence/paired_runs.h"
 
 #include <algorithm>
 
@@ -14,19 +14,21 @@ using From = InputEdge::From;
 class Flow {
  public:
   explicit Flow(const test::ComparedDumps& compared)
-      : compared_(compared), flow(flow_of(compared.a(), compared.b(), compared.pairing(), compared.diffs())) {}
+      : compared_(compared),
+        graph(paired_runs(compared.a(), compared.b(), compared.pairing(), compared.diffs())),
+        runs(graph.runs()) {}
 
   [[nodiscard]] uint32_t run(std::string_view name) const {
     const Pairing& pairing = compared_.pairing();
-    for (uint32_t i = 0; i < flow.runs.size(); ++i) {
-      const OpPair& pair = pairing.operators[flow.runs[i].op];
+    for (uint32_t i = 0; i < runs.size(); ++i) {
+      const OpPair& pair = pairing.operators[runs[i].op];
       if (pair.b != kNoOperator && pairing.b[pair.b].name == name) return i;
     }
     FAIL("no run of " << name);
     return 0;
   }
-  [[nodiscard]] const FlowInput& input(std::string_view name, size_t slot) const {
-    const FlowRun& found = flow.runs[run(name)];
+  [[nodiscard]] const RunInput& input(std::string_view name, size_t slot) const {
+    const OpRun& found = runs[run(name)];
     REQUIRE(slot < found.inputs.size());
     return found.inputs[slot];
   }
@@ -39,7 +41,7 @@ class Flow {
   }
   [[nodiscard]] Texts outputs(std::string_view name) const {
     Texts texts;
-    for (const uint32_t one : flow.runs[run(name)].outputs) texts.push_back(tensor(one));
+    for (const uint32_t one : runs[run(name)].outputs) texts.push_back(tensor(one));
     return texts;
   }
 
@@ -47,7 +49,8 @@ class Flow {
   const test::ComparedDumps& compared_;
 
  public:
-  const DiffFlow flow;
+  const RunGraph graph;
+  const std::vector<OpRun>& runs;
 };
 
 }  // namespace
@@ -58,17 +61,17 @@ TEST_CASE("an input knows the output that it was, a parameter, or that it is a c
     net.op("Add", {y, net.weight("w")});
   });
   const Flow flow(trial.compared());
-  CHECK(flow.flow.kind == FlowKind::kIr);
+  CHECK(flow.graph.flow() == FlowKind::kIr);
   CHECK(flow.input("Default/Mul-op0", 0).from == From::kParameter);
   CHECK_FALSE(flow.input("Default/Mul-op0", 0).is_weight);
   CHECK(flow.input("Default/Mul-op0", 1).from == From::kConstant);
-  const FlowInput& product = flow.input("Default/Add-op0", 0);
+  const RunInput& product = flow.input("Default/Add-op0", 0);
   CHECK(product.from == From::kOperator);
   CHECK(product.made_by == flow.run("Default/Mul-op0"));
   CHECK(flow.tensor(product.made_as) == "output:0");
   CHECK(flow.input("Default/Add-op0", 1).is_weight);
   CHECK(flow.input("Default/Add-op0", 1).parameter == "w");
-  CHECK(flow.flow.runs[product.made_by].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
+  CHECK(flow.runs[product.made_by].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
 }
 
 TEST_CASE("a run is one operator in one step of one rank; edges stay within these") {
@@ -77,17 +80,16 @@ TEST_CASE("a run is one operator in one step of one rank; edges stay within thes
         net.op("ReLU", {net.op("Exp", {net.input("x", some_values(static_cast<float>(net.step() + 1)))})});
       },
       {.ranks = 2, .steps = 2});
-  const DiffFlow flow =
-      flow_of(trial.compared().a(), trial.compared().b(), trial.compared().pairing(), trial.compared().diffs());
-  REQUIRE(flow.runs.size() == 8);
-  CHECK(std::is_sorted(flow.runs.begin(), flow.runs.end(), [](const FlowRun& left, const FlowRun& right) {
+  const Flow flow(trial.compared());
+  REQUIRE(runs.size() == 8);
+  CHECK(std::is_sorted(runs.begin(), runs.end(), [](const OpRun& left, const OpRun& right) {
     return std::tie(left.place, left.op) < std::tie(right.place, right.op);
   }));
   size_t edges = 0;
-  for (const FlowRun& run : flow.runs) {
-    for (const FlowInput& input : run.inputs) {
+  for (const OpRun& run : runs) {
+    for (const RunInput& input : run.inputs) {
       if (input.made_by == kNoRun) continue;
-      CHECK(flow.runs[input.made_by].place == run.place);
+      CHECK(runs[input.made_by].place == run.place);
       ++edges;
     }
   }
@@ -115,7 +117,7 @@ TEST_CASE("what an operator updates in place is an output, by the table and by t
   const Trial known(build("AssignAdd")), shown(build("NewUpdater"));
   CHECK(Flow(known.compared()).outputs("Default/AssignAdd-op0") == Texts{"input:0"});
   CHECK(Flow(shown.compared()).outputs("Default/NewUpdater-op0") == Texts{"input:0"});
-  CHECK(Flow(shown.compared()).flow.runs[Flow(shown.compared()).run("Default/NewUpdater-op0")].inputs.size() == 1);
+  CHECK(Flow(shown.compared()).runs[Flow(shown.compared()).run("Default/NewUpdater-op0")].inputs.size() == 1);
 }
 
 TEST_CASE("outputs that nothing reads are left out beside those that are read, and only then") {
@@ -139,7 +141,7 @@ TEST_CASE("without an IR an input was made by the first that wrote its value") {
     calls.ran("Functional.relu.0.forward", {y}, {z});
   });
   const Flow flow(trial.compared());
-  CHECK(flow.flow.kind == FlowKind::kValues);
+  CHECK(flow.graph.flow() == FlowKind::kValues);
   CHECK(flow.input("Functional.relu.0.forward", 0).made_by == flow.run("Functional.linear.0.forward"));
   CHECK(flow.input("Functional.linear.0.forward", 0).made_by == kNoRun);
 }
@@ -150,7 +152,7 @@ TEST_CASE("without an IR nothing is made by what ran after it") {
     calls.ran("Functional.relu.0.forward", {y}, {x});
     calls.ran("Functional.linear.0.forward", {some_values(5)}, {y});
   });
-  CHECK(Flow(trial.compared()).flow.kind == FlowKind::kOrder);
+  CHECK(Flow(trial.compared()).graph.flow() == FlowKind::kOrder);
 }
 
 TEST_CASE("gradients of parameters are outputs of their entry") {

@@ -1,0 +1,88 @@
+#include "check/check_run.h"
+
+#include <algorithm>
+
+#include "graph/lines/source_lines.h"
+
+namespace msdump::check {
+namespace {
+
+bool needs_mean_abs(const RuleSet& rules) {
+  return rules.any_given("abs_mean_gt") || rules.any_given("abs_mean_lt") ||
+         rules.any_given("abs_mean_update_ratio_gt") || rules.any_given("abs_mean_update_ratio_lt");
+}
+
+}  // namespace
+
+CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with)
+    : rules(std::move(with)),
+      dump(of),
+      facts(*of.index, *of.tensors, needs_mean_abs(rules)),
+      chosen(of.tensors->size(), true) {}
+
+void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked) {
+  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
+    Identity identity = dump.identity(tensor);
+    chosen[tensor] = asked(dump.record(tensor), identity);
+    const uint32_t op = dump.op_of(tensor);
+    if (chosen[tensor] || op == kNone) continue;
+    identity.name.op_name = dump.operators()[op].name;
+    identity.name.op_type = dump.operators()[op].type;
+    chosen[tensor] = asked(dump.record(tensor), identity);
+  }
+  if (!selects_all()) facts.limit_to(needed());
+}
+
+// What is asked for, and the other tensors of the same runs.
+std::vector<bool> CheckRun::needed() const {
+  std::vector<bool> needed = chosen;
+  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
+    const uint32_t run = dump.run_of(tensor);
+    if (!chosen[tensor] || run == kNone) continue;
+    for (const RunInput& input : dump.runs()[run].inputs) {
+      if (input.tensor != kNone) needed[input.tensor] = true;
+      if (input.made_as != kNone) needed[input.made_as] = true;
+    }
+    for (const uint32_t output : dump.runs()[run].outputs) needed[output] = true;
+  }
+  return needed;
+}
+
+bool CheckRun::selects_any() const { return std::find(chosen.begin(), chosen.end(), true) != chosen.end(); }
+bool CheckRun::selects_all() const { return std::find(chosen.begin(), chosen.end(), false) == chosen.end(); }
+
+std::string CheckRun::op_name(uint32_t op) const { return op == kNone ? std::string() : dump.operators()[op].name; }
+
+std::string_view CheckRun::op_type(uint32_t op) const {
+  return op == kNone ? std::string_view() : dump.operators()[op].type;
+}
+
+const SourceFrame* CheckRun::frame(uint32_t op) const {
+  if (op == kNone || dump.graph() == nullptr || dump.operators()[op].op == kNoIndex) return nullptr;
+  return best_frame(*dump.graph(), dump.operators()[op].op);
+}
+
+size_t CheckRun::count(Severity severity) const {
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                           [&](const Finding& finding) { return finding.severity == severity; }));
+}
+
+size_t CheckRun::count(RuleId id) const {
+  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                           [&](const Finding& finding) { return finding.kind == info(id).name; }));
+}
+
+bool CheckRun::repeats_its_maker(const Finding& finding) const {
+  const bool special = finding.kind == info(RuleId::kNan).name || finding.kind == info(RuleId::kInf).name;
+  if (!special || finding.tensor == kNone || dump.role(finding.tensor) != TensorRole::kInput) return false;
+  const uint32_t run = dump.run_of(finding.tensor);
+  if (run == kNone) return false;
+  for (const RunInput& input : dump.runs()[run].inputs) {
+    if (input.tensor == finding.tensor && input.made_as != kNone) return true;
+  }
+  // Without a flow: something before it was not finite already.
+  return !dump.has_flow() && report.first && report.first->tensor != finding.tensor &&
+         !dump.runs()[run].outputs.empty();
+}
+
+}  // namespace msdump::check

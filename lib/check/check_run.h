@@ -1,0 +1,60 @@
+// CheckRun: one check of one dump: its runs, the facts of its tensors, what of it was asked for, and what was found.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "check/checked_dump.h"
+#include "check/first/first_nonfinite.h"
+#include "check/rules/finding.h"
+#include "check/rules/rules.h"
+#include "check/values/facts_reader.h"
+#include "check/values/overflow.h"
+
+namespace msdump::check {
+
+struct CheckReport {
+  std::vector<Finding> findings;  // tree first; then by rank, graph, step, place in the data flow, tensor, rule
+  std::optional<FirstNonfinite> first;
+  std::vector<OverflowHit> overflows;
+  std::vector<Error> failures;  // that came up here: of tensors, and of records
+};
+
+struct CheckRun {
+  // Of the whole dump. What `of` points to outlives it.
+  CheckRun(const DumpWithGraph& of, RuleSet with);
+  CheckRun(const CheckRun&) = delete;
+  CheckRun& operator=(const CheckRun&) = delete;
+
+  // Limits the check to the tensors for which `asked` holds, by the identity that the file has or by the same with the
+  // operator's name and type in the graph. Of the others only those are read that show what went into these.
+  void choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked);
+
+  [[nodiscard]] bool selects_any() const;
+  [[nodiscard]] bool selects_all() const;
+  // As the graph spells it where there is one; of kNone empty.
+  [[nodiscard]] std::string op_name(uint32_t op) const;
+  [[nodiscard]] std::string_view op_type(uint32_t op) const;
+  [[nodiscard]] const SourceFrame* frame(uint32_t op) const;  // null: not known
+  [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
+  [[nodiscard]] size_t count(Severity severity) const;
+  [[nodiscard]] size_t count(RuleId id) const;
+  // Is it about an input, and the same as a finding about the output that the input was?
+  [[nodiscard]] bool repeats_its_maker(const Finding& finding) const;
+
+  const RuleSet rules;
+  const CheckedDump dump;
+  FactsReader facts;
+  std::vector<bool> chosen;             // by tensor: what was asked for; findings are about these
+  std::vector<Error> listing_failures;  // of the list and the graph
+  CheckReport report;
+
+ private:
+  [[nodiscard]] std::vector<bool> needed() const;
+};
+
+}  // namespace msdump::check

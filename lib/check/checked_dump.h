@@ -1,0 +1,80 @@
+// CheckedDump: a dump as the rules of check ask for it: its operators, their runs in the order of time
+// (graph/flow/run_graph.h), and what its parameters are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/rules/finding.h"
+#include "graph/flow/run_graph.h"
+
+namespace msdump::check {
+
+static_assert(kNone == kNoTensor && kNone == kNoRun);
+
+// The tensor that shows an input: what was dumped of it, else the output that it was; kNone: neither.
+[[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
+  return input.tensor != kNone ? input.tensor : input.made_as;
+}
+
+class CheckedDump {
+ public:
+  // What `dump` points to outlives it.
+  explicit CheckedDump(const DumpWithGraph& dump);
+
+  [[nodiscard]] const DumpIndex& index() const { return *dump_.index; }
+  [[nodiscard]] const OpGraph* graph() const { return dump_.graph; }
+  [[nodiscard]] const FileJoin* join() const { return dump_.join; }
+
+  [[nodiscard]] size_t tensors() const { return op_of_.size(); }
+  [[nodiscard]] const TensorRecord& record(uint32_t tensor) const { return (*dump_.tensors)[tensor]; }
+  [[nodiscard]] Identity identity(uint32_t tensor) const { return identity_of(index(), record(tensor)); }
+  [[nodiscard]] TensorRole role(uint32_t tensor) const { return graph_.role(tensor); }
+  [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return graph_.run_of(tensor); }  // kNone: in no run
+  [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
+
+  [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
+  // The same operator in all steps: the first of its name. msprobe's stack.json has an operator of its own for each step.
+  [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
+  // Its place in the data flow or in msprobe's record; no value where only names tell operators apart.
+  [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
+  // Operators that read an output of this one; empty without an IR.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
+  [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several
+
+  [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
+  [[nodiscard]] bool has_flow() const { return graph_.flow() == FlowKind::kIr; }  // inputs have their sources
+  [[nodiscard]] uint32_t any_tensor_of(const OpRun& run) const;  // kNone: only tensors of other runs show it
+  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
+    return graph_.stand_ins(run, lost);
+  }
+  // Runs that read what a file of a parameter holds, in the same step; empty without an IR.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(uint32_t tensor) const;
+
+  // Is a parameter one that the network keeps, and trains? Inputs of the graph, and what an optimizer keeps beside the
+  // weights, are parameters as well. The IR says so; without one, a weight has the dotted name of its cell.
+  [[nodiscard]] bool is_weight_name(std::string_view parameter) const;
+  [[nodiscard]] bool is_kept_name(std::string_view parameter) const;  // a weight, or what an optimizer keeps
+
+ private:
+  void collect_operators();
+  void collect_parameters();
+  [[nodiscard]] RunGraph build_graph();
+  [[nodiscard]] RunSource source() const;
+  [[nodiscard]] bool of_msprobe(uint32_t op) const;  // its tensors have places in msprobe's record
+
+  DumpWithGraph dump_;
+  std::vector<SequencedOp> operators_;
+  std::vector<uint32_t> same_;                           // by operator
+  std::vector<uint32_t> op_of_;                          // by tensor
+  std::vector<uint32_t> op_of_file_;                     // kNone: of none; kSeveral
+  std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: does the network keep it?
+  RunGraph graph_;
+};
+
+}  // namespace msdump::check

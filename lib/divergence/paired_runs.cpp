@@ -1,0 +1,65 @@
+#include "divergence/paired_runs.h"
+
+#include <bit>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+// What a tensor of the reference holds, as one number; 0 when that tells it apart from nothing.
+uint64_t contents_of(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (diff.checksum_b != 0) return diff.checksum_b;
+  if (!metrics.max_b || !metrics.min_b || *metrics.max_b == *metrics.min_b) return 0;
+  uint64_t key = 0x9E37'79B9'7F4A'7C15;
+  for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b}) {
+    key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
+    key ^= key >> 32;
+  }
+  return key;
+}
+
+// Files of the type Parameter count as outputs; values at the end of a step and variables of the script are in no run.
+TensorRole role_in_comparison(const NameFacts& name) {
+  if (name.io == Io::kOutput) return TensorRole::kOutput;
+  const TensorRole role = role_of(name);
+  return name.io == Io::kDebug || role == TensorRole::kParameter ? TensorRole::kOther : role;
+}
+
+}  // namespace
+
+RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                     const std::vector<TensorDiff>& diffs) {
+  RunSource source;
+  const bool of_b = has_flow(b);
+  if (of_b || has_flow(a)) source.graph = of_b ? b.graph : a.graph;
+  source.operators.reserve(pairing.operators.size());
+  for (const OpPair& pair : pairing.operators) {
+    const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
+    RunSource::Operator& known = source.operators.emplace_back();
+    known.type = op.type;
+    const uint32_t in_flow = of_b ? pair.b : pair.a;
+    if (source.graph != nullptr && in_flow != kNoOperator) known.op = (of_b ? pairing.b : pairing.a)[in_flow].op;
+  }
+  source.tensors = pairing.tensors.size();
+  source.tensor = [&](uint32_t index) {
+    const TensorPair& pair = pairing.tensors[index];
+    const CompareSide& side = pair.b != kNoTensor ? b : a;
+    const TensorRecord& record = (*side.tensors)[pair.b != kNoTensor ? pair.b : pair.a];
+    const FolderIdentity& folder = side.index->folders()[side.index->files()[record.file].folder].identity;
+    RunTensor tensor;
+    tensor.op = pair.op;
+    tensor.place = {folder.rank, folder.step, record.occurrence};
+    tensor.graph = folder.graph;
+    tensor.role = role_in_comparison(record.name);
+    tensor.op_name = record.name.op_name;
+    tensor.slot = record.name.slot;
+    return tensor;
+  };
+  source.contents.reserve(diffs.size());
+  for (const TensorDiff& diff : diffs) source.contents.push_back(contents_of(diff));
+  return RunGraph(std::move(source));
+}
+
+}  // namespace msdump

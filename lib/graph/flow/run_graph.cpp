@@ -1,0 +1,381 @@
+#include "graph/flow/run_graph.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "base/order.h"
+#include "base/text.h"
+#include "graph/flow/in_place.h"
+#include "graph/op_name.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+using From = InputEdge::From;
+
+constexpr uint32_t kNoSlot = UINT32_MAX;
+constexpr uint64_t kNoTime = UINT64_MAX;
+
+uint64_t hash_of(uint32_t op, const RunPlace& place) {
+  uint64_t hash = mix_hash(op, place.occurrence);
+  for (const auto& number : {place.rank, place.step}) hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
+  return hash;
+}
+
+uint32_t slot_number(std::string_view slot) { return static_cast<uint32_t>(parse_u64(slot).value_or(kNoSlot)); }
+
+// Outputs that kernels of a type are known to leave alone.
+bool may_be_unwritten(std::string_view op_type, uint32_t slot) {
+  if (op_type == "BatchNorm") return slot == 1 || slot == 2;
+  return is_known_to_update(op_type, 0);
+}
+
+bool has_side_effect(const OpGraph& graph, OpId op) {
+  const IrGraph& ir = graph.ir(op);
+  const auto types = ir.inputs(graph.node(op).host);
+  return std::any_of(types.begin(), types.end(), [&](uint32_t type) { return ir.types[type].is_monad; });
+}
+
+}  // namespace
+
+TensorRole role_of(const NameFacts& name) {
+  switch (name.io) {
+    case Io::kInput: return TensorRole::kInput;
+    case Io::kOutput: return name.op_type == "Parameter" ? TensorRole::kParameter : TensorRole::kOutput;
+    case Io::kParameter: {
+      // Of msprobe a module reads its parameters, and their gradients are made.
+      const auto entry = parse_msprobe_entry(name.op_name);
+      if (!entry) return TensorRole::kParameter;
+      if (entry->kind == MsprobeEntryKind::kModule) return TensorRole::kInput;
+      return entry->kind == MsprobeEntryKind::kParameterGradients ? TensorRole::kOutput : TensorRole::kParameter;
+    }
+    case Io::kDebug: return TensorRole::kOutput;  // a variable that the script saved
+    default: return TensorRole::kOther;
+  }
+}
+
+RunGraph::RunGraph(RunSource source)
+    : source_(std::move(source)),
+      roles_(source_.tensors, TensorRole::kOther),
+      run_of_(source_.tensors, kNoRun),
+      slots_(source_.tensors, kNoSlot),
+      op_readers_(source_.operators.size()) {
+  collect();
+  if (source_.graph != nullptr) {
+    flow_ = FlowKind::kIr;
+    add_ir_edges();
+  } else {
+    if (source_.known_types) {
+      for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
+    }
+    if (add_edges_by_contents()) flow_ = FlowKind::kValues;
+  }
+  for (uint32_t run = 0; run < runs_.size(); ++run) {
+    for (const RunInput& input : runs_[run].inputs) {
+      if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
+    }
+  }
+  source_.tensor = nullptr;
+}
+
+// ---- runs
+
+void RunGraph::collect() {
+  std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
+  by_place_ = HashSlots(source_.operators.size());
+  for (uint32_t i = 0; i < source_.tensors; ++i) {
+    const RunTensor tensor = source_.tensor(i);
+    roles_[i] = tensor.role;
+    slots_[i] = slot_number(tensor.slot);
+    if (tensor.role == TensorRole::kParameter)
+      parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
+    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
+    const auto next = static_cast<uint32_t>(runs_.size());
+    const uint32_t index = by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, [&](uint32_t run) {
+      return runs_[run].op == tensor.op && runs_[run].place == tensor.place;
+    });
+    if (index == next) {
+      OpRun& run = runs_.emplace_back();
+      run.op = tensor.op;
+      run.place = tensor.place;
+      run.graph = tensor.graph;
+      times.emplace_back();
+    }
+    OpRun& run = runs_[index];
+    if (tensor.time && (!times[index] || *tensor.time < *times[index])) times[index] = tensor.time;
+    if (tensor.role == TensorRole::kOutput) {
+      run.outputs.push_back(i);
+    } else {
+      RunInput input;
+      input.tensor = i;
+      input.slot = slots_[i];
+      run.inputs.push_back(input);
+    }
+  }
+  for (size_t i = 0; i < runs_.size(); ++i)
+    runs_[i].ordered = times[i].has_value() || source_.operators[runs_[i].op].ordered;
+  if (source_.order == RunSource::Order::kTime) {
+    sort_by_time(times);
+  } else {
+    sort_by_operator();
+  }
+  index_runs();
+}
+
+void RunGraph::sort_by_operator() {
+  std::sort(runs_.begin(), runs_.end(), [](const OpRun& a, const OpRun& b) {
+    return std::tie(a.place.rank, a.place.step, a.op, a.place.occurrence) <
+           std::tie(b.place.rank, b.place.step, b.op, b.place.occurrence);
+  });
+}
+
+// By step and rank; inside, graph after graph by the time of their first tensors; inside a graph the order of the
+// operators. Where an operator ran several times in a step (a loop), and without a flow where graphs may call each other,
+// time alone.
+void RunGraph::sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
+  using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
+  const auto step_of = [](const OpRun& run) { return Step(known_first(run.place.step), known_first(run.place.rank)); };
+  std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
+  std::map<Step, bool> loops;
+  for (uint32_t i = 0; i < runs_.size(); ++i) {
+    uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
+    time = std::min(time, times[i].value_or(kNoTime));
+    bool& loop = loops[step_of(runs_[i])];
+    const bool only_time = source_.graph == nullptr && !source_.operators[runs_[i].op].ordered;
+    loop = loop || ((runs_[i].place.occurrence > 0 || only_time) && times[i]);
+  }
+  using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
+  std::vector<Key> keys;
+  keys.reserve(runs_.size());
+  for (uint32_t i = 0; i < runs_.size(); ++i) {
+    const OpRun& run = runs_[i];
+    const Step step = step_of(run);
+    const bool by_time = loops.at(step);
+    keys.emplace_back(step, by_time ? 0 : graph_times.at({step, run.graph}),
+                      by_time ? std::pair(false, int64_t{0}) : known_first(run.graph),
+                      by_time ? times[i].value_or(kNoTime) : 0, run.op, run.place.occurrence);
+  }
+  std::vector<uint32_t> order(runs_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  std::vector<OpRun> sorted;
+  sorted.reserve(runs_.size());
+  for (const uint32_t run : order) sorted.push_back(std::move(runs_[run]));
+  runs_ = std::move(sorted);
+}
+
+void RunGraph::index_runs() {
+  by_place_ = HashSlots(runs_.size());
+  for (uint32_t run = 0; run < runs_.size(); ++run) {
+    (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
+    for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
+    for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
+  }
+}
+
+uint32_t RunGraph::find_exactly(uint32_t op, const RunPlace& place) const {
+  static_assert(kNoRun == HashSlots::kNone);
+  return by_place_.find(hash_of(op, place),
+                        [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; });
+}
+
+// Another occurrence where there is none of that number.
+uint32_t RunGraph::find(uint32_t op, RunPlace place) const {
+  const uint32_t found = find_exactly(op, place);
+  if (found != kNoRun || place.occurrence == 0) return found;
+  place.occurrence = 0;
+  return find_exactly(op, place);
+}
+
+uint32_t RunGraph::output_of(uint32_t run, uint32_t slot) const {
+  for (const uint32_t tensor : runs_[run].outputs) {
+    if (roles_[tensor] == TensorRole::kOutput && slots_[tensor] == slot) return tensor;
+  }
+  return kNoTensor;
+}
+
+// ---- edges of the IR
+
+void RunGraph::add_ir_edges() {
+  const OpGraph& graph = *source_.graph;
+  operator_of_.assign(graph.size(), kNoIndex);
+  for (uint32_t i = 0; i < source_.operators.size(); ++i) {
+    if (source_.operators[i].op != kNoIndex) operator_of_[source_.operators[i].op] = i;
+  }
+  for (uint32_t i = 0; i < source_.operators.size(); ++i) {
+    if (source_.operators[i].op == kNoIndex) continue;
+    for (const InputEdge& edge : inputs_of(graph, source_.operators[i].op)) {
+      if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex)
+        op_readers_[operator_of_[edge.op]].push_back(i);
+    }
+  }
+  for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
+  const OutputReads reads(graph);
+  for (uint32_t run = 0; run < runs_.size(); ++run) drop_unwritten(run, reads);
+}
+
+void RunGraph::add_edges_of(uint32_t index) {
+  OpRun& run = runs_[index];
+  const OpId op = source_.operators[run.op].op;
+  const std::vector<InputEdge> edges = op == kNoIndex ? std::vector<InputEdge>() : inputs_of(*source_.graph, op);
+  if (edges.empty()) {
+    if (source_.known_types) judge_by_type(index);
+    return;
+  }
+  std::vector<RunInput> inputs;
+  for (const InputEdge& edge : edges) {
+    const RunInput input = input_of(edge, index);
+    if (!updates_input(*source_.graph, op, edge.slot) && !is_updated(input) && !shows_new_value(op, run.place, input)) {
+      inputs.push_back(input);
+    } else if (input.tensor != kNoTensor) {
+      roles_[input.tensor] = TensorRole::kUpdated;
+      run.outputs.push_back(input.tensor);
+    }
+  }
+  run.inputs = std::move(inputs);
+}
+
+RunInput RunGraph::input_of(const InputEdge& edge, uint32_t index) {
+  const OpRun& run = runs_[index];
+  RunInput input;
+  input.slot = edge.slot;
+  input.from = edge.from;
+  const auto dumped =
+      std::find_if(run.inputs.begin(), run.inputs.end(), [&](const RunInput& one) { return one.slot == edge.slot; });
+  if (dumped != run.inputs.end()) input.tensor = dumped->tensor;
+  if (edge.from == From::kParameter) {
+    const IrGraph& ir = source_.graph->ir(source_.operators[run.op].op);
+    const IrParameter& parameter = ir.parameters[edge.parameter];
+    input.parameter = ir.text(parameter.name);
+    input.is_weight = is_kept(ir, parameter);
+    ParameterUse& use = parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
+    use.runs.push_back(index);
+    // A step does not change what goes into the network: the file written at its end shows it.
+    if (input.tensor == kNoTensor && !input.is_weight) input.made_as = use.file;
+  }
+  if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex) {
+    input.made_by = find(operator_of_[edge.op], run.place);
+    if (input.made_by != kNoRun) input.made_as = output_of(input.made_by, edge.output);
+  }
+  return input;
+}
+
+uint64_t RunGraph::contents(uint32_t tensor) const { return source_.contents.empty() ? 0 : source_.contents[tensor]; }
+
+bool RunGraph::differ(uint32_t tensor, uint32_t other) const {
+  return contents(tensor) != 0 && contents(other) != 0 && contents(tensor) != contents(other);
+}
+
+// Its contents are not what its producer wrote.
+bool RunGraph::is_updated(const RunInput& input) const {
+  return input.from == From::kOperator && input.tensor != kNoTensor && input.made_as != kNoTensor &&
+         differ(input.tensor, input.made_as);
+}
+
+// Of an operator with side effects a parameter that others read as something else.
+bool RunGraph::shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
+  if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
+  ParameterUse& use = parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
+  const uint64_t now = contents(input.tensor);
+  if (has_side_effect(*source_.graph, op)) return use.contents != 0 && now != 0 && use.contents != now;
+  if (use.contents == 0) use.contents = now;
+  return false;
+}
+
+void RunGraph::drop_unwritten(uint32_t index, const OutputReads& reads) {
+  OpRun& run = runs_[index];
+  const OpId op = source_.operators[run.op].op;
+  if (op == kNoIndex) return;
+  const auto is_read = [&](uint32_t tensor) { return slots_[tensor] != kNoSlot && reads.is_read(op, slots_[tensor]); };
+  const auto is_updated = [&](uint32_t tensor) { return roles_[tensor] == TensorRole::kUpdated; };
+  const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(), is_updated);
+  const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
+  const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
+  if (updated == 0 && !(outputs > 1 && any_read)) return;
+  std::erase_if(run.outputs, [&](uint32_t tensor) {
+    if (is_updated(tensor) || is_read(tensor)) return false;
+    roles_[tensor] = TensorRole::kUnwritten;
+    return true;
+  });
+}
+
+// ---- edges without an IR
+
+// The first output that has the contents: a module repeats what the last operator inside it wrote.
+bool RunGraph::add_edges_by_contents() {
+  if (source_.contents.empty()) return false;
+  struct Made {
+    uint64_t contents;
+    uint32_t run, tensor;
+  };
+  std::vector<Made> made;  // of one rank and step
+  HashSlots by_contents;
+  const auto same = [&](uint64_t contents) {
+    return [&made, contents](uint32_t i) { return made[i].contents == contents; };
+  };
+  bool any = false;
+  for (uint32_t i = 0; i < runs_.size(); ++i) {
+    OpRun& run = runs_[i];
+    if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step)) {
+      made.clear();
+      by_contents = HashSlots();
+    }
+    for (RunInput& input : run.inputs) {
+      const uint64_t now = contents(input.tensor);
+      const uint32_t found = now == 0 ? HashSlots::kNone : by_contents.find(mix_hash(now, 0), same(now));
+      if (found == HashSlots::kNone) continue;
+      input.from = From::kOperator;
+      input.made_by = made[found].run;
+      input.made_as = made[found].tensor;
+      any = true;
+    }
+    for (const uint32_t tensor : run.outputs) {
+      const uint64_t now = contents(tensor);
+      const auto next = static_cast<uint32_t>(made.size());
+      if (now != 0 && by_contents.find_or_add(mix_hash(now, 0), next, same(now)) == next)
+        made.push_back({now, i, tensor});
+    }
+  }
+  return any;
+}
+
+void RunGraph::judge_by_type(uint32_t index) {
+  OpRun& run = runs_[index];
+  const std::string_view type = source_.operators[run.op].type;
+  std::erase_if(run.outputs, [&](uint32_t tensor) {
+    if (!may_be_unwritten(type, slots_[tensor] == kNoSlot ? 0 : slots_[tensor])) return false;
+    roles_[tensor] = TensorRole::kUnwritten;
+    return true;
+  });
+  std::erase_if(run.inputs, [&](const RunInput& input) {
+    if (!is_known_to_update(type, input.slot)) return false;
+    roles_[input.tensor] = TensorRole::kUpdated;
+    run.outputs.push_back(input.tensor);
+    return true;
+  });
+}
+
+// ---- questions
+
+const std::vector<uint32_t>& RunGraph::readers_of_parameter(std::string_view name, const RunPlace& place) const {
+  static const std::vector<uint32_t> kNobody;
+  const auto found = parameters_.find({normalised_op_name(name), place.rank, place.step});
+  return found == parameters_.end() ? kNobody : found->second.runs;
+}
+
+std::vector<uint32_t> RunGraph::stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
+  std::vector<uint32_t> tensors;
+  for (const uint32_t reader : runs_[run].readers) {
+    for (const RunInput& input : runs_[reader].inputs) {
+      const bool is_all_there_is = input.made_as == kNoTensor || lost(input.made_as);
+      if (input.made_by == run && is_all_there_is && input.tensor != kNoTensor) tensors.push_back(input.tensor);
+    }
+  }
+  std::sort(tensors.begin(), tensors.end());
+  tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+  return tensors;
+}
+
+}  // namespace msdump

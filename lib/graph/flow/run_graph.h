@@ -1,0 +1,151 @@
+// RunGraph: the runs of the operators of a dump and the tensors between them. A run is one execution: of an operator, on
+// a rank, in a step, the n-th of that operator there.
+//
+// An input knows the output that it was, and a run its readers. Edges come from the first of these that has any:
+//   1. the data flow of the IR (graph/flow/data_flow.h)
+//   2. the contents, where they are given: an input that equals an earlier output of the rank and step was made there.
+//      Contents that many tensors share (zeros, ones, scalars) prove nothing
+// What an operator updates in place is an output: its dump shows the result. The IR and a table say so
+// (graph/flow/in_place.h), and the contents where an input is not what its producer wrote.
+// Outputs that nothing reads, beside outputs that something reads or beside inputs that are updated, may never have been
+// written. They are in no run. What the graph returns is read, and so is what an operator reads that was not dumped.
+// Source: corpus/diagnosis/README.md 2 and 4.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/hash_slots.h"
+#include "graph/flow/data_flow.h"
+#include "graph/join/dump_operators.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kNoRun = UINT32_MAX;
+
+struct RunPlace {
+  std::optional<int64_t> rank, step;
+  uint32_t occurrence = 0;
+  auto operator<=>(const RunPlace&) const = default;
+};
+
+struct RunInput {
+  uint32_t tensor = kNoTensor;   // kNoTensor: it was not dumped
+  uint32_t made_by = kNoRun;     // the run whose output it was
+  uint32_t made_as = kNoTensor;  // that output, where it was dumped
+  InputEdge::From from = InputEdge::From::kUnknown;
+  uint32_t slot = 0;
+  std::string_view parameter = {};  // From::kParameter: its name
+  bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
+};
+
+struct OpRun {
+  uint32_t op = 0;  // RunSource::operators
+  RunPlace place;
+  std::optional<int64_t> graph;
+  bool ordered = true;  // an IR, msprobe's record or a time stamp places it among the others
+  std::vector<RunInput> inputs;
+  std::vector<uint32_t> outputs;  // and inputs that were updated
+  std::vector<uint32_t> readers;  // runs, once for each input
+};
+
+enum class TensorRole : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParameter, kOther };
+// Of a tensor by its name: kInput, kOutput, kParameter (a value when the step was over) or kOther.
+[[nodiscard]] TensorRole role_of(const NameFacts& name);
+
+// A tensor as the builder of the graph needs it.
+struct RunTensor {
+  uint32_t op = 0;  // RunSource::operators
+  RunPlace place;
+  std::optional<int64_t> graph;
+  TensorRole role = TensorRole::kOther;
+  std::string_view op_name;  // as the file spells it
+  std::string_view slot;
+  std::optional<uint64_t> time;
+};
+
+enum class FlowKind : uint8_t { kIr, kValues, kOrder };
+
+struct RunSource {
+  struct Operator {
+    OpId op = kNoIndex;  // in `graph`
+    std::string_view type;
+    bool ordered = false;  // its index says when it ran
+  };
+  enum class Order : uint8_t {
+    kOperators,  // by rank and step, then as `operators` are
+    kTime,       // by step and rank, then as they ran: see sort_by_time()
+  };
+
+  const OpGraph* graph = nullptr;  // null: none has the data flow
+  std::vector<Operator> operators;
+  size_t tensors = 0;
+  std::function<RunTensor(uint32_t)> tensor;
+  std::vector<uint64_t> contents;  // by tensor: a hash, 0 for contents that prove nothing; empty: not known
+  bool known_types = false;        // without a flow: what operators of a type are known to update or leave unwritten
+  Order order = Order::kOperators;
+};
+
+class RunGraph {
+ public:
+  // `source.graph` and the texts outlive it.
+  explicit RunGraph(RunSource source);
+
+  [[nodiscard]] FlowKind flow() const { return flow_; }
+  [[nodiscard]] const std::vector<OpRun>& runs() const { return runs_; }
+  [[nodiscard]] TensorRole role(uint32_t tensor) const { return roles_[tensor]; }
+  [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNoRun: in no run
+
+  // Operators that read an output of this one; empty without an IR.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
+  // Runs that read the parameter of this name; empty without an IR.
+  [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(std::string_view name, const RunPlace& place) const;
+  // Inputs of other runs that show the outputs of this one that were not dumped, or that are `lost`.
+  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const;
+
+ private:
+  struct ParameterUse {
+    uint32_t file = kNoTensor;
+    std::vector<uint32_t> runs;
+    uint64_t contents = 0;  // as operators without side effects read it
+  };
+  using ParameterKey = std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>;  // name, rank, step
+
+  void collect();
+  void sort_by_operator();
+  void sort_by_time(const std::vector<std::optional<uint64_t>>& times);
+  void index_runs();
+  void add_ir_edges();
+  void add_edges_of(uint32_t run);
+  [[nodiscard]] RunInput input_of(const InputEdge& edge, uint32_t run);
+  [[nodiscard]] bool is_updated(const RunInput& input) const;
+  [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input);
+  void drop_unwritten(uint32_t run, const OutputReads& reads);
+  bool add_edges_by_contents();
+  void judge_by_type(uint32_t run);
+  [[nodiscard]] uint64_t contents(uint32_t tensor) const;
+  [[nodiscard]] bool differ(uint32_t tensor, uint32_t other) const;
+  [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const;
+  [[nodiscard]] uint32_t find_exactly(uint32_t op, const RunPlace& place) const;
+  [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const;
+
+  RunSource source_;
+  FlowKind flow_ = FlowKind::kOrder;
+  std::vector<OpRun> runs_;
+  HashSlots by_place_;
+  std::vector<TensorRole> roles_;         // by tensor
+  std::vector<uint32_t> run_of_, slots_;  // by tensor
+  std::vector<uint32_t> operator_of_;     // by operator of the graph: in RunSource::operators
+  std::vector<std::vector<uint32_t>> op_readers_;
+  std::map<ParameterKey, ParameterUse> parameters_;
+};
+
+}  // namespace msdump

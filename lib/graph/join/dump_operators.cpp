@@ -1,0 +1,117 @@
+#include "graph/join/dump_operators.h"
+
+#include <algorithm>
+
+#include "base/hash_slots.h"
+
+namespace msdump {
+namespace {
+
+void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operators, std::vector<bool>& taken) {
+  const OpGraph& graph = *dump.graph;
+  const bool flow = has_flow(dump);
+  for (OpId op = 0; op < graph.size(); ++op) {
+    if (!graph.has_kernel(op)) continue;
+    if (!flow && dump.join->pairs_of(op).empty()) continue;
+    SequencedOp one;
+    one.op = op;
+    one.rank = graph.origin(op).rank;
+    one.graph = graph.origin(op).graph_id;
+    one.name = graph.full_name(op);
+    one.type = graph.op_type(op);
+    for (const JoinPair& pair : dump.join->pairs_of(op)) {
+      if (taken[pair.group]) continue;
+      taken[pair.group] = true;
+      for (const uint32_t tensor : dump.join->tensors_of(dump.join->groups()[pair.group]))
+        one.tensors.push_back(tensor);
+    }
+    operators.push_back(std::move(one));
+  }
+}
+
+void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
+  const auto first = [](const SequencedOp& one) {
+    return one.tensors.empty() ? UINT32_MAX : *std::min_element(one.tensors.begin(), one.tensors.end());
+  };
+  std::stable_sort(operators.begin(), operators.end(),
+                   [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
+}
+
+// Of tensors alone: an operator is a name and a type in one graph of one rank.
+class NameCollector {
+ public:
+  explicit NameCollector(const DumpWithGraph& dump) : dump_(dump), by_name_(dump.tensors->size() / 4) {}
+
+  std::vector<SequencedOp> run() {
+    const auto& tensors = *dump_.tensors;
+    std::vector<uint32_t> op_of(tensors.size()), count;
+    for (uint32_t i = 0; i < tensors.size(); ++i) {
+      op_of[i] = operator_of(tensors[i]);
+      if (op_of[i] == count.size()) count.push_back(0);
+      ++count[op_of[i]];
+    }
+    for (size_t i = 0; i < count.size(); ++i) operators_[i].tensors.reserve(count[i]);
+    for (uint32_t i = 0; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
+    return std::move(operators_);
+  }
+
+ private:
+  uint32_t operator_of(const TensorRecord& tensor) {
+    const FolderIdentity& folder = dump_.index->folders()[dump_.index->files()[tensor.file].folder].identity;
+    const auto same = [&](uint32_t op) {
+      const SequencedOp& one = operators_[op];
+      return one.name == tensor.name.op_name && one.type == tensor.name.op_type && one.rank == folder.rank &&
+             one.graph == folder.graph;
+    };
+    // Tensors of an operator mostly follow each other.
+    if (!operators_.empty() && same(last_)) return last_;
+    uint64_t hash = mix_hash(text_hash(tensor.name.op_name), text_hash(tensor.name.op_type));
+    for (const auto& number : {folder.rank, folder.graph})
+      hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
+    last_ = by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same);
+    if (last_ < operators_.size()) return last_;
+    SequencedOp& one = operators_.emplace_back();
+    one.rank = folder.rank;
+    one.graph = folder.graph;
+    one.name = tensor.name.op_name;
+    one.type = tensor.name.op_type;
+    return last_;
+  }
+
+  const DumpWithGraph& dump_;
+  std::vector<SequencedOp> operators_;
+  HashSlots by_name_;
+  uint32_t last_ = 0;
+};
+
+}  // namespace
+
+bool has_flow(const DumpWithGraph& dump) {
+  return dump.graph != nullptr && dump.join != nullptr &&
+         std::any_of(dump.graph->origins().begin(), dump.graph->origins().end(),
+                     [](const Origin& origin) { return origin.kind != OriginKind::kStackJson; });
+}
+
+std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
+  std::vector<SequencedOp> operators;
+  if (dump.join != nullptr) {
+    std::vector<bool> taken(dump.join->groups().size(), false);
+    add_from_graph(dump, operators, taken);
+    for (size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i]) continue;
+      const TensorGroup& group = dump.join->groups()[i];
+      SequencedOp one;
+      one.rank = group.rank;
+      one.graph = group.graph;
+      one.name = group.op_name;
+      one.type = group.op_type;
+      for (const uint32_t tensor : dump.join->tensors_of(group)) one.tensors.push_back(tensor);
+      operators.push_back(std::move(one));
+    }
+    if (!has_flow(dump)) sort_by_first_tensor(operators);
+    return operators;
+  }
+  return NameCollector(dump).run();
+}
+
+}  // namespace msdump

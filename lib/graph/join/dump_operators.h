@@ -1,0 +1,42 @@
+// The operators of one dump in their order, whatever names them: a graph joined to the files, or the names of the tensors alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "graph/join/file_join.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kNoTensor = UINT32_MAX;  // in a list of tensors
+
+// A dump, and the graph of its operators where there is one. Handles: what they point to outlives them.
+struct DumpWithGraph {
+  const DumpIndex* index = nullptr;
+  const std::vector<TensorRecord>* tensors = nullptr;
+  const OpGraph* graph = nullptr;  // with `join`
+  const FileJoin* join = nullptr;
+};
+
+// Does the graph have the data flow? An IR does, msprobe's stack.json does not.
+[[nodiscard]] bool has_flow(const DumpWithGraph& dump);
+
+struct SequencedOp {
+  std::optional<int64_t> rank, graph;
+  OpId op = kNoIndex;  // in the graph; kNoIndex: only the files name it
+  std::string name;    // full name where it is known, else the files'
+  std::string_view type;
+  std::vector<uint32_t> tensors;  // indices, all steps and slots
+};
+
+// With an IR: its operators in its order, also those without tensors, then the operators that only files name. Else all
+// in the order of their first tensor.
+[[nodiscard]] std::vector<SequencedOp> operators_of(const DumpWithGraph& dump);
+
+}  // namespace msdump
