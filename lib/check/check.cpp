@@ -16,7 +16,7 @@
 namespace msdump::check {
 namespace {
 
-// Rank, graph and step of the tensor, where a rule has not said them.
+// Rank, graph and step of the tensor.
 void complete_place(const CheckedDump& dump, Finding& finding) {
   if (finding.tensor == kNone) return;
   const Identity identity = dump.identity(finding.tensor);
@@ -34,7 +34,7 @@ void sort_findings(std::vector<Finding>& findings) {
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
 }
 
-// Where nothing is NaN or infinite, the device may still have noted an overflow.
+// Where nothing is NaN or infinite, the device may still have recorded an overflow.
 Status take_first_overflow(CheckRun& run, const ReadContext& context) {
   const CheckedDump& dump = run.dump;
   FactsReader& facts = run.facts;
@@ -63,7 +63,7 @@ Status take_first_overflow(CheckRun& run, const ReadContext& context) {
 
 bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
 
-// Whoever asks for some operators wants to know of these alone, and of what could not be read.
+// With a selection: findings about the chosen operators, and about what could not be read.
 void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   std::vector<bool> ops(run.dump.operators().size(), false);
   bool all = true;
@@ -79,7 +79,7 @@ void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   });
 }
 
-// What was named as the first is nothing that a mask has.
+// The excuse of a mask does not hold for the tensor that is named as the first.
 void apply_excuses(CheckReport& report) {
   const bool named = report.first && report.first->kind != FirstNonfinite::Kind::kOverflow;
   for (Finding& finding : report.findings) {
@@ -90,10 +90,10 @@ void apply_excuses(CheckReport& report) {
 }
 
 // Records that cannot be read were reported when the dump was listed.
-void drop_known(const std::vector<Error>& known, std::vector<Error>& failures) {
-  std::set<std::pair<std::string_view, std::string_view>> told;
-  for (const Error& error : known) told.emplace(error.path, error.message);
-  std::erase_if(failures, [&](const Error& error) { return told.count({error.path, error.message}) > 0; });
+void drop_known(const std::vector<const Error*>& known, std::vector<Error>& failures) {
+  std::set<std::pair<std::string_view, std::string_view>> reported;
+  for (const Error* const error : known) reported.emplace(error->path, error->message);
+  std::erase_if(failures, [&](const Error& error) { return reported.count({error.path, error.message}) > 0; });
 }
 
 void finish(CheckRun& run) {
@@ -105,9 +105,9 @@ void finish(CheckRun& run) {
   sort_findings(report.findings);
 }
 
-std::vector<Error> together(const std::vector<Error>& a, const std::vector<Error>& b) {
-  std::vector<Error> all = a;
-  all.insert(all.end(), b.begin(), b.end());
+std::vector<const Error*> all_failures(const CheckRun& run) {
+  std::vector<const Error*> all = run.listing_failures;
+  for (const Error& error : run.report.failures) all.push_back(&error);
   return all;
 }
 
@@ -129,7 +129,7 @@ Status check_all(CheckRun& run, const Selection& places, const ReadContext& cont
   const DumpSettings settings = settings_of(dump.index(), report.failures);
   const ExecutionOrders orders = read_execution_orders(dump.index(), report.failures);
   judge_debug_trees(dump, settings, rules, report.findings);
-  const std::vector<Error> failures = together(run.listing_failures, report.failures);
+  const std::vector<const Error*> failures = all_failures(run);
   const std::vector<Oddity> oddities = find_oddities(dump.index());
   judge_completeness({dump, settings, orders, places, failures, oddities}, rules, report.findings);
   if (searches_nonfinite(rules)) {

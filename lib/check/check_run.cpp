@@ -18,7 +18,9 @@ CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with)
     : rules(std::move(with)),
       dump(of),
       facts(*of.index, *of.tensors, needs_mean_abs(rules)),
-      chosen(of.tensors->size(), true) {}
+      chosen(of.tensors->size(), true) {
+  facts.distrust_float16(dump.float32_on_device());
+}
 
 void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked) {
   for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {

@@ -49,8 +49,8 @@ struct CheckRun {
   const RuleSet rules;
   const CheckedDump dump;
   FactsReader facts;
-  std::vector<bool> chosen;             // by tensor: what was asked for; findings are about these
-  std::vector<Error> listing_failures;  // of the list and the graph
+  std::vector<bool> chosen;                    // by tensor: what was asked for; findings are about these
+  std::vector<const Error*> listing_failures;  // of the list and the graph; they outlive this
   CheckReport report;
 
  private:

@@ -45,6 +45,11 @@ class CheckedDump {
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
+  // By tensor: those that the IR says are float16 for the network and float32 on the device. Where the file says float16,
+  // MindSpore's CPU backend has stored the first half of the float32 buffer.
+  [[nodiscard]] std::vector<bool> float32_on_device() const;
+  // Has the graph of an operator shapes that are only known while it runs?
+  [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
   [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several
 
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
@@ -73,6 +78,7 @@ class CheckedDump {
   std::vector<uint32_t> same_;                           // by operator
   std::vector<uint32_t> op_of_;                          // by tensor
   std::vector<uint32_t> op_of_file_;                     // kNone: of none; kSeveral
+  std::vector<bool> dynamic_;                            // by origin of the graph
   std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: does the network keep it?
   RunGraph graph_;
 };

@@ -24,8 +24,7 @@ class Finder {
       : view_(view), one_sided_(view), states_(view.runs().size()), roots_(view, states_) {}
 
   DivergenceReport run() {
-    for (uint32_t run = 0; run < view_.runs().size(); ++run) look_at(run);
-    pass_noise_on();
+    for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
     report_.roots = std::move(roots_).finish();
     count_suspicious();
     return std::move(report_);
@@ -34,26 +33,27 @@ class Finder {
  private:
   // ---- one run
 
-  void look_at(uint32_t run) {
+  void judge(uint32_t run) {
     begin_step(run);
     if (view_.one_sided(run)) return;
     RunInputs inputs = inputs_of_run(view_, states_, run);
-    if (view_.graph().flow() == FlowKind::kOrder) inputs.behind = any_before_;
+    if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = any_before_;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     const bool diverges = view_.any_differs(outputs);
     const size_t before = roots_.size();
-    if (!inputs.entering.empty()) look_at_entering(run, inputs);
-    if (!inputs.constants.empty()) look_at_constants(run, inputs, outputs);
+    if (!inputs.entering.empty()) judge_entering(run, inputs);
+    if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
     const bool harmless = !outputs.empty() && !diverges;  // what differs does not matter to it
-    if (!inputs.changed.empty() && !inputs.differ && !harmless) look_at_changed(run, inputs);
-    if (!diverges || inputs.agree()) look_at_precision(run, inputs);
-    if (inputs.agree() && diverges && roots_.size() == before) look_at_outputs(run, inputs, outputs);
-    if (inputs.agree() && !diverges && roots_.size() == before) look_at_close(run, inputs, outputs);
-    if (diverges && roots_.size() == before) look_at_nan(run, inputs, outputs);
+    if (!inputs.changed.empty() && !inputs.differ && !harmless) judge_changed(run, inputs);
+    if (!diverges || inputs.agree()) judge_precision(run, inputs);
+    if (inputs.agree() && diverges && roots_.size() == before) judge_outputs(run, inputs, outputs);
+    if (inputs.agree() && !diverges && roots_.size() == before) judge_close(run, inputs, outputs);
+    if (diverges && roots_.size() == before) judge_nan(run, inputs, outputs);
     RunState& state = states_[run];
     state.diverges = diverges || roots_.size() > before;
-    state.behind = state.behind || inputs.behind || state.diverges || inputs.differ || !inputs.entering.empty();
-    state.behind_nan = state.behind_nan || inputs.behind_nan;
+    state.downstream =
+        state.downstream || inputs.downstream || state.diverges || inputs.differ || !inputs.entering.empty();
+    state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
     any_before_ = any_before_ || state.diverges;
   }
 
@@ -68,28 +68,28 @@ class Finder {
 
   // ---- values that come from outside
 
-  // Of a parameter it is told where it is first read; of an unknown source nothing before it may be the cause.
-  void look_at_entering(uint32_t run, const RunInputs& inputs) {
+  // A parameter is reported where it is first read; an unknown source only where nothing before it may be the cause.
+  void judge_entering(uint32_t run, const RunInputs& inputs) {
     for (const RunInput* const input : inputs.entering) {
       if (earlier_step_) return;
       const uint32_t tensor = view_.compared(input->tensor) ? input->tensor : input->made_as;
       if (input->from == From::kParameter) {
         add_parameter(run, inputs, *input, tensor);
-      } else if (!any_before_ && !inputs.behind && !view_.all_agree(run)) {
-        look_at_unknown_source(run, inputs, tensor);
+      } else if (!any_before_ && !inputs.downstream && !view_.all_agree(run)) {
+        judge_unknown_source(run, inputs, tensor);
       }
     }
   }
 
   void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
-    if (!told_parameters_.emplace(view_.place(run).rank, input.parameter).second) return;
+    if (!reported_parameters_.emplace(view_.place(run).rank, input.parameter).second) return;
     Root& root =
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
     root.divergence.reason = "its value differs already where it is first read";
   }
 
-  void look_at_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+  void judge_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
     if (view_.other_framework()) return;
     if (const uint32_t other = one_sided_between(first_of_step_, run); other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
@@ -111,14 +111,14 @@ class Finder {
     root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", view_.slot(tensor));
   }
 
-  // Behind another root constants differ because of it, and so do those of gradients of the same line: shapes, axes,
+  // Downstream of another root constants differ because of it, and so do those of gradients of the same line: shapes, axes,
   // factors.
-  void look_at_constants(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  void judge_constants(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     const bool all_same =
         std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.is(tensor, Verdict::kSame); });
     const uint32_t tensor = inputs.constants.front();
     const bool of_value = view_.is(tensor, Verdict::kDiffer) || view_.is(tensor, Verdict::kClose);
-    if (inputs.behind || all_same || (!of_value && !view_.any_differs(outputs))) return;
+    if (inputs.downstream || all_same || (!of_value && !view_.any_differs(outputs))) return;
     if (roots_.has_line_of(run)) return;
     Root& root = roots_.add(run, DivergenceKind::kValue, inputs, outputs);
     root.uncertain_source = view_.is_gradient(run);
@@ -133,7 +133,7 @@ class Finder {
 
   // An operator that only one side has stands between; or what wrote it is off by as much, which its own, coarser dtype
   // hid; or something that was not dumped at all changes it.
-  void look_at_changed(uint32_t run, const RunInputs& inputs) {
+  void judge_changed(uint32_t run, const RunInputs& inputs) {
     if (view_.other_framework()) return;
     const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
@@ -141,7 +141,7 @@ class Finder {
       (void)roots_.add_one_sided(other, run, inputs);
       return;
     }
-    if (inputs.behind) return;
+    if (inputs.downstream) return;
     if (inherits(view_, input)) {
       const bool coarser =
           rounding_of(view_.diff(input.made_as).dtype_a) > rounding_of(view_.diff(input.tensor).dtype_b);
@@ -168,7 +168,7 @@ class Finder {
   }
 
   void add_coarser(uint32_t run, uint32_t reader) {
-    if (!roots_.tell(run, run)) return;
+    if (!roots_.report_once(run, run)) return;
     const auto& outputs = view_.run(run).outputs;
     Root& root = roots_.add(run, DivergenceKind::kValue, inputs_of_run(view_, states_, run), outputs);
     root.lower(kNotAllKnown);
@@ -181,8 +181,8 @@ class Finder {
 
   // An input that has lost what its producer still has: a cast in between, of this operator or of its own, unless the
   // candidate is coarser throughout. Within the tolerance, perhaps.
-  void look_at_precision(uint32_t run, const RunInputs& inputs) {
-    if (view_.coarser_throughout() || inputs.behind) return;
+  void judge_precision(uint32_t run, const RunInputs& inputs) {
+    if (view_.coarser_throughout() || inputs.downstream) return;
     for (const RunInput& input : view_.run(run).inputs) {
       if (!view_.is(input.tensor, Verdict::kClose)) continue;
       const TensorDiff& in = view_.diff(input.tensor);
@@ -197,11 +197,11 @@ class Finder {
   }
 
   void add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor) {
-    if (!roots_.tell(cast, reader)) return;
+    if (!roots_.report_once(cast, reader)) return;
     Root& root = roots_.add(cast, DivergenceKind::kValue, inputs, {tensor});
     root.lower(kWithinTolerance);
     root.uncertain_source = view_.is_gradient(cast);
-    states_[reader].behind = true;
+    states_[reader].downstream = true;
     const TensorDiff& in = view_.diff(tensor);
     root.divergence.reason =
         cast == reader ? fmt::format("it reads {} where the reference has {}", msdump::name_of(in.dtype_a),
@@ -210,11 +210,11 @@ class Finder {
                                      view_.name(reader));
   }
 
-  void look_at_outputs(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  void judge_outputs(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (view_.run(run).inputs.empty() && view_.is_backward(run)) return;  // gradients of parameters, made by another
     const std::vector<uint32_t> left = unexplained(run, inputs, outputs);
     const bool surely_equal = inputs.all_same && !inputs.unknown && !inputs.evidence.empty();
-    if (left.empty() || (inputs.behind && !surely_equal)) return;
+    if (left.empty() || (inputs.downstream && !surely_equal)) return;
     Root& root = roots_.add(run, roots_.kind_of(left), inputs, left);
     root.uncertain_source = inputs.unknown_source;
     root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not dumped"
@@ -231,10 +231,7 @@ class Finder {
       const TensorDiff& diff = view_.diff(tensor);
       if (diff.verdict == Verdict::kDiffer) {
         if (!inputs.all_same && (may_jump(view_.op(run).type) || explains(in, error_size(diff)))) continue;
-        if (is_noise(run, inputs, diff)) {
-          report_.noise.push_back(tensor);
-          continue;
-        }
+        if (is_noise(run, inputs, diff)) continue;
       }
       left.push_back(tensor);
     }
@@ -250,8 +247,8 @@ class Finder {
   }
 
   // Equal inputs, and an output within the tolerance but not within rounding.
-  void look_at_close(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    if (inputs.evidence.empty() || inputs.unknown || inputs.bridged || inputs.behind || !inputs.all_same) return;
+  void judge_close(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (inputs.evidence.empty() || inputs.unknown || inputs.bridged || inputs.downstream || !inputs.all_same) return;
     std::vector<uint32_t> suspicious;
     for (const uint32_t tensor : outputs) {
       if (!view_.is(tensor, Verdict::kClose)) continue;
@@ -276,8 +273,8 @@ class Finder {
 
   // NaN has a flow of its own: an operator that makes it is a root although other differences went in, unless it makes
   // it of what a root before it made.
-  void look_at_nan(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    if (inputs.unknown || inputs.behind_nan) return;
+  void judge_nan(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (inputs.unknown || inputs.downstream_of_nan) return;
     const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(),
                                                              [&](uint32_t tensor) { return view_.gained_nan(tensor); });
     const bool makes_inf = !inputs.gained_inf && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
@@ -285,28 +282,16 @@ class Finder {
     });
     if (!makes_nan && !makes_inf) return;
     Root& root = roots_.add(run, DivergenceKind::kNan, inputs, outputs);
-    root.lower(kBehindAnother);
-    root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference has not"
-                                       : "an infinity comes out of it, and none went in that the reference has not";
+    root.lower(kDownstream);
+    root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
+                                       : "one side alone has infinities or NaN in its outputs, and not in its inputs";
   }
 
-  // A root explains its own outputs, also those that are told of for its sake alone.
+  // A root explains its own outputs, also those that are reported because of it alone.
   void count_suspicious() {
     const std::set<uint32_t> suspicious(report_.suspicious.begin(), report_.suspicious.end());
     for (Divergence& root : report_.roots) {
       for (const uint32_t tensor : root.outputs) root.downstream += suspicious.count(tensor);
-    }
-  }
-
-  // What reads noise shows the same.
-  void pass_noise_on() {
-    const std::set<uint32_t> noise(report_.noise.begin(), report_.noise.end());
-    if (noise.empty()) return;
-    for (const OpRun& run : view_.runs()) {
-      for (const RunInput& input : run.inputs) {
-        if (input.made_as != kNoTensor && noise.count(input.made_as) > 0 && view_.is(input.tensor, Verdict::kDiffer))
-          report_.noise.push_back(input.tensor);
-      }
     }
   }
 
@@ -315,7 +300,7 @@ class Finder {
   std::vector<RunState> states_;  // by run
   RootList roots_;
   DivergenceReport report_;
-  std::set<std::pair<std::optional<int64_t>, std::string>> told_parameters_;
+  std::set<std::pair<std::optional<int64_t>, std::string>> reported_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
   bool any_before_ = false;    // a run of this rank and step diverges

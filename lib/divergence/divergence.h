@@ -4,19 +4,19 @@
 //   value      its inputs agree and its outputs do not; or one of its constants (epsilon, axis, factor) differs; or its
 //              inputs are equal bit for bit and its outputs are further apart than rounding leaves, tolerance or not; or
 //              an input differs although what wrote it agrees: something in between was not dumped
-//   nan        it makes NaN, or an infinity, that the reference has not, of inputs that have none more than the reference
+//   nan        it makes NaN, or an infinity, that the reference lacks, of inputs that have no more than the reference
 //   shape      the same as value where the shape or the kind of dtype changes
 //   missing    the other side has no such operator, and what reads its result differs
 //   parameter, input   no operator is guilty: a value that enters the graph differs where it is first read
-// What is no root: outputs whose error is at most 30 times that of the inputs (error_size.h), or is what is left of
-// terms that cancel; an operator behind a root whose inputs are merely close, for a difference may sink below the
+// These are not roots: outputs whose error is at most 30 times that of the inputs (error_size.h), or is what is left of
+// terms that cancel; an operator downstream of a root whose inputs are merely close, for a difference may sink below the
 // tolerance and come up again (an operator whose inputs are equal bit for bit is a root wherever it stands); a parameter
-// in a step behind one that diverged; a module one of whose operators diverges; of a collective operation the ranks whose
-// own inputs agree. An operator is told once, for the first step that it diverges in.
+// in a step after one that diverged; a module one of whose operators diverges; of a collective operation the ranks whose
+// own inputs agree. An operator is reported once, for the first step that it diverges in.
 // A backward call of msprobe depends on what its forward call saw, too.
 // Confidence: 0.95 with edges of the IR, 0.9 with edges by values, 0.6 by order alone; less where an input is not known,
-// where the operators were not paired by name, and behind another root.
-// Source: corpus/diagnosis/README.md, what such dumps teach.
+// where the operators were not paired by name, and downstream of another root.
+// Source: corpus/diagnosis/README.md.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,6 @@ struct Divergence {
 struct DivergenceReport {
   std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
   std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
-  std::vector<uint32_t> noise;       // over the tolerance, but what terms that cancel leave
   std::vector<uint32_t> unwritten;   // outputs that hold whatever the memory held (graph/flow/run_graph.h)
   FlowKind flow = FlowKind::kOrder;  // what was followed
 };

@@ -25,8 +25,8 @@ class Reach {
  public:
   explicit Reach(const std::vector<OpRun>& runs) : runs_(runs), reached_(runs.size()) {}
 
-  // Runs stand mostly behind those that they read of: one pass forward does, and one that finds nothing to do. Edges
-  // that lead back are followed by passes backward.
+  // Runs mostly come after those that they read: one pass forward suffices, and one that finds nothing to do. Passes
+  // backward follow edges that lead back.
   const std::vector<uint64_t>& from(const uint32_t* begin, const uint32_t* end) {
     std::fill(reached_.begin(), reached_.end(), 0);
     for (const uint32_t* run = begin; run != end; ++run) reached_[*run] |= uint64_t{1} << (run - begin);
@@ -39,16 +39,16 @@ class Reach {
   }
 
  private:
-  // Did a run learn of it that this pass has gone by?
+  // Has a run changed that this pass has already visited?
   bool pass_on(uint32_t run, bool forward) {
-    bool gone_by = false;
-    if (reached_[run] == 0) return gone_by;
+    bool visited = false;
+    if (reached_[run] == 0) return visited;
     for (const uint32_t reader : runs_[run].readers) {
       const uint64_t news = reached_[run] & ~reached_[reader];
       reached_[reader] |= news;
-      gone_by = gone_by || (news != 0 && (reader < run) == forward);
+      visited = visited || (news != 0 && (reader < run) == forward);
     }
-    return gone_by;
+    return visited;
   }
 
   const std::vector<OpRun>& runs_;
@@ -61,10 +61,10 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<ui
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
   if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), counts, from);
-  std::vector<uint64_t> behind(counts.size() + 1, 0);
-  for (size_t run = counts.size(); run-- > 0;) behind[run] = behind[run + 1] + counts[run];
+  std::vector<uint64_t> later(counts.size() + 1, 0);
+  for (size_t run = counts.size(); run-- > 0;) later[run] = later[run + 1] + counts[run];
   std::vector<uint64_t> result;
-  for (const uint32_t run : from) result.push_back(behind[run]);
+  for (const uint32_t run : from) result.push_back(later[run]);
   return result;
 }
 

@@ -7,7 +7,7 @@
 namespace msdump {
 namespace {
 
-// What a tensor of the reference holds, as one number; 0 when that tells it apart from nothing.
+// The contents of a tensor of the reference as one number; 0 for contents that many tensors share.
 uint64_t contents_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (diff.checksum_b != 0) return diff.checksum_b;

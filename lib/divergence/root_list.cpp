@@ -38,11 +38,11 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   divergence.outputs = std::move(outputs);
   divergence.confidence = sure_by(view_.graph().flow());
   if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
-  if (inputs.behind) root.lower(kBehindAnother);
+  if (inputs.downstream) root.lower(kDownstream);
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
   const double in = view_.largest_error(inputs.evidence).l2, out = view_.largest_error(divergence.outputs).l2;
   if (in > 0 && out > 0) divergence.amplification = out / in;
-  if (kind == DivergenceKind::kNan) states_[run].behind_nan = true;
+  if (kind == DivergenceKind::kNan) states_[run].downstream_of_nan = true;
   roots_.push_back(std::move(root));
   return roots_.back();
 }
@@ -53,12 +53,12 @@ Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs&
   return root;
 }
 
-bool RootList::tell(uint32_t run, uint32_t reader) {
-  return told_.insert({view_.place(reader).rank, view_.run(run).op}).second;
+bool RootList::report_once(uint32_t run, uint32_t reader) {
+  return reported_.insert({view_.place(reader).rank, view_.run(run).op}).second;
 }
 
 Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
-  if (!tell(run, reader)) return nullptr;
+  if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});
   root.lower(kNotAllKnown);
@@ -98,7 +98,7 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 }
 
 void RootList::drop_explained() {
-  std::set<std::pair<std::optional<int64_t>, uint32_t>> told;
+  std::set<std::pair<std::optional<int64_t>, uint32_t>> reported;
   const bool guilty =
       std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
   if (!guilty) keep_first_uncertain();
@@ -107,7 +107,7 @@ void RootList::drop_explained() {
     if ((root.uncertain_source && guilty) || explained_by_inside(root.run)) return true;
     const bool enters =
         root.divergence.kind == DivergenceKind::kParameter || root.divergence.kind == DivergenceKind::kInput;
-    return !enters && !told.insert({root.divergence.place.rank, root.divergence.op}).second;
+    return !enters && !reported.insert({root.divergence.place.rank, root.divergence.op}).second;
   });
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);

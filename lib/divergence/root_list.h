@@ -12,8 +12,8 @@
 
 namespace msdump {
 
-// Confidences; of several that fit a root the least counts.
-inline constexpr double kNotAllKnown = 0.7, kBehindAnother = 0.7, kWithinTolerance = 0.6, kUnknownSource = 0.5;
+// Bounds of the confidence of a root; the lowest that applies counts.
+inline constexpr double kNotAllKnown = 0.7, kDownstream = 0.7, kWithinTolerance = 0.6, kUnknownSource = 0.5;
 
 struct Root {
   uint32_t run = 0;
@@ -32,10 +32,10 @@ class RootList {
   Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
   // Its evidence is the value alone.
   Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
-  // A run that only one side has; the reader's inputs tell. Null when it was told already.
+  // A run that only one side has, by the inputs of its reader. Null when it was reported already.
   Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
-  // False when the operator was told already, on this rank.
-  bool tell(uint32_t run, uint32_t reader);
+  // False when the operator was reported already, on this rank.
+  bool report_once(uint32_t run, uint32_t reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
   [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
@@ -57,8 +57,8 @@ class RootList {
   const RunView& view_;
   std::vector<RunState>& states_;
   std::vector<Root> roots_;
-  std::set<std::pair<std::optional<int64_t>, uint32_t>> told_;  // rank and operator
-  std::set<SourceLine> lines_;                                  // of the first `with_lines_` roots
+  std::set<std::pair<std::optional<int64_t>, uint32_t>> reported_;  // rank and operator
+  std::set<SourceLine> lines_;                                      // of the first `with_lines_` roots
   size_t with_lines_ = 0;
 };
 

@@ -1,6 +1,5 @@
 #include "divergence/run_inputs.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "graph/flow/communication.h"
@@ -33,13 +32,13 @@ class Gatherer {
     inputs_.gained_inf = inputs_.gained_inf || view_.is(tensor, Verdict::kNan);
   }
 
-  void be_behind(uint32_t producer) {
-    inputs_.behind = inputs_.behind || states_[producer].behind;
-    inputs_.behind_nan = inputs_.behind_nan || states_[producer].behind_nan;
+  void add_producer(uint32_t producer) {
+    inputs_.downstream = inputs_.downstream || states_[producer].downstream;
+    inputs_.downstream_of_nan = inputs_.downstream_of_nan || states_[producer].downstream_of_nan;
   }
 
   void add(const RunInput& input) {
-    if (input.made_by != kNoRun) be_behind(input.made_by);
+    if (input.made_by != kNoRun) add_producer(input.made_by);
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
       tensor = input.made_as;
@@ -70,35 +69,29 @@ class Gatherer {
     }
   }
 
-  void add_hidden(uint32_t tensor) {
-    if (!view_.compared(tensor)) return;
-    inputs_.differ = inputs_.differ || view_.differs(tensor);
-    see(tensor);
+  void add_hidden(const InputSummary& hidden) {
+    inputs_.differ = inputs_.differ || hidden.differ;
+    inputs_.all_same = inputs_.all_same && hidden.all_same;
+    inputs_.gained_nan = inputs_.gained_nan || hidden.gained_nan;
+    inputs_.gained_inf = inputs_.gained_inf || hidden.gained_inf;
   }
 
   void add_forward() {
     const auto forward = forward_entry_of(view_.name(run_));
     if (!forward) return;
-    // By rank and step, as all runs.
-    const auto& named = view_.runs_named(*forward);
-    const auto where = [&](uint32_t run) { return std::pair(view_.place(run).rank, view_.place(run).step); };
-    const auto begin = std::lower_bound(named.begin(), named.end(), run_,
-                                        [&](uint32_t one, uint32_t run) { return where(one) < where(run); });
-    for (auto at = begin; at != named.end() && where(*at) == where(run_); ++at) {
-      const uint32_t other = *at;
+    for (const uint32_t other : view_.runs_named(*forward, view_.place(run_))) {
       if (view_.place(other) != view_.place(run_)) continue;
-      be_behind(other);
+      add_producer(other);
       inputs_.differ = inputs_.differ || states_[other].diverges;
-      for (const RunInput& input : view_.run(other).inputs) add_hidden(input.tensor);
-      for (const uint32_t output : view_.run(other).outputs) add_hidden(output);
+      InputSummary hidden;
+      for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);
+      for (const uint32_t output : view_.run(other).outputs) view_.add_to(hidden, output);
+      add_hidden(hidden);
     }
   }
 
   void add_other_ranks() {
-    for (const uint32_t other : view_.runs_named(view_.name(run_))) {
-      if (view_.place(other).step != view_.place(run_).step) continue;
-      for (const RunInput& input : view_.run(other).inputs) add_hidden(input.tensor);
-    }
+    add_hidden(view_.inputs_of_all_ranks(run_));
     inputs_.unknown = true;
   }
 

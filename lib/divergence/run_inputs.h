@@ -1,4 +1,4 @@
-// What is known of what went into a run: do its inputs agree, and if not, where do they come from?
+// The inputs of a run: do they agree, and if not, where do they come from?
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,31 @@
 
 namespace msdump {
 
-// Of a run that was looked at.
+// Of a run that was judged.
 struct RunState {
   bool diverges = false;
-  bool behind = false;      // it diverges, or something that it is made of does
-  bool behind_nan = false;  // a root that makes NaN or infinities is among these
+  bool downstream = false;         // it diverges, or something that it is made of does
+  bool downstream_of_nan = false;  // a root that makes NaN or infinities is among these
 };
 
 struct RunInputs {
-  std::vector<uint32_t> evidence;               // tensors that were compared
-  std::vector<uint32_t> constants;              // of these, constants that differ
-  std::vector<const RunInput*> entering;        // that differ, and come from outside or from what is not known
-  std::vector<const RunInput*> changed;         // that differ, although what wrote them agrees or has no partner
-  bool differ = false;                          // other values do
-  bool all_same = true;                         // bit for bit
-  bool unknown = false;                         // some were not dumped
-  bool unknown_source = false;                  // of one of these it is not known what made it
-  bool bridged = false;                         // what the producer wrote stands for one
-  bool behind = false, behind_nan = false;      // as RunState
-  bool gained_nan = false, gained_inf = false;  // that the reference has not
+  std::vector<uint32_t> evidence;                      // tensors that were compared
+  std::vector<uint32_t> constants;                     // of these, constants that differ
+  std::vector<const RunInput*> entering;               // that differ, and come from outside or from an unknown source
+  std::vector<const RunInput*> changed;                // that differ, although what wrote them agrees or has no partner
+  bool differ = false;                                 // other values do
+  bool all_same = true;                                // bit for bit
+  bool unknown = false;                                // some were not dumped
+  bool unknown_source = false;                         // the maker of one of these is not known
+  bool bridged = false;                                // what the producer wrote stands for one
+  bool downstream = false, downstream_of_nan = false;  // as RunState
+  bool gained_nan = false, gained_inf = false;         // that the reference lacks
 
   [[nodiscard]] bool agree() const { return !differ && constants.empty() && entering.empty() && changed.empty(); }
 };
 
-// A backward call of msprobe works with all that its forward call saw, a collective operation with the share of every rank.
+// A backward call of msprobe also works with all that its forward call saw, a collective operation with the inputs of every
+// rank.
 [[nodiscard]] RunInputs inputs_of_run(const RunView& view, const std::vector<RunState>& states, uint32_t run);
 
 }  // namespace msdump

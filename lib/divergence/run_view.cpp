@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "compare/pair/precision.h"
+#include "graph/flow/communication.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/names.h"
 
@@ -23,7 +24,8 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
     : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
   find_names();
-  find_misleading();
+  sum_up_collectives();
+  find_not_passed_on();
   find_modules(modules);
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
 }
@@ -39,7 +41,7 @@ void RunView::find_names() {
   }
 }
 
-void RunView::find_misleading() {
+void RunView::find_not_passed_on() {
   enum class Read : uint8_t { kNever, kRight, kWrong };
   std::vector<Read> read(diffs_.size(), Read::kNever);
   for (const OpRun& run : runs()) {
@@ -49,9 +51,9 @@ void RunView::find_misleading() {
       one = differs(input.tensor) || one == Read::kWrong ? Read::kWrong : Read::kRight;
     }
   }
-  misleading_.resize(diffs_.size());
+  not_passed_on_.resize(diffs_.size());
   for (uint32_t tensor = 0; tensor < diffs_.size(); ++tensor)
-    misleading_[tensor] = read[tensor] == Read::kRight && differs(tensor);
+    not_passed_on_[tensor] = read[tensor] == Read::kRight && differs(tensor);
 }
 
 void RunView::find_modules(const ModuleTree& modules) {
@@ -60,7 +62,7 @@ void RunView::find_modules(const ModuleTree& modules) {
   for (uint32_t index = 0; index < runs().size(); ++index) {
     std::string_view parent = modules.parent_of(name(index));
     for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
-      for (const uint32_t module : runs_named(parent)) inside_[module].push_back(index);
+      for (const uint32_t module : runs_named(parent, place(index))) inside_[module].push_back(index);
       parent = modules.parent_of(parent);
     }
   }
@@ -116,17 +118,43 @@ bool RunView::one_sided(uint32_t index) const { return pair(index).a == kNoOpera
 
 bool RunView::is_backward(uint32_t index) const { return forward_entry_of(name(index)).has_value(); }
 
-const std::vector<uint32_t>& RunView::runs_named(std::string_view name) const {
+std::span<const uint32_t> RunView::runs_named(std::string_view name, const RunPlace& place) const {
   const uint32_t found =
       names_.find(text_hash(name), [&](uint32_t other) { return this->name(named_[other].front()) == name; });
-  return found == HashSlots::kNone ? kNone : named_[found];
+  if (found == HashSlots::kNone) return {};
+  const auto key = [](const RunPlace& of) { return std::tie(of.rank, of.step); };
+  const auto [begin, end] =
+      std::equal_range(named_[found].begin(), named_[found].end(), kNoRun, [&](uint32_t left, uint32_t right) {
+        return key(left == kNoRun ? place : this->place(left)) < key(right == kNoRun ? place : this->place(right));
+      });
+  return {begin, end};
+}
+
+void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
+  if (!compared(tensor)) return;
+  summary.differ = summary.differ || differs(tensor);
+  summary.all_same = summary.all_same && is(tensor, Verdict::kSame);
+  summary.gained_nan = summary.gained_nan || gained_nan(tensor);
+  summary.gained_inf = summary.gained_inf || is(tensor, Verdict::kNan);
+}
+
+void RunView::sum_up_collectives() {
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    if (!is_communication(op(index).type)) continue;
+    InputSummary& summary = collectives_[{name(index), place(index).step}];
+    for (const RunInput& input : run(index).inputs) add_to(summary, input.tensor);
+  }
+}
+
+const InputSummary& RunView::inputs_of_all_ranks(uint32_t index) const {
+  return collectives_.at({name(index), place(index).step});
 }
 
 const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
 
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
-  std::erase_if(outputs, [&](uint32_t tensor) { return misleading_[tensor]; });
+  std::erase_if(outputs, [&](uint32_t tensor) { return not_passed_on_[tensor]; });
   for (const uint32_t tensor : graph_.stand_ins(index, [&](uint32_t output) { return !compared(output); })) {
     if (compared(tensor)) outputs.push_back(tensor);
   }

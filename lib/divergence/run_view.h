@@ -1,12 +1,15 @@
-// What the search for roots asks about the runs of a comparison: names, partners, modules, and which outputs count.
-// Everything here is looked up, nothing is judged (divergence/divergence.h does that).
+// Facts about the runs of a comparison: names, partners, modules, and which outputs count. divergence/divergence.h judges
+// by them.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/hash_slots.h"
@@ -26,6 +29,13 @@ struct SourceLine {
   auto operator<=>(const SourceLine&) const = default;
 };
 
+// Tensors that went into an operator together.
+struct InputSummary {
+  bool differ = false;
+  bool all_same = true;                         // bit for bit
+  bool gained_nan = false, gained_inf = false;  // that the reference lacks
+};
+
 class RunView {
  public:
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
@@ -38,11 +48,11 @@ class RunView {
     return tensor != kNoTensor && diffs_[tensor].verdict == verdict;
   }
   [[nodiscard]] bool compared(uint32_t tensor) const;
-  // A tensor that only one side has says nothing about values.
+  // False for a tensor that only one side has.
   [[nodiscard]] bool differs(uint32_t tensor) const {
     return compared(tensor) && is_difference(diffs_[tensor].verdict);
   }
-  // No rounding but its own dtype's comes to a constant.
+  // The only rounding of a constant is that of its own dtype.
   [[nodiscard]] bool constant_differs(uint32_t tensor) const;
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
@@ -62,13 +72,15 @@ class RunView {
   [[nodiscard]] bool one_sided(uint32_t index) const;
   [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
-  // Runs of an operator of this name, in all steps and ranks.
-  [[nodiscard]] const std::vector<uint32_t>& runs_named(std::string_view name) const;
-  // The runs inside a module; empty for what is none.
+  // Runs of an operator of this name on the rank and in the step of a place.
+  [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
+  // What went into a collective operation of this name in the step of a run, on all ranks.
+  [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
+  // The runs inside a module, of its rank and step; empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
-  // The outputs that count. Not those that differ although every run that reads them got what it should: what was
-  // written there is not what flowed on. For one that was not dumped the inputs stand that it became.
+  // The outputs that count. An output that differs does not where every run that reads it got an equal input: the dump
+  // does not show what was passed on. The inputs of readers stand for outputs that were not dumped.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
 
   // Were outputs compared, and does none of them differ?
@@ -77,10 +89,12 @@ class RunView {
   // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
 
-  // Frameworks have operators and arguments of their own; what only one side has says nothing then.
+  // Two frameworks have operators and arguments of their own: what only one side has is then no evidence.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
   // compare/pair/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
+  // Adds a tensor that was compared.
+  void add_to(InputSummary& summary, uint32_t tensor) const;
   // By its name.
   [[nodiscard]] bool is_gradient(uint32_t index) const;
   // The smallest time stamp of a run's files, of the reference where it has them; none where names have none.
@@ -91,7 +105,8 @@ class RunView {
 
  private:
   void find_names();
-  void find_misleading();
+  void sum_up_collectives();
+  void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
   [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
@@ -99,10 +114,11 @@ class RunView {
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const RunGraph graph_;
-  HashSlots names_;                            // of runs, in `named_`
-  std::vector<std::vector<uint32_t>> named_;   // the runs of each name
+  HashSlots names_;                           // of runs, in `named_`
+  std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
+  std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
-  std::vector<bool> misleading_;               // by tensor
+  std::vector<bool> not_passed_on_;            // by tensor
   // Parameters of the reference by their values, in Pairing::tensors; made when it is first asked for.
   mutable std::optional<HashSlots> parameters_;
   bool coarser_throughout_ = false;

@@ -28,7 +28,7 @@ class TreeCheck {
     for (const check::Finding& finding : all_.findings()) ++kinds_[static_cast<size_t>(finding.severity)][finding.kind];
   }
 
-  [[nodiscard]] bool has_tensors() const { return all_.runs().tensors() > 0; }
+  [[nodiscard]] bool has_tensors() const { return all_.dump().tensors() > 0; }
   [[nodiscard]] bool quiet() const {
     return of(check::Severity::kWarning).empty() && of(check::Severity::kError).empty() && first_op().empty();
   }
@@ -42,7 +42,7 @@ class TreeCheck {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string text = plural(all_.runs().tensors(), "tensor");
+    std::string text = plural(all_.dump().tensors(), "tensor");
     for (const auto severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
       for (const auto& [word, count] : of(severity))
         text += fmt::format(", {} {} {}", count, word, check::name_of(severity));

@@ -73,7 +73,10 @@ class Run {
     check::RuleSet rules = check::RuleSet::defaults();
     require(rules.apply("all").has_value(), "every rule can be on");
     check::CheckRun all(side, rules), first(side, rules);
-    all.listing_failures = first.listing_failures = list_.failures();
+    for (const Error& error : list_.failures()) {
+      all.listing_failures.push_back(&error);
+      first.listing_failures.push_back(&error);
+    }
     require(check::check_all(all, {}, {pool_, cancel_}).has_value(), "nothing that can be read ends a check");
     require(check::check_first(first, {}, {pool_, cancel_}).has_value(), "nothing that can be read ends a search");
     const auto &a = all.report.first, &b = first.report.first;

@@ -13,7 +13,7 @@ Checked::Checked(const std::filesystem::path& path, const check::RuleSet& rules,
   const DumpWithGraph side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
                            joined_ ? &joined_->join : nullptr};
   run_ = std::make_unique<check::CheckRun>(side, rules);
-  run_->listing_failures = dump_.list.failures();
+  for (const Error& error : dump_.list.failures()) run_->listing_failures.push_back(&error);
   const check::ReadContext context{pool_, cancel_};
   const Status done = only_first ? check::check_first(*run_, {}, context) : check::check_all(*run_, {}, context);
   REQUIRE(done);

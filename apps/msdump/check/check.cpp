@@ -29,8 +29,9 @@ const CommandInfo& check_info() {
       .summary = "what is wrong in one dump: NaN, overflow, what is missing",
       .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
       .description =
-          "Looks at every tensor of a dump once, or at its statistics where only these were dumped. Reports what is "
-          "not finite, at the edge of its type, constant, unchanged or out of range, overflows that the device noted, "
+          "Reads every tensor of a dump once, or its statistics where only these were dumped. Reports what is "
+          "not finite, at the edge of its type, constant, unchanged or out of range, overflows that the device "
+          "recorded, "
           "and files, steps and operators that are missing. Names the first operator that makes NaN or an infinity "
           "out of finite inputs, along the data flow, with its line.",
       .examples = {{"msdump check -d dump --first",
@@ -69,9 +70,9 @@ class Check : public Command {
 
   ExitCode run(Session& session) override {
     if (options_.first && options_.trend) throw UsageError("--first and --trend exclude each other");
-    if (options_.trend && !options_.junit.empty()) throw UsageError("--trend finds nothing that --junit could report");
+    if (options_.trend && !options_.junit.empty()) throw UsageError("--trend has no findings for --junit");
     if (options_.trend && !(options_.rules.empty() && options_.rules_file.empty()))
-      throw UsageError("--trend judges nothing: it takes neither --rule nor --rules");
+      throw UsageError("--trend applies no rules: it takes neither --rule nor --rules");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
     const Result<OpenedCheck> opened = open_check(session, options_);
@@ -85,7 +86,7 @@ class Check : public Command {
     app.add_option(
            "--rule", options_.rules,
            "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, default "
-           "or all begin anew; may be repeated")
+           "or all replaces the rules so far; may be repeated")
         ->type_name("RULE")
         ->allow_extra_args(false)
         ->group(kRuleGroup);
@@ -120,10 +121,11 @@ class Check : public Command {
     return ExitCode::kOk;
   }
 
-  // Nothing was selected, or there are no tensors: then overflows and what is missing are all there is to tell.
+  // Nothing was selected, or there are no tensors: overflow records and missing files may still be reported.
   ExitCode end_without_tensors(Session& session, const OpenedCheck& opened) const {
-    const bool tells = !opened.catalogue().list.failures().empty() || has_overflow_records(opened);
-    if (!opened.has_tensors() && tells && !options_.trend) return check(session, opened);
+    const bool reports = !opened.catalogue().list.failures().empty() || has_overflow_records(opened);
+    if (!opened.has_tensors() && reports && !options_.trend) return check(session, opened);
+    (void)say_failures(session, opened);
     const ExitCode code = conclude_listing(session, opened.catalogue());
     // Who asked for a document gets one, wherever there is a dump.
     if (code != ExitCode::kUsage) {
@@ -254,15 +256,20 @@ class Check : public Command {
   ExitCode conclude(Session& session, const OpenedCheck& opened) const {
     const check::CheckRun& run = *opened.run;
     const bool failed = say_failures(session, opened);
+    if (const size_t halves = run.facts.count_mislabelled(); halves > 0)
+      session.messages.warning(
+          fmt::format("{} labelled float16 that the device has in float32: not judged", plural(halves, "tensor")),
+          "the file holds the first half of the float32 buffer (MindSpore on a CPU); the operators that read these "
+          "tensors show their values");
     if (options_.first && !run.report.first) {
       const size_t blind = run.facts.count_without_values(), read = run.facts.count_read();
       const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
-      session.messages.summary(fmt::format("{} looked at{}: {}", plural(read, "tensor"), not_known,
+      session.messages.summary(fmt::format("{} read{}: {}", plural(read, "tensor"), not_known,
                                            read > 0 && blind == read ? "nothing can be said of NaN or infinities"
                                                                      : "no operator makes NaN or an infinity"));
     } else if (options_.first) {
       session.messages.summary(
-          fmt::format("{} of {} looked at", run.facts.count_read(), plural(run.dump.tensors(), "tensor")));
+          fmt::format("{} of {} read", run.facts.count_read(), plural(run.dump.tensors(), "tensor")));
     } else {
       session.messages.summary(check_summary_text(run) + (hides_all(run) ? "; --all shows them" : ""));
     }

@@ -1,4 +1,4 @@
-// --junit: the findings as test cases, one for each rule that was looked at and each group of operators it is about.
+// --junit: the findings as test cases, one for each rule that is on and each group of operators.
 #pragma once
 
 #include "base/error.h"

@@ -222,7 +222,8 @@ report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& ser
   std::vector<std::optional<double>> norms;
   for (const uint32_t tensor : series.tensors) {
     const check::TensorFacts& facts = run.facts[tensor];
-    norms.push_back(facts.known() && !facts.is_finite() ? std::optional(std::nan("")) : facts.l2norm);
+    const bool finite = !facts.known() || facts.is_finite();
+    norms.push_back(finite ? facts.l2norm : std::optional(facts.has_nan ? std::nan("") : HUGE_VAL));
   }
   const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
   const DumpIndex& index = run.dump.index();

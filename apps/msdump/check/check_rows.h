@@ -7,7 +7,7 @@
 #include "check/trend.h"
 #include "report/row_sink.h"
 #include "report/value.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 

@@ -1,5 +1,5 @@
-// Which findings msdump check prints. A machine gets all of them in their order; the table has the worst first, forty at
-// most, notes only where they were asked for, and nothing that another of its rows tells.
+// Which findings msdump check prints. Machine output has all of them in their order. The table has the worst first, forty at
+// most, notes only on request, and no row that repeats another.
 #pragma once
 
 #include <cstddef>

@@ -23,9 +23,9 @@ void use_graph(Session& session, const OpenedGraph& opened, DumpWithGraph& dump)
   const ExplainedGroups groups =
       opened.joined->join.explained([&](const TensorGroup& group) { return opened.selects(group); });
   if (!groups.mostly()) {
-    session.messages.warning(fmt::format("the IR tells of {} of the {}, so that it is not used", groups.explained,
-                                         plural(groups.all, "dumped operator")),
-                             "it is that of another network or version of the script; --ir names the right one");
+    session.messages.warning(
+        fmt::format("the IR has {} of the {}; it is not used", groups.explained, plural(groups.all, "dumped operator")),
+        "it is that of another network or version of the script; --ir names the right one");
     return;
   }
   dump.graph = &opened.graph();
@@ -51,7 +51,7 @@ Result<check::RuleSet> rules_of(const CheckOptions& options) {
 Result<OpenedCheck> open_check(Session& session, const CheckOptions& options) {
   OpenedCheck check;
   MSDUMP_TRY(check::RuleSet rules, rules_of(options));
-  MSDUMP_TRY(check.opened, open_graph(session, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
+  MSDUMP_TRY(check.opened, open_graph(session.context, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
   const OpenedGraph& opened = check.opened;
   const bool no_ir = opened.graph().size() == 0 && opened.loaded->failures.empty();
   if (!options.graph.ir.empty() && no_ir)
@@ -62,9 +62,8 @@ Result<OpenedCheck> open_check(Session& session, const CheckOptions& options) {
   check.run->choose([&](const TensorRecord& record, const Identity& identity) {
     return opened.selects(record) && (opened.operators.everything() || opened.operators.matches_file(identity));
   });
-  check.run->listing_failures = opened.loaded->failures;
-  const auto& listed = opened.catalogue->list.failures();
-  check.run->listing_failures.insert(check.run->listing_failures.end(), listed.begin(), listed.end());
+  for (const Error& error : opened.loaded->failures) check.run->listing_failures.push_back(&error);
+  for (const Error& error : opened.catalogue->list.failures()) check.run->listing_failures.push_back(&error);
   return check;
 }
 

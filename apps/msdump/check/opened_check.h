@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "frame/subcommand.h"
-#include "shared/graph_run.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 

@@ -124,10 +124,6 @@ void choose_rows(DiffResult& run) {
 
 // Corrects verdicts by what the data flow shows.
 void revise_verdicts(DiffResult& run) {
-  for (const uint32_t tensor : run.divergence.noise) {
-    run.diffs[tensor].verdict = Verdict::kClose;
-    run.diffs[tensor].reason = "rounding noise: what is left of terms that cancel";
-  }
   for (const uint32_t tensor : run.divergence.unwritten) {
     if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
     run.diffs[tensor].verdict = Verdict::kSkipped;

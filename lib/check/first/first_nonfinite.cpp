@@ -19,7 +19,7 @@ namespace {
 using Kind = FirstNonfinite::Kind;
 using Found = std::optional<FirstNonfinite>;
 
-// Read at a time: many tensors keep the kernels busy, and few are read in vain.
+// Read at a time: many tensors keep the kernels busy, few are read needlessly.
 constexpr size_t kBatchTensors = 128;
 constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
 
@@ -87,13 +87,13 @@ class Search {
     return best;
   }
 
-  // What may have come from another rank is worth less than what surely did not.
+  // A value that may have come from another rank ranks below one that did not.
   [[nodiscard]] int guess_of(const FirstNonfinite& found) const {
     if (is_communication(dump_.operators()[found.op].type)) return 2;
     return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
   }
 
-  // The first of a rank; where it is uncertain, one behind it that has good inputs and a bad output.
+  // The first of a rank; where it is uncertain, a later run with good inputs and a bad output.
   Result<Found> search_runs(uint32_t begin, uint32_t end) {
     Found uncertain;
     while (begin < end) {

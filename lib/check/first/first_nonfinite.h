@@ -1,12 +1,12 @@
 // The search for the operator that was the first to make NaN or an infinity out of finite inputs, along the runs in
 // their order (check/checked_dump.h): the first step that has one, in it the first of each rank.
 //
-//   1. the outputs of runs are read in batches, and no further than to the first that is bad (check/values/health.h); of that
-//      run the inputs tell whether it made it, or where it came from (check/first/nonfinite_cause.h)
-//   2. where all outputs of a step are good, its inputs are read, and at last the parameters: their files are written
-//      when the step is over
-// Of several ranks an operator that computes is named before one that communicates: NaN of one rank reach the others
-// through an AllReduce.
+//   1. The outputs of runs are read in batches, up to the first bad one (check/values/health.h). The inputs of that run
+//      decide whether it made the value or where the value came from (check/first/nonfinite_cause.h).
+//   2. Where all outputs of a step are good, its inputs are read, then the parameters: their files are written when the
+//      step is over.
+// An operator that computes is named before a collective of another rank: a NaN of one rank reaches the others through
+// an AllReduce.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ namespace msdump::check {
 struct FirstNonfinite {
   enum class Kind : uint8_t { kNan, kInf, kOverflow, kInput, kParameter };
   Kind kind = Kind::kNan;
-  uint32_t run = kNone;                   // kNone: of a parameter that no run reads
+  uint32_t run = kNone;                   // kNone: a parameter that no run reads
   uint32_t op = kNone;                    // CheckedDump::operators()
   uint32_t tensor = kNone;                // the bad output; of what came in bad, that input
-  std::optional<bool> inputs_finite;      // no value: none was dumped, or some could not be read
+  std::optional<bool> inputs_finite;      // no value: none was dumped, or one could not be read
   std::string parameter;                  // kInput, kParameter: its name, where it is known
   std::vector<uint32_t> inputs, outputs;  // of the run, where they were dumped
   std::string reason;
 };
 [[nodiscard]] std::string_view name_of(FirstNonfinite::Kind kind);  // "nan", ...
 
-// Among the runs of `chosen` tensors. Reads what it needs. No value when nothing is bad; an error only when interrupted.
+// Searches the runs of `chosen` tensors and reads what it needs. No value when nothing is bad; an error only when
+// interrupted.
 Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
                                                            FactsReader& facts, const ReadContext& context);
 

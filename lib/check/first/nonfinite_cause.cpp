@@ -16,7 +16,7 @@ using From = InputEdge::From;
 
 Kind kind_of(const TensorFacts& facts) { return facts.has_nan ? Kind::kNan : Kind::kInf; }
 
-// So much agrees only in copies, where there is a number that can agree.
+// Only copies agree in all of these; without a number nothing can agree.
 bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
   return a.max && a.elements == b.elements && a.rank == b.rank && a.nan == b.nan && a.positive_inf == b.positive_inf &&
          a.min == b.min && a.max == b.max && a.l2norm == b.l2norm;
@@ -65,7 +65,7 @@ const RunInput* CauseFinder::bad_input(uint32_t run) const {
   return bad == inputs.end() ? nullptr : &*bad;
 }
 
-// What the script feeds into the network is no mask that it makes itself.
+// Masks are made inside a network: an infinity that the script feeds in is not a mask.
 const RunInput* CauseFinder::infinite_input(uint32_t run) const {
   for (const RunInput& input : dump_.runs()[run].inputs) {
     const uint32_t tensor = tensor_of(input);
@@ -200,7 +200,7 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
                                dump_.operators()[dump_.runs()[bad.made_by].op].name);
   } else if (!dump_.runs()[run].ordered) {
     found.kind = Kind::kInput;
-    found.reason = fmt::format("its {} is not finite already; nothing tells the order of the operators", input);
+    found.reason = fmt::format("its {} is not finite already; the order of the operators is not known", input);
   } else if (const std::string hidden = hidden_before(run); !hidden.empty()) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; {}", input, hidden);
@@ -211,8 +211,8 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   return found;
 }
 
-// What may have made an input of this run and could not be looked at; empty for nothing. Without a flow that is all that
-// ran before it.
+// A run before this one that was not judged and may have made its input; empty if there is none. Without a data flow any
+// earlier run may have.
 std::string CauseFinder::hidden_before(uint32_t run) const {
   const OpRun& of = dump_.runs()[run];
   for (uint32_t before = run; before-- > 0;) {

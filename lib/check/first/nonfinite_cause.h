@@ -7,7 +7,7 @@
 // Outputs that were not dumped, or cannot be read, are what others read of them.
 //
 // An answer is uncertain where the dump contradicts itself (an input is bad although its maker's output is not: the IR is
-// that of another run, or files were changed) and where nothing tells the order of the operators.
+// that of another run, or files were changed) and where the order of the operators is not known.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class CauseFinder {
   CauseFinder(const CheckedDump& dump, FactsReader& facts, const ReadContext& context, const std::vector<bool>& asked)
       : dump_(dump), facts_(facts), context_(context), asked_(asked), health_(dump, facts) {}
 
-  // What tells of the results of a run; of one without results, and nobody who read them, what it read. Outputs that
-  // turned out to be unreadable are replaced.
+  // The tensors that show the results of a run: its outputs; what others read of outputs that are missing or unreadable;
+  // without either its inputs.
   [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const;
   // Errors only when interrupted.
   Result<bool> is_bad(uint32_t run);

@@ -251,7 +251,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "operators with inputs and no output, or without an input that the IR tells of, in a dump that has both"},
+       "operators with inputs and no output, or without an input that the IR has, in a dump that has both"},
       {kUnexplainedFiles,
        "unexplained_files",
        "",
@@ -269,7 +269,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "only inputs, only outputs or only some operators were dumped: what cannot be told for that"},
+       "only inputs, only outputs or only some operators were dumped: what this hides"},
   };
 }
 

@@ -46,7 +46,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 tl::unexpected<Error> unknown_rule(std::string_view word) {
   std::vector<std::string> names = {"none", "default", "all"};
   for (const RuleInfo& rule : all_rules()) names.emplace_back(rule.name);
-  return fail(make_error(ErrorCode::kUsage, "there is no rule '{}'{}", excerpt(word), nearest(word, names))
+  return fail(make_error(ErrorCode::kUsage, "no rule is called '{}'{}", excerpt(word), nearest(word, names))
                   .with_hint("msdump check --list-rules names all"));
 }
 
@@ -104,7 +104,7 @@ Result<RuleSet> RuleSet::parse(std::string_view text) {
 Result<RuleSet> RuleSet::read(const std::string& path) {
   MSDUMP_TRY(const File file, File::open(path));
   if (file.size() > kMostText) {
-    return fail(make_error(ErrorCode::kTooLarge, "a file of {}; rules take {} at most", human_bytes(file.size()),
+    return fail(make_error(ErrorCode::kUsage, "a file of {}; rules take {} at most", human_bytes(file.size()),
                            human_bytes(kMostText))
                     .with_path(path));
   }
@@ -134,7 +134,7 @@ Status RuleSet::apply(std::string_view text) {
     for (const std::string_view item : split(parameters, ',')) {
       const size_t equals = item.find('=');
       if (equals == std::string_view::npos) {
-        return fail(make_error(ErrorCode::kUsage, "'{}' is no parameter of rule {}", excerpt(trimmed(item)),
+        return fail(make_error(ErrorCode::kUsage, "rule {1} has no parameter '{0}'", excerpt(trimmed(item)),
                                all_rules()[rule].name)
                         .with_hint("parameters are written NAME:param=value[,param=value]; NAME:off turns a rule off"));
       }

@@ -1,11 +1,11 @@
-// The rules of msdump check: what each looks at, by which formula, with which parameters, and how bad it is when it
-// holds. The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas; they have
-// no thresholds until some are given. The others have defaults that are quiet on healthy dumps.
+// The rules of msdump check: what each judges, by which formula, with which parameters, and how bad it is when it holds.
+// The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas; they have no
+// thresholds until some are given. The others have defaults that are quiet on healthy dumps.
 //
 //   --rule NAME                      the rule with its defaults, also one that is off by default
 //   --rule NAME:param=value[,..]     with these parameters; NAME may be an abbreviation (TL), which may be of several
 //   --rule NAME:off                  not this one
-//   --rule none|default|all          all before it are forgotten: no rule, those that are on by default, every rule
+//   --rule none|default|all          replaces all before it: no rule, those that are on by default, every rule
 //   parameters of every rule         severity=error|warning|note, op=GLOB (only operators of this name)
 //
 // A file (--rules) has one such text a line, '#' begins a comment; it begins with no rule, so that it is the whole set.
@@ -96,7 +96,7 @@ struct Rule {
   std::vector<double> values;  // by RuleInfo::parameters; NaN: not judged
   std::vector<std::string> ops;
 
-  // Are operators of this name looked at? A glob with '/' also fits the '_' of file names.
+  // Does it judge operators of this name? A glob with '/' also fits the '_' of file names.
   [[nodiscard]] bool takes(std::string_view op_name) const;
 };
 

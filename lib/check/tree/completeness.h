@@ -2,12 +2,13 @@
 // tensors, tensors without an operator, a dump that ended in the middle; each with what probably happened, and the setting
 // that would help.
 //
-// What is no fault: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
+// These are not faults: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
 // a Reshape that costs nothing); slots that input_output leaves out; steps that iteration leaves out; branches that one
 // step takes and another does not.
 // Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -31,9 +32,9 @@ struct CompletenessInput {
   const CheckedDump& dump;
   const DumpSettings& settings;
   const ExecutionOrders& orders;
-  const Selection& selection;           // rank, graph and step of what is looked at
-  const std::vector<Error>& failures;   // of files and tensors that could not be read
-  const std::vector<Oddity>& oddities;  // of the index
+  const Selection& selection;                 // rank, graph and step that were asked for
+  const std::vector<const Error*>& failures;  // of files and tensors that could not be read
+  const std::vector<Oddity>& oddities;        // of the index
 };
 
 void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
@@ -46,16 +47,21 @@ void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vect
 void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
-// Operators that were not dumped, and that nothing dumped has read, directly or through others: those behind the place
-// where a run ended. What is missing for other reasons has readers that were dumped. By operator.
-[[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<bool>& dumped);
-// Of the tensors of these operators, in one step or in all, the operator with the latest time stamp; kNone: none has one.
-[[nodiscard]] uint32_t last_in_time(const CheckedDump& dump, const std::vector<bool>& ops, std::optional<int64_t> step);
+// Of the operators of one graph, in ascending order, those that were not dumped and that nothing dumped has read, directly
+// or through others: those after the place where a run ended. What is missing for other reasons has readers that were
+// dumped. By place in `ops`.
+[[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
+                                                  const std::function<bool(uint32_t)>& is_dumped);
+// All operators of the IR that an operator is of; only the operator where no IR has it.
+[[nodiscard]] std::vector<uint32_t> operators_of_same_graph(const CheckedDump& dump, uint32_t op);
+// The operator of the tensor with the latest time stamp, in one step or in all; kNone: no tensor has one.
+[[nodiscard]] uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops,
+                                    std::optional<int64_t> step);
 
 [[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
-// Rank and step of what these rules have found already.
+// Rank and step of the findings of these rules.
 using RankStep = std::pair<std::optional<int64_t>, int64_t>;
-[[nodiscard]] std::set<RankStep> told_of(const std::vector<Finding>& findings, std::span<const RuleId> rules);
+[[nodiscard]] std::set<RankStep> places_of(const std::vector<Finding>& findings, std::span<const RuleId> rules);
 // A finding about a place in the tree.
 [[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
 

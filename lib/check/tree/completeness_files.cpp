@@ -29,7 +29,7 @@ std::set<std::string> newest_files(const DumpIndex& index) {
 
 std::string cause_of_cut(bool is_newest, size_t cut) {
   if (is_newest) return "it is the last file that was written: the process ended, or the disk was full";
-  if (cut > 2) return "several files are cut: look whether the disk was full (df), and dump fewer steps or operators";
+  if (cut > 2) return "several files are cut: check whether the disk was full (df), and dump fewer steps or operators";
   return "it was cut when it was written or copied; compare its size with the original";
 }
 
@@ -37,7 +37,7 @@ constexpr const char* kWithoutByte = "a file without a byte";
 
 bool is_empty(const IndexedFile& file) { return file.regular && file.size == 0; }
 
-// Of a raw file with a shape in its name. What was cut does not become longer.
+// Of a raw file with a shape in its name: a file that was cut is never longer.
 bool is_longer_than_named(const IndexedFile& file) {
   const auto parsed = parse_raw_bin_file_name(file.shown_name());
   const auto count = parsed ? element_count(parsed->shape) : std::nullopt;
@@ -46,11 +46,12 @@ bool is_longer_than_named(const IndexedFile& file) {
 }
 
 // Which files these errors are about.
-std::map<std::string, uint32_t> files_of(const DumpIndex& index, const std::vector<Error>& errors) {
-  std::map<std::string, uint32_t> found;
-  for (const Error& error : errors) found.emplace(error.path, kNone);
+std::map<std::string_view, uint32_t> files_of(const DumpIndex& index, const std::vector<const Error*>& errors) {
+  std::map<std::string_view, uint32_t> found;
+  for (const Error* const error : errors) found.emplace(error->path, kNone);
   for (uint32_t i = 0; i < index.files().size() && !found.empty(); ++i) {
-    const auto file = found.find(index.path_of(index.files()[i]));
+    const std::string path = index.path_of(index.files()[i]);
+    const auto file = found.find(path);
     if (file != found.end()) file->second = i;
   }
   std::erase_if(found, [](const auto& one) { return one.second == kNone; });
@@ -77,7 +78,7 @@ std::string first_names(const std::vector<std::string>& names) {
   return names.size() > kNamesShown ? text + ", .." : text;
 }
 
-std::set<RankStep> told_of(const std::vector<Finding>& findings, std::span<const RuleId> rules) {
+std::set<RankStep> places_of(const std::vector<Finding>& findings, std::span<const RuleId> rules) {
   std::set<RankStep> places;
   for (const Finding& finding : findings) {
     const bool of_these =
@@ -97,13 +98,14 @@ Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
 
 void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   const DumpIndex& index = input.dump.index();
-  std::set<uint32_t> told;
+  std::set<uint32_t> reported;
   const std::set<std::string> newest = newest_files(index);
-  const std::map<std::string, uint32_t> failed = files_of(index, input.failures);
+  const std::map<std::string_view, uint32_t> failed = files_of(index, input.failures);
   const auto cut =
       static_cast<size_t>(std::count_if(input.failures.begin(), input.failures.end(),
-                                        [](const Error& error) { return error.code == ErrorCode::kTruncated; }));
-  for (const Error& error : input.failures) {
+                                        [](const Error* error) { return error->code == ErrorCode::kTruncated; }));
+  for (const Error* const failure : input.failures) {
+    const Error& error = *failure;
     const auto file = failed.find(error.path);
     const bool empty = file != failed.end() && is_empty(index.files()[file->second]);
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kUnreadable;
@@ -114,15 +116,15 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     finding.value = code_word(error.code);
     const bool is_cut = empty || error.code == ErrorCode::kTruncated;
     finding.hint = is_cut ? cause_of_cut(newest.count(error.path) > 0, cut) : error.hint;
-    const bool twice = empty && !told.insert(file->second).second;
+    const bool twice = empty && !reported.insert(file->second).second;
     if (rules.on(id) && !twice) findings.push_back(std::move(finding));
-    if (file != failed.end()) told.insert(file->second);
+    if (file != failed.end()) reported.insert(file->second);
   }
   for (const Oddity& oddity : input.oddities) {
     const bool empty = oddity.kind == OddityKind::kEmptyFile;
     if (!empty && oddity.kind != OddityKind::kSizeAgainstName) continue;
     const IndexedFile& file = index.files()[oddity.place];
-    if (told.count(oddity.place) > 0 || !input.selection.matches_folder(index.identity_of(file))) continue;
+    if (reported.count(oddity.place) > 0 || !input.selection.matches_folder(index.identity_of(file))) continue;
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kSizeAgainstName;
     if (!rules.on(id)) continue;
     Finding finding = tree_finding(rules, id, empty ? kWithoutByte : oddity.text);

@@ -17,7 +17,7 @@ namespace {
 void judge_stopped(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   const DumpIndex& index = input.dump.index();
   std::set<uint32_t> with_rows;
-  std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data that no row tells of
+  std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data without a row
   for (uint32_t tensor = 0; tensor < input.dump.tensors(); ++tensor) {
     const TensorRecord& record = input.dump.record(tensor);
     if (record.table != kNoTable) with_rows.insert(record.table);

@@ -18,14 +18,14 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
-// So many operators behind the last one that was dumped are no coincidence.
+// So many operators after the last dumped one are not a coincidence.
 constexpr size_t kShortestTail = 4;
 
 // The operators of one graph in their order, and which of them were dumped.
 struct Expected {
   std::string path;  // of what says so
   std::vector<std::string> names;
-  std::vector<uint32_t> ops;  // CheckedDump::operators(); empty when the IR does not tell
+  std::vector<uint32_t> ops;  // CheckedDump::operators(); empty without an IR
   std::vector<bool> dumped;
 };
 
@@ -46,7 +46,7 @@ class OperatorJudge {
  private:
   using Graph = std::pair<Number, Number>;  // rank, graph
 
-  std::map<Graph, Expected> of_ir() const {
+  std::map<Graph, Expected> of_ir() {
     std::map<Graph, Expected> graphs;
     std::set<Graph> with_tensors;
     for (const SequencedOp& op : input_.dump.operators()) {
@@ -63,16 +63,31 @@ class OperatorJudge {
     return graphs;
   }
 
-  // Is the IR that of what was dumped in its graph?
-  [[nodiscard]] bool explains(const Graph& graph) const {
-    const ExplainedGroups groups = input_.dump.join()->explained([&](const TensorGroup& group) {
-      return (!group.rank || group.rank == graph.first) && (!group.graph || group.graph == graph.second);
-    });
-    return groups.all > 0 && groups.mostly();
+  // Is the IR that of what was dumped in its graph? A group without a rank or graph is of every one.
+  [[nodiscard]] bool explains(const Graph& graph) {
+    if (groups_.empty()) {
+      const FileJoin& join = *input_.dump.join();
+      for (const TensorGroup& group : join.groups()) {
+        if (group.parameter) continue;
+        ExplainedGroups& count = groups_[{group.rank, group.graph}];
+        ++count.all;
+        count.explained += join.rule_of(group) != JoinRule::kUnmatched ? 1U : 0U;
+      }
+    }
+    ExplainedGroups sum;
+    const auto& [rank, number] = graph;
+    for (const Graph& place : std::set<Graph>{graph, {rank, {}}, {{}, number}, {{}, {}}}) {
+      const auto found = groups_.find(place);
+      if (found == groups_.end()) continue;
+      sum.all += found->second.all;
+      sum.explained += found->second.explained;
+    }
+    return sum.all > 0 && sum.mostly();
   }
 
   // Without an IR: names without their numbers, which may be new ones in the files.
-  std::map<Graph, Expected> of_execution_orders() const {
+  std::map<Graph, Expected> of_execution_orders() {
+    count_names();
     std::map<Graph, Expected> graphs;
     for (const OperatorOrder& order : input_.orders.operators) {
       const Graph graph{order.rank, order.graph};
@@ -85,26 +100,40 @@ class OperatorJudge {
     return graphs;
   }
 
+  // The name of an operator, whole and its last part, as files spell them and without numbers.
+  static std::pair<std::string, std::string> keys_of(std::string_view name) {
+    const size_t slash = name.rfind('/');
+    const std::string_view leaf = slash == std::string_view::npos ? name : name.substr(slash + 1);
+    return {normalised_op_name(name_without_numbers(name)), normalised_op_name(name_without_numbers(leaf))};
+  }
+
+  void count_names() {
+    for (const SequencedOp& op : input_.dump.operators()) {
+      if (op.type != "Parameter" && !op.tensors.empty()) ++dumped_names_[{op.rank, op.graph}][keys_of(op.name).first];
+    }
+  }
+
+  // How many operators of this name were dumped: of the graph, or of a graph that is not known.
+  [[nodiscard]] size_t count_dumped(const Graph& graph, const std::string& name) const {
+    size_t count = 0;
+    for (const Graph& place : std::set<Graph>{graph, {graph.first, {}}}) {
+      const auto names = dumped_names_.find(place);
+      if (names == dumped_names_.end()) continue;
+      const auto found = names->second.find(name);
+      count += found == names->second.end() ? 0 : found->second;
+    }
+    return count;
+  }
+
   // The n-th operator of a name was dumped if n of that name were. False when nothing of the graph was.
   bool mark_dumped(const Graph& graph, Expected& expected) const {
-    std::map<std::string, size_t, std::less<>> left;
-    const auto key_of = [](std::string_view name) {
-      std::string key = normalised_op_name(name_without_numbers(name));
-      const size_t slash = name.rfind('/');
-      return std::pair(key, normalised_op_name(
-                                name_without_numbers(slash == std::string_view::npos ? name : name.substr(slash + 1))));
-    };
-    for (const SequencedOp& op : input_.dump.operators()) {
-      const bool same = op.rank == graph.first && (!op.graph || op.graph == graph.second) && op.type != "Parameter";
-      if (same && !op.tensors.empty()) ++left[key_of(op.name).first];
-    }
+    std::map<std::string, size_t> used;
     bool any = false;
     for (size_t i = 0; i < expected.names.size(); ++i) {
-      const auto [full, leaf] = key_of(expected.names[i]);
-      auto found = left.find(full);
-      if (found == left.end()) found = left.find(leaf);
-      if (found == left.end() || found->second == 0) continue;
-      --found->second;
+      const auto [full, leaf] = keys_of(expected.names[i]);
+      const std::string& name = count_dumped(graph, full) > 0 ? full : leaf;
+      if (used[name] >= count_dumped(graph, name)) continue;
+      ++used[name];
       expected.dumped[i] = any = true;
     }
     return any;
@@ -114,13 +143,13 @@ class OperatorJudge {
     const auto missing = static_cast<size_t>(std::count(expected.dumped.begin(), expected.dumped.end(), false));
     if (missing == 0) return;
     const std::vector<bool> ended = ended_of(expected);
-    const auto behind = static_cast<size_t>(std::count(ended.begin(), ended.end(), true));
+    const auto after_end = static_cast<size_t>(std::count(ended.begin(), ended.end(), true));
     const size_t all = expected.dumped.size();
-    const bool stopped = behind >= kShortestTail && behind * 50 >= all && (missing - behind) * 10 <= all;
+    const bool stopped = after_end >= kShortestTail && after_end * 50 >= all && (missing - after_end) * 10 <= all;
     if (stopped && rules_.on(RuleId::kStopped)) {
       const auto first = static_cast<size_t>(std::find(ended.begin(), ended.end(), true) - ended.begin());
       std::string message =
-          fmt::format("{} of {} have no tensor, and nothing that was dumped has read them: from {} on", behind,
+          fmt::format("{} of {} have no tensor, and nothing that was dumped has read them: from {} on", after_end,
                       plural(all, "operator"), expected.names[first]);
       const std::string last = last_of(expected);
       if (!last.empty()) message += fmt::format("; the last one dumped is {}", last);
@@ -128,7 +157,7 @@ class OperatorJudge {
       finding.hint =
           "the process ended or the disk was full before the step was over; if the run goes on, it is still being "
           "written";
-      finding.value = behind;
+      finding.value = after_end;
       return add(std::move(finding), graph, expected.path);
     }
     if (!rules_.on(RuleId::kMissingFiles)) return;
@@ -155,10 +184,8 @@ class OperatorJudge {
       for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
       return ended;
     }
-    std::vector<bool> dumped(input_.dump.operators().size(), false);
-    for (size_t i = 0; i < expected.ops.size(); ++i) dumped[expected.ops[i]] = expected.dumped[i];
-    const std::vector<bool> unread = unread_of_missing(input_.dump, dumped);
-    for (size_t i = 0; i < expected.ops.size(); ++i) ended[i] = unread[expected.ops[i]];
+    ended = unread_of_missing(input_.dump, expected.ops,
+                              [&](uint32_t op) { return !input_.dump.operators()[op].tensors.empty(); });
     return ended;
   }
 
@@ -167,9 +194,7 @@ class OperatorJudge {
       const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
       return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
     }
-    std::vector<bool> ops(input_.dump.operators().size(), false);
-    for (const uint32_t op : expected.ops) ops[op] = true;
-    const uint32_t last = last_in_time(input_.dump, ops, std::nullopt);
+    const uint32_t last = last_in_time(input_.dump, expected.ops, std::nullopt);
     return last == kNone ? std::string() : input_.dump.operators()[last].name;
   }
 
@@ -227,33 +252,52 @@ class OperatorJudge {
   const DumpIndex& index_;
   const RuleSet& rules_;
   std::vector<Finding>& findings_;
+  std::map<Graph, ExplainedGroups> groups_;                      // of tensors
+  std::map<Graph, std::map<std::string, size_t>> dumped_names_;  // how many operators of each name have tensors
 };
 
 }  // namespace
 
-std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<bool>& dumped) {
-  // Readers stand behind what they read.
-  std::vector<bool> unread(dumped.size(), false);
-  for (size_t op = dumped.size(); op-- > 0;) {
-    const auto& readers = dump.readers_of_op(static_cast<uint32_t>(op));
-    unread[op] = !dumped[op] && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
-      return reader <= op ? !dumped[reader] : unread[reader];
+std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
+                                    const std::function<bool(uint32_t)>& is_dumped) {
+  // Readers come after what they read.
+  std::vector<bool> unread(ops.size(), false);
+  for (size_t i = ops.size(); i-- > 0;) {
+    const auto& readers = dump.readers_of_op(ops[i]);
+    unread[i] = !is_dumped(ops[i]) && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+      const auto later = std::lower_bound(ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, ops.end(), reader);
+      const bool known = later != ops.end() && *later == reader;
+      return known ? unread[static_cast<size_t>(later - ops.begin())] : !is_dumped(reader);
     });
   }
   return unread;
 }
 
-uint32_t last_in_time(const CheckedDump& dump, const std::vector<bool>& ops, std::optional<int64_t> step) {
+std::vector<uint32_t> operators_of_same_graph(const CheckedDump& dump, uint32_t op) {
+  const std::vector<SequencedOp>& all = dump.operators();
+  if (all[op].op == kNoIndex) return {op};
+  const Origin& origin = dump.graph()->origin(all[op].op);
+  std::vector<uint32_t> ops;
+  const auto of_origin = [&](uint32_t other) {
+    return all[other].op - origin.first_operator < origin.graph.nodes.size();  // kNoIndex is beyond
+  };
+  uint32_t first = op;
+  while (first > 0 && of_origin(first - 1)) --first;
+  for (uint32_t at = first; at < all.size() && of_origin(at); ++at) ops.push_back(at);
+  return ops;
+}
+
+uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops, std::optional<int64_t> step) {
   uint32_t last = kNone;
-  uint64_t latest = 0;
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
-    const uint32_t op = dump.op_of(tensor);
-    if (op == kNone || !ops[op]) continue;
-    if (step && dump.identity(tensor).step != step) continue;
-    const auto time = parse_u64(dump.record(tensor).name.timestamp);
-    if (!time || *time < latest) continue;
-    latest = *time;
-    last = op;
+  std::pair<uint64_t, uint32_t> latest;  // and the tensor
+  for (const uint32_t op : ops) {
+    for (const uint32_t tensor : dump.operators()[op].tensors) {
+      if (step && dump.identity(tensor).step != step) continue;
+      const auto time = parse_u64(dump.record(tensor).name.timestamp);
+      if (!time || (last != kNone && std::pair(*time, tensor) < latest)) continue;
+      latest = {*time, tensor};
+      last = op;
+    }
   }
   return last;
 }

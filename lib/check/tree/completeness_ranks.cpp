@@ -64,8 +64,8 @@ class RankJudge {
   }
 
   void judge_operators() {
-    // Compared with the other steps of its rank it lacks something already.
-    const std::set<RankStep> told = told_of(findings_, std::array{RuleId::kIncompleteStep, RuleId::kStopped});
+    // Such a step was compared with the other steps of its rank and reported.
+    const std::set<RankStep> reported = places_of(findings_, std::array{RuleId::kIncompleteStep, RuleId::kStopped});
     for (const auto& [place, ranks] : shares()) {
       if (ranks.size() < 2) continue;
       std::map<uint32_t, size_t> how_often;
@@ -75,7 +75,7 @@ class RankJudge {
       for (const auto& [rank, share] : ranks) {
         const bool has_own =
             std::any_of(share.names.begin(), share.names.end(), [&](uint32_t name) { return how_often[name] == 1; });
-        if (has_own || told.count({rank, place.second}) > 0) continue;
+        if (has_own || reported.count({rank, place.second}) > 0) continue;
         Lack& lack = lacks_[{rank, place.first}];
         const size_t before = lack.names.size();
         size_t here = 0;

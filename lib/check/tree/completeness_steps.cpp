@@ -57,7 +57,7 @@ class StepJudge {
     return index_.files()[input_.dump.record(input_.dump.any_tensor_of(run)).file].folder;
   }
 
-  // Operators that most steps have, and one has not.
+  // Operators that most steps have and one lacks.
   void judge_operators_of_steps() {
     std::map<Graph, std::map<int64_t, Step>> graphs;
     for (const OpRun& run : input_.dump.runs()) {
@@ -83,13 +83,13 @@ class StepJudge {
     }
   }
 
-  // Those with a file that tells of tensors, and none in it.
+  // Those with a file that could name tensors, and names none.
   void add_steps_without_tensors(std::map<Graph, std::map<int64_t, Step>>& graphs) const {
     for (const IndexedFile& file : index_.files()) {
-      const bool tells =
+      const bool could_name =
           file.family != nullptr || file.kind == FileKind::kDumpJson || file.kind == FileKind::kStackJson;
       const FolderIdentity& folder = index_.folders()[file.folder].identity;
-      if (!tells || !folder.step || !selected(folder)) continue;
+      if (!could_name || !folder.step || !selected(folder)) continue;
       const auto found = graphs.find({folder.rank, folder.graph});
       if (found != graphs.end()) found->second.try_emplace(*folder.step, Step{{}, file.folder});
     }
@@ -104,7 +104,7 @@ class StepJudge {
     if (missing.empty()) return;
     const bool ended = missing.size() > 1 && is_last && !step.operators.empty() && is_end(missing, step.operators);
     const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
-    told_.insert(step.folder);
+    reported_.insert(step.folder);
     if (!rules_.on(id)) return;
     const auto name = [&](uint32_t op) { return input_.dump.operators()[op].name; };
     std::vector<std::string> names;
@@ -113,9 +113,10 @@ class StepJudge {
     std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
                                       one ? "is" : "are", first_names(names));
     if (ended && ++ends_ <= kEndsExplained) {
-      std::vector<bool> ops(input_.dump.operators().size(), false);
-      for (uint32_t op = 0; op < ops.size(); ++op)
-        ops[op] = step.operators.count(input_.dump.same_in_all_steps(op)) > 0;
+      std::vector<uint32_t> ops;
+      for (uint32_t op = 0; op < input_.dump.operators().size(); ++op) {
+        if (step.operators.count(input_.dump.same_in_all_steps(op)) > 0) ops.push_back(op);
+      }
       const uint32_t last = last_in_time(input_.dump, ops, number);
       if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     }
@@ -135,13 +136,18 @@ class StepJudge {
     findings_.push_back(std::move(finding));
   }
 
-  // Is what is missing all behind what is there: by what reads what, else by the order?
+  // Does all that is missing come after what is there: by the data flow, else by the order?
   [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
     if (!input_.dump.has_flow()) return missing.front() > *there.rbegin();
-    std::vector<bool> dumped(input_.dump.operators().size(), false);
-    for (const uint32_t op : there) dumped[op] = true;
-    const std::vector<bool> unread = unread_of_missing(input_.dump, dumped);
-    return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) { return unread[op]; });
+    std::vector<uint32_t> ops;  // of a graph that is known to the IR, and any other
+    std::vector<bool> unread;
+    return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) {
+      if (!std::binary_search(ops.begin(), ops.end(), op)) {
+        ops = operators_of_same_graph(input_.dump, op);
+        unread = unread_of_missing(input_.dump, ops, [&](uint32_t other) { return there.count(other) > 0; });
+      }
+      return unread[static_cast<size_t>(std::lower_bound(ops.begin(), ops.end(), op) - ops.begin())];
+    });
   }
 
   static void set_place(Finding& finding, const Graph& graph, int64_t step, std::string path) {
@@ -151,18 +157,18 @@ class StepJudge {
     finding.path = std::move(path);
   }
 
-  // By numbers of files, where names did not tell.
+  // By numbers of files, where names say nothing.
   void judge_counts() {
     // Which tensors are missing says more than how many.
-    const std::set<RankStep> told_by_tensors =
-        told_of(findings_, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
+    const std::set<RankStep> reported_by_tensors =
+        places_of(findings_, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
     const bool loops = has_loops();
     for (const Oddity& oddity : input_.oddities) {
       const bool empty = oddity.kind == OddityKind::kEmptyStep;
       if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
       const FolderIdentity& folder = index_.folders()[oddity.place].identity;
-      if (told_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
-      if (folder.step && told_by_tensors.count({folder.rank, *folder.step}) > 0) continue;
+      if (reported_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+      if (folder.step && reported_by_tensors.count({folder.rank, *folder.step}) > 0) continue;
       Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
       set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
       finding.hint = empty
@@ -176,8 +182,8 @@ class StepJudge {
     }
   }
 
-  // A run ends in a later step; the first one may have more to do than the others, or less: of two nobody knows which is
-  // right, and msprobe misses the first step of an optimizer.
+  // The first step may have more to do than the others, or less: of two steps either may be the normal one, and msprobe
+  // misses the first step of an optimizer.
   static bool may_differ(const FolderIdentity& folder, size_t steps) {
     return steps == 2 || folder.layout == Layout::kMsprobe;
   }
@@ -246,7 +252,7 @@ class StepJudge {
   const DumpIndex& index_;
   const RuleSet& rules_;
   std::vector<Finding>& findings_;
-  std::set<uint32_t> told_;                                          // folders of steps
+  std::set<uint32_t> reported_;                                      // folders of steps
   std::map<std::pair<Number, Number>, std::set<int64_t>> steps_of_;  // by rank and graph
   std::map<Number, size_t> graphs_of_;                               // by rank
   size_t ends_ = 0;

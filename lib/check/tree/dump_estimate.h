@@ -1,14 +1,14 @@
-// What a dump would write, told before the run: the tensors of a step, from the operators of an IR and a data_dump.json.
+// What a dump would write, before the run: the tensors of a step, from the operators of an IR and a data_dump.json.
 //
 //   1. each operator with a kernel once, with the inputs and outputs that the IR gives types for
 //   2. dump_mode and kernels choose operators, input_output their tensors, saved_data tensors or rows of statistic.csv
 //   3. trans_flag chooses between the types on the host and on the device; sample_mode 1 cuts each tensor
 //   4. an .npy file has a header of 128 bytes; bfloat16 takes 4 bytes in it
 //   5. parameters are written once a step with the outputs, but for Ascend from 2.3 on, and never with dump_mode 1
-//   6. tuples of numbers (a shape, axes) are no tensors
+//   6. tuples of numbers (a shape, axes) are not tensors
 //   7. op_debug_mode 4 (2.3 and later) leaves only parameters where the device is not Ascend
 //
-// What the IR cannot tell: how often a loop runs (an operator counts once); in a debug mode how many operators overflow or
+// What the IR does not say: how often a loop runs (an operator counts once); in a debug mode how many operators overflow or
 // fail (all of them are counted); a few small inputs that kernels of some types do not read and MindSpore leaves out.
 // Checked against the trees of corpus/real: within 6 % of the files and 2 % of the bytes, half of them to the byte.
 #pragma once

@@ -1,4 +1,4 @@
-// How a dump was set up, as far as files in it tell: what is missing on purpose is no fault.
+// How a dump was set up, as far as its files say: what is missing on purpose is not a fault.
 //
 //   .dump_metadata/data_dump.json, .metadata/data_dump.json   the user's configuration, copied verbatim
 //   kernel_kbyk_dump.json, kernel_graph_*.json                what msprobe made of its own (level L2)

@@ -9,7 +9,7 @@
 namespace msdump::check {
 namespace {
 
-// What is behind these is not read: no run has as many.
+// Lines after these are not read: no run has as many.
 constexpr size_t kMostOperators = 4'000'000;
 constexpr size_t kMostSteps = 1'000'000;
 

@@ -20,7 +20,7 @@ namespace msdump::check {
 struct OperatorOrder {
   std::optional<int64_t> rank, graph;
   std::string path;
-  std::vector<std::string> names;  // as the script's graph has them; files may number them anew
+  std::vector<std::string> names;  // as the script's graph has them; files may have new numbers
 };
 
 struct ExecutionOrders {

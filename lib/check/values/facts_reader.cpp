@@ -18,10 +18,6 @@ namespace {
 
 constexpr int64_t kSlabElements = int64_t{1} << 16;
 
-bool has_elements(const TensorRecord& tensor) {
-  return tensor.has_elements && (!tensor.broken || tensor.table == kNoTable);
-}
-
 // The type of the two parts of a complex number.
 std::optional<DType> part_of(DType dtype) {
   if (dtype == DType::kComplex64) return DType::kFloat32;
@@ -30,7 +26,7 @@ std::optional<DType> part_of(DType dtype) {
 }
 
 Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
-  return make_error(ErrorCode::kBadCsv, "'{}' is no number", excerpt(values.bad_number))
+  return make_error(ErrorCode::kBadCsv, "'{}' is not a number", excerpt(values.bad_number))
       .with_tensor(fmt::format("{} {} {}", tensor.name.op_name, name_of(tensor.name.io), tensor.name.slot))
       .with_offset(tensor.row_offset);
 }
@@ -70,9 +66,10 @@ Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& c
     if (read_[tensor]) continue;
     read_[tensor] = true;
     const TensorRecord& record = (*tensors_)[tensor];
-    if (record.broken) continue;
+    // A table may have a row of a tensor whose file cannot be read.
+    if (record.broken && record.table == kNoTable) continue;
     ++count_read_;
-    if (has_elements(record)) {
+    if (record.has_elements && !record.broken) {
       with_elements.push_back(tensor);
     } else if (record.table != kNoTable) {
       in_tables.push_back(tensor);
@@ -80,6 +77,10 @@ Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& c
   }
   read_elements(with_elements, context);
   read_tables(in_tables, context);
+  if (!distrusted_.empty()) {
+    drop_mislabelled(with_elements);
+    drop_mislabelled(in_tables);
+  }
   return context.cancel.check();
 }
 
@@ -100,7 +101,7 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const Read
                  });
 }
 
-// Of complex numbers, which are no numbers to the statistics.
+// Of complex numbers, of which the statistics have none.
 Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
   const auto part = part_of(facts_[tensor].dtype);
   if (!part) return {};
@@ -158,6 +159,16 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadCo
                                }
                              }
                            });
+}
+
+void FactsReader::drop_mislabelled(std::span<const uint32_t> tensors) {
+  for (const uint32_t tensor : tensors) {
+    const bool wrong = distrusted_[tensor] && facts_[tensor].known() && facts_[tensor].dtype == DType::kFloat16;
+    if (!wrong) continue;
+    facts_[tensor] = TensorFacts();
+    facts_[tensor].dtype = DType::kFloat16;
+    ++count_mislabelled_;
+  }
 }
 
 void FactsReader::keep_failure(uint32_t tensor, Error&& error) {

@@ -28,25 +28,30 @@ class FactsReader {
   // The list and the index outlive it.
   FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs);
 
-  // Nothing is to be known of the others: the user has asked for a part of the dump.
+  // The others are never read: the user asked for a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
 
-  // Those of these tensors that are not known yet. An error only when interrupted; a tensor that cannot be read is in
-  // failures(), and nothing is known of it.
+  // Of these tensors the facts are dropped where the file says float16 (CheckedDump::float32_on_device).
+  void distrust_float16(std::vector<bool> tensors) { distrusted_ = std::move(tensors); }
+
+  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is in failures(), and
+  // its facts stay unknown.
   Status read(std::span<const uint32_t> tensors, const ReadContext& context);
   Status read_all(const ReadContext& context);
 
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
-  // Of these, those of whose values nothing is known: a row of checksums, or of nothing.
+  // Of these, those without values: a row of checksums, or an empty one.
   [[nodiscard]] size_t count_without_values() const { return count_blind_; }
+  [[nodiscard]] size_t count_mislabelled() const { return count_mislabelled_; }  // that were dropped
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
 
  private:
   void read_elements(const std::vector<uint32_t>& tensors, const ReadContext& context);
   void read_tables(const std::vector<uint32_t>& tensors, const ReadContext& context);
   Status read_parts(uint32_t tensor, const CancelToken& cancel);
+  void drop_mislabelled(std::span<const uint32_t> tensors);
   void keep_failure(uint32_t tensor, Error&& error);
 
   const DumpIndex* index_;
@@ -54,9 +59,9 @@ class FactsReader {
   StatisticTables tables_;
   bool with_mean_abs_;
   std::vector<TensorFacts> facts_;  // by tensor
-  std::vector<bool> read_;
+  std::vector<bool> read_, distrusted_;
   std::vector<Error> failures_;
-  size_t count_read_ = 0, count_blind_ = 0;
+  size_t count_read_ = 0, count_blind_ = 0, count_mislabelled_ = 0;
 };
 
 }  // namespace msdump::check

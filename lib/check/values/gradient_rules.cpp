@@ -74,7 +74,7 @@ class GradientJudge {
   }
 
  private:
-  // Vectors may cancel out: the bias in front of a normalisation has no gradient.
+  // Vectors may cancel out: the bias before a normalisation has no gradient.
   [[nodiscard]] bool is_matrix(const WeightGradient& one) const { return facts_[one.tensor].rank >= 2; }
 
   void judge(const WeightGradient& one) {
@@ -87,7 +87,7 @@ class GradientJudge {
     Finding* const finding =
         add(RuleId::kGradientVanishing, one, *rms / step.largest,
             fmt::format("has the root mean square {:.3g}; the largest of this step has {:.3g}", *rms, step.largest));
-    // A layer that nothing read in this step, or behind one that starts at zero, has none; most have not.
+    // A layer that nothing read in this step, or after one that starts at zero, has a gradient of zero; few layers do.
     if (finding != nullptr && *rms == 0 && step.zeros * 2 <= step.matrices)
       finding->severity = std::min(finding->severity, Severity::kNote);
   }

@@ -1,11 +1,10 @@
-// Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is how attention masks, and scores under a mask,
-// look; it is no fault when
+// Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is not where it masks, as in attention:
 //
 //   * an input of the operator has some already (of a sum: as many), or
-//   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are no
-//     results (-1e9, the smallest float32), or
+//   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are
+//     not results (-1e9, the smallest float32), or
 //   * it is a parameter that holds one other value at most: a mask that the network keeps, or
-//   * nothing is known of its inputs, and it is none that makes infinities (log, a quotient, a power)
+//   * nothing is known of its inputs, and it does not make infinities (log, a quotient, a power)
 //
 // The edge of a type (-65504, the smallest float32) masks the same way.
 #pragma once
@@ -25,17 +24,17 @@ class HealthJudge {
  public:
   HealthJudge(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
 
-  // Of an output its run's inputs are to have been read where needs_inputs() says so.
+  // For an output the inputs of its run must have been read where needs_inputs() holds.
   [[nodiscard]] Health of(uint32_t tensor) const;
-  // Of what a run made, whoever's input shows it.
+  // Of what a run made, also where the input of another run shows it.
   [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
   [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
   // An infinity that came in, as a constant or a parameter (where a running minimum begins), and of which every operator
-  // that read it made something finite. The outputs of these are to have been read.
+  // that read it made something finite. Their outputs must have been read.
   [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
   // Has a sum more -inf than its terms, all of which are known, can put into it?
   [[nodiscard]] bool has_more_than_its_terms(uint32_t tensor, uint32_t run) const;
-  // The tensors that tell of an input: what was dumped of it, else the output that it was.
+  // The tensors that show the inputs: what was dumped of each, else the output that it was.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 
  private:

@@ -2,61 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "check/values/value_rules.h"
-#include "kernels/widen/widen.h"
+#include "dump/index/host_tensor.h"
+#include "kernels/reduce/count_range.h"
 
 namespace msdump::check {
 namespace {
 
 constexpr int64_t kSlab = int64_t{1} << 16;  // elements
 
-uint64_t count_halves_in(const std::byte* elements, int64_t count, double first, double last) {
+// Elements from `first` to `last`, both included. kUnsupportedDtype for those that are not real numbers.
+Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, const CancelToken& cancel) {
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlab, tensor.count())) * tensor.element_bytes());
   uint64_t found = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    uint16_t code = 0;
-    std::memcpy(&code, elements + static_cast<size_t>(i) * sizeof code, sizeof code);
-    const auto value = static_cast<double>(kernels::decode_float16(code));
-    found += value >= first && value <= last ? 1 : 0;
+  for (int64_t begin = 0; begin < tensor.count(); begin += kSlab) {
+    MSDUMP_CHECK_OK(cancel.check());
+    const int64_t count = std::min(kSlab, tensor.count() - begin);
+    MSDUMP_CHECK_OK(tensor.read(begin, count, slab.data()));
+    const auto some = kernels::count_range(tensor.dtype(), slab.data(), count, first, last);
+    if (!some) return fail(ErrorCode::kUnsupportedDtype, "a range of {} is not known", name_of(tensor.dtype()));
+    found += *some;
   }
   return found;
-}
-
-template <class T>
-uint64_t count_in(const std::byte* elements, int64_t count, double first, double last) {
-  uint64_t found = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    T element{};
-    std::memcpy(&element, elements + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    const auto value = static_cast<double>(element);
-    found += value >= first && value <= last ? 1 : 0;
-  }
-  return found;
-}
-
-Result<uint64_t> count_in(DType dtype, const std::byte* elements, int64_t count, double first, double last) {
-  switch (dtype) {
-    case DType::kFloat16: return count_halves_in(elements, count, first, last);
-    case DType::kFloat32: return count_in<float>(elements, count, first, last);
-    case DType::kFloat64: return count_in<double>(elements, count, first, last);
-    case DType::kInt8:
-    case DType::kInt4:
-    case DType::kInt2: return count_in<int8_t>(elements, count, first, last);
-    case DType::kUint8:
-    case DType::kUint2:
-    case DType::kUint1:
-    case DType::kBool: return count_in<uint8_t>(elements, count, first, last);
-    case DType::kInt16: return count_in<int16_t>(elements, count, first, last);
-    case DType::kUint16: return count_in<uint16_t>(elements, count, first, last);
-    case DType::kInt32: return count_in<int32_t>(elements, count, first, last);
-    case DType::kUint32: return count_in<uint32_t>(elements, count, first, last);
-    case DType::kInt64: return count_in<int64_t>(elements, count, first, last);
-    case DType::kUint64: return count_in<uint64_t>(elements, count, first, last);
-    default: return fail(ErrorCode::kUnsupportedDtype, "a range of {} is not known", name_of(dtype));
-  }
 }
 
 class RangeJudge {
@@ -120,26 +90,6 @@ class RangeJudge {
 
 }  // namespace
 
-Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, const CancelToken& cancel) {
-  const bool widens = kernels::needs_widening(tensor.dtype());
-  const DType dtype = widens ? DType::kFloat32 : tensor.dtype();
-  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlab, tensor.count())) * tensor.element_bytes());
-  std::vector<std::byte> wide;
-  uint64_t found = 0;
-  for (int64_t begin = 0; begin < tensor.count(); begin += kSlab) {
-    MSDUMP_CHECK_OK(cancel.check());
-    const int64_t count = std::min(kSlab, tensor.count() - begin);
-    MSDUMP_CHECK_OK(tensor.read(begin, count, slab.data()));
-    if (widens) {
-      wide.resize(static_cast<size_t>(count) * sizeof(float));
-      kernels::widen(tensor.dtype(), slab.data(), count, wide.data());
-    }
-    MSDUMP_TRY(const uint64_t some, count_in(dtype, widens ? wide.data() : slab.data(), count, first, last));
-    found += some;
-  }
-  return found;
-}
-
 Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures) {
   for (const RuleId id : {RuleId::kTensorRange, RuleId::kActivationRange}) {
@@ -156,8 +106,8 @@ Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const Rul
         [&](int64_t i, Judged&& judged) {
           if (judged && !judged->message.empty())
             findings.push_back(judge.finding(tensors[static_cast<size_t>(i)], std::move(*judged)));
-          const bool told = judged || judged.error().code == ErrorCode::kUnsupportedDtype;
-          if (!told && judged.error().code != ErrorCode::kCancelled) failures.push_back(std::move(judged).error());
+          const bool reported = judged || judged.error().code == ErrorCode::kUnsupportedDtype;
+          if (!reported && judged.error().code != ErrorCode::kCancelled) failures.push_back(std::move(judged).error());
         });
   }
   return context.cancel.check();

@@ -1,5 +1,5 @@
-// The rules about the range of a tensor: how many of its elements lie in it, and how far max and min are apart. Only when
-// they are asked for: counting takes a second look at each tensor.
+// The rules about the range of a tensor: how many of its elements lie in it, and how far max and min are apart. Off by
+// default: counting reads each tensor again.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,11 @@
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
-#include "dump/index/host_tensor.h"
 
 namespace msdump::check {
 
 // All facts have been read. Tensors that cannot be read again are in `failures`; an error only when interrupted.
 Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures);
-
-// Elements from `first` to `last`, both included. kUnsupportedDtype for those that are no real numbers.
-Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, const CancelToken& cancel);
 
 }  // namespace msdump::check

@@ -101,7 +101,7 @@ TensorFacts facts_of(const StatisticValues& values) {
                          !values.number(Extremum::kNorm) && !values.nan;
   if (only_mean && std::isnan(mean->value)) facts.has_nan = true;
   if (only_mean && std::isinf(mean->value)) (mean->value > 0 ? facts.has_positive_inf : facts.has_negative_inf) = true;
-  // One at least. The six digits of statistic.csv tell 65504, and no larger edge, from its neighbours.
+  // At least one. The six digits of statistic.csv distinguish 65504 from its neighbours, but not a larger edge.
   if (const auto largest = largest_of(values.dtype);
       largest && (*largest < 1e5 || values.origin > StatisticOrigin::kDeviceCsv)) {
     if (facts.max == *largest) facts.positive_edge = 1;

@@ -1,9 +1,9 @@
 // TensorFacts: what the rules know of one tensor's values, from its elements or from what a table says of it.
 //
 //   elements        min, max, mean, norm of the finite ones; every count
-//   statistic.csv   what its columns are; a number in which NaN or an infinity has entered is not known, but tells of it
+//   statistic.csv   what its columns are; a number that NaN or an infinity has entered is not known, and shows that there is one
 //   dump.json       max, min, mean, norm the same way
-// Of complex numbers min, max and the rest are those of their parts, and nothing is counted but the elements.
+// For complex numbers min, max and the rest are of their parts, and only the elements are counted.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct TensorFacts {
   [[nodiscard]] std::optional<double> deviation() const;
   [[nodiscard]] std::optional<uint64_t> finite() const;  // how many
   [[nodiscard]] std::optional<bool> all_zero() const;
-  // One finite value at most; no value where nothing tells.
+  // One finite value at most; no value where it is not known.
   [[nodiscard]] std::optional<bool> constant() const;
 };
 
@@ -44,7 +44,7 @@ struct TensorFacts {
 // float, bfloat16, fp8, complex: what can be NaN, and be trained.
 [[nodiscard]] bool is_floating(DType dtype);
 [[nodiscard]] bool is_eight_bit_float(DType dtype);
-// 65504 of float16; no value of types that are no floats of numpy's or 8 bits.
+// 65504 of float16; no value for types other than numpy's floats and floats of 8 bits.
 [[nodiscard]] std::optional<double> largest_of(DType dtype);
 
 }  // namespace msdump::check

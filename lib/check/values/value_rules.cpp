@@ -127,7 +127,7 @@ class TensorJudge {
     if (negative + positive == 0 || dump_.role(tensor) == TensorRole::kUnwritten) return;
     const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
     const bool own_negative = negative > 0 && !input_has_edge(tensor, true);
-    if (!own_positive && !own_negative) return;  // told of where it came up
+    if (!own_positive && !own_negative) return;  // reported where it came up
     const double share = percent(negative + positive, facts.elements.value_or(0));
     const bool eight_bits = is_eight_bit_float(facts.dtype);
     const double least = rules_.value(RuleId::kSaturation, eight_bits ? "fp8_percentage_ge" : "percentage_ge");
@@ -157,7 +157,7 @@ class TensorJudge {
     return dump_.role(tensor) == TensorRole::kInput || (op != kNone && puts_given_values(dump_.operators()[op].type));
   }
 
-  // An input that was made by an operator whose output is looked at anyway.
+  // An input whose maker's output is judged anyway.
   [[nodiscard]] bool is_duplicate(uint32_t tensor) const {
     if (dump_.role(tensor) != TensorRole::kInput) return false;
     const uint32_t run = dump_.run_of(tensor);
@@ -299,7 +299,7 @@ LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId 
 
 std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules) {
   bool elements = false, any = false;
-  std::array<bool, 4> told{};
+  std::array<bool, 4> known{};
   constexpr std::array<std::string_view, 4> kNumbers = {"abs_mean", "max", "min", "mean"};
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
     const TensorFacts& one = facts[tensor];
@@ -307,19 +307,19 @@ std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsRead
     elements = elements || one.from == TensorFacts::From::kElements;
     const std::array<bool, 4> has = {one.mean_abs.has_value(), one.max.has_value(), one.min.has_value(),
                                      one.mean.has_value()};
-    for (size_t i = 0; i < told.size(); ++i) told[i] = told[i] || has[i];
+    for (size_t i = 0; i < known.size(); ++i) known[i] = known[i] || has[i];
   }
   std::vector<std::string> lines;
   for (const RuleInfo& rule : all_rules()) {
     if (!any || !rules[rule.id].on || !rules[rule.id].by_name) continue;
     if (rule.needs == Needs::kElements && !elements) {
-      lines.push_back(fmt::format("rule {} needs the elements of tensors, and here are statistics only", rule.name));
+      lines.push_back(fmt::format("rule {} needs the elements of tensors; this dump has statistics only", rule.name));
       continue;
     }
     for (size_t i = 0; i < kNumbers.size(); ++i) {
       const bool given = !std::isnan(rules.value(rule.id, fmt::format("{}_gt", kNumbers[i]))) ||
                          !std::isnan(rules.value(rule.id, fmt::format("{}_lt", kNumbers[i])));
-      if (given && !told[i]) lines.push_back(fmt::format("rule {}: nothing here tells {}", rule.name, kNumbers[i]));
+      if (given && !known[i]) lines.push_back(fmt::format("rule {}: nothing here has {}", rule.name, kNumbers[i]));
     }
   }
   return lines;

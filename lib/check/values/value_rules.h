@@ -1,4 +1,4 @@
-// The rules that look at one tensor at a time, with at most a glance at the inputs of its operator.
+// The rules that judge one tensor at a time, at most by the inputs of its operator.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct LimitPassed {
 };
 [[nodiscard]] LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id);
 
-// Rules that were asked for by name, and cannot be judged: nothing in this dump tells what they look at. A line for each.
+// Rules that were asked for by name and cannot be judged, because this dump lacks the numbers. A line for each.
 [[nodiscard]] std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsReader& facts,
                                                       const RuleSet& rules);
 

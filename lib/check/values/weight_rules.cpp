@@ -95,10 +95,11 @@ class WeightJudge {
     const TensorFacts &now = facts_[tensor], &old = facts_[before];
     if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
     MSDUMP_CHECK_OK(judge_ratio(tensor, before));
-    const TensorRecord& record = dump_.record(tensor);
-    if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2 || !now.is_finite()) return {};
-    const Place place{identity_of(dump_.index(), record).rank, step_of(dump_, tensor)};
+    if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2) return {};
+    const Identity identity = dump_.identity(tensor);
+    const Place place{identity.rank, identity.step};
     ++weights_at_[place];
+    if (!now.is_finite()) return {};
     const double rtol = rules_.value(RuleId::kWeightUnchanged, "rtol");
     const double atol = rules_.value(RuleId::kWeightUnchanged, "atol");
     if (has_surely_changed(now, old, rtol, atol)) return {};
@@ -207,7 +208,7 @@ std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor)
     has_parameters = has_parameters || dump.role(tensor) == TensorRole::kParameter;
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
-    // Where Parameter files tell of the weights, what an optimizer updated says the same once more.
+    // Where there are Parameter files, what an optimizer updated repeats them.
     if (!is_weight(dump, tensor) || (has_parameters && dump.role(tensor) == TensorRole::kUpdated)) continue;
     const TensorRecord& record = dump.record(tensor);
     const Identity identity = identity_of(dump.index(), record);

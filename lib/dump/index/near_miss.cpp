@@ -54,8 +54,12 @@ std::string nearest_name(const DumpIndex& index, Name name, std::string glob) {
     distinct.insert(std::move(text));
   }
   if (auto near = closest_match(glob, std::vector<std::string>(distinct.begin(), distinct.end()))) return *near;
-  const auto near = closest_match(glob, std::vector<std::string>(endings.begin(), endings.end()));
-  return near ? "*" + *near : std::string();
+  if (auto near = closest_match(glob, std::vector<std::string>(endings.begin(), endings.end()))) return "*" + *near;
+  // "Softmx" of "Softmax-op12".
+  std::set<std::string> unnumbered;
+  for (const std::string& ending : endings) unnumbered.insert(ending.substr(0, ending.rfind("-op")));
+  const auto near = closest_match(glob, std::vector<std::string>(unnumbered.begin(), unnumbered.end()));
+  return near ? "*" + *near + "-op*" : std::string();
 }
 
 }  // namespace

@@ -294,7 +294,9 @@ TEST_CASE("an empty file of which several errors came is told once") {
                                        make_error(ErrorCode::kTruncated, "no data").with_path(whole)};
   const Selection everything;
   std::vector<Finding> findings;
-  judge_files({checked.dump(), {}, {}, everything, failures, {}}, RuleSet::defaults(), findings);
+  std::vector<const Error*> listed;
+  for (const Error& failure : failures) listed.push_back(&failure);
+  judge_files({checked.dump(), {}, {}, everything, listed, {}}, RuleSet::defaults(), findings);
   REQUIRE(findings.size() == 1);
   CHECK(findings.front().kind == "empty_file");
 }

@@ -282,4 +282,21 @@ TEST_CASE("a text where a number belongs makes the row unreadable") {
   CHECK(finding.message == "Default_Mul-op1 output 0: 'foo' is no number");
 }
 
+TEST_CASE("inputs that a graph with dynamic shapes does not dump are not missing") {
+  for (const bool dynamic : {false, true}) {
+    const test::ScratchDir scratch;
+    std::string ir = test::ir_text(test::node_text("%1", "Mul", "%para1_x", "Default/Mul-op1") +
+                                   test::node_text("%2", "Mul", "%1", "Default/Mul-op2") +
+                                   test::node_text("%3", "Reshape", "%2, %1", "Default/Reshape-op3"));
+    if (dynamic) ir.replace(ir.find("(2, 2)>) -> ("), 6, "(-1, 2)");
+    scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", ir);
+    for (int number = 1; number <= 3; ++number) {
+      const std::string name = fmt::format("Default/{}-op{}", number == 3 ? "Reshape" : "Mul", number);
+      scratch.write(tensor_path(name, number, "input.0"), floats({1, 2}));
+      scratch.write(tensor_path(name, number, "output.0"), floats({1, 2}));
+    }
+    CHECK(Checked(scratch.path()).of("missing_slots").size() == (dynamic ? 0 : 1));
+  }
+}
+
 }  // namespace msdump::check

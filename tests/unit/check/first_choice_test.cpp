@@ -183,4 +183,21 @@ TEST_CASE("of an operator in a loop the maker is the run of the same number, els
   CHECK(readers == 2);
 }
 
+TEST_CASE("a NaN in a loss that only Return reads is an error, not a note") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                test::ir_text(test::node_text("%1", "CrossEntropy", "%para1_x", "Default/CrossEntropy-op1") +
+                              test::node_text("%2", "TupleGetItem", "%1, I64(0)", "Default/TupleGetItem-op1") +
+                              test::node_text("%3", "TupleGetItem", "%1, I64(1)", "Default/TupleGetItem-op2") +
+                              test::node_text("%4", "Mul", "%3", "Default/Mul-op2") + "  Return(%2)\n"));
+  scratch.write(tensor_path("Default/CrossEntropy-op1", 1, "input.0"), floats({1, 2}));
+  scratch.write(tensor_path("Default/CrossEntropy-op1", 1, "output.0"), floats({kNan, kNan}));
+  scratch.write(tensor_path("Default/CrossEntropy-op1", 1, "output.1"), floats({1, 3}));
+  scratch.write(tensor_path("Default/Mul-op2", 2, "input.0"), floats({1, 3}));
+  scratch.write(tensor_path("Default/Mul-op2", 2, "output.0"), floats({2, 6}));
+  const Checked checked(scratch.path());
+  CHECK(checked.first_op() == "Default/CrossEntropy-op1");
+  CHECK(checked.only("nan").severity == Severity::kError);
+}
+
 }  // namespace msdump::check

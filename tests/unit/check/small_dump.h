@@ -44,7 +44,7 @@ struct StatisticRow {
 using test::Checked;
 
 [[nodiscard]] RuleSet only(std::string_view rule);  // this rule and no other
-// What is told of one operator with an input and an output, as Checked::told().
+// The findings about one operator with an input and an output, as Checked::told().
 using Lines = std::vector<std::string>;
 [[nodiscard]] Lines told_of(std::string_view op, const std::string& input, const std::string& output,
                             const RuleSet& rules = RuleSet::defaults());

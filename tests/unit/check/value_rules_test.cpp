@@ -133,10 +133,43 @@ TEST_CASE("a rule that statistics cannot tell of is named") {
   RuleSet rules = RuleSet::none();
   for (const char* const text : {"too_large:max_gt=1,mean_gt=1", "subnormal"}) REQUIRE(rules.apply(text));
   const Checked checked(scratch.path(), rules);
-  CHECK(unjudged_rules(checked.runs(), checked.facts(), rules) ==
+  CHECK(unjudged_rules(checked.dump(), checked.facts(), rules) ==
         Lines{"rule subnormal needs the elements of tensors, and here are statistics only",
               "rule too_large: nothing here tells mean"});
   CHECK(checked.of("too_large").size() == 1);
+}
+
+namespace {
+
+// An operator that has float16 for the network, and this on the device.
+std::string half_operator(std::string_view on_device) {
+  return test::ir_text(fmt::format(
+      "  %1(CNode_1) = Conv2D(%para1_x)\n      : (<Tensor[Float32], (2, 2)>) -> (<Tensor[Float16], (2, 2)>)\n"
+      "      : (<Float32xDefaultFormat[const vector][2, 2]>) -> (<{}xDefaultFormat[const vector][2, 2]>)\n"
+      "      # Fullname with scope: (Default/Conv2D-op1)\n",
+      on_device));
+}
+
+}  // namespace
+
+TEST_CASE("half of a float32 buffer that is labelled float16 is not judged") {
+  for (const bool wide : {false, true}) {
+    const test::ScratchDir scratch;
+    scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", half_operator(wide ? "Float32" : "Float16"));
+    scratch.write(tensor_path("Default/Conv2D-op1", 1, "input.0"), floats({1, 2}));
+    scratch.write(tensor_path("Default/Conv2D-op1", 1, "output.0"), halves({0x7E00, 0x3C00}));
+    const Checked checked(scratch.path());
+    CHECK(checked.of("nan").size() == (wide ? 0 : 1));
+    CHECK(checked.report().first.has_value() == !wide);
+    CHECK(checked.facts().count_mislabelled() == (wide ? 1 : 0));
+  }
+}
+
+TEST_CASE("a float32 file of an operator that has float16 for the network is right, and judged") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", half_operator("Float32"));
+  scratch.write(tensor_path("Default/Conv2D-op1", 1, "output.0"), floats({kNan, 1}));
+  CHECK(Checked(scratch.path()).of("nan").size() == 1);
 }
 
 }  // namespace msdump::check

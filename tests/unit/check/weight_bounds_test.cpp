@@ -1,5 +1,6 @@
 // Where the rules about weights and their gradients begin and end.
 #include <cmath>
+#include <utility>
 
 #include "check/values/gradient_rules.h"
 #include "check/values/weight_rules.h"
@@ -171,6 +172,25 @@ TEST_CASE("beside a gradient that explodes the others have not become small") {
   const Checked checked(scratch.path());
   CHECK(checked.of("gradient_exploding").size() == 1);
   CHECK(checked.of("gradient_vanishing").empty());
+}
+
+TEST_CASE("a weight that stays while the others become NaN is not like all weights") {
+  const auto told = [](float other) {
+    const test::ScratchDir scratch;
+    for (int64_t step = 0; step < 2; ++step) {
+      write(scratch, {1, floats({1, 2}), floats({0, 0})}, step);
+      scratch.write(weight_path("a", step), floats({1, 2}));
+      scratch.write(weight_path("b", step), floats({1, 2}));
+      scratch.write(weight_path("c", step), step == 0 ? floats({1, 2}) : floats({other, 2}));
+    }
+    const Checked checked(scratch.path(), only("weight_unchanged"));
+    size_t all = 0;
+    for (const Finding& finding : checked.findings())
+      all += finding.message.find("like all weights") != std::string::npos ? 1U : 0U;
+    return std::pair(checked.findings().size(), all);
+  };
+  CHECK(told(NAN) == std::pair<size_t, size_t>(2, 0));
+  CHECK(told(1) == std::pair<size_t, size_t>(3, 3));
 }
 
 }  // namespace msdump::check

@@ -114,7 +114,7 @@ TEST_CASE(
     const std::vector<TensorDiff> diffs(pairing.tensors.size());
     const RunView view(a.side(), b.side(), pairing, diffs, ModuleTree());
     const OneSidedRuns runs(view);
-    const auto run_of = [&](const std::string& name) { return view.runs_named(name).front(); };
+    const auto run_of = [&](const std::string& name) { return view.runs_named(name, view.place(0)).front(); };
     const uint32_t found = runs.between(run_of(first), run_of(end));
     return found == kNoRun ? std::string("none") : view.name(found);
   };

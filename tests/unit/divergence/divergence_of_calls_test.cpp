@@ -1,4 +1,7 @@
 // The search for roots in dumps of msprobe: no IR, edges by values, modules around calls, backward calls.
+#include <filesystem>
+
+#include "divergence/run_view.h"
 #include "support/catch.h"
 #include "support/made_calls.h"
 
@@ -107,6 +110,34 @@ TEST_CASE("tensors of one value prove no edge") {
   });
   CHECK(trial.compared().report().flow == FlowKind::kOrder);
   CHECK(trial.roots() == Texts{"value Functional.relu.0.forward"});
+}
+
+TEST_CASE("msprobe: a module holds what ran inside it in its own step, not in all steps") {
+  const test::ScratchDir scratch;
+  constexpr int kSteps = 3;
+  for (const char* const side : {"a", "b"}) {
+    for (int step = 0; step < kSteps; ++step) {
+      MadeCalls calls(false);
+      calls.ran("Functional.linear.0.forward", {some_values()}, {some_values(2)}, kLayer);
+      calls.ran("Functional.relu.0.forward", {some_values(2)}, {some_values(3)}, kLayer);
+      calls.ran(kLayer, {some_values()}, {some_values(3)});
+      const auto written = scratch.path() / "one";
+      calls.write(written);
+      std::filesystem::create_directories(scratch.path() / side);
+      std::filesystem::rename(written / "step0", scratch.path() / side / ("step" + std::to_string(step)));
+    }
+  }
+  const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
+  const RunView view(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
+                     ModuleTree::of(*compared.b().index, *compared.a().index));
+  size_t modules = 0;
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    if (view.name(run) != kLayer) continue;
+    ++modules;
+    REQUIRE(view.inside(run).size() == 2);
+    for (const uint32_t inner : view.inside(run)) CHECK(view.place(inner) == view.place(run));
+  }
+  CHECK(modules == kSteps);
 }
 
 }  // namespace msdump

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "support/catch.h"
+#include "support/graph_run.h"
 #include "support/made_calls.h"
+#include "support/statistics_run.h"
 
 namespace msdump {
 namespace {
@@ -81,6 +85,7 @@ TEST_CASE("a run is one operator in one step of one rank; edges stay within thes
       },
       {.ranks = 2, .steps = 2});
   const Flow flow(trial.compared());
+  const std::vector<OpRun>& runs = flow.runs;
   REQUIRE(runs.size() == 8);
   CHECK(std::is_sorted(runs.begin(), runs.end(), [](const OpRun& left, const OpRun& right) {
     return std::tie(left.place, left.op) < std::tie(right.place, right.op);
@@ -130,7 +135,7 @@ TEST_CASE("outputs that nothing reads are left out beside those that are read, a
   const Flow flow(trial.compared());
   CHECK(flow.outputs("Default/BatchNorm-op0") == Texts{"output:0"});
   CHECK(flow.outputs("Default/Split-op0") == Texts{"output:0", "output:1"});
-  CHECK(flow.flow.unwritten.size() == 1);
+  CHECK(trial.compared().report().unwritten.size() == 1);
 }
 
 TEST_CASE("without an IR an input was made by the first that wrote its value") {
@@ -162,6 +167,33 @@ TEST_CASE("gradients of parameters are outputs of their entry") {
     calls.ran("Module.fc.Linear.parameters_grad.0", {}, {some_values(3)});
   });
   CHECK(Flow(trial.compared()).outputs("Module.fc.Linear.parameters_grad.0") == Texts{"parameter:weight"});
+}
+
+TEST_CASE("an output that an operator without a file reads is compared, not passed over as unwritten") {
+  // As with `kernels`: of three operators two were dumped; the first output goes to the one that was not.
+  const test::ScratchDir scratch;
+  const auto tensor = [&](const char* side, const std::string& op, const std::string& io, float value) {
+    const std::string type = op.substr(0, op.find('-'));
+    scratch.write(
+        fmt::format("{}/rank_0/Net/0/0/{}.Default_{}.0.0.1700000000000001.{}.DefaultFormat.npy", side, type, op, io),
+        test::npy_of("<f4", {2}, std::string(reinterpret_cast<const char*>(&value), 4) + std::string(4, 0)));
+  };
+  for (const char* const side : {"a", "b"}) {
+    scratch.write(std::string(side) + "/rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                  test::ir_text(test::node_text("%1", "LayerNorm", "%para1_x", "Default/LayerNorm-op1") +
+                                test::node_text("%2", "TupleGetItem", "%1, I64(0)", "Default/TupleGetItem-op1") +
+                                test::node_text("%3", "TupleGetItem", "%1, I64(1)", "Default/TupleGetItem-op2") +
+                                test::node_text("%4", "Mul", "%2", "Default/Mul-op1") +
+                                test::node_text("%5", "Neg", "%3", "Default/Neg-op1") + "  Return(%4)\n"));
+    tensor(side, "LayerNorm-op1", "input.0", 1);
+    tensor(side, "LayerNorm-op1", "output.0", side[0] == 'a' ? 7 : 2);
+    tensor(side, "LayerNorm-op1", "output.1", 3);
+    tensor(side, "Neg-op1", "input.0", 3);
+    tensor(side, "Neg-op1", "output.0", -3);
+  }
+  const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
+  CHECK(compared.report().unwritten.empty());
+  CHECK(compared.roots() == Texts{"value Default/LayerNorm-op1"});
 }
 
 }  // namespace msdump

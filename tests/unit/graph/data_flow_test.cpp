@@ -1,6 +1,7 @@
 #include "graph/flow/data_flow.h"
 
 #include <string>
+#include <utility>
 
 #include "graph/flow/dot.h"
 #include "support/catch.h"
@@ -102,4 +103,50 @@ TEST_CASE("dot draws operators and arrows, without the virtual nodes between the
 }
 
 }  // namespace
+TEST_CASE("an output is read that Return reads, an operator without a file, or a call; an order alone reads nothing") {
+  const OpGraph ops = graph(node_text("%0", "Loss", "%para1_x", "Default/Loss-op0") +
+                            node_text("%1", "TupleGetItem", "%0, I64(0)", "Default/TupleGetItem-op0") +
+                            node_text("%2", "TupleGetItem", "%0, I64(1)", "Default/TupleGetItem-op1") +
+                            node_text("%3", "Mul", "%2, %para2_w", "Default/Mul-op0") +
+                            node_text("%4", "UpdateState", "U, %3", "Default/UpdateState-op0") +
+                            node_text("%5", "Neg", "%para1_x", "Default/Neg-op0") +
+                            node_text("%6", "Depend", "%1, %5", "Default/Depend-op0") +
+                            node_text("%7", "MakeTuple", "%6", "Default/MakeTuple-op0") +
+                            node_text("%8", "Sub", "%para1_x", "Default/Sub-op0") +
+                            node_text("%9", "call @g", "%8", "Default/call-op0") + "  Return(%7)\n");
+  const OutputReads reads(ops);
+  const OpId loss = find_operator(ops, "Default/Loss-op0");
+  CHECK(reads.is_read(loss, 0));
+  CHECK(reads.is_read(loss, 1));
+  CHECK_FALSE(reads.is_read(loss, 2));
+  CHECK_FALSE(reads.is_read(loss, 100));
+  CHECK_FALSE(reads.is_read(find_operator(ops, "Default/Mul-op0"), 0));
+  CHECK_FALSE(reads.is_read(find_operator(ops, "Default/Neg-op0"), 0));
+  CHECK(reads.is_read(find_operator(ops, "Default/Sub-op0"), 0));
+}
+
+TEST_CASE("without a Return, as in IR protobuf, what no other node reads is returned") {
+  const OpGraph ops = graph(node_text("%0", "Loss", "%para1_x", "Default/Loss-op0") +
+                            node_text("%1", "TupleGetItem", "%0, I64(2)", "Default/TupleGetItem-op0") +
+                            node_text("%2", "MakeTuple", "%1", "Default/MakeTuple-op0"));
+  const OutputReads reads(ops);
+  CHECK(reads.is_read(0, 2));
+  CHECK_FALSE(reads.is_read(0, 0));
+}
+
+TEST_CASE("what is read of nested tuples is the element that is taken out, or all of them") {
+  const auto reads_of = [](const std::string& last) {
+    const OpGraph ops = graph(node_text("%0", "Mul", "%para1_x", "Default/Mul-op0") +
+                              node_text("%1", "Sub", "%para1_x", "Default/Sub-op0") +
+                              node_text("%2", "MakeTuple", "%0, %1", "Default/MakeTuple-op0") +
+                              node_text("%3", "MakeTuple", "%para1_x, %2", "Default/MakeTuple-op1") + last);
+    const OutputReads reads(ops);
+    return std::pair(reads.is_read(0, 0), reads.is_read(1, 0));
+  };
+  CHECK(reads_of("  Return(%3)\n") == std::pair(true, true));
+  CHECK(reads_of(node_text("%4", "TupleGetItem", "%3, I64(1)", "Default/TupleGetItem-op0") +
+                 node_text("%5", "TupleGetItem", "%4, I64(1)", "Default/TupleGetItem-op1") + "  Return(%5)\n") ==
+        std::pair(false, true));
+}
+
 }  // namespace msdump
