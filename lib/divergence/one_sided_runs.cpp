@@ -13,8 +13,8 @@ uint32_t first_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t en
 }
 
 uint32_t last_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end) {
-  const auto behind = std::lower_bound(runs.begin(), runs.end(), end);
-  return behind != runs.begin() && *(behind - 1) >= first ? *(behind - 1) : kNoRun;
+  const auto after = std::lower_bound(runs.begin(), runs.end(), end);
+  return after != runs.begin() && *(after - 1) >= first ? *(after - 1) : kNoRun;
 }
 
 }  // namespace

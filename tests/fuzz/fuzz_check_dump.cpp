@@ -1,4 +1,4 @@
-// Any bytes as the files of a small dump, all of which msdump check looks at: tensors, tables, IR, overflow records,
+// Any bytes as the files of a small dump, all of which msdump check reads: tensors, tables, IR, overflow records,
 // configuration, execution order. What it finds is about things that are there, and the search for the first operator
 // finds what the whole check does.
 //
@@ -90,7 +90,7 @@ class Run {
  private:
   void load_ir() {
     const auto search = find_ir(&index_, {});
-    require(search.has_value(), "no IR is no failure");
+    require(search.has_value(), "a missing IR is not a failure");
     auto loaded = load_graph(search->files, {}, {pool_, cancel_});
     require(loaded.has_value(), "an IR that cannot be read is a failure of that file");
     loaded_ = std::move(*loaded);

@@ -75,10 +75,11 @@ class Check : public Command {
       throw UsageError("--trend applies no rules: it takes neither --rule nor --rules");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
-    const Result<OpenedCheck> opened = open_check(session, options_);
-    if (!opened) return session.end_with(opened.error());
-    if (!opened->has_tensors() || !opened->run->selects_any()) return end_without_tensors(session, *opened);
-    return options_.trend ? print_trend(session, *opened) : check(session, *opened);
+    const Result<std::unique_ptr<OpenedCheck>> result = open_check(session, options_);
+    if (!result) return session.end_with(result.error());
+    const OpenedCheck& opened = **result;
+    if (!opened.has_tensors() || !opened.run->selects_any()) return end_without_tensors(session, opened);
+    return options_.trend ? print_trend(session, opened) : check(session, opened);
   }
 
  private:

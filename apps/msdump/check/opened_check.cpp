@@ -48,22 +48,22 @@ Result<check::RuleSet> rules_of(const CheckOptions& options) {
   return rules;
 }
 
-Result<OpenedCheck> open_check(Session& session, const CheckOptions& options) {
-  OpenedCheck check;
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options) {
+  auto check = std::make_unique<OpenedCheck>();
   MSDUMP_TRY(check::RuleSet rules, rules_of(options));
-  MSDUMP_TRY(check.opened, open_graph(session.context, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
-  const OpenedGraph& opened = check.opened;
+  MSDUMP_TRY(check->opened, open_graph(session.context, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
+  const OpenedGraph& opened = check->opened;
   const bool no_ir = opened.graph().size() == 0 && opened.loaded->failures.empty();
   if (!options.graph.ir.empty() && no_ir)
     return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));
   DumpWithGraph dump{&opened.catalogue->index, &opened.catalogue->list.tensors()};
   use_graph(session, opened, dump);
-  check.run = std::make_unique<check::CheckRun>(dump, std::move(rules));
-  check.run->choose([&](const TensorRecord& record, const Identity& identity) {
+  check->run = std::make_unique<check::CheckRun>(dump, std::move(rules));
+  check->run->choose([&](const TensorRecord& record, const Identity& identity) {
     return opened.selects(record) && (opened.operators.everything() || opened.operators.matches_file(identity));
   });
-  for (const Error& error : opened.loaded->failures) check.run->listing_failures.push_back(&error);
-  for (const Error& error : opened.catalogue->list.failures()) check.run->listing_failures.push_back(&error);
+  for (const Error& error : opened.loaded->failures) check->run->listing_failures.push_back(&error);
+  for (const Error& error : opened.catalogue->list.failures()) check->run->listing_failures.push_back(&error);
   return check;
 }
 

@@ -22,14 +22,14 @@ struct CheckOptions {
 
 struct OpenedCheck {
   OpenedGraph opened;
-  std::unique_ptr<check::CheckRun> run;  // refers to `opened`
+  std::unique_ptr<check::CheckRun> run;
 
   [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
   [[nodiscard]] bool has_tensors() const { return !opened.catalogue->list.tensors().empty(); }
 };
 
-// No tensor is read yet.
-Result<OpenedCheck> open_check(Session& session, const CheckOptions& options);
+// No tensor is read yet. It stays where it is: `run` refers to `opened`.
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options);
 // --rules and --rule.
 Result<check::RuleSet> rules_of(const CheckOptions& options);
 

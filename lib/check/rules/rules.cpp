@@ -46,7 +46,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 tl::unexpected<Error> unknown_rule(std::string_view word) {
   std::vector<std::string> names = {"none", "default", "all"};
   for (const RuleInfo& rule : all_rules()) names.emplace_back(rule.name);
-  return fail(make_error(ErrorCode::kUsage, "no rule is called '{}'{}", excerpt(word), nearest(word, names))
+  return fail(make_error(ErrorCode::kUsage, "there is no rule '{}'{}", excerpt(word), nearest(word, names))
                   .with_hint("msdump check --list-rules names all"));
 }
 

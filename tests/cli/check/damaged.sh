@@ -1,4 +1,4 @@
-# What cannot be read is a row and a failure, and the others are looked at all the same.
+# What cannot be read is a row and a failure, and the others are judged all the same.
 file() { echo "rank_0/Net/0/0/Mul.Default_Mul-op$1.0.0.170000000000000$1.output.0.DefaultFormat.npy"; }
 mkdir -p rank_0/Net/0/0
 two_floats "$(file 1)" '\0\0\xc0\x7f\0\0\0\x40'

@@ -58,12 +58,12 @@ Severity severity_of_branch(int operators, int missing) {
 
 }  // namespace
 
-TEST_CASE("a dump has stopped from four operators behind its end on") {
+TEST_CASE("a dump has stopped from four operators after its end on") {
   CHECK(told_of_chain(20, [](int op) { return op < 16; }) == std::vector<std::string>{"stopped warning"});
   CHECK(told_of_chain(20, [](int op) { return op < 17; }) == std::vector<std::string>{"missing_files note"});
 }
 
-TEST_CASE("a tail that is short beside the graph, or one behind many gaps, is no end") {
+TEST_CASE("a tail that is short beside the graph, or one after many gaps, is not an end") {
   CHECK(told_of_chain(201, [](int op) { return op < 197; }) == std::vector<std::string>{"missing_files note"});
   CHECK(told_of_chain(200, [](int op) { return op < 196; }) == std::vector<std::string>{"stopped warning"});
   CHECK(told_of_chain(20, [](int op) { return op < 14 && op % 4 != 1; }) ==
@@ -115,7 +115,7 @@ TEST_CASE("what two of three steps have the third should have; of two steps nobo
   CHECK(told({1}, 2).empty());
 }
 
-TEST_CASE("one operator that the last step lacks is no end") {
+TEST_CASE("one operator that the last step lacks is not an end") {
   const test::ScratchDir scratch;
   for (int64_t step = 0; step < 3; ++step) {
     for (int op = 0; op < (step == 2 ? 5 : 6); ++op) put(scratch, op, step);
@@ -156,7 +156,7 @@ TEST_CASE("the first of two steps may lack something, unless it is one compiled 
   CHECK(told(true) == std::vector<std::string>{"incomplete_step warning"});
 }
 
-TEST_CASE("a step with fewer files is told once, by what is missing") {
+TEST_CASE("a step with fewer files is reported once, by what is missing") {
   const test::ScratchDir scratch;
   scratch.write(kIrPath, row_of(6));
   for (int64_t step = 0; step < 3; ++step) {
@@ -205,7 +205,7 @@ TEST_CASE("steps that ran are missed where all were to be dumped, and some were"
   CHECK(told(R"("iteration":"all")", false) == Lines{"rank 0 has no tensor; others have"});
 }
 
-TEST_CASE("an output that the kernel never writes is no missing one, and what it updates came in") {
+TEST_CASE("an output that the kernel never writes is not missing, and what it updates came in") {
   const test::ScratchDir scratch;
   scratch.write(kIrPath, test::ir_text(test::node_text("%1", "Mul", "%para1_x", "Default/Mul-op1") +
                                        test::node_text("%2", "Assign", "%para2_w, %1", "Default/Assign-op2")));
@@ -267,7 +267,7 @@ TEST_CASE("cut files: the last one written, many of them, and those of a copy") 
   CHECK(hints(3, false) == Words{"several files"});
 }
 
-TEST_CASE("an empty file is told once, and a raw file against its name") {
+TEST_CASE("an empty file is reported once, and a raw file against its name") {
   const test::ScratchDir scratch;
   put(scratch, 0);
   put(scratch, 1);
@@ -283,7 +283,7 @@ TEST_CASE("an empty file is told once, and a raw file against its name") {
   CHECK(raw.hint.find("ended") == std::string::npos);
 }
 
-TEST_CASE("an empty file of which several errors came is told once") {
+TEST_CASE("an empty file of which several errors came is reported once") {
   const test::ScratchDir scratch;
   put(scratch, 0);
   const std::string path = tensor_path("Default/Mul-op1", 1, "output.0");
@@ -309,7 +309,7 @@ TEST_CASE("an exception dump of a CPU holds operators that did not fail") {
   CHECK(Checked(scratch.path()).of("exception").empty());
 }
 
-TEST_CASE("a gap in the middle is no end, however long it is") {
+TEST_CASE("a gap in the middle is not an end, however long it is") {
   CHECK(told_of_chain(20, [](int op) { return op < 5 || op > 9; }) == std::vector<std::string>{"missing_files note"});
 }
 

@@ -34,7 +34,7 @@ std::string data_dump(std::string_view settings) {
 
 }  // namespace
 
-TEST_CASE("a dump that stopped in the middle is told by what nothing has read") {
+TEST_CASE("a dump that stopped in the middle is recognised by what nothing has read") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(20));
   for (int op = 0; op < 12; ++op) write_op(scratch, op);
@@ -70,7 +70,7 @@ TEST_CASE("dump_mode 1 leaves operators out on purpose") {
 TEST_CASE("without an IR the execution order says that the run ended") {
   const test::ScratchDir scratch;
   std::string order = "NodeExecutionOrder-FullNameWithScope\n";
-  for (int op = 0; op < 20; ++op) order += fmt::format("Default/Mul-op{}\n", op + 7);  // numbered anew in the files
+  for (int op = 0; op < 20; ++op) order += fmt::format("Default/Mul-op{}\n", op + 7);  // other numbers in the files
   scratch.write("rank_0/execution_order/ms_execution_order_graph_0.csv", order);
   for (int op = 0; op < 12; ++op) write_op(scratch, op);
   CHECK(std::get<uint64_t>(Checked(scratch.path()).only("stopped").value.storage()) == 8);
@@ -148,7 +148,7 @@ TEST_CASE("cut and empty files are errors, with what probably happened") {
   CHECK(cut.severity == Severity::kError);
   CHECK(cut.hint == "it is the last file that was written: the process ended, or the disk was full");
   CHECK(checked.only("unreadable").path == path);
-  // The empty file is told once.
+  // The empty file is reported once.
   scratch.write(path, "");
   const Checked empty(scratch.path());
   CHECK(empty.of("unreadable").size() + empty.of("empty_file").size() == 1);
@@ -174,7 +174,7 @@ TEST_CASE("msprobe that was not stopped leaves tensors without entries") {
   CHECK(finding.message == "dump.json has no entries beside 1 tensor: the process ended before stop()");
 }
 
-TEST_CASE("an operator without its output, or without an input that the IR tells of, lost a file") {
+TEST_CASE("an operator without its output, or without an input that the IR has, lost a file") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
   for (int op = 0; op < 6; ++op) write_op(scratch, op);
@@ -248,7 +248,7 @@ TEST_CASE("files that dump.json names and that are not there are missing, though
   CHECK(Checked(scratch.path()).of("missing_files").empty());
 }
 
-TEST_CASE("a run that goes on behind the gap has not stopped there") {
+TEST_CASE("a run that goes on after the gap has not stopped there") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir", chain(6));
   for (int64_t step = 0; step < 3; ++step) {
@@ -279,7 +279,7 @@ TEST_CASE("a text where a number belongs makes the row unreadable") {
                 "Mul,Default_Mul-op1,0,0,1700000000000001,output,0,8,float32,\"(2)\",foo,1\n"
                 "Mul,Default_Mul-op2,0,0,1700000000000002,output,0,8,float32,\"(2)\",null,1\n");
   const Finding finding = Checked(scratch.path()).only("unreadable");
-  CHECK(finding.message == "Default_Mul-op1 output 0: 'foo' is no number");
+  CHECK(finding.message == "Default_Mul-op1 output 0: 'foo' is not a number");
 }
 
 TEST_CASE("inputs that a graph with dynamic shapes does not dump are not missing") {

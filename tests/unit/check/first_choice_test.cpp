@@ -35,14 +35,14 @@ void write_chain(const test::ScratchDir& scratch, const std::vector<float>& x, c
 
 }  // namespace
 
-TEST_CASE("BroadcastTo repeats what its own rank has, and is no communication") {
+TEST_CASE("BroadcastTo repeats what its own rank has, and is not a collective") {
   const test::ScratchDir scratch;
   write_op(scratch, 0, "Default/BroadcastTo-op1", 1, 1, kNan);
   write_op(scratch, 1, "Default/Log-op1", 1, 1, kNan);
   CHECK(first_of(scratch) == "Default_BroadcastTo-op1 of rank 0");
 }
 
-TEST_CASE("an operator that communicates goes behind one that computes, however it is spelt") {
+TEST_CASE("an operator that communicates comes after one that computes, however it is spelt") {
   for (const char* const op : {"Default/AllReduce-op1", "Default/all_reduce-op1", "Default/AllGather-op1",
                                "Default/Broadcast-op1", "Default/ReduceScatter-op1", "Default/Receive-op1"}) {
     INFO(op);

@@ -97,7 +97,7 @@ TEST_CASE("an input that the optimizer has updated is its result, and outputs th
   CHECK(checked.only("nan").message.find("may never have written it") != std::string::npos);
 }
 
-TEST_CASE("garbage in an output that nothing reads is no root") {
+TEST_CASE("garbage in an output that nothing reads is not a root") {
   const test::ScratchDir scratch;
   scratch.write(ir_path(), chain());
   write_step(scratch, {});
@@ -178,7 +178,7 @@ TEST_CASE("an output that cannot be read is what its reader got") {
 TEST_CASE("where an edge of the IR contradicts the values, an operator with finite inputs is named") {
   const test::ScratchDir scratch;
   scratch.write(ir_path(), chain());
-  // Mul reads NaN that the network never got; the Log behind it makes its own.
+  // Mul reads NaN that the network never got; the Log after it makes its own.
   write_step(scratch, {.x = {1, 2}, .a = {1, 4}, .b = {kNan, 1}, .y = {kNan, 2}});
   scratch.write(tensor_path("Default/Log-op2", 20, "input.0"), floats({kNan, 4}));
   scratch.write(tensor_path("Default/Add-op3", 10, "input.0"), floats({1, 1}));
@@ -234,7 +234,7 @@ TEST_CASE("a weight that is NaN when the step is over is named in that step, not
   CHECK(place.name.op_name == "w");
 }
 
-TEST_CASE("an input of which only the maker's file or the parameter's was dumped is looked at, too") {
+TEST_CASE("an input of which only the maker's file or the parameter's was dumped is judged, too") {
   const test::ScratchDir scratch;
   scratch.write(ir_path(), chain());
   // Everything that was made is finite; x was not dumped as an input.
@@ -259,7 +259,7 @@ TEST_CASE("an operator with finite inputs on one rank goes before what came in f
   CHECK(Checked(scratch.path(), RuleSet::defaults(), true).first_op() == "Default_Log-op2");
 }
 
-TEST_CASE("a variable that the script saved is looked at") {
+TEST_CASE("a variable that the script saved is judged") {
   const test::ScratchDir scratch;
   scratch.write("step0/rank0/dump_tensor_data/logits.0.debug.npy", floats({kNan, 1}));
   const Checked checked(scratch.path());

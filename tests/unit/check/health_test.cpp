@@ -31,7 +31,7 @@ Severity inf_of_output(std::string_view op, const std::vector<float>& output) {
 
 }  // namespace
 
-TEST_CASE("+inf is no mask, whoever puts it") {
+TEST_CASE("+inf is not a mask, whoever puts it") {
   CHECK(told_of("Default/Select-op1", floats({1, 2}), floats({kInf, 0})) ==
         Lines{"inf error Default_Select-op1 output 0"});
 }
@@ -47,7 +47,7 @@ TEST_CASE("a parameter of -inf and one other value is a mask; with more values i
   CHECK(told({-kInf, 1, 2}) == std::pair(Severity::kError, true));
 }
 
-TEST_CASE("a table tells of two values where the largest is 0, or is the smallest") {
+TEST_CASE("a table shows two values where the largest is 0, or is the smallest") {
   TensorFacts facts;
   facts.from = TensorFacts::From::kStatistics;
   facts.max = 0;
@@ -60,7 +60,7 @@ TEST_CASE("a table tells of two values where the largest is 0, or is the smalles
   CHECK(is_two_valued(facts));
 }
 
-TEST_CASE("what an optimizer made -inf is no mask") {
+TEST_CASE("what an optimizer made -inf is not a mask") {
   const test::ScratchDir scratch;
   scratch.write(tensor_path("Default/ApplyMomentum-op1", 1, "input.0"), floats({-kInf, 1}));
   for (const char* const slot : {"input.1", "input.3"})

@@ -81,7 +81,7 @@ TEST_CASE("an old record is decoded and joined to the operator of its task and s
   CHECK(checked.report().first->kind == FirstNonfinite::Kind::kOverflow);
 }
 
-TEST_CASE("a new record names its core; 65535 is no context") {
+TEST_CASE("a new record names its core; 65535 is not a context") {
   const test::ScratchDir scratch;
   scratch.write(op_file("Mul-op1", 12, 3, 1), good_file());
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003", opdebug_file(new_record(1, 12, 3, 8)));
@@ -175,7 +175,7 @@ TEST_CASE("a record that does not say its task is joined by its file name only")
   CHECK(finding.message.find("task not said") != std::string::npos);
 }
 
-TEST_CASE("tasks are counted anew in every graph, step and rank: a record is of the nearest") {
+TEST_CASE("tasks are counted again in every graph, step and rank: a record is of the nearest") {
   const test::ScratchDir graphs, steps, ranks, other_folder;
   for (const int64_t graph : {0, 1, 2})
     graphs.write(op_path(graph, 0, fmt::format("Mul-op{}", graph), 57, 7), floats({1, 2}));
@@ -230,7 +230,7 @@ TEST_CASE("up to eight bits of a status are listed") {
   CHECK(describe(hit) == "data mover (SDMA): status 0x1ff, task 1, stream not said");
 }
 
-TEST_CASE("a record that cannot be opened is told of once, although the list and the search for overflows both try") {
+TEST_CASE("a record that cannot be opened is reported once, although the list and the search for overflows both try") {
   const test::ScratchDir scratch;
   scratch.write(op_path(0, 0, "Mul-op1", 57, 7), floats({1, 2}));
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003",

@@ -26,7 +26,7 @@ void write_ranks(const test::ScratchDir& scratch, int64_t ranks, const std::func
 
 }  // namespace
 
-TEST_CASE("operators that all other ranks have in the same steps are missing, told once for a rank") {
+TEST_CASE("operators that all other ranks have in the same steps are missing, reported once for a rank") {
   const test::ScratchDir scratch;
   write_ranks(scratch, 3, [](int64_t rank, int op) { return rank != 1 || op < 2; });
   const Finding finding = Checked(scratch.path()).only("incomplete_step");
@@ -37,13 +37,13 @@ TEST_CASE("operators that all other ranks have in the same steps are missing, to
         "2 operators that all other ranks have are not here: Default_Mul-op2, Default_Mul-op3, in 2 steps from 0 to 1");
 }
 
-TEST_CASE("of two ranks the one with less is told of") {
+TEST_CASE("of two ranks the one with less is reported") {
   const test::ScratchDir scratch;
   write_ranks(scratch, 2, [](int64_t rank, int op) { return rank == 0 || op != 1; });
   CHECK(Checked(scratch.path()).only("incomplete_step").rank == 1);
 }
 
-TEST_CASE("what a step lacks beside the other steps of its rank is not told once more beside the other ranks") {
+TEST_CASE("what a step lacks beside the other steps of its rank is not reported again beside the other ranks") {
   const test::ScratchDir scratch;
   for (const int64_t rank : {0, 1, 2}) {
     for (const int64_t step : {0, 1, 2}) {

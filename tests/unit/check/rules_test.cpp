@@ -49,7 +49,7 @@ TEST_CASE("an abbreviation may be of several rules, and names are taken in any c
   CHECK_FALSE(rules.on(RuleId::kWeightTooLarge));
 }
 
-TEST_CASE("off turns one rule off; none, default and all begin anew") {
+TEST_CASE("off turns one rule off; none, default and all start again") {
   RuleSet rules = RuleSet::defaults();
   REQUIRE(rules.apply("nan:off"));
   CHECK_FALSE(rules.on(RuleId::kNan));
@@ -75,7 +75,7 @@ TEST_CASE("every rule takes a severity and globs of operators") {
 TEST_CASE("what is misspelt is named, with what was probably meant") {
   CHECK(refusal("satturation") == "there is no rule 'satturation'; did you mean 'saturation'?");
   CHECK(refusal("too_large:max_gtt=1") == "rule too_large has no parameter 'max_gtt'; did you mean 'max_gt'?");
-  CHECK(refusal("too_large:max_gt") == "'max_gt' is no parameter of rule too_large");
+  CHECK(refusal("too_large:max_gt") == "rule too_large has no parameter 'max_gt'");
   CHECK(refusal("too_large:max_gt=big") == "max_gt 'big' of rule too_large: not a number");
   CHECK(refusal("too_large:max_gt=nan") == "max_gt 'nan' of rule too_large: not a number");
   CHECK(refusal("nan:percentage_ge=101") == "percentage_ge '101' of rule nan: not a number from 0 to 100");
@@ -101,7 +101,7 @@ TEST_CASE("a bad line of a file of rules is named with its number") {
   CHECK(RuleSet::read(scratch.file("none.txt")).error().code == ErrorCode::kNotFound);
 }
 
-TEST_CASE("a rule that can never hold is refused, and so is no rule at all") {
+TEST_CASE("a rule that can never hold is refused, and so is a set without rules") {
   const auto complaint = [](std::initializer_list<const char*> texts) {
     RuleSet rules = RuleSet::defaults();
     for (const char* const text : texts) REQUIRE(rules.apply(text));

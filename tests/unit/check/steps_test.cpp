@@ -1,4 +1,4 @@
-// What is told by comparing steps: weights, gradients, trends.
+// What comparing steps shows: weights, gradients, trends.
 #include <limits>
 
 #include <cmath>
@@ -40,7 +40,7 @@ TEST_CASE("one weight that stays is a note; all that stay while an optimizer run
   CHECK(none_moved.of("weight_unchanged").front()->severity == Severity::kWarning);
 }
 
-TEST_CASE("inputs of the graph are no weights, and neither is what is NaN unchanged") {
+TEST_CASE("inputs of the graph are not weights, and neither is what is NaN unchanged") {
   const test::ScratchDir scratch;
   for (const int64_t step : {0, 1}) {
     scratch.write(

@@ -44,7 +44,7 @@ TEST_CASE("root mean square and deviation are of the finite elements") {
   CHECK(facts.deviation() == Approx(1));
 }
 
-TEST_CASE("zeros beside NaN are not all zero; where nothing tells nothing is said") {
+TEST_CASE("zeros beside NaN are not all zero; where nothing is known nothing is reported") {
   TensorFacts facts = statistics_of(0, 0);
   CHECK(facts.all_zero() == true);
   facts.has_nan = true;

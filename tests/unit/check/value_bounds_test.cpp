@@ -38,7 +38,7 @@ std::string inf_message(const std::vector<float>& output) {
 
 }  // namespace
 
-TEST_CASE("a share of NaN or infinities that is just the limit is told, a smaller one is not") {
+TEST_CASE("a share of NaN or infinities that is just the limit is reported, a smaller one is not") {
   const auto nan = [](std::string_view rule) {
     return told_of("Default/Log-op1", floats({1, 2}), floats({kNan, 1, 2, 3}), only(rule));
   };
@@ -51,7 +51,7 @@ TEST_CASE("a share of NaN or infinities that is just the limit is told, a smalle
   CHECK(inf("inf:percentage_ge=51").empty());
 }
 
-TEST_CASE("the sign of infinities is told") {
+TEST_CASE("the sign of infinities is reported") {
   CHECK(inf_message({kInf, 1}) == "1 of 2 elements: +inf");
   CHECK(inf_message({-kInf, 1, 2}) == "1 of 3 elements: -inf");
   CHECK(inf_message({kInf, -kInf, -kInf}) == "3 of 3 elements: +inf and -inf");
@@ -72,7 +72,7 @@ TEST_CASE("8-bit floats are saturated from one in a hundred on, the others from 
         Lines{"1 of 2 elements at 3.38953e+38, the edge of bfloat16"});
 }
 
-TEST_CASE("a table whose extremes are edges tells of float16, but not how many elements of 8 bits are there") {
+TEST_CASE("a table whose extremes are edges shows float16, but not how many elements of 8 bits are there") {
   const test::ScratchDir scratch;
   scratch.write(kTablePath, statistic_table("Max Value,Min Value", {{"Mul-op1", "float8_e5m2", "57344,1"},
                                                                     {"Mul-op2", "float16", "1,-65504"},
@@ -84,7 +84,7 @@ TEST_CASE("a table whose extremes are edges tells of float16, but not how many e
   CHECK(checked.of("saturation").front()->message == "some elements at -65504, the edge of float16");
 }
 
-TEST_CASE("an edge that an input has is told of the operator that made it, where it is known") {
+TEST_CASE("an edge that an input has is reported for the operator that made it, where it is known") {
   const std::string edge = halves({0x3C00, 0x7BFF});
   const test::ScratchDir ir, recorded;
   ir.write("rank_0/graphs/ms_output_trace_code_graph_0.ir",
@@ -117,14 +117,14 @@ TEST_CASE("what came in at the negative edge was put there, beside whatever valu
         Lines{"saturation warning Default_Mul-op1 output 0"});
 }
 
-TEST_CASE("half of what is not zero being subnormal is enough, and inputs are not told of") {
+TEST_CASE("half of what is not zero being subnormal is enough, and inputs are not reported") {
   const std::string numbers = halves({0x3C00, 0x4000});
   CHECK(told_of("Default/Mul-op1", numbers, halves({1, 0x3C00, 0, 0})) ==
         Lines{"subnormal note Default_Mul-op1 output 0"});
   CHECK(told_of("Default/Mul-op1", halves({1, 2}), numbers).empty());
 }
 
-TEST_CASE("zeros are told from the given share on, of floats made of floats") {
+TEST_CASE("zeros are reported from the given share on, of floats made of floats") {
   const auto half_zero = [](std::string_view rule) {
     return told_of("Default/ReLU-op1", floats({1, 2}), floats({0, 0, 1, 2}), only(rule));
   };
@@ -191,7 +191,7 @@ TEST_CASE("both ends of a range belong to it, and a share or distance that is ju
   CHECK(told("activation_range:range_start_inclusive=1,range_end_inclusive=2,range_percentage_gt=74").size() == 1);
   CHECK(told("activation_range:max_min_lt=3").empty());
   CHECK(told("activation_range:max_min_gt=3").empty());
-  // An input is no activation.
+  // An input is not an activation.
   CHECK(told("activation_range:max_min_gt=2.9") == Lines{"activation_range warning Default_Mul-op1 output 0"});
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("a range counts the elements inside, ends included") {
   CHECK(told("tensor_range:max_min_gt=9") == Lines{"tensor_range warning Default_Mul-op1 output 0"});
 }
 
-TEST_CASE("statistics tell of NaN, infinities, edges and zeros as tensors do") {
+TEST_CASE("statistics show NaN, infinities, edges and zeros as tensors do") {
   const test::ScratchDir scratch;
   const auto row = [](int number, std::string_view type, std::string_view dtype, std::string_view values) {
     return fmt::format("{0},Default_{0}-op{1},0,0,{1},output,0,16,{2},\"[4]\",{3},\n", type, number, dtype, values);
@@ -88,7 +88,7 @@ TEST_CASE("statistics tell of NaN, infinities, edges and zeros as tensors do") {
                                                 "saturation warning Default_Mul-op4 output 0"});
 }
 
-TEST_CASE("complex numbers are looked at by their parts") {
+TEST_CASE("complex numbers are judged by their parts") {
   const test::ScratchDir scratch;
   scratch.write(tensor_path("Default/FFT-op1", 1, "output.0"), [] {
     test::NpySpec spec;
@@ -107,7 +107,7 @@ TEST_CASE("a cast of numbers that were computed overflows; one of -1e9 is a mask
   CHECK(told_of("Default/Cast-op1", mask, out) == Lines{"inf note Default_Cast-op1 output 0"});
 }
 
-TEST_CASE("of a row of checksums nothing is known, which is no clean bill") {
+TEST_CASE("of a row of checksums nothing is known, which is not a clean bill") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/Net/0/0/statistic.csv",
                 "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,MD5\n"
@@ -117,7 +117,7 @@ TEST_CASE("of a row of checksums nothing is known, which is no clean bill") {
   CHECK(checked.facts().count_without_values() == 1);
 }
 
-TEST_CASE("a mean alone that is NaN tells of NaN") {
+TEST_CASE("a mean alone that is NaN shows a NaN") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/Net/0/0/statistic.csv",
                 "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Avg Value\n"
@@ -125,7 +125,7 @@ TEST_CASE("a mean alone that is NaN tells of NaN") {
   CHECK(Checked(scratch.path()).of("nan").size() == 1);
 }
 
-TEST_CASE("a rule that statistics cannot tell of is named") {
+TEST_CASE("a rule that statistics cannot judge is named") {
   const test::ScratchDir scratch;
   scratch.write("rank_0/Net/0/0/statistic.csv",
                 "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
@@ -134,8 +134,8 @@ TEST_CASE("a rule that statistics cannot tell of is named") {
   for (const char* const text : {"too_large:max_gt=1,mean_gt=1", "subnormal"}) REQUIRE(rules.apply(text));
   const Checked checked(scratch.path(), rules);
   CHECK(unjudged_rules(checked.dump(), checked.facts(), rules) ==
-        Lines{"rule subnormal needs the elements of tensors, and here are statistics only",
-              "rule too_large: nothing here tells mean"});
+        Lines{"rule subnormal needs the elements of tensors; this dump has statistics only",
+              "rule too_large: nothing here has mean"});
   CHECK(checked.of("too_large").size() == 1);
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("gradients that msprobe recorded say that weights are meant to change"
   for (const Finding* const finding : checked.of("weight_unchanged")) CHECK(finding->severity == Severity::kWarning);
 }
 
-TEST_CASE("of statistics equal numbers are no change, and close ones are") {
+TEST_CASE("of statistics equal numbers are not a change, and close ones are") {
   const auto told = [](std::string_view norm) {
     const test::ScratchDir scratch;
     for (const int64_t step : {0, 1}) {
@@ -143,13 +143,13 @@ TEST_CASE("gradients are compared with those of their step and rank") {
   CHECK(Checked(one.path()).of("gradient_vanishing").size() == 1);
 }
 
-TEST_CASE("of a weight of one element the learning rate cannot be told from the gradient") {
+TEST_CASE("of a weight of one element the learning rate does not show in the gradient") {
   const test::ScratchDir scratch;
   write(scratch, {0, floats({1}), floats({1e7F})});
   CHECK(Checked(scratch.path()).of("gradient_exploding").empty());
 }
 
-TEST_CASE("a gradient is told of the operator that made it, and msprobe's by its name") {
+TEST_CASE("a gradient is reported for the operator that made it, and msprobe's by its name") {
   const test::ScratchDir scratch, recorded;
   scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir",
                 test::ir_text(test::node_text("%1", "Mul", "%para1_x", "Gradients/Default/Mul-op1") +

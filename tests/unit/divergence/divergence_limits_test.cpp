@@ -1,5 +1,5 @@
-// What is no root although it differs, and what is told where dumps do not show everything: updates in place, noise, growth,
-// deleted files, coarser dtypes, no IR.
+// Differences that are not roots, and what is reported where dumps do not show everything: updates in place, noise,
+// growth, deleted files, coarser dtypes, no IR.
 #include <string>
 
 #include "divergence/divergence.h"
@@ -8,7 +8,7 @@
 
 namespace msdump {
 
-TEST_CASE("an input that is updated in place shows the result, and is no parameter that differs") {
+TEST_CASE("an input that is updated in place shows the result, and is not a parameter that differs") {
   const Trial trial([](MadeNet& net) {
     const auto w = net.weight("w");
     const auto gradient = net.op("Mul", {net.input("x"), net.constant(net.bad() ? 0.2F : 0.1F)});
@@ -41,7 +41,7 @@ TEST_CASE("an output that nothing reads beside one that is read may never have b
   CHECK(trial.compared().report().unwritten.size() == 1);
 }
 
-TEST_CASE("noise that terms that cancel leave is no root") {
+TEST_CASE("noise that terms that cancel leave is not a root") {
   const Trial trial([](MadeNet& net) {
     // A gradient that is 0 in exact arithmetic: the sum of what is orthogonal to 1, in another order.
     auto values = some_values();
@@ -56,7 +56,7 @@ TEST_CASE("noise that terms that cancel leave is no root") {
   CHECK(trial.compared().verdict("Default/ReduceSum-op0", "output:0") == Verdict::kDiffer);
 }
 
-TEST_CASE("an error that only grows is no root, one that grows more than thirty times is") {
+TEST_CASE("an error that only grows is not a root, one that grows more than thirty times is") {
   const auto grown = [](float factor) {
     return [=](MadeNet& net) {
       // What enters is close.
@@ -81,7 +81,7 @@ TEST_CASE("an error that only grows is no root, one that grows more than thirty 
   CHECK(large.root().amplification.value() == Approx(60).epsilon(0.01));
 }
 
-TEST_CASE("an error that grows behind an operator that is suspicious is told of there alone") {
+TEST_CASE("an error that grows after a suspicious operator is reported there alone") {
   const Trial trial([](MadeNet& net) {
     auto y = net.op("Exp", {net.input("x")});
     if (net.bad()) {
@@ -112,7 +112,7 @@ TEST_CASE("a difference that sinks below the tolerance and comes up again is one
   CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
 }
 
-TEST_CASE("an operator behind a root is one itself when its inputs are equal bit for bit") {
+TEST_CASE("an operator downstream of a root is one itself when its inputs are equal bit for bit") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("Mul", {net.input("x"), net.constant(net.bad() ? -2.5F : -2.0F)});
     const auto sign = net.op("Sign", {y});  // gets rid of the difference
@@ -153,7 +153,7 @@ TEST_CASE("for an output that was not dumped the input stands that it became") {
   CHECK(trial.roots() == Texts{"value Default/Mul-op0"});
 }
 
-TEST_CASE("an output that differs although all who read it got what they should is no root") {
+TEST_CASE("an output that differs although all who read it got what they should is not a root") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
     const auto right = net[y];
@@ -190,7 +190,7 @@ TEST_CASE("an input that a reshape for free has brought into another shape is co
   CHECK(trial.roots().empty());
 }
 
-TEST_CASE("of a collective operation the ranks whose own inputs agree are no roots") {
+TEST_CASE("of a collective operation the ranks whose own inputs agree are not roots") {
   const Trial trial(
       [](MadeNet& net) {
         const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
@@ -226,7 +226,7 @@ TEST_CASE("a whole side in float16 has no root, and a fault in it has one") {
   CHECK(faulty.roots() == Texts{"value Default/Exp-op0"});
 }
 
-TEST_CASE("one cast to float16 is named, within the tolerance; casts throughout are no fault") {
+TEST_CASE("one cast to float16 is named, within the tolerance; casts throughout are not a fault") {
   const auto cast = [](int casts) {
     return [=](MadeNet& net) {
       auto y = net.input("x");

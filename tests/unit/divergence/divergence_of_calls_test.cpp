@@ -73,14 +73,14 @@ TEST_CASE("msprobe: a backward call depends on what its forward call saw") {
     };
   };
   // What went into the forward call differs: the gradient may, too.
-  const CallTrial behind(build(true));
-  CHECK(behind.roots() == Texts{"input Functional.gelu.0.forward"});
+  const CallTrial later(build(true));
+  CHECK(later.roots() == Texts{"input Functional.gelu.0.forward"});
   // It does not: the backward call is guilty.
   const CallTrial guilty(build(false));
   CHECK(guilty.roots() == Texts{"value Functional.gelu.0.backward"});
 }
 
-TEST_CASE("msprobe: gradients of parameters are made by another entry and are no roots") {
+TEST_CASE("msprobe: gradients of parameters are made by another entry and are not roots") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values(), gradient = some_values(0.1F);
     calls.ran("Functional.linear.0.forward", {x}, {times(x, 2)}, kLayer);

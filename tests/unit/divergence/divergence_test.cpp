@@ -29,7 +29,7 @@ TEST_CASE("value: inputs agree and outputs do not") {
   CHECK(trial.root().outputs.size() == 1);
 }
 
-TEST_CASE("what a root explains are the tensors that differ behind it, its own among them") {
+TEST_CASE("what a root explains are the tensors that differ downstream of it, its own among them") {
   const Trial trial([](MadeNet& net) { made_chain(net, net.bad() ? 3.0F : 2.0F); });
   REQUIRE(trial.roots() == Texts{"value Default/Mul-op0"});
   CHECK(trial.root().downstream == trial.compared().count(Verdict::kDiffer));
@@ -42,7 +42,7 @@ TEST_CASE("value: a constant differs, and is named with both values") {
   CHECK(trial.root().reason == "its constant input 1 differs: 1.5 against 2");
 }
 
-TEST_CASE("a constant that changes nothing is no root") {
+TEST_CASE("a constant that changes nothing is not a root") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("Add", {net.input("x"), net.constant(1)});
     if (net.bad()) net.show_input(y, 1, {7});
@@ -62,10 +62,10 @@ TEST_CASE("value: equal inputs, and outputs within the tolerance but beyond roun
   CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kClose);
   CHECK(trial.root().confidence == Approx(0.6));
   CHECK(trial.compared().report().suspicious == trial.root().outputs);
-  CHECK(trial.root().downstream == 1);  // the output that is told of for its sake
+  CHECK(trial.root().downstream == 1);  // the output that is reported because of it
 }
 
-TEST_CASE("rounding of equal inputs is no root") {
+TEST_CASE("rounding of equal inputs is not a root") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
     if (net.bad()) {
@@ -104,7 +104,7 @@ TEST_CASE("nan: an operator that makes it of finite inputs") {
   CHECK(trial.roots() == Texts{"value Default/Sub-op0", "nan Default/Log-op0"});
 }
 
-TEST_CASE("nan: what a root makes of agreeing inputs is of that kind, and what reads it is no root") {
+TEST_CASE("nan: what a root makes of agreeing inputs is of that kind, and what reads it is not a root") {
   const Trial trial([](MadeNet& net) {
     const MadeChain made = made_chain(net);
     if (net.bad()) net[made.product][3] = NAN;
@@ -113,7 +113,7 @@ TEST_CASE("nan: what a root makes of agreeing inputs is of that kind, and what r
   REQUIRE(trial.roots() == Texts{"nan Default/Mul-op0"});
 }
 
-TEST_CASE("nan: made of an infinity behind a root that makes infinities it is no root") {
+TEST_CASE("nan: made of an infinity downstream of a root that makes infinities it is not a root") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x");
     const auto y = net.op("Mul", {x, net.constant(2)});
@@ -187,7 +187,7 @@ TEST_CASE("input: what enters the graph differs, no operator is guilty") {
   CHECK(trial.roots() == Texts{"input x"});
 }
 
-TEST_CASE("a parameter in a step behind one that diverged is no root") {
+TEST_CASE("a parameter in a step after one that diverged is not a root") {
   const Trial trial(
       [](MadeNet& net) {
         // The wrong factor of step 0 has changed the weight of step 1.
@@ -200,7 +200,7 @@ TEST_CASE("a parameter in a step behind one that diverged is no root") {
   CHECK(trial.root().place.step == 0);
 }
 
-TEST_CASE("an operator is told once, for the first step that it diverges in") {
+TEST_CASE("an operator is reported once, for the first step that it diverges in") {
   const Trial trial(
       [](MadeNet& net) {
         const auto y = net.op("Mul", {net.input("x"), net.constant(2)});

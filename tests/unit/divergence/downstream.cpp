@@ -32,7 +32,7 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
     for (uint32_t run = 0; run < size; ++run) {
       counts.push_back(static_cast<uint32_t>(random() % 3));
       for (size_t edges = random() % 3; edges > 0; --edges) {
-        // Mostly to runs behind; in some rounds backward only.
+        // Mostly to later runs; in some rounds backward only.
         const auto reader = static_cast<uint32_t>(random() % size);
         if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) runs[run].readers.push_back(reader);
       }
