@@ -143,7 +143,7 @@ std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   columns.push_back({"io", "tensor", tensor_cell});
   for (const char* const key : {"path", "slot", "occurrence", "task_id", "stream_id", "timestamp"})
     columns.push_back({key, ""});
-  columns.push_back({"dtype", "dtype"});
+  columns.push_back({"dtype", "dtype", {}, report::kDropOpType + 1});
   for (const char* const key : {"format", "shape", "bytes", "value"}) columns.push_back({key, ""});
   columns.push_back({"source.file", "line", source_cell});
   columns.push_back({"source.line", ""});
