@@ -10,7 +10,6 @@ namespace msdump::stats {
 namespace {
 
 constexpr std::string_view kTensorData = "dump_tensor_data";
-constexpr size_t kFlushBytes = size_t{1} << 20;
 
 std::string directory_of(const std::string& folder) {
   if (folder == kTensorData) return "";
@@ -43,28 +42,50 @@ std::vector<StatisticDirectory> statistic_directories(const DumpIndex& index,
   return directories;
 }
 
-Result<TextFile> TextFile::create(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash != std::string::npos && slash > 0) MSDUMP_CHECK_OK(make_directories(path.substr(0, slash)));
-  MSDUMP_TRY(AtomicFile file, AtomicFile::create(path));
-  return TextFile(std::move(file));
+Status StatisticFileWriter::take(const std::string& target, const TensorRecord& tensor,
+                                 const Result<TensorStatistics>& statistics) {
+  const bool left_out = !statistics && statistics.error().code == ErrorCode::kCancelled;
+  if (stopped_ || left_out || cancel_.cancelled()) {
+    stopped_ = true;
+    file_.reset();
+    return {};
+  }
+  Status status = target == target_ ? Status() : commit();
+  target_ = target;
+  if (status && statistics && statistics->supported) status = add(target, tensor, *statistics);
+  if (status) return status;
+  stopped_ = true;
+  file_.reset();
+  return status;
 }
 
-Status TextFile::append(std::string_view text) {
-  waiting_ += text;
-  return waiting_.size() < kFlushBytes ? Status() : flush();
+Status StatisticFileWriter::finish() {
+  if (stopped_ || cancel_.cancelled()) {
+    file_.reset();
+    return {};
+  }
+  return commit();
 }
 
-Status TextFile::flush() {
-  MSDUMP_CHECK_OK(file_.write_at(written_, std::as_bytes(std::span(waiting_))));
-  written_ += waiting_.size();
-  waiting_.clear();
+Status StatisticFileWriter::add(const std::string& target, const TensorRecord& tensor,
+                                const TensorStatistics& statistics) {
+  if (!file_) {
+    MSDUMP_TRY(TextFile file, TextFile::create(target));
+    file_.emplace(std::move(file));
+    waiting_rows_ = 0;
+    MSDUMP_CHECK_OK(file_->append(header_line(style_)));
+  }
+  ++waiting_rows_;
+  return file_->append(row_line(style_, index_, tensor, statistics));
+}
+
+Status StatisticFileWriter::commit() {
+  if (!file_) return {};
+  MSDUMP_CHECK_OK(file_->commit());
+  file_.reset();
+  ++files_;
+  rows_ += waiting_rows_;
   return {};
-}
-
-Status TextFile::commit() {
-  MSDUMP_CHECK_OK(flush());
-  return file_.commit();
 }
 
 }  // namespace msdump::stats

@@ -1,14 +1,16 @@
-// The statistic.csv of each directory: which there are, which tensors are in each, and writing them.
+// The statistic.csv of each directory: which directories get one, which tensors are in each, and writing them.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "io/atomic_file.h"
+#include "io/cancel.h"
+#include "io/text_file.h"
+#include "stats/statistic_text.h"
 
 namespace msdump::stats {
 
@@ -23,20 +25,35 @@ struct StatisticDirectory {
 [[nodiscard]] std::vector<StatisticDirectory> statistic_directories(const DumpIndex& index,
                                                                     const std::vector<TensorRecord>& tensors);
 
-// Text that grows and becomes a file at the end.
-class TextFile {
+// Writes one statistic.csv after another, each with all rows of its directory or not at all: from the first tensor that
+// an interruption left out, and from the moment the token is cancelled, nothing is committed.
+class StatisticFileWriter {
  public:
-  // Makes the folder of `path` if it is missing.
-  static Result<TextFile> create(const std::string& path);
-  Status append(std::string_view text);
-  Status commit();
+  StatisticFileWriter(const DumpIndex& index, TextStyle style, const CancelToken& cancel)
+      : index_(index), style_(std::move(style)), cancel_(cancel) {}
+
+  // The next tensor, in the order of directories; `target` is the file of its directory. A tensor that failed, or whose
+  // dtype has no statistics, has no row. After an error nothing more is written.
+  Status take(const std::string& target, const TensorRecord& tensor, const Result<TensorStatistics>& statistics);
+  // After the last tensor.
+  Status finish();
+
+  // Those that were committed.
+  [[nodiscard]] uint64_t files() const { return files_; }
+  [[nodiscard]] uint64_t rows() const { return rows_; }
 
  private:
-  explicit TextFile(AtomicFile file) : file_(std::move(file)) {}
-  Status flush();
-  AtomicFile file_;
-  std::string waiting_;
-  uint64_t written_ = 0;
+  Status add(const std::string& target, const TensorRecord& tensor, const TensorStatistics& statistics);
+  Status commit();
+
+  const DumpIndex& index_;
+  const TextStyle style_;
+  const CancelToken& cancel_;
+  bool stopped_ = false;
+  std::string target_;
+  std::optional<TextFile> file_;  // of `target_`, once it has a row
+  uint64_t waiting_rows_ = 0;     // in it
+  uint64_t files_ = 0, rows_ = 0;
 };
 
 }  // namespace msdump::stats

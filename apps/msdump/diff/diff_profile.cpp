@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "frame/usage.h"
 #include "io/dir_walk.h"
-#include "stats/statistic_files.h"
+#include "io/text_file.h"
 
 namespace msdump::cli {
 namespace {
@@ -98,7 +98,7 @@ Status write_profile_file(Session& session, const ProfileOptions& profile, const
       return session.out.write(session.out.tty() ? lines_for_terminal(lines) : std::string(lines));
     });
   }
-  MSDUMP_TRY(stats::TextFile file, stats::TextFile::create(join_path(profile.out, name + ".csv")));
+  MSDUMP_TRY(TextFile file, TextFile::create(join_path(profile.out, name + ".csv")));
   MSDUMP_CHECK_OK(write([&](std::string_view lines) { return file.append(lines); }));
   return file.commit();
 }

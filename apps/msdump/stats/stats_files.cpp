@@ -1,5 +1,4 @@
 // The forms of msdump stats that are a statistic.csv: files, or the bytes of one on stdout.
-#include <optional>
 #include <set>
 
 #include <sys/stat.h>
@@ -18,10 +17,9 @@ namespace {
 
 constexpr std::string_view kName = "statistic.csv";
 
-// Runs all tensors in the order of their directories; `visit(directory, tensor, statistics)` gets what could be computed.
+// Runs all tensors in the order of their directories; `visit(directory, tensor, result)` gets what came of each.
 template <class Visit>
-void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories,
-                          StatsOutcome& outcome, Visit&& visit) {
+void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories, Visit&& visit) {
   const std::vector<TensorRecord>& tensors = task.catalogue.list.tensors();
   std::vector<stats::ComputeItem> items;
   std::vector<size_t> directory_of;
@@ -36,9 +34,7 @@ void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDir
                                       &task.session.context.progress};
   stats::compute(task.catalogue.index, items, options, context,
                  [&](size_t item, Result<stats::TensorStatistics>&& result) {
-                   const stats::TensorStatistics* statistics = outcome.take(*items[item].tensor, result);
-                   if (statistics != nullptr && statistics->supported)
-                     visit(directory_of[item], *items[item].tensor, *statistics);
+                   visit(directory_of[item], *items[item].tensor, result);
                  });
 }
 
@@ -76,44 +72,24 @@ stats::TextStyle style_of(const StatsTask& task) { return {task.dialect, task.co
 ExitCode write_statistic_files(StatsTask& task) {
   const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
   if (Status allowed = check_targets(task, directories); !allowed) return task.session.end_with(allowed.error());
-  const stats::TextStyle style = style_of(task);
   StatsOutcome outcome(task);
-  std::optional<stats::TextFile> file;
-  std::optional<size_t> current;
-  int64_t written = 0, rows = 0;
+  stats::StatisticFileWriter writer(task.catalogue.index, style_of(task), task.session.context.cancel);
   bool stopped = false;
-  const auto give_up = [&](const Error& error) {
-    outcome.fail(error);
-    file.reset();
+  const auto stop_at = [&](const Status& status) {
+    if (status) return;
+    outcome.fail(status.error());
     stopped = true;
     task.session.context.cancel.cancel();
   };
-  const auto close = [&] {
-    if (!file) return;
-    if (Status committed = file->commit(); !committed) return give_up(committed.error());
-    ++written;
-    file.reset();
-  };
-  const auto visit = [&](size_t directory, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
-    if (stopped) return;
-    if (current != directory) {
-      close();
-      if (stopped) return;
-      current = directory;
-      auto created = stats::TextFile::create(target_of(task, directories[directory]));
-      if (!created) return give_up(created.error());
-      file.emplace(std::move(*created));
-      if (Status status = file->append(stats::header_line(style)); !status) return give_up(status.error());
-    }
-    ++rows;
-    Status status = file->append(stats::row_line(style, task.catalogue.index, tensor, statistics));
-    if (!status) give_up(status.error());
-  };
-  compute_by_directory(task, directories, outcome, visit);
-  // An interruption leaves the directory at hand without a file rather than with half of one.
-  if (!outcome.interrupted() && !stopped) close();
-  const ExitCode code = outcome.conclude(fmt::format("{} of {} written", plural(static_cast<uint64_t>(rows), "row"),
-                                                     plural(static_cast<uint64_t>(written), "statistic.csv")));
+  compute_by_directory(
+      task, directories,
+      [&](size_t directory, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
+        if (!stopped) outcome.take(tensor, result);
+        stop_at(writer.take(target_of(task, directories[directory]), tensor, result));
+      });
+  stop_at(writer.finish());
+  const ExitCode code = outcome.conclude(
+      fmt::format("{} of {} written", plural(writer.rows(), "row"), plural(writer.files(), "statistic.csv")));
   return stopped ? ExitCode::kSomeFailed : code;
 }
 
@@ -127,12 +103,13 @@ ExitCode print_statistic_csv(StatsTask& task) {
     return out.write(escape_for_terminal(std::string_view(line).substr(0, line.rfind('\n'))) + "\n").has_value();
   };
   bool open = write(stats::header_line(style));
-  compute_by_directory(task, directories, outcome,
-                       [&](size_t, const TensorRecord& tensor, const stats::TensorStatistics& statistics) {
-                         if (!open) return;
-                         open = write(stats::row_line(style, task.catalogue.index, tensor, statistics));
-                         if (!open) task.session.context.cancel.cancel();  // the stream remembers why
-                       });
+  compute_by_directory(
+      task, directories, [&](size_t, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
+        const stats::TensorStatistics* statistics = outcome.take(tensor, result);
+        if (!open || statistics == nullptr || !statistics->supported) return;
+        open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
+        if (!open) task.session.context.cancel.cancel();  // the stream remembers why
+      });
   return outcome.conclude("");
 }
 
