@@ -5,42 +5,13 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "format/window.h"
-#include "kernels/widen/widen.h"
+#include "dump/index/host_range.h"
 
 namespace msdump {
 namespace {
 
-// What a slab holds at most, in bytes of host elements; a tensor of no more is moved at once.
-constexpr int64_t kSlabBytes = int64_t{8} << 20;
-// A tensor that has to be taken whole.
-constexpr int64_t kWholeBytes = int64_t{1} << 30;
-// Reading this much between two runs is cheaper than a second system call.
-constexpr int64_t kGapBytes = 4096;
-
-// An array whose first axis runs fastest, as a plan that puts the last one first.
-void plan_fortran_order(Plan& plan) {
-  PlanPart part;
-  int64_t src = 1, dst = plan.dst_elements;
-  for (const int64_t extent : plan.shape) {
-    if (extent == 0) return;
-    dst /= extent;
-    part.axes.push_back({extent, std::max<int64_t>(extent, 1), 0, 0, src, dst});
-    src *= extent;
-  }
-  plan.parts = {std::move(part)};
-  plan.identity = plan.shape.size() < 2;
-}
-
-size_t swap_width(DType dtype) {
-  if (dtype == DType::kComplex64) return 4;
-  if (dtype == DType::kComplex128) return 8;
-  return static_cast<size_t>(info(dtype).bits) / 8;
-}
-
-void swap_bytes(std::byte* data, size_t bytes, size_t width) {
-  for (size_t at = 0; width > 1 && at + width <= bytes; at += width) std::reverse(data + at, data + at + width);
-}
+// Of host elements that are held.
+constexpr int64_t kSlabBytes = int64_t{4} << 20;
 
 }  // namespace
 
@@ -88,124 +59,53 @@ Result<HostTensor> HostTensor::make(File file, ContainerKind container, const St
                                     const HostOptions& options) {
   if (stored.problem) return fail(*stored.problem);
   HostTensor tensor(std::move(file));
-  PlanRequest request = stored.request;
   const bool as_it_lies = container == ContainerKind::kNpy && !options.convert_arrays;
-  request.target = as_it_lies ? std::nullopt : options.target;
-  MSDUMP_TRY(tensor.plan_, make_plan(request));
-  tensor.offset_ = stored.offset;
+  MSDUMP_TRY(tensor.plan_, plan_stored(stored, as_it_lies ? std::nullopt : options.target));
+  tensor.elements_ = StoredElements(stored, tensor.plan_);
   tensor.original_dtype_ = stored.original_dtype;
-  tensor.big_endian_ = stored.big_endian;
-  if (stored.fortran_order) plan_fortran_order(tensor.plan_);
-  const int bits = info(tensor.plan_.dtype).bits;
-  tensor.element_bytes_ = bits < 8 ? 1 : static_cast<size_t>(bits / 8);
-  tensor.direct_ = tensor.plan_.identity;
-  if (tensor.direct_) return tensor;
-  tensor.cut_into_slabs();
-  const int64_t width = static_cast<int64_t>(tensor.element_bytes_);
-  if (tensor.slab_elements_ > kWholeBytes / width) {
-    return fail(ErrorCode::kTooLarge, "a {} of {} elements in device format cannot be read piece by piece",
-                name_of(tensor.plan_.from), tensor.plan_.dst_elements);
-  }
+  if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab();
   return tensor;
 }
 
-// One slab is a run of host elements: the whole of the inner axes, a tile of one axis, a single index of the outer ones.
-void HostTensor::cut_into_slabs() {
-  const int64_t most = kSlabBytes / static_cast<int64_t>(element_bytes_);
-  slab_elements_ = plan_.dst_elements;
-  if (plan_.parts.size() != 1 || plan_.dst_elements <= most) return;
-  ordered_ = plan_.parts.front();
-  std::stable_sort(ordered_.axes.begin(), ordered_.axes.end(),
-                   [](const PlanAxis& a, const PlanAxis& b) { return a.dst_stride > b.dst_stride; });
-  tile_.assign(ordered_.axes.size(), 1);
+// A slab of whole blocks, where one fits, needs no block of the file twice.
+int64_t HostTensor::choose_slab() const {
+  const int64_t most = kSlabBytes / static_cast<int64_t>(element_bytes());
+  if (plan_.dst_elements <= most || plan_.parts.size() != 1) return std::min(plan_.dst_elements, most);
+  std::vector<PlanAxis> axes = plan_.parts.front().axes;
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const PlanAxis& a, const PlanAxis& b) { return a.dst_stride < b.dst_stride; });
   int64_t inner = 1;
-  for (size_t i = ordered_.axes.size(); i-- > 0;) {
-    const PlanAxis& axis = ordered_.axes[i];
-    tile_[i] = axis.extent;
+  for (const PlanAxis& axis : axes) {
     if (inner * axis.extent <= most) {
       inner *= axis.extent;
       continue;
     }
-    // A blocked axis is cut between its blocks; one whose blocks are shifted is not cut.
-    const bool blocked = axis.block < axis.extent || axis.phase != 0;
-    if (!blocked) {
-      tile_[i] = std::max<int64_t>(1, most / inner);
-    } else if (axis.phase == 0) {
-      tile_[i] = std::max<int64_t>(1, most / inner / axis.block) * axis.block;
-    }
-    tile_[i] = std::min(tile_[i], axis.extent);
-    inner *= tile_[i];
-    cut_axis_ = i;
-    break;
+    const int64_t indices = most / inner;
+    return inner * (indices > axis.block ? indices / axis.block * axis.block : indices);
   }
-  slab_elements_ = inner;
-}
-
-// Slabs lie one behind the other; the last tile of the cut axis may be a smaller one.
-HostTensor::Slab HostTensor::slab_at(int64_t element) const {
-  if (tile_.empty()) return {0, 0, plan_.dst_elements};
-  const int64_t extent = ordered_.axes[cut_axis_].extent, tile = tile_[cut_axis_];
-  const int64_t unit = slab_elements_ / tile, tiles = ceil_div(extent, tile);
-  const int64_t outer = element / (extent * unit), at = element % (extent * unit) / (tile * unit);
-  const int64_t begin = (outer * extent + at * tile) * unit;
-  return {outer * tiles + at, begin, std::min(tile, extent - at * tile) * unit};
+  return most;
 }
 
 Status HostTensor::load_slab(int64_t slab) {
   if (loaded_ == slab) return {};
   loaded_ = -1;
-  if (tile_.empty()) {
-    stored_.resize(static_cast<size_t>(plan_.src_elements) * element_bytes_);
-    slab_.resize(static_cast<size_t>(plan_.dst_elements) * element_bytes_);
-    MSDUMP_CHECK_OK(read_stored(0, plan_.src_elements, stored_.data()));
-    for (const PlanPart& part : plan_.parts) run_part(part, stored_.data(), slab_.data(), element_bytes_);
-    loaded_ = slab;
-    return {};
-  }
-  Tiling tiling{tile_, 1};
-  for (size_t i = 0; i < tile_.size(); ++i) tiling.windows *= ceil_div(ordered_.axes[i].extent, tile_[i]);
-  const int64_t gap = kGapBytes / static_cast<int64_t>(element_bytes_);
-  const Window window = make_window(ordered_, tiling, slab, gap);
-  stored_.resize(static_cast<size_t>(window.src.elements()) * element_bytes_);
-  slab_.resize(static_cast<size_t>(window.dst.elements()) * element_bytes_);
-  Status status;
-  std::byte* into = stored_.data();
-  for_each_run(window.src, [&](int64_t first) {
-    status = read_stored(first, window.src.run, into);
-    into += static_cast<size_t>(window.src.run) * element_bytes_;
-    return status.has_value();
-  });
-  MSDUMP_CHECK_OK(std::move(status));
-  run_window(ordered_, window, stored_.data(), slab_.data(), element_bytes_);
+  const int64_t first = slab * slab_elements_;
+  const int64_t count = std::min(slab_elements_, plan_.dst_elements - first);
+  slab_.resize(static_cast<size_t>(slab_elements_) * element_bytes());
+  MSDUMP_CHECK_OK(read_host_range({file_, elements_, plan_}, first, count, slab_.data()));
   loaded_ = slab;
   return {};
 }
 
-Status HostTensor::read_stored(int64_t first, int64_t count, std::byte* into) const {
-  if (count == 0) return {};
-  if (kernels::needs_unpacking(plan_.dtype)) {
-    const int64_t per_byte = 8 / info(plan_.dtype).bits;
-    const int64_t begin = first / per_byte, end = (first + count + per_byte - 1) / per_byte;
-    std::vector<std::byte> packed(static_cast<size_t>(end - begin));
-    MSDUMP_CHECK_OK(file_.read_at(offset_ + static_cast<uint64_t>(begin), packed));
-    kernels::unpack(plan_.dtype, packed.data(), first - begin * per_byte, count, into);
-    return {};
-  }
-  const size_t bytes = static_cast<size_t>(count) * element_bytes_;
-  MSDUMP_CHECK_OK(file_.read_at(offset_ + static_cast<uint64_t>(first) * element_bytes_, {into, bytes}));
-  if (big_endian_) swap_bytes(into, bytes, swap_width(plan_.dtype));
-  return {};
-}
-
 Status HostTensor::read(int64_t first, int64_t count, std::byte* into) {
-  if (direct_) return read_stored(first, count, into);
+  if (direct()) return elements_.read(file_, first, count, into);
+  const size_t width = element_bytes();
   while (count > 0) {
-    const Slab slab = slab_at(first);
-    MSDUMP_CHECK_OK(load_slab(slab.index));
-    const int64_t take = std::min(count, slab.begin + slab.elements - first);
-    std::memcpy(into, slab_.data() + static_cast<size_t>(first - slab.begin) * element_bytes_,
-                static_cast<size_t>(take) * element_bytes_);
-    into += static_cast<size_t>(take) * element_bytes_;
+    const int64_t slab = first / slab_elements_, at = first % slab_elements_;
+    MSDUMP_CHECK_OK(load_slab(slab));
+    const int64_t take = std::min(count, slab_elements_ - at);
+    std::memcpy(into, slab_.data() + static_cast<size_t>(at) * width, static_cast<size_t>(take) * width);
+    into += static_cast<size_t>(take) * width;
     first += take;
     count -= take;
   }

@@ -1,6 +1,6 @@
 // HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece, whatever holds
-// them: an array, raw bytes, or a dump file in device format. Memory is bounded: a tensor that needs moving is moved in
-// slabs of a few MiB (only a FRACTAL_Z with groups is taken whole).
+// them: an array, raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its
+// blocks: elements that change places are moved slab by slab.
 //
 // Elements have the dtype that the file stores, one byte each for those narrower than a byte; `original_dtype` is that of
 // the framework's tensor where the file holds a wider copy.
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "dump/index/dump_index.h"
+#include "dump/index/stored_elements.h"
 #include "dump/index/tensor_list.h"
 #include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
@@ -42,12 +43,15 @@ class HostTensor {
   [[nodiscard]] DType original_dtype() const { return original_dtype_.value_or(plan_.dtype); }
   [[nodiscard]] const Shape& shape() const { return plan_.shape; }
   [[nodiscard]] int64_t count() const { return plan_.dst_elements; }
-  [[nodiscard]] size_t element_bytes() const { return element_bytes_; }
+  [[nodiscard]] size_t element_bytes() const { return elements_.element_bytes(); }
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   // Elements lie in the file as they are read: any piece costs the same, and pieces may be read from several threads.
-  [[nodiscard]] bool direct() const { return direct_; }
+  [[nodiscard]] bool direct() const { return plan_.identity; }
+
+  // What this object holds between two reads.
+  [[nodiscard]] int64_t memory() const { return direct() ? 0 : slab_elements_ * static_cast<int64_t>(element_bytes()); }
 
   // Elements [first, first + count) into `into`. A tensor that is not direct is quick in ascending order only, and for one
   // thread at a time.
@@ -57,27 +61,17 @@ class HostTensor {
 
  private:
   explicit HostTensor(File file) : file_(std::move(file)) {}
-  struct Slab {
-    int64_t index, begin, elements;
-  };
-  void cut_into_slabs();
-  [[nodiscard]] Slab slab_at(int64_t element) const;
+  [[nodiscard]] int64_t choose_slab() const;
   Status load_slab(int64_t slab);
-  Status read_stored(int64_t first, int64_t count, std::byte* into) const;
 
   File file_;
-  uint64_t offset_ = 0;
+  StoredElements elements_;
   Plan plan_;
   std::optional<DType> original_dtype_;
-  size_t element_bytes_ = 1;
-  bool direct_ = true, big_endian_ = false;
   // Of a tensor that is not direct.
-  PlanPart ordered_;           // the one part, its axes in host order
-  std::vector<int64_t> tile_;  // of these axes; empty: the whole tensor is one slab
-  size_t cut_axis_ = 0;        // the one that is cut; those before it have one index a slab, those behind it all
   int64_t slab_elements_ = 0;
-  int64_t loaded_ = -1;
-  std::vector<std::byte> stored_, slab_;
+  int64_t loaded_ = -1;  // which slab is in `slab_`
+  std::vector<std::byte> slab_;
 };
 
 }  // namespace msdump

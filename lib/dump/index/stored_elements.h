@@ -1,0 +1,44 @@
+// StoredElements: the elements of one tensor in the order in which they lie in a file, unpacked to a byte each where they
+// are narrower, in this machine's byte order. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/error.h"
+#include "dump/layouts/stored_tensor.h"
+#include "format/plan.h"
+#include "format/window.h"
+#include "io/file.h"
+
+namespace msdump {
+
+class StoredElements {
+ public:
+  StoredElements() = default;
+  StoredElements(const StoredTensor& tensor, const Plan& plan);
+
+  [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
+  // Elements whose reading costs less than the system call that skips them.
+  [[nodiscard]] int64_t gap() const;
+
+  // Elements [first, first + count).
+  Status read(const File& file, int64_t first, int64_t count, std::byte* into) const;
+  // The runs of a region, one after the other.
+  Status read(const File& file, const Region& region, std::byte* into) const;
+
+ private:
+  Status read_packed(const File& file, int64_t first, int64_t count, std::byte* into) const;
+
+  uint64_t offset_ = 0;
+  DType dtype_ = DType::kUint8;
+  int bits_ = 8;          // of an element in the file
+  size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none
+};
+
+// How a tensor becomes an array in host order. A Fortran-ordered array is put into C order; where it is in device format
+// too, the device format stays.
+[[nodiscard]] Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> target);
+
+}  // namespace msdump
