@@ -18,16 +18,9 @@
 namespace msdump {
 namespace {
 
-// Which inputs a run deals with, each with the name its outputs are built on.
-struct Input {
-  const IndexedFile* file;
-  std::string base;
-  std::string note;  // why it is not called as mapping.csv says
-};
-
 // Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
 // only names out of mapping.csv can clash inside one dump; there the hash stays.
-std::vector<Input> name_inputs(const std::vector<const IndexedFile*>& files) {
+std::vector<ConvertInput> name_inputs(const std::vector<const IndexedFile*>& files) {
   std::unordered_set<std::string> taken;
   const auto key = [](const IndexedFile& file, std::string_view name) {
     return fmt::format("{}/{}", file.folder, name);
@@ -35,9 +28,9 @@ std::vector<Input> name_inputs(const std::vector<const IndexedFile*>& files) {
   for (const IndexedFile* file : files) {
     if (file->real_name.empty()) taken.insert(key(*file, file->name));
   }
-  std::vector<Input> inputs;
+  std::vector<ConvertInput> inputs;
   for (const IndexedFile* file : files) {
-    inputs.push_back({file, std::string(file->name), ""});
+    inputs.push_back({file, std::string(file->name), "", static_cast<int64_t>(inputs.size())});
     if (file->real_name.empty()) continue;
     if (file->real_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
       inputs.back().note = "the name that mapping.csv gives it is unsafe; its own is kept";
@@ -51,10 +44,10 @@ std::vector<Input> name_inputs(const std::vector<const IndexedFile*>& files) {
 }
 
 // Several paths are mirrored into one OUT; the same place below two of them is a clash nobody can resolve but the user.
-Status check_clashes(const DumpIndex& index, const std::vector<Input>& inputs) {
+Status check_clashes(const DumpIndex& index, const std::vector<ConvertInput>& inputs) {
   if (index.paths().size() < 2) return {};
   std::unordered_set<std::string> taken;
-  for (const Input& input : inputs) {
+  for (const ConvertInput& input : inputs) {
     const std::string place = join_path(index.folder_of(*input.file), input.base);
     if (taken.insert(place).second) continue;
     return fail(
@@ -68,39 +61,30 @@ class Conversion {
  public:
   Conversion(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
              const ConvertContext& context)
-      : index_(index),
-        options_(options),
-        context_(context),
-        tree_(options.out),
-        files_{index, selection, options, context, tree_} {}
+      : index_(index), selection_(selection), options_(options), context_(context), tree_(options.out) {}
 
-  Result<ConvertSummary> run(const Selection& selection) {
+  Result<ConvertSummary> run() {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
       if (file.family == nullptr || !file.family->has_elements() || file.family == &pt_family()) {
         ++summary_.ignored;
-      } else if (selection.matches_file(index_.identity_of(file))) {
+      } else if (selection_.matches_file(index_.identity_of(file))) {
         chosen.push_back(&file);
         bytes += file.size;
       }
     }
-    const std::vector<Input> inputs = name_inputs(chosen);
+    const std::vector<ConvertInput> inputs = name_inputs(chosen);
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
     // Files that only their content can judge may turn out to be none: they make no OUT.
     const bool sure =
-        std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return !input.file->by_content; });
+        std::any_of(inputs.begin(), inputs.end(), [](const ConvertInput& input) { return !input.file->by_content; });
     if (!options_.dry_run && sure) MSDUMP_CHECK_OK(tree_.create_root());
     if (context_.progress != nullptr) context_.progress->start(inputs.size(), bytes);
     for (const Error& problem : index_.problems()) report(problem);
+    FileConverter files(index_, selection_, options_, context_, tree_, is_contested(inputs));
     context_.pool.ordered_for(
-        static_cast<int64_t>(inputs.size()),
-        [&](int64_t i) {
-          const Input& input = inputs[static_cast<size_t>(i)];
-          FileOutcome outcome = files_.convert(*input.file, input.base);
-          if (!input.note.empty()) outcome.warnings.push_back({"", input.note});
-          return outcome;
-        },
+        static_cast<int64_t>(inputs.size()), [&](int64_t i) { return files.convert(inputs[static_cast<size_t>(i)]); },
         [&](int64_t, FileOutcome&& outcome) { collect(std::move(outcome)); });
     if (!options_.dry_run) {
       for (const Error& error : tree_.write_mappings()) report(error);
@@ -110,6 +94,13 @@ class Conversion {
   }
 
  private:
+  // Names out of files, formats in names that are replaced, and .npy files that keep their names can meet; all other
+  // outputs begin with the name of their input and end in as many fields.
+  [[nodiscard]] bool is_contested(const std::vector<ConvertInput>& inputs) const {
+    const auto is_npy = [](const ConvertInput& input) { return input.file->kind == FileKind::kNpy; };
+    return options_.type == OutputType::kMsnpy || std::any_of(inputs.begin(), inputs.end(), is_npy);
+  }
+
   void report(const Error& error) {
     context_.sink.failure(error);
     ++summary_.failed;
@@ -142,10 +133,10 @@ class Conversion {
   }
 
   const DumpIndex& index_;
+  const Selection& selection_;
   const ConvertOptions& options_;
   const ConvertContext& context_;
   OutputTree tree_;
-  FileConverter files_;
   ConvertSummary summary_;
 };
 
@@ -163,7 +154,7 @@ std::string_view name_of(ConvertStatus status) {
 
 Result<ConvertSummary> convert(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
                                const ConvertContext& context) {
-  return Conversion(index, selection, options, context).run(selection);
+  return Conversion(index, selection, options, context).run();
 }
 
 }  // namespace msdump

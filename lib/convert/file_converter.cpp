@@ -5,6 +5,7 @@
 #include "ascend/opdebug.h"
 #include "convert/tensor_writer.h"
 #include "format/host_shape.h"
+#include "io/atomic_file.h"
 #include "io/dir_walk.h"
 #include "kernels/widen/widen.h"
 #include "npy/npy.h"
@@ -27,8 +28,7 @@ constexpr uint64_t kMaxOpdebugBytes = 1 << 20;
 bool is_up_to_date(const std::string& path, uint64_t bytes, int64_t input_mtime_ns) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const int64_t mtime_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return static_cast<uint64_t>(status.st_size) == bytes && mtime_ns >= input_mtime_ns;
+  return static_cast<uint64_t>(status.st_size) == bytes && mtime_ns_of(status) >= input_mtime_ns;
 }
 
 ConvertRow row_for(const std::string& input, const StoredTensor& tensor) {
@@ -48,11 +48,21 @@ void describe_plan(const Plan& plan, ConvertRow& row) {
   row.policy = plan.policy;
 }
 
+// An .npy that needs nothing done to it is left where it is.
+bool is_left_alone(ContainerKind container, const Plan& plan) {
+  if (container != ContainerKind::kNpy) return false;
+  const bool moves = plan.policy == PlanPolicy::kConverted && !plan.identity && plan.from != plan.to;
+  return !moves && !kernels::needs_widening(plan.dtype);
+}
+
 }  // namespace
 
-FileOutcome FileConverter::convert(const IndexedFile& file, const std::string& base) {
+FileOutcome FileConverter::convert(const ConvertInput& input) {
+  const IndexedFile& file = *input.file;
+  OutputClaims::Turn turn(claims_, input.number);
   FileOutcome outcome;
   outcome.path = index_.path_of(file);
+  if (!input.note.empty()) outcome.warnings.push_back({"", input.note});
   if (context_.cancel.cancelled()) {
     outcome.interrupted = true;
     return outcome;
@@ -63,36 +73,59 @@ FileOutcome FileConverter::convert(const IndexedFile& file, const std::string& b
     if (!outcome.not_a_dump) outcome.failures.push_back(std::move(opened).error());
     return outcome;
   }
-  Unit unit{file, base, index_.folder_of(file), std::move(*opened), outcome};
-  for (StoredTensor& tensor : unit.opened.tensors) {
-    if (tensor.absent() || !selection_.matches_tensor(tensor.io, tensor.slot)) continue;
-    convert_tensor(unit, tensor);
-    if (outcome.interrupted) break;
+  Unit unit{file, input.base, index_.folder_of(file), std::move(*opened), outcome};
+  const std::vector<Claim> claims = claim_names(unit, turn);
+  turn.end();
+  for (size_t i = 0; i < unit.opened.tensors.size() && !outcome.interrupted; ++i) {
+    const StoredTensor& tensor = unit.opened.tensors[i];
+    if (is_wanted(tensor)) convert_tensor(unit, tensor, claims.empty() ? Claim::kOwn : claims[i]);
   }
-  if (context_.progress != nullptr) context_.progress->unit_done(base);
+  if (context_.progress != nullptr) context_.progress->unit_done(input.base);
   return outcome;
 }
 
-void FileConverter::convert_tensor(Unit& unit, StoredTensor& tensor) {
+bool FileConverter::is_wanted(const StoredTensor& tensor) const {
+  return !tensor.absent() && selection_.matches_tensor(tensor.io, tensor.slot);
+}
+
+Result<Plan> FileConverter::plan_for(const StoredTensor& tensor) const {
+  const std::optional<Format> target = is_byte_section(tensor.io) ? std::nullopt : options_.format;
+  if (!options_.shape) return plan_stored(tensor, target);
+  StoredTensor shaped = tensor;
+  shaped.request.original_shape = options_.shape;
+  return plan_stored(shaped, target);
+}
+
+OutputName FileConverter::name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const {
+  if (unit.opened.container == ContainerKind::kNpy) return npy_output_name(unit.base, plan);
+  const std::string op_name = claim == Claim::kWithoutOpName ? std::string() : unit.opened.op_name;
+  return output_name({unit.base, op_name, options_.type, options_.naming, options_.format.has_value()}, tensor, plan);
+}
+
+std::vector<FileConverter::Claim> FileConverter::claim_names(const Unit& unit, OutputClaims::Turn& turn) const {
+  std::vector<Claim> claims;
+  if (!contested_) return claims;
+  for (const StoredTensor& tensor : unit.opened.tensors) claims.push_back(claim_name(unit, tensor, turn));
+  return claims;
+}
+
+FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTensor& tensor,
+                                               OutputClaims::Turn& turn) const {
+  // What has no output, for whatever reason, claims none.
+  if (!is_wanted(tensor) || tensor.problem || unit.opened.container == ContainerKind::kOpdebug) return Claim::kOwn;
+  const auto plan = plan_for(tensor);
+  if (!plan || is_left_alone(unit.opened.container, *plan)) return Claim::kOwn;
+  for (const Claim claim : {Claim::kOwn, Claim::kWithoutOpName}) {
+    if (turn.claim(join_path(unit.folder, name_for(unit, tensor, *plan, claim).name))) return claim;
+  }
+  return Claim::kTaken;
+}
+
+void FileConverter::convert_tensor(Unit& unit, const StoredTensor& tensor, Claim claim) {
   ConvertRow row = row_for(index_.relative_path_of(unit.file), tensor);
-  const auto attempt = [&]() -> Status {
-    if (tensor.problem) return fail(*tensor.problem);
-    if (unit.opened.container == ContainerKind::kOpdebug) return write_opdebug(unit, tensor, row);
-    tensor.request.target = is_byte_section(tensor.io) ? std::nullopt : options_.format;
-    if (options_.shape) tensor.request.original_shape = options_.shape;
-    MSDUMP_TRY(const Plan plan, make_plan(tensor.request));
-    describe_plan(plan, row);
-    if (!plan.note.empty() && !is_byte_section(tensor.io)) {
-      const char* const remedy = plan.note == kNoOriginalShape ? "; give it with -s" : "";
-      unit.outcome.warnings.push_back({tensor.label(), plan.note + remedy});
-    }
-    if (leave_alone(unit, tensor, plan, row)) return {};
-    const NameRequest request{unit.base, unit.opened.op_name, options_.type, options_.naming,
-                              options_.format.has_value()};
-    const bool npy = unit.opened.container == ContainerKind::kNpy;
-    return write(unit, tensor, plan, npy ? npy_output_name(unit.base, plan) : output_name(request, tensor, plan), row);
-  };
-  Status status = attempt();
+  Status status = tensor.problem                                     ? Status(fail(*tensor.problem))
+                  : unit.opened.container == ContainerKind::kOpdebug ? write_opdebug(unit, tensor, row)
+                                                                     : write_array(unit, tensor, claim, row);
   if (!status) {
     Error error = std::move(status).error();
     if (error.code == ErrorCode::kCancelled) {
@@ -108,18 +141,28 @@ void FileConverter::convert_tensor(Unit& unit, StoredTensor& tensor) {
   unit.outcome.rows.push_back(std::move(row));
 }
 
-bool FileConverter::leave_alone(Unit& unit, const StoredTensor& tensor, const Plan& plan, ConvertRow& row) {
-  if (unit.opened.container != ContainerKind::kNpy) return false;
-  const bool moves = plan.policy == PlanPolicy::kConverted && !plan.identity;
-  const bool widens = kernels::needs_widening(plan.dtype);
-  if ((moves || widens) && !tensor.fortran_order && !tensor.big_endian) return false;
-  if (moves || widens) {
-    unit.outcome.warnings.push_back({tensor.label(), "Fortran-ordered and big-endian arrays are left as they are"});
+Status FileConverter::write_array(Unit& unit, const StoredTensor& tensor, Claim claim, ConvertRow& row) {
+  MSDUMP_TRY(const Plan plan, plan_for(tensor));
+  describe_plan(plan, row);
+  if (!plan.note.empty() && !is_byte_section(tensor.io)) {
+    const char* const remedy = plan.note == kNoOriginalShape ? "; give it with -s" : "";
+    unit.outcome.warnings.push_back({tensor.label(), plan.note + remedy});
   }
-  row.status = ConvertStatus::kSkipped;
-  row.policy = PlanPolicy::kKept;
-  row.to_format = row.from_format;
-  return true;
+  if (is_left_alone(unit.opened.container, plan)) {
+    row.status = ConvertStatus::kSkipped;
+    row.policy = PlanPolicy::kKept;
+    row.to_format = row.from_format;
+    return {};
+  }
+  const OutputName name = name_for(unit, tensor, plan, claim);
+  if (claim == Claim::kTaken)
+    return fail(make_error(ErrorCode::kWriteFailed, "'{}' is the output of another input", name.name)
+                    .with_hint("convert the two into different OUT directories"));
+  if (claim == Claim::kWithoutOpName)
+    unit.outcome.warnings.push_back({tensor.label(),
+                                     "the output named after the operator belongs to another input; "
+                                     "this one is named after its own file"});
+  return write(unit, tensor, plan, name, row);
 }
 
 // True when the output needs no writing: it is there already, or this is a dry run.
@@ -155,8 +198,9 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
     return {};
   }
   MSDUMP_CHECK_OK(tree_.create_folder(unit.folder));
+  const PlannedTensor source{unit.opened.file, StoredElements(tensor.offset, plan.dtype, tensor.big_endian), plan};
   const WriteContext context{context_.pool, context_.cancel, context_.progress};
-  MSDUMP_TRY(const uint64_t written, write_tensor({unit.opened.file, tensor.offset, plan}, header, path, context));
+  MSDUMP_TRY(const uint64_t written, write_tensor(source, header, path, context));
   remember_long_name(unit, name);
   row.status = ConvertStatus::kWritten;
   unit.outcome.bytes_in += tensor.bytes;

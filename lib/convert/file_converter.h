@@ -32,22 +32,43 @@ struct FileOutcome {
   uint64_t bytes_in = 0, bytes_out = 0;
 };
 
+// What FileConverter needs to know of an input besides its file.
+struct ConvertInput {
+  const IndexedFile* file = nullptr;
+  std::string base;    // the name its outputs are built on
+  std::string note;    // why that is not the name in mapping.csv
+  int64_t number = 0;  // in the order of the inputs
+};
+
 class FileConverter {
  public:
+  // `contested`: outputs of two inputs may have one name.
   FileConverter(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
-                const ConvertContext& context, OutputTree& tree)
-      : index_(index), selection_(selection), options_(options), context_(context), tree_(tree) {}
+                const ConvertContext& context, OutputTree& tree, bool contested)
+      : index_(index),
+        selection_(selection),
+        options_(options),
+        context_(context),
+        tree_(tree),
+        contested_(contested) {}
 
-  // `base` is the name its outputs are built on.
-  FileOutcome convert(const IndexedFile& file, const std::string& base);
+  FileOutcome convert(const ConvertInput& input);
 
  private:
   struct Unit;
-  void convert_tensor(Unit& unit, StoredTensor& tensor);
+  enum class Claim : uint8_t { kOwn, kWithoutOpName, kTaken };
+
+  [[nodiscard]] bool is_wanted(const StoredTensor& tensor) const;
+  [[nodiscard]] Result<Plan> plan_for(const StoredTensor& tensor) const;
+  [[nodiscard]] OutputName name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const;
+  // By tensor, in the turn of the input.
+  [[nodiscard]] std::vector<Claim> claim_names(const Unit& unit, OutputClaims::Turn& turn) const;
+  [[nodiscard]] Claim claim_name(const Unit& unit, const StoredTensor& tensor, OutputClaims::Turn& turn) const;
+
+  void convert_tensor(Unit& unit, const StoredTensor& tensor, Claim claim);
+  Status write_array(Unit& unit, const StoredTensor& tensor, Claim claim, ConvertRow& row);
   Status write(Unit& unit, const StoredTensor& tensor, const Plan& plan, const OutputName& name, ConvertRow& row);
   Status write_opdebug(Unit& unit, const StoredTensor& tensor, ConvertRow& row);
-  // An .npy that needs nothing done to it is left where it is.
-  bool leave_alone(Unit& unit, const StoredTensor& tensor, const Plan& plan, ConvertRow& row);
   static void remember_long_name(Unit& unit, const OutputName& name);
   Result<bool> finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes, ConvertRow& row) const;
 
@@ -56,6 +77,8 @@ class FileConverter {
   const ConvertOptions& options_;
   const ConvertContext& context_;
   OutputTree& tree_;
+  const bool contested_;
+  OutputClaims claims_;
 };
 
 }  // namespace msdump

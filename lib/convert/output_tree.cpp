@@ -4,11 +4,15 @@
 
 #include "io/atomic_file.h"
 #include "io/dir_walk.h"
+#include "io/directory_lock.h"
 
 namespace msdump {
 namespace {
 
-Status write_mapping(const std::string& path, const NameMapping& added) {
+// Another convert may write into the same folder: it waits for this one, and this one for it.
+Status write_mapping(const std::string& folder, const NameMapping& added) {
+  const DirectoryLock lock(folder);
+  const std::string path = join_path(folder, "mapping.csv");
   NameMapping all = added;
   auto file = File::open(path);
   if (file) {
@@ -51,10 +55,25 @@ void OutputTree::add_mapping(const std::string& folder, std::string mapped, std:
 std::vector<Error> OutputTree::write_mappings() const {
   std::vector<Error> errors;
   for (const auto& [folder, mapping] : mappings_) {
-    Status status = write_mapping(join_path(path_of(folder), "mapping.csv"), mapping);
+    Status status = write_mapping(path_of(folder), mapping);
     if (!status) errors.push_back(std::move(status).error());
   }
   return errors;
+}
+
+bool OutputClaims::Turn::claim(const std::string& output) {
+  std::unique_lock lock(claims_.mutex_);
+  claims_.advanced_.wait(lock, [&] { return claims_.next_ == input_; });
+  return claims_.taken_.insert(output).second;
+}
+
+void OutputClaims::Turn::end() {
+  if (ended_) return;
+  ended_ = true;
+  const std::lock_guard lock(claims_.mutex_);
+  claims_.ended_.insert(input_);
+  while (claims_.ended_.erase(claims_.next_) > 0) ++claims_.next_;
+  claims_.advanced_.notify_all();
 }
 
 }  // namespace msdump

@@ -1,10 +1,14 @@
 // OutputTree: the folders under OUT, made when the first file goes into them, and the mapping.csv of each.
+// OutputClaims: which input an output belongs to.
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
@@ -31,6 +35,36 @@ class OutputTree {
   std::mutex mutex_;
   std::set<std::string> made_;
   std::map<std::string, NameMapping> mappings_;
+};
+
+// No two inputs write one output: of several that would, the first in the order of inputs gets it, whatever worker is the
+// first to ask. Thread-safe.
+class OutputClaims {
+ public:
+  // The turn of one input. Every input takes one, and inputs from 0 on are started in ascending order.
+  class Turn {
+   public:
+    Turn(OutputClaims& claims, int64_t input) : claims_(claims), input_(input) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { end(); }
+
+    // Waits until all inputs before this one have ended their turns; false when the output belongs to another input.
+    bool claim(const std::string& output);
+    void end();
+
+   private:
+    OutputClaims& claims_;
+    const int64_t input_;
+    bool ended_ = false;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable advanced_;
+  int64_t next_ = 0;
+  std::set<int64_t> ended_;  // of those after `next_`
+  std::unordered_set<std::string> taken_;
 };
 
 }  // namespace msdump

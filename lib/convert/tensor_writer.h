@@ -8,21 +8,13 @@
 #include <string>
 
 #include "base/error.h"
-#include "dump/layouts/stored_tensor.h"
+#include "dump/index/host_range.h"
 #include "format/plan.h"
-#include "io/atomic_file.h"
 #include "io/cancel.h"
-#include "io/file.h"
 #include "io/progress.h"
 #include "io/worker_pool.h"
 
 namespace msdump {
-
-struct TensorSource {
-  const File& file;
-  uint64_t offset;
-  const Plan& plan;
-};
 
 struct WriteContext {
   WorkerPool& pool;
@@ -32,10 +24,10 @@ struct WriteContext {
 
 // `header` stands in front of the elements (empty for raw output). Returns the size of the file. Nothing appears under
 // `path` unless all of it could be read, the input was not changed meanwhile, and all of it could be written.
-Result<uint64_t> write_tensor(const TensorSource& source, const std::string& header, const std::string& path,
+Result<uint64_t> write_tensor(const PlannedTensor& source, const std::string& header, const std::string& path,
                               const WriteContext& context);
 
-// Bytes that `write_tensor` writes behind the header.
+// Bytes that `write_tensor` writes after the header.
 [[nodiscard]] uint64_t output_bytes(const Plan& plan);
 
 }  // namespace msdump

@@ -13,7 +13,7 @@ namespace msdump {
 
 struct PlannedTensor {
   const File& file;
-  const StoredElements& elements;
+  StoredElements elements;
   const Plan& plan;
 };
 

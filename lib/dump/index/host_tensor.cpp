@@ -61,7 +61,7 @@ Result<HostTensor> HostTensor::make(File file, ContainerKind container, const St
   HostTensor tensor(std::move(file));
   const bool as_it_lies = container == ContainerKind::kNpy && !options.convert_arrays;
   MSDUMP_TRY(tensor.plan_, plan_stored(stored, as_it_lies ? std::nullopt : options.target));
-  tensor.elements_ = StoredElements(stored, tensor.plan_);
+  tensor.elements_ = StoredElements(stored.offset, tensor.plan_.dtype, stored.big_endian);
   tensor.original_dtype_ = stored.original_dtype;
   if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab();
   return tensor;

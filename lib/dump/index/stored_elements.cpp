@@ -18,7 +18,7 @@ size_t number_width(DType dtype) {
   return static_cast<size_t>(info(dtype).bits) / 8;
 }
 
-// The first axis of a Fortran-ordered array runs fastest: a plan that puts the last one first.
+// The elements of an array keep their places but for the order of its axes: the first one runs fastest.
 void plan_fortran_order(Plan& plan) {
   PlanPart part;
   int64_t src = 1, dst = plan.dst_elements;
@@ -32,13 +32,31 @@ void plan_fortran_order(Plan& plan) {
   plan.identity = plan.shape.size() < 2;
 }
 
+// A plan for an array in C order becomes one for the same array in Fortran order. False when its axes are not those of
+// the array: it is in device format.
+bool use_fortran_strides(const Shape& shape, Plan& plan) {
+  if (plan.parts.size() != 1) return false;
+  for (PlanAxis& axis : plan.parts.front().axes) {
+    int64_t c_stride = 1, fortran_stride = plan.src_elements;
+    bool found = axis.extent == 1;
+    for (size_t i = shape.size(); i-- > 0 && !found;) {
+      fortran_stride /= shape[i];
+      found = axis.extent == shape[i] && axis.src_outer == 0 && axis.src_inner == c_stride;
+      c_stride *= shape[i];
+    }
+    if (!found) return false;
+    if (axis.extent > 1) axis.src_inner = fortran_stride;
+  }
+  return plan.parts.front().src_base == 0;
+}
+
 }  // namespace
 
-StoredElements::StoredElements(const StoredTensor& tensor, const Plan& plan)
-    : offset_(tensor.offset),
-      dtype_(plan.dtype),
-      bits_(info(plan.dtype).bits == 0 ? 8 : info(plan.dtype).bits),
-      swap_width_(tensor.big_endian ? number_width(plan.dtype) : 0) {}
+StoredElements::StoredElements(uint64_t offset, DType dtype, bool big_endian)
+    : offset_(offset),
+      dtype_(dtype),
+      bits_(info(dtype).bits == 0 ? 8 : info(dtype).bits),
+      swap_width_(big_endian ? number_width(dtype) : 0) {}
 
 int64_t StoredElements::gap() const { return kGapBytes * 8 / bits_; }
 
@@ -83,7 +101,8 @@ Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> targe
   PlanRequest request = tensor.request;
   request.target = target;
   MSDUMP_TRY(Plan plan, make_plan(request));
-  if (!tensor.fortran_order) return plan;
+  if (!tensor.fortran_order || plan.dst_elements == 0) return plan;
+  if (!plan.identity && use_fortran_strides(*tensor.request.shape, plan)) return plan;
   if (!plan.identity) {
     request.target = std::nullopt;
     MSDUMP_TRY(plan, make_plan(request));

@@ -16,8 +16,8 @@ namespace msdump {
 
 class StoredElements {
  public:
-  StoredElements() = default;
-  StoredElements(const StoredTensor& tensor, const Plan& plan);
+  // `offset`: of the first element in the file; `dtype` as it is stored.
+  explicit StoredElements(uint64_t offset = 0, DType dtype = DType::kUint8, bool big_endian = false);
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
   // Elements whose reading costs less than the system call that skips them.
@@ -37,8 +37,8 @@ class StoredElements {
   size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none
 };
 
-// How a tensor becomes an array in host order. A Fortran-ordered array is put into C order; where it is in device format
-// too, the device format stays.
+// How a tensor becomes an array in host order. A Fortran-ordered array is put into C order; one in device format stays in
+// that, with a note.
 [[nodiscard]] Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> target);
 
 }  // namespace msdump

@@ -151,21 +151,57 @@ TEST_CASE("an .npy file in a format that cannot be undone without the original s
   CHECK(run.rows.at(0).policy == PlanPolicy::kKept);
 }
 
-TEST_CASE("Fortran-ordered and big-endian arrays are left as they are, with a warning only if they were to change") {
-  struct Case {
-    std::string name, literal;
-    size_t warnings;
+// Each element of two bytes the other way round.
+std::string swapped(std::string data) {
+  for (size_t i = 0; i + 1 < data.size(); i += 2) std::swap(data[i], data[i + 1]);
+  return data;
+}
+
+TEST_CASE("a big-endian or Fortran-ordered array is converted as the array that it is") {
+  // NHWC (1, 2, 2, 3): element (h, w, c) is 100h + 10w + c; NCHW wants c outermost.
+  std::string nhwc, fortran, nchw;
+  const auto append = [](std::string& text, int h, int w, int c) {
+    const auto value = static_cast<int16_t>(100 * h + 10 * w + c);
+    text.append(reinterpret_cast<const char*>(&value), 2);
   };
-  for (const auto& [name, literal, warnings] : {Case{"NHWC.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 1},
-                                                Case{"NHWC.npy", npy_literal(">f4", "(1, 2, 2, 3)"), 1},
-                                                Case{"NCHW.npy", npy_literal("<f4", "(1, 2, 2, 3)", true), 0}}) {
+  for (int i = 0; i < 12; ++i) append(nhwc, i / 6, i / 3 % 2, i % 3);
+  for (int i = 0; i < 12; ++i) append(fortran, i % 2, i / 2 % 2, i / 4);
+  for (int i = 0; i < 12; ++i) append(nchw, i / 2 % 2, i % 2, i / 4);
+  for (const auto& [literal, data] : {std::pair(npy_literal("<i2", "(1, 2, 2, 3)"), nhwc),
+                                      std::pair(npy_literal(">i2", "(1, 2, 2, 3)"), swapped(nhwc)),
+                                      std::pair(npy_literal("<i2", "(1, 2, 2, 3)", true), fortran)}) {
+    INFO(literal);
     const ScratchDir scratch;
-    scratch.write("dump/" + kNpyFront + name, build_npy({.literal = literal, .data = pattern_bytes(48, 1)}));
+    scratch.write("dump/" + kNpyFront + "NHWC.npy", build_npy({.literal = literal, .data = data}));
     const ConvertRun run = convert_dump(scratch);
-    CHECK(run.warnings.size() == warnings);
+    CHECK(run.warnings.empty());
     CHECK(run.failures.empty());
-    CHECK(files_below(scratch.file("out")).empty());
+    REQUIRE(scratch.exists("out/" + kNpyFront + "NCHW.npy"));
+    const NpyText npy = parse_npy(scratch.read("out/" + kNpyFront + "NCHW.npy"));
+    CHECK(npy.shape() == std::vector<int64_t>{1, 3, 2, 2});
+    CHECK(npy.descr() == "<i2");
+    CHECK_FALSE(npy.fortran_order());
+    CHECK((npy.body == nchw));
   }
+}
+
+TEST_CASE("a Fortran-ordered array that numpy can read and that is in host format is left alone") {
+  const ScratchDir scratch;
+  scratch.write("dump/" + kNpyFront + "NCHW.npy",
+                build_npy({.literal = npy_literal("<f4", "(1, 2, 2, 3)", true), .data = pattern_bytes(48, 1)}));
+  const ConvertRun run = convert_dump(scratch);
+  CHECK(run.warnings.empty());
+  CHECK(files_below(scratch.file("out")).empty());
+}
+
+TEST_CASE("a Fortran-ordered array in device format is left alone with a warning") {
+  const ScratchDir scratch;
+  scratch.write("dump/" + kNpyFront + "NC1HWC0.npy",
+                build_npy({.literal = npy_literal("<f2", "(1, 1, 2, 2, 16)", true), .data = pattern_bytes(128, 1)}));
+  const ConvertRun run = convert_dump(scratch, Shape{1, 5, 2, 2});
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].text == "a Fortran-ordered array stays in its device format");
+  CHECK(files_below(scratch.file("out")).empty());
 }
 
 TEST_CASE("raw bin files of MindSpore 1.0 to 1.2 become arrays of the shape in their name") {

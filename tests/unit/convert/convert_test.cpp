@@ -3,6 +3,9 @@
 
 #include <chrono>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"
@@ -257,4 +260,19 @@ TEST_CASE("the report does not depend on the number of jobs") {
   const ConvertRun many = run_convert({scratch.file("dump")}, options_for(scratch.file("out2")), {.jobs = 6});
   CHECK(one.transcript() == many.transcript());
   CHECK((files_below(scratch.file("out1")) == files_below(scratch.file("out2"))));
+}
+
+TEST_CASE("resume takes an output and an input of the far future for what they are") {
+  const ScratchDir scratch;
+  const std::string input = scratch.write("dump/" + kOther, sample_dump());
+  ConvertOptions options = options_for(scratch.file("out"));
+  REQUIRE(run_convert({scratch.file("dump")}, options).summary.written == 2);
+  // Further than a number of 64 bits counts nanoseconds; not every file system keeps it.
+  const timespec far[2] = {{int64_t{1} << 34, 0}, {int64_t{1} << 34, 0}};
+  options.resume = true;
+  for (const auto& [name, content] : files_below(scratch.file("out")))
+    REQUIRE(::utimensat(AT_FDCWD, scratch.file("out/" + name).c_str(), far, 0) == 0);
+  CHECK(run_convert({scratch.file("dump")}, options).summary.skipped == 2);
+  REQUIRE(::utimensat(AT_FDCWD, input.c_str(), far, 0) == 0);
+  CHECK(run_convert({scratch.file("dump")}, options).summary.skipped == 2);
 }

@@ -1,4 +1,9 @@
 // Names too long for a file, on both sides of convert: mapping.csv read beside the inputs and written beside the outputs.
+#include <chrono>
+#include <thread>
+
+#include "convert/output_tree.h"
+#include "io/directory_lock.h"
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"
@@ -158,4 +163,20 @@ TEST_CASE("a damaged mapping.csv beside the inputs costs the real names, not the
   CHECK(scratch.exists("out/" + kHashed + ".output.0.2x3.npy"));
   REQUIRE(run.failures.size() == 1);
   CHECK(run.failures[0].code == ErrorCode::kBadCsv);
+}
+
+TEST_CASE("a line that another convert adds to mapping.csv meanwhile stays") {
+  const ScratchDir scratch;
+  scratch.make_dir("out");
+  OutputTree tree(scratch.file("out"));
+  tree.add_mapping("", "1.npy", "ours.npy");
+  std::thread writer;
+  {
+    const DirectoryLock other(scratch.file("out"));
+    writer = std::thread([&] { CHECK(tree.write_mappings().empty()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    scratch.write("out/mapping.csv", "2.npy,theirs.npy\n");
+  }
+  writer.join();
+  CHECK(scratch.read("out/mapping.csv") == "1.npy,ours.npy\n2.npy,theirs.npy\n");
 }

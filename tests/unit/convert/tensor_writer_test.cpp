@@ -110,8 +110,8 @@ void check_written(const Sample& sample, bool large) {
     WorkerPool pool(jobs);
     const CancelToken never;
     const auto file = File::open(input).value();
-    const auto written =
-        write_tensor({file, kOffset, plan}, "a header", scratch.file("output"), {pool, never, nullptr});
+    const auto written = write_tensor({file, StoredElements(kOffset, plan.dtype), plan}, "a header",
+                                      scratch.file("output"), {pool, never, nullptr});
     REQUIRE(written);
     CHECK(*written == expected.size());
     CHECK(output_bytes(plan) + 8 == expected.size());
@@ -173,7 +173,8 @@ TEST_CASE("an empty tensor is its header") {
   const Sample sample =
       sample_of(Format::kNC1HWC0, {0, 2, 3, 3, 16}, {0, 20, 3, 3}, Format::kNCHW, DType::kFloat16, {});
   const auto file = File::open(input).value();
-  REQUIRE(write_tensor({file, 0, sample.plan}, "header", scratch.file("output"), {pool, never, nullptr}));
+  REQUIRE(write_tensor({file, StoredElements(0, sample.plan.dtype), sample.plan}, "header", scratch.file("output"),
+                       {pool, never, nullptr}));
   CHECK(scratch.read("output") == "header");
 }
 
@@ -192,8 +193,8 @@ TEST_CASE("an input that changes while it is read fails and leaves nothing behin
       scratch.write("input", change == "grows"     ? data + "x"
                              : change == "shrinks" ? data.substr(0, data.size() / 2)
                                                    : data);
-      const auto written =
-          write_tensor({file, 0, sample.plan}, "header", scratch.file("output"), {pool, never, nullptr});
+      const auto written = write_tensor({file, StoredElements(0, sample.plan.dtype), sample.plan}, "header",
+                                        scratch.file("output"), {pool, never, nullptr});
       REQUIRE_FALSE(written);
       CHECK(written.error().code == ErrorCode::kChangedWhileReading);
       CHECK(files_below(scratch.path()).size() == 1);
@@ -220,7 +221,8 @@ TEST_CASE("a cancelled write leaves nothing behind") {
     CancelToken token;
     CancelAtFirstBytes progress(token);
     const auto file = File::open(input).value();
-    const auto written = write_tensor({file, 0, sample.plan}, "", scratch.file("output"), {pool, token, &progress});
+    const auto written = write_tensor({file, StoredElements(0, sample.plan.dtype), sample.plan}, "",
+                                      scratch.file("output"), {pool, token, &progress});
     REQUIRE_FALSE(written);
     CHECK(written.error().code == ErrorCode::kCancelled);
     CHECK(files_below(scratch.path()).size() == 1);
@@ -234,8 +236,8 @@ TEST_CASE("a directory in the place of the output is an error that leaves nothin
   WorkerPool pool(1);
   const CancelToken never;
   const auto file = File::open(input).value();
-  const auto written = write_tensor({file, 0, identity_sample(8, DType::kInt8).plan}, "", scratch.file("output"),
-                                    {pool, never, nullptr});
+  const auto written = write_tensor({file, StoredElements(0, DType::kInt8), identity_sample(8, DType::kInt8).plan}, "",
+                                    scratch.file("output"), {pool, never, nullptr});
   REQUIRE_FALSE(written);
   CHECK(written.error().code == ErrorCode::kWriteFailed);
   CHECK(files_below(scratch.path()).size() == 2);

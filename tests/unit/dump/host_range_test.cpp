@@ -54,7 +54,7 @@ std::vector<int64_t> range_of(const Numbered& tensor, int64_t first, int64_t cou
   REQUIRE(file);
   const auto plan = plan_stored(tensor.stored, Format::kNCHW);
   REQUIRE(plan);
-  const StoredElements elements(tensor.stored, *plan);
+  const StoredElements elements(tensor.stored.offset, plan->dtype);
   std::vector<int32_t> numbers(static_cast<size_t>(count), -1);
   REQUIRE(read_host_range({*file, elements, *plan}, first, count, reinterpret_cast<std::byte*>(numbers.data())));
   return {numbers.begin(), numbers.end()};
