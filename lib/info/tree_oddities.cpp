@@ -179,7 +179,7 @@ std::string folder_of_rank(const DumpIndex& index, std::optional<int64_t> rank) 
 
 std::string place_of(const DumpIndex& index, const Oddity& oddity) {
   switch (oddity.kind) {
-    case OddityKind::kProblem: return relative_to_any(index.paths(), index.problems()[oddity.place].path);
+    case OddityKind::kProblem: return index.relative(index.problems()[oddity.place].path);
     case OddityKind::kEmptyFile:
     case OddityKind::kTooSmall:
     case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);

@@ -319,12 +319,19 @@ PathKind path_kind(const std::string& path) {
   return PathKind::kOther;
 }
 
-std::string relative_to_any(const std::vector<std::string>& roots, const std::string& path) {
-  for (const std::string& root : roots) {
-    const std::string prefix = root.ends_with('/') ? root : root + "/";
-    if (path.starts_with(prefix)) return path.substr(prefix.size());
+RelativePaths::RelativePaths(const std::vector<std::string>& roots) {
+  for (size_t i = 0; i < roots.size(); ++i) places_.emplace(roots[i].ends_with('/') ? roots[i] : roots[i] + "/", i);
+}
+
+std::string RelativePaths::of(const std::string& path) const {
+  size_t first = SIZE_MAX, length = 0;
+  for (size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const auto found = places_.find(path.substr(0, end + 1));
+    if (found == places_.end() || found->second >= first) continue;
+    first = found->second;
+    length = end + 1;
   }
-  return path;
+  return path.substr(length);
 }
 
 }  // namespace msdump

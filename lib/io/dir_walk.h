@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -49,8 +50,16 @@ Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& op
 // a + "/" + b with neither doubled nor missing slashes; either may be empty.
 [[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
 
-// A path as it is seen from the first of `roots` that it lies below; as it is when it lies below none.
-[[nodiscard]] std::string relative_to_any(const std::vector<std::string>& roots, const std::string& path);
+// Paths as they are seen from the first of some directories that they lie below; as they are when they lie below none.
+class RelativePaths {
+ public:
+  RelativePaths() = default;
+  explicit RelativePaths(const std::vector<std::string>& roots);
+  [[nodiscard]] std::string of(const std::string& path) const;
+
+ private:
+  std::unordered_map<std::string, size_t> places_;  // by root with a slash at its end
+};
 
 enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };
 [[nodiscard]] PathKind path_kind(const std::string& path);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +26,17 @@ std::string_view kind_of(mode_t mode) {
   if (S_ISSOCK(mode)) return "a socket";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
   return "not a regular file";
+}
+
+// Where all descriptors are in use, another thread closes some soon; a process that has none left waits in vain.
+int open_for_reading(const std::string& path) {
+  using namespace std::chrono_literals;
+  for (auto waited = 0ms;; waited += 10ms) {
+    // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
+    const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
+    if (descriptor >= 0 || (errno != EMFILE && errno != ENFILE) || waited >= 2s) return descriptor;
+    std::this_thread::sleep_for(10ms);
+  }
 }
 
 // pread until `into` is full or the file ends; the number of bytes read or an error.
@@ -51,6 +65,15 @@ int64_t mtime_ns_of(const struct stat& status) {
   return nanoseconds;
 }
 
+unsigned open_files_each(unsigned workers, unsigned most) {
+  // Of the standard streams, the file that is written, folders that are walked.
+  constexpr rlim_t kReserved = 8;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most;
+  const rlim_t left = limit.rlim_cur > kReserved ? limit.rlim_cur - kReserved : 0;
+  return static_cast<unsigned>(std::clamp<rlim_t>(left / std::max(workers, 1U), 1, most));
+}
+
 Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -71,8 +94,7 @@ int Descriptor::close() {
 Result<File> File::open(const std::string& path) {
   File file;
   file.path_ = path;
-  // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
-  file.descriptor_ = Descriptor(open_file(path, O_RDONLY | O_NONBLOCK));
+  file.descriptor_ = Descriptor(open_for_reading(path));
   if (!file.descriptor_.valid() && errno == ENXIO) {
     return fail(make_error(ErrorCode::kNotADump, "is a socket or a device, not a regular file").with_path(path));
   }

@@ -18,8 +18,11 @@ struct stat;
 
 namespace msdump {
 
-// Nanoseconds since the epoch; a time too far away to be told so is the nearest that can be.
+// Nanoseconds since the epoch; of a time too far away for 64 bits the nearest that fits.
 [[nodiscard]] int64_t mtime_ns_of(const struct ::stat& status);
+
+// How many files each of so many workers may hold open, at most `most`, so that the limit of the process is not reached.
+[[nodiscard]] unsigned open_files_each(unsigned workers, unsigned most);
 
 // A file descriptor that closes itself.
 class Descriptor {

@@ -14,8 +14,9 @@
 namespace msdump::stats {
 namespace {
 
-// Tensors a worker holds at a time: as many as the kernels take abreast.
+// Tensors a worker holds at a time: as many as the kernels take abreast, as long as what they hold is no more than this.
 constexpr size_t kLive = 16;
+constexpr int64_t kLiveBytes = int64_t{8} << 20;
 // A tensor from here on is the work of all workers, unless a digest wants its bytes in order.
 constexpr uint64_t kLargeBytes = uint64_t{16} << 20;
 constexpr int64_t kSlabBytes = int64_t{512} << 10;
@@ -44,7 +45,8 @@ class Computation {
         items_(items),
         options_(with_dialect_in_use(options)),
         context_(context),
-        rule_(reduce_rule_of(options_)) {}
+        rule_(reduce_rule_of(options_)),
+        live_(open_files_each(context.pool.jobs(), kLive)) {}
 
   void run(const ComputeSink& sink) {
     const std::vector<Group> groups = make_groups();
@@ -141,8 +143,14 @@ class Computation {
     size_t next = group.begin;
     for (bool any = true; any;) {
       any = false;
-      for (Slot& slot : *slots) {
-        while (!slot.stream && next < group.end) start(slot, next++, results, group.begin);
+      int64_t held = 0;
+      for (const Slot& slot : *slots) held += slot.stream ? slot.tensor->memory() : 0;
+      for (size_t i = 0; i < live_; ++i) {
+        Slot& slot = (*slots)[i];
+        while (!slot.stream && next < group.end && held < kLiveBytes) {
+          start(slot, next++, results, group.begin);
+          held += slot.stream ? slot.tensor->memory() : 0;
+        }
         any = any || slot.stream.has_value();
       }
       if (any) advance_slots(*slots, results, group.begin);
@@ -262,6 +270,7 @@ class Computation {
   const ComputeOptions options_;
   const ComputeContext& context_;
   const kernels::ReduceRule rule_;
+  const size_t live_;  // slots that are used
 };
 
 }  // namespace

@@ -39,9 +39,10 @@ report::Object convert_summary(const ConvertSummary& summary) {
 
 ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps,
                              std::string out)
-    : session_(session), sink_(std::move(sink)), roots_(std::move(dumps)) {
-  std::erase_if(roots_, [](const std::string& root) { return path_kind(root) != PathKind::kDirectory; });
-  roots_.push_back(std::move(out));
+    : session_(session), sink_(std::move(sink)) {
+  std::erase_if(dumps, [](const std::string& root) { return path_kind(root) != PathKind::kDirectory; });
+  dumps.push_back(std::move(out));
+  relative_ = RelativePaths(dumps);
 }
 
 void ConvertReport::row(const ConvertRow& row) {
@@ -58,7 +59,7 @@ void ConvertReport::failure(const Error& error) {
   session_.messages.error(error);
   if (!sink_) return;
   Error machine = error;
-  machine.path = relative(error.path);
+  machine.path = relative_.of(error.path);
   closing_.failures.push_back(report::failure_object(machine));
 }
 
@@ -66,7 +67,5 @@ void ConvertReport::finish(const ConvertSummary& summary) {
   closing_.summary = convert_summary(summary);
   if (sink_) (void)sink_->finish(closing_);
 }
-
-std::string ConvertReport::relative(const std::string& path) const { return relative_to_any(roots_, path); }
 
 }  // namespace msdump::cli

@@ -7,6 +7,7 @@
 
 #include "convert/convert.h"
 #include "frame/subcommand.h"
+#include "io/dir_walk.h"
 #include "report/row_sink.h"
 
 namespace msdump::cli {
@@ -27,12 +28,9 @@ class ConvertReport : public ConvertSink {
   void finish(const ConvertSummary& summary);
 
  private:
-  // Relative to the dump or to OUT, as machine output has it.
-  [[nodiscard]] std::string relative(const std::string& path) const;
-
   Session& session_;
   std::unique_ptr<report::RowSink> sink_;
-  std::vector<std::string> roots_;
+  RelativePaths relative_;  // to the dump or to OUT, as machine output has it
   report::Closing closing_;
 };
 

@@ -78,7 +78,7 @@ void report_failures(Session& session, const Catalogue& catalogue) {
 
 report::Object relative_failure(const DumpIndex& index, const Error& error) {
   Error machine = error;
-  machine.path = relative_to_any(index.paths(), machine.path);
+  machine.path = index.relative(machine.path);
   return report::failure_object(machine);
 }
 

@@ -243,7 +243,7 @@ std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened) {
 }
 
 std::string shown_path(const OpenedGraph& opened, const std::string& path) {
-  return opened.catalogue ? relative_to_any(opened.catalogue->index.paths(), path) : path;
+  return opened.catalogue ? opened.catalogue->index.relative(path) : path;
 }
 
 }  // namespace msdump::cli

@@ -110,7 +110,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
     const bool empty = file != failed.end() && is_empty(index.files()[file->second]);
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kUnreadable;
     Finding finding = tree_finding(rules, id, empty ? kWithoutByte : error.message);
-    if (file == failed.end()) finding.path = relative_to_any(index.paths(), error.path);
+    if (file == failed.end()) finding.path = index.relative(error.path);
     if (file != failed.end()) set_file(input.dump, file->second, finding);
     if (!error.tensor.empty() && !empty) finding.message = error.tensor + ": " + finding.message;
     finding.value = code_word(error.code);

@@ -199,7 +199,7 @@ class OperatorJudge {
   }
 
   void add(Finding&& finding, const Graph& graph, const std::string& path = {}) {
-    finding.path = relative_to_any(index_.paths(), path);
+    finding.path = index_.relative(path);
     finding.rank = graph.first;
     finding.graph = graph.second;
     findings_.push_back(std::move(finding));

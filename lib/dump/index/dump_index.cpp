@@ -29,6 +29,22 @@ std::string absolute(const std::string& path) {
   return error ? path : result.lexically_normal().string();
 }
 
+// Which paths were given before, however they are spelled and through whatever link. Names of one file (hard links) are
+// two files of a dump.
+class GivenPaths {
+ public:
+  bool add(const std::string& path, const struct stat& status) {
+    if (S_ISDIR(status.st_mode) || status.st_nlink < 2) return inodes_.emplace(status.st_dev, status.st_ino).second;
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    return names_.insert(error ? path : real.string()).second;
+  }
+
+ private:
+  std::set<std::pair<dev_t, ino_t>> inodes_;
+  std::set<std::string> names_;
+};
+
 // The mapping.csv of one folder; a damaged one costs the real names, not the files.
 std::optional<NameMapping> load_mapping(const std::string& path, std::vector<Error>& problems) {
   auto file = File::open(path);
@@ -99,11 +115,11 @@ DumpIndex::~DumpIndex() = default;
 
 Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const IndexOptions& options) {
   DumpIndex index;
-  std::set<std::pair<dev_t, ino_t>> seen;
+  GivenPaths given;
   for (const std::string& path : paths) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
-    if (!seen.emplace(status.st_dev, status.st_ino).second) continue;
+    if (!given.add(path, status)) continue;
     const auto root = static_cast<uint32_t>(index.paths_.size());
     index.paths_.push_back(path);
     index.is_file_.push_back(!S_ISDIR(status.st_mode));
@@ -115,6 +131,11 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     const bool alone = data.identity.tensor_data && data.relative.empty();
     index.sidecars_.push_back(std::make_unique<Sidecars>(index.path_of_folder(folder), alone));
   }
+  std::vector<std::string> directories;
+  for (size_t root = 0; root < index.paths_.size(); ++root) {
+    if (!index.is_file_[root]) directories.push_back(index.paths_[root]);
+  }
+  index.relative_paths_ = RelativePaths(directories);
   index.sort_files();
   return index;
 }

@@ -18,6 +18,7 @@
 #include "dump/names/file_kind.h"
 #include "dump/names/identity.h"
 #include "io/cancel.h"
+#include "io/dir_walk.h"
 #include "io/worker_pool.h"
 
 namespace msdump {
@@ -74,6 +75,8 @@ class DumpIndex {
       const IndexedFile& file) const;  // below its path; the name for a single file
   [[nodiscard]] const std::string& folder_of(const IndexedFile& file) const { return folders_[file.folder].relative; }
   [[nodiscard]] std::string path_of_folder(uint32_t folder) const;
+  // Any path, as it is seen from the first of the directories given that it lies below; else as it is.
+  [[nodiscard]] std::string relative(const std::string& path) const { return relative_paths_.of(path); }
 
   // Opens a file and lists its tensors. An error when the file as a whole cannot be used; not_a_dump with an empty message
   // when `by_content` guessed wrong. Thread-safe.
@@ -88,6 +91,7 @@ class DumpIndex {
   std::vector<std::string> paths_;
   std::vector<std::string> bases_;  // by path: the folder that `relative` of its folders is relative to
   std::vector<bool> is_file_;       // by path
+  RelativePaths relative_paths_;
   std::vector<IndexedFolder> folders_;
   std::vector<IndexedFile> files_;
   std::vector<TextArena> texts_;

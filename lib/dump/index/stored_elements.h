@@ -33,7 +33,7 @@ class StoredElements {
 
   uint64_t offset_ = 0;
   DType dtype_ = DType::kUint8;
-  int bits_ = 8;          // of an element in the file
+  int bits_ = 8;           // of an element in the file
   size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none
 };
 

@@ -47,6 +47,13 @@ class Joiner {
  private:
   static constexpr size_t kNone = SIZE_MAX;
 
+  // Elements of one name, in the order of the index; those before `open` have their row.
+  struct Named {
+    std::vector<size_t> tensors;
+    size_t open = 0;
+    std::unordered_map<std::string_view, std::vector<size_t>> by_time;  // the last one first; made when it is needed
+  };
+
   [[nodiscard]] uint32_t folder_of(const TensorRecord& tensor) const { return index_.files()[tensor.file].folder; }
 
   uint64_t hash_of(size_t at) {
@@ -89,14 +96,22 @@ class Joiner {
     Named& named = named_[found];
     const auto is_taken = [&](size_t candidate) { return tensors_[candidate].table != kNoTable; };
     while (named.open < named.tensors.size() && is_taken(named.tensors[named.open])) ++named.open;
-    size_t first = kNone;
-    for (size_t i = named.open; i < named.tensors.size(); ++i) {
-      const size_t candidate = named.tensors[i];
-      if (is_taken(candidate)) continue;
-      if (tensors_[candidate].name.timestamp == tensors_[row].name.timestamp) return candidate;
-      if (first == kNone) first = candidate;
+    if (named.open == named.tensors.size()) return kNone;
+    const size_t of_time = named.tensors.size() == 1 ? kNone : partner_by_time(named, row);
+    return of_time == kNone ? named.tensors[named.open] : of_time;
+  }
+
+  // The first one left that has the time stamp of the row.
+  size_t partner_by_time(Named& named, size_t row) {
+    if (named.by_time.empty()) {
+      for (size_t i = named.tensors.size(); i-- > named.open;)
+        named.by_time[tensors_[named.tensors[i]].name.timestamp].push_back(named.tensors[i]);
     }
-    return first;
+    const auto of_time = named.by_time.find(tensors_[row].name.timestamp);
+    if (of_time == named.by_time.end()) return kNone;
+    std::vector<size_t>& left = of_time->second;
+    while (!left.empty() && tensors_[left.back()].table != kNoTable) left.pop_back();
+    return left.empty() ? kNone : left.back();
   }
 
   void index_by_file() {
@@ -143,11 +158,6 @@ class Joiner {
   std::vector<bool> gone_;
   bool indexed_by_name_ = false, indexed_by_file_ = false;
   HashSlots by_name_;
-  // Elements of one name, in the order of the index; those before `open` have their row.
-  struct Named {
-    std::vector<size_t> tensors;
-    size_t open = 0;
-  };
   std::vector<Named> named_;
   std::string normal_name_;
   std::unordered_map<std::string, size_t> by_file_;

@@ -102,6 +102,16 @@ TEST_CASE("a path given twice counts once") {
   CHECK(index_of({scratch.file("a"), scratch.file("a/")}).paths().size() == 1);
 }
 
+TEST_CASE("two names of one file are two files, and one name spelled twice is one") {
+  const ScratchDir scratch;
+  const std::string first = scratch.write("a.npy", build_faulty_npy(test::NpyFault::kNone)),
+                    second = scratch.file("b.npy");
+  fs::create_hard_link(first, second);
+  fs::create_symlink(first, scratch.file("link.npy"));
+  CHECK(relative_paths(index_of({first, second})) == Names{"a.npy", "b.npy"});
+  CHECK(relative_paths(index_of({first, scratch.file("./a.npy"), scratch.file("link.npy")})) == Names{"a.npy"});
+}
+
 TEST_CASE("a path that does not exist is an error of the whole") {
   const ScratchDir scratch;
   const auto index = DumpIndex::build({scratch.path().string(), scratch.file("none")}, {});

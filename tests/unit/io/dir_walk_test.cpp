@@ -233,11 +233,13 @@ TEST_CASE("kinds of paths") {
 }
 
 TEST_CASE("a path is shown from the first root above it, else as it is") {
-  CHECK(relative_to_any({"dump", "other/"}, "dump/a/b.npy") == "a/b.npy");
-  CHECK(relative_to_any({"dump", "other/"}, "other/b.npy") == "b.npy");
-  CHECK(relative_to_any({"dump"}, "dumps/b.npy") == "dumps/b.npy");
-  CHECK(relative_to_any({"/"}, "/b.npy") == "b.npy");
-  CHECK(relative_to_any({}, "b.npy") == "b.npy");
+  CHECK(RelativePaths({"dump", "other/"}).of("dump/a/b.npy") == "a/b.npy");
+  CHECK(RelativePaths({"dump", "other/"}).of("other/b.npy") == "b.npy");
+  CHECK(RelativePaths({"dump"}).of("dumps/b.npy") == "dumps/b.npy");
+  CHECK(RelativePaths({"/"}).of("/b.npy") == "b.npy");
+  CHECK(RelativePaths({"a/b", "a"}).of("a/b/c.npy") == "c.npy");
+  CHECK(RelativePaths({"a", "a/b"}).of("a/b/c.npy") == "b/c.npy");
+  CHECK(RelativePaths().of("b.npy") == "b.npy");
 }
 
 }  // namespace

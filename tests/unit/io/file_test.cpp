@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -177,6 +178,42 @@ TEST_CASE("a file one may not read is a permission error") {
   REQUIRE_FALSE(file);
   CHECK(file.error().code == ErrorCode::kPermission);
   CHECK(file.error().message == "cannot open: Permission denied");
+}
+
+TEST_CASE("where all descriptors are in use an open waits for one that another thread closes") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("a", "text");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{40, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::vector<Descriptor> open;
+  for (int next = ::open("/dev/null", O_RDONLY); next >= 0; next = ::open("/dev/null", O_RDONLY))
+    open.emplace_back(next);
+  std::thread closer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    open.pop_back();
+  });
+  const auto file = File::open(path);
+  closer.join();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(file);
+}
+
+TEST_CASE("workers share the files that may be open") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const auto each = [&](rlim_t limit, unsigned workers) {
+    const rlimit few{limit, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const unsigned files = open_files_each(workers, 16);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    return files;
+  };
+  CHECK(each(1024, 1) == 16);
+  CHECK(each(1024, 96) == 10);
+  CHECK(each(40, 4) == 8);
+  CHECK(each(40, 100) == 1);
 }
 
 TEST_CASE("a file deleted while open is still read") {
