@@ -1,12 +1,8 @@
-// The elements of a tensor as text: what numpy's print() writes with its default options.
+// The elements of a tensor as text and as values of a report.
 //
-//   * more than 1000 elements: the first and last three of each axis, "..." between them
-//   * floats: 8 digits behind the point at most, all of one number of them; with exponents if one is 1e8 or more, below
-//     1e-4, or if the largest is more than a thousand times the smallest; nan and inf right-aligned
-//   * complex numbers: both parts so, each on its own; integers right-aligned; " True" and "False"
-//   * brackets nested, lines of at most 75 columns, blank lines between planes
-//   * a single element (shape ()): as str() of that number, in its full precision
-// Source: numpy's documentation of printoptions, checked against numpy 1.24 over random arrays of every dtype.
+// Text: a line for each row of the last axis, after its place ("[0, 2, :]") where there are several rows. Numbers have eight
+// significant digits and stand under each other; a row that is longer than a line goes on in the next one. "..." stands
+// for what is left out.
 #pragma once
 
 #include <string>

@@ -22,10 +22,6 @@ constexpr uint64_t kMostText = uint64_t{256} << 20, kMostConfig = uint64_t{1} <<
 constexpr DumpJsonLimits kLimits{kMostText, uint64_t{4} << 20, uint64_t{512} << 20};
 constexpr size_t kMostKeys = 100;
 
-std::string_view head_text(const File& file) {
-  return {reinterpret_cast<const char*>(file.head().data()), file.head().size()};
-}
-
 Result<std::string> read_text(const File& file, uint64_t most) {
   if (file.size() > most) {
     return fail(ErrorCode::kTooLarge, "a file of {}; at most {} are looked at", human_bytes(file.size()),
@@ -111,7 +107,7 @@ void add_config_json(const JsonValue& json, FileFacts& facts) {
 void add_config_yaml(const FactSource& source, FileFacts& facts) {
   constexpr std::string_view kOfKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   report::List keys;
-  for (const std::string_view line : split(head_text(source.file), '\n')) {
+  for (const std::string_view line : split(head_text(source), '\n')) {
     const size_t end = line.find_first_not_of(kOfKeys);
     const bool key = end != std::string_view::npos && end > 0 && line[end] == ':' && keys.size() < kMostKeys;
     if (key) keys.emplace_back(line.substr(0, end));
@@ -148,7 +144,7 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
   const bool too_large = !json && json.error().code == ErrorCode::kTooLarge;
   if (!json && !too_large) facts.problems.push_back(json.error());
   const bool counted = json.has_value();
-  const DumpJson known = counted ? std::move(*json) : read_front(head_text(source.file));
+  const DumpJson known = counted ? std::move(*json) : read_front(head_text(source));
   facts.detail.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
   facts.detail.add("task", report::text_or_null(known.task));
   const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };

@@ -1,7 +1,8 @@
-// One reader for each group of kinds: what read_file_facts puts together. Internal to lib/dump.
+// One reader for each group of kinds: what read_file_facts puts together. Internal to lib/info.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "dump/index/dump_index.h"
@@ -30,6 +31,11 @@ void add_line_facts(const FactSource& source, FileFacts& facts);  // mapping, ex
 void add_dump_json_facts(const FactSource& source, FileFacts& facts);
 void add_json_facts(const FactSource& source, FileFacts& facts);  // stack_json, kernel_args, config
 void add_ir_facts(const FactSource& source, FileFacts& facts);
+
+// The first bytes of the file, 64 KiB at most.
+[[nodiscard]] std::string_view head_text(const FactSource& source);
+// A problem where the name promises text and the first bytes are none.
+void check_is_text(const FactSource& source, ErrorCode code, FileFacts& facts);
 
 // The text of a JSON document as values of a report.
 [[nodiscard]] Result<report::Value> json_value(std::string_view text);

@@ -13,8 +13,8 @@ namespace {
 
 // Rows of which the first ones that cannot be read are named.
 constexpr uint64_t kNamedRows = 3;
-// A look at whether the user has lost interest, so often.
-constexpr uint64_t kRowsBetweenLooks = 4096;
+// Rows between two checks for an interruption.
+constexpr uint64_t kRowsBetweenChecks = 4096;
 
 // Who writes such rows, as tables/statistic_csv.h tells them apart.
 std::string_view dialect_text(const StatisticHeader& header, const StatisticRow& row) {
@@ -33,8 +33,8 @@ struct StatisticCount {
 };
 
 void count_rows(StatisticReader& reader, const FactSource& source, StatisticCount& count, FileFacts& facts) {
-  for (uint64_t looked = 0;; ++looked) {
-    if (looked % kRowsBetweenLooks == 0 && source.cancel.cancelled()) return;
+  for (uint64_t seen = 0;; ++seen) {
+    if (seen % kRowsBetweenChecks == 0 && source.cancel.cancelled()) return;
     auto row = reader.next();
     if (!row) {
       if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(row).error());
@@ -70,8 +70,8 @@ LineCount count_lines(const FactSource& source, bool has_header, FileFacts& fact
   const auto bad = [&](Error error) {
     if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(error));
   };
-  for (uint64_t looked = 0;; ++looked) {
-    if (looked % kRowsBetweenLooks == 0 && source.cancel.cancelled()) return count;
+  for (uint64_t seen = 0;; ++seen) {
+    if (seen % kRowsBetweenChecks == 0 && source.cancel.cancelled()) return count;
     auto line = lines.next();
     if (!line) {
       bad(std::move(line).error());
@@ -91,7 +91,28 @@ LineCount count_lines(const FactSource& source, bool has_header, FileFacts& fact
   }
 }
 
+// Nothing of a file that no reader would take.
+LineCount counted_lines(const FactSource& source, bool has_header, FileFacts& facts) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  if (source.file.size() <= kMostBytes && facts.problems.empty()) return count_lines(source, has_header, facts);
+  if (facts.problems.empty())
+    facts.problems.push_back(make_error(ErrorCode::kTooLarge, "a table of {}; the lines of at most {} are counted",
+                                        human_bytes(source.file.size()), human_bytes(kMostBytes)));
+  return {};
+}
+
 }  // namespace
+
+std::string_view head_text(const FactSource& source) {
+  return {reinterpret_cast<const char*>(source.file.head().data()), source.file.head().size()};
+}
+
+void check_is_text(const FactSource& source, ErrorCode code, FileFacts& facts) {
+  const auto is_binary = [](char c) { return static_cast<unsigned char>(c) < 0x09; };
+  const std::string_view head = head_text(source);
+  if (std::none_of(head.begin(), head.end(), is_binary)) return;
+  facts.problems.push_back(make_error(code, "binary, not the text that its name promises"));
+}
 
 void add_statistic_facts(const FactSource& source, FileFacts& facts) {
   StatisticCount count;
@@ -115,10 +136,10 @@ void add_statistic_facts(const FactSource& source, FileFacts& facts) {
 
 void add_line_facts(const FactSource& source, FileFacts& facts) {
   constexpr std::string_view kOperatorsTitle = "NodeExecutionOrder-FullNameWithScope";
-  const auto* const begin = reinterpret_cast<const char*>(source.file.head().data());
-  const bool operators = std::string_view(begin, source.file.head().size()).starts_with(kOperatorsTitle);
+  const bool operators = head_text(source).starts_with(kOperatorsTitle);
   const bool has_header = facts.kind == FileKind::kFreeBenchmark || operators;
-  const LineCount count = count_lines(source, has_header, facts);
+  check_is_text(source, ErrorCode::kBadCsv, facts);
+  const LineCount count = counted_lines(source, has_header, facts);
   add_more_problems(count.bad_rows, facts);
   if (facts.kind == FileKind::kFreeBenchmark) facts.detail.add("columns", report::list_of(split(count.header, ',')));
   if (facts.kind == FileKind::kExecutionOrder) facts.detail.add("lists", operators ? "operators" : "steps");

@@ -19,7 +19,7 @@
 //   ir_protobuf        none
 //   dump_json,         framework, level, task, entries, tensors, in_files (tensors whose elements were dumped too), other_values,
 //   debug_json         bad_entries; counts are null for a file too large to be counted
-//   stack_json         entries (also construct.json)
+//   stack_json, construct_json         entries
 //   kernel_args        op_type, op_name, arguments
 //   config             tool (whose configuration), version, keys
 //   unknown            why, first_bytes

@@ -71,7 +71,7 @@ std::string row_line(const TextStyle& style, const DumpIndex& index, const Tenso
                   tensor.name.stream_id.value_or(0), timestamp, io, tensor.name.slot, statistics.data_size,
                   name_of(statistics.dtype), shape_text(*style.dialect, statistics.shape));
   for (const StatisticColumn column : style.columns) line += "," + cell_text(style, column, statistics);
-  return line + (style.dialect->comma_at_end ? ",\n" : "\n");
+  return line + (style.dialect->comma_at_end && !style.exact ? ",\n" : "\n");
 }
 
 }  // namespace msdump::stats

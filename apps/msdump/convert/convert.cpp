@@ -193,6 +193,10 @@ class Convert : public Command {
       return ExitCode::kUsage;
     }
     session.messages.summary(summary_text(summary));
+    if (summary.tensors > 0 && summary.skipped == summary.tensors && !request_.options.resume) {
+      session.messages.note(
+          "nothing to convert: these are .npy files that numpy can read, and none is in a format that -f changes");
+    }
     if (summary.failed > 0) return ExitCode::kSomeFailed;
     if (summary.tensors > 0 || selection.everything()) return ExitCode::kOk;
     session.messages.warning("the selection matches no tensor");

@@ -26,11 +26,11 @@ const CommandInfo& info_info() {
           "tensors in them, which msdump ls lists.",
       .examples = {{"msdump info dump", "a tree: what is there, and is it complete?"},
                    {"msdump info dump/rank_0/Net/0/0/*.npy --jsonl", "many files, one object a line for scripts"},
-                   {"msdump info x.npy --values", "the elements too, as numpy prints them"},
+                   {"msdump info x.npy --values", "the elements too"},
                    {"msdump info x.npy --values 0,:,2:5", "a part of them, as numpy indexes it"},
                    {"msdump info Conv2D.conv.1.2.1700000000000000 --values --io output --slot 0",
                     "one tensor of a dump file, in host format (NCHW)"}},
-      .done = "done; what is odd about a tree is no failure",
+      .done = "done, also where something in a tree is odd",
       .no = ""};
   return info;
 }
@@ -64,7 +64,7 @@ class Info : public Command {
     typed_ = typed;
   }
 
-  // `--values FILE`: what follows and is no index was a path.
+  // `--values FILE`: what follows and is not an index was a path.
   void take_back_path() {
     if (typed_.empty()) return;
     const bool alone = request_.dump.options.empty() && request_.dump.positionals.empty();
@@ -80,7 +80,7 @@ class Info : public Command {
   }
 
   InfoRequest request_;
-  std::string typed_;  // behind --values
+  std::string typed_;  // after --values
 };
 
 const Registration kInfoCommand{[] { return std::make_unique<Info>(); }};

@@ -29,13 +29,15 @@ const CommandInfo& stats_info() {
           "files in device format are brought to NCHW first.",
       .examples = {{"msdump stats -d dump", "a table of all tensors"},
                    {"msdump stats -d dump --top 10", "the ten that look worst: NaN, infinities, largest values"},
-                   {"msdump stats -d dump --csv --columns max,min,avg,l2norm,md5 > statistic.csv",
-                    "the file MindSpore would have written"},
+                   {"msdump stats -d dump --csv --dialect 2.7.1 --columns max,l2norm,md5 > statistic.csv",
+                    "the file that MindSpore 2.7.1 would have written"},
+                   {"msdump stats -d dump --csv --exact > numbers.csv",
+                    "a plain CSV for other programs, with rank and step"},
                    {"msdump stats -d dump --verify", "does the statistic.csv beside the tensors say the truth?"},
                    {"msdump stats -d dump --fail-on nan,inf -q >/dev/null", "exit code 1 if anything is not finite"}},
       .done = "done; --verify: all cells agree",
       .no =
-          "done, and: --verify found cells that differ, --fail-on found what it looks for, or the selection matched "
+          "done, and: --verify found cells that differ, --fail-on found a NaN or an infinity, or the selection matched "
           "nothing"};
   return info;
 }

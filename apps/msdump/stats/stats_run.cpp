@@ -11,6 +11,13 @@
 namespace msdump::cli {
 namespace {
 
+// The bytes of a statistic.csv on stdout. Numbers that no writer of statistic.csv prints, and columns chosen without saying
+// whose, are rows of a plain CSV.
+bool prints_statistic_csv(const StatsRequest& request) {
+  const bool own = request.exact || (request.columns && request.dialect == "auto");
+  return request.form == report::Form::kCsv && !own;
+}
+
 // The dialect that was asked for or that the dump shows, and the columns; says so where there was a choice.
 Status choose(StatsTask& task) {
   const DumpIndex& index = task.catalogue.index;
@@ -39,8 +46,8 @@ Status choose(StatsTask& task) {
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
   // A dump that was told to write no statistics gets a statistic.csv without any, but nobody reads rows of nothing.
   const StatsRequest& request = task.request;
-  const bool for_people = request.out.empty() && !request.in_place && request.form != report::Form::kCsv;
-  if (task.columns.empty() && for_people) task.columns = stats::default_columns(*task.dialect);
+  const bool writes_csv = !request.out.empty() || request.in_place || prints_statistic_csv(request);
+  if (task.columns.empty() && !writes_csv) task.columns = stats::default_columns(*task.dialect);
   return {};
 }
 
@@ -59,8 +66,10 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   if (!catalogue) return session.end_with(catalogue.error());
   StatsTask task{session, request, *catalogue, nullptr, {}, {}};
   if (!catalogue->list.tensors().empty() && !has_elements(*catalogue) && catalogue->list.failures().empty()) {
+    const bool prints = request.out.empty() && !request.in_place && !request.verify && request.top == 0;
+    if (prints) return print_stored_statistics(session, request, *catalogue);
     session.messages.error("only statistics were dumped here, no tensors to compute any from",
-                           "msdump ls shows what there is");
+                           "msdump stats without --out, --in-place, --verify and --top prints them");
     return ExitCode::kUsage;
   }
   if (catalogue->list.tensors().empty() && catalogue->list.failures().empty())
@@ -68,7 +77,7 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   if (Status chosen = choose(task); !chosen) return session.end_with(chosen.error());
   if (request.verify) return verify_statistics(task);
   if (!request.out.empty() || request.in_place) return write_statistic_files(task);
-  return request.form == report::Form::kCsv ? print_statistic_csv(task) : print_statistic_rows(task);
+  return prints_statistic_csv(request) ? print_statistic_csv(task) : print_statistic_rows(task);
 }
 
 stats::Wanted wanted_of(const StatsTask& task) {

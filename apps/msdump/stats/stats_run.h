@@ -44,6 +44,9 @@ struct StatsTask {
 [[nodiscard]] ExitCode print_statistic_csv(StatsTask& task);
 [[nodiscard]] ExitCode print_statistic_rows(StatsTask& task);
 [[nodiscard]] ExitCode verify_statistics(StatsTask& task);
+// Of a dump without elements (stats_stored.cpp).
+[[nodiscard]] ExitCode print_stored_statistics(Session& session, const StatsRequest& request,
+                                               const Catalogue& catalogue);
 
 // What all of them end with: failures named, --fail-on, the exit code.
 class StatsOutcome {

@@ -29,7 +29,7 @@ constexpr std::array<KindText, 20> kTexts = {{
     {FileKind::kDumpJson, "dump_json", "what msprobe recorded: names, shapes and statistics of tensors"},
     {FileKind::kDebugJson, "debug_json", "tensors that msprobe's save() recorded"},
     {FileKind::kStackJson, "stack_json", "call stacks of msprobe's operators"},
-    {FileKind::kConstructJson, "stack_json", "which module each of msprobe's operators belongs to"},
+    {FileKind::kConstructJson, "construct_json", "which module each of msprobe's operators belongs to"},
     {FileKind::kFreeBenchmark, "free_benchmark", "results of msprobe's free benchmark"},
     {FileKind::kConfig, "config", "how the dump was set up"},
     {FileKind::kGraphText, "unknown", "a graph in a form that msdump does not read"},

@@ -359,5 +359,42 @@ TEST_CASE("a file is opened once more for its elements") {
   CHECK_FALSE(open_again(*index, index->files().at(0), facts));
 }
 
+TEST_CASE("random bytes under the name of an execution order or a table are a problem") {
+  const ScratchDir scratch;
+  std::string noise;
+  for (uint32_t i = 0, state = 1; i < 3000; ++i)
+    noise += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (const auto& [name, kind] : {std::pair("ms_execution_order_graph_0.csv", FileKind::kExecutionOrder),
+                                   std::pair("free_benchmark.csv", FileKind::kFreeBenchmark)}) {
+    INFO(name);
+    const Facts facts = facts_of(scratch, name, noise);
+    CHECK(facts.facts.kind == kind);
+    REQUIRE_FALSE(facts.facts.problems.empty());
+    CHECK(facts.facts.problems[0].message.find("that its name promises") != std::string::npos);
+  }
+}
+
+TEST_CASE("a mapping.csv of a terabyte is too large to be counted, and is not read") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("mapping.csv", "1.npy,a.npy\n");
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  if (error) return;  // a file system without sparse files
+  const Facts facts = facts_of(path);
+  REQUIRE(facts.facts.problems.size() == 1);
+  CHECK(facts.facts.problems[0].code == ErrorCode::kBadCsv);
+}
+
+TEST_CASE("a table of text that is too large is not read either") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("mapping.csv", std::string(size_t{64} << 10, 'a'));
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  if (error) return;
+  const Facts facts = facts_of(path);
+  REQUIRE(facts.facts.problems.size() == 1);
+  CHECK(facts.facts.problems[0].code == ErrorCode::kTooLarge);
+}
+
 }  // namespace
 }  // namespace msdump

@@ -1,8 +1,10 @@
 #include "io/file.h"
 
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
