@@ -148,9 +148,10 @@ class Program {
   // A command that ended before it had rows still prints a document, with what went wrong.
   void print_failures(const Session& session, const CLI::App& app) {
     const std::vector<std::string> dumps = typed_dumps(app);
+    const RelativePaths relative(dumps);
     report::Closing closing;
     for (Error error : messages_.errors()) {
-      error.path = relative_to_any(dumps, error.path);
+      error.path = relative.of(error.path);
       closing.failures.push_back(report::failure_object(error));
     }
     (void)session.open_report(report::Form::kJson, dumps, {})->finish(closing);
