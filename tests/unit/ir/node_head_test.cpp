@@ -9,7 +9,7 @@ namespace msdump {
 namespace {
 
 // "NUMBER|DEBUG|OP|OPERANDS|ATTRIBUTES", or what is wrong.
-std::string told(std::string_view text) {
+std::string head_text(std::string_view text) {
   NodeHead head;
   if (const char* wrong = parse_node_head(text, head)) return wrong;
   const std::string number = head.number == kNoIndex ? "Return" : std::to_string(head.number);
@@ -18,44 +18,44 @@ std::string told(std::string_view text) {
 }
 
 TEST_CASE("definitions with and without debug names") {
-  CHECK(told("  %20(equivoutput) = Conv2D(%17, %19) {instance name: conv2d}") ==
+  CHECK(head_text("  %20(equivoutput) = Conv2D(%17, %19) {instance name: conv2d}") ==
         "20|equivoutput|Conv2D|%17, %19|{instance name: conv2d}");
-  CHECK(told("%0 = Assign(%para2_param, U)") == "0||Assign|%para2_param, U|");
-  CHECK(told("%0(CNode_310$a) = PrimFunc_Sub(%para1_x, Tensor(shape=[], dtype=Float32, value=1))") ==
+  CHECK(head_text("%0 = Assign(%para2_param, U)") == "0||Assign|%para2_param, U|");
+  CHECK(head_text("%0(CNode_310$a) = PrimFunc_Sub(%para1_x, Tensor(shape=[], dtype=Float32, value=1))") ==
         "0|CNode_310$a|PrimFunc_Sub|%para1_x, Tensor(shape=[], dtype=Float32, value=1)|");
-  CHECK(told("%61(equiv[CNode]707) = BatchNorm()") == "61|equiv[CNode]707|BatchNorm||");
-  CHECK(told("%100(equiv_loss)) = MatMul(%98)") == "100|equiv_loss)|MatMul|%98|");
+  CHECK(head_text("%61(equiv[CNode]707) = BatchNorm()") == "61|equiv[CNode]707|BatchNorm||");
+  CHECK(head_text("%100(equiv_loss)) = MatMul(%98)") == "100|equiv_loss)|MatMul|%98|");
 }
 
 TEST_CASE("calls of every form") {
-  CHECK(told("%2([CNode]5) = call @3_func.23(%0, %1)") == "2|[CNode]5|call @3_func.23|%0, %1|");
-  CHECK(told("%6(a) = %5[@FuncUnion(@f, @g)]() x") == "6|a|%5[@FuncUnion(@f, @g)]||x");
-  CHECK(told("%6(a) = $(@g:x(1))[@f](%1)") == "6|a|$(@g:x(1))[@f]|%1|");
-  CHECK(told("%0(a) = Tensor(shape=[], value=0)($(@g:x))") == "0|a|Tensor(shape=[], value=0)|$(@g:x)|");
-  CHECK(told("%2(a) = 903(%0)") == "2|a|903|%0|");
-  CHECK(told("%2(a) = MultitypeFuncGraph-add{(Tensor, Tensor), (Int, Int)}(%0)") ==
+  CHECK(head_text("%2([CNode]5) = call @3_func.23(%0, %1)") == "2|[CNode]5|call @3_func.23|%0, %1|");
+  CHECK(head_text("%6(a) = %5[@FuncUnion(@f, @g)]() x") == "6|a|%5[@FuncUnion(@f, @g)]||x");
+  CHECK(head_text("%6(a) = $(@g:x(1))[@f](%1)") == "6|a|$(@g:x(1))[@f]|%1|");
+  CHECK(head_text("%0(a) = Tensor(shape=[], value=0)($(@g:x))") == "0|a|Tensor(shape=[], value=0)|$(@g:x)|");
+  CHECK(head_text("%2(a) = 903(%0)") == "2|a|903|%0|");
+  CHECK(head_text("%2(a) = MultitypeFuncGraph-add{(Tensor, Tensor), (Int, Int)}(%0)") ==
         "2|a|MultitypeFuncGraph-add{(Tensor, Tensor), (Int, Int)}|%0|");
 }
 
 TEST_CASE("primitives with their class are reduced to their name") {
-  CHECK(told("%1(a) = PrimitivePy::Sub{prim_type=2}[output_names=[\"output\"]](%p, Tensor(43)[])") ==
+  CHECK(head_text("%1(a) = PrimitivePy::Sub{prim_type=2}[output_names=[\"output\"]](%p, Tensor(43)[])") ==
         "1|a|Sub|%p, Tensor(43)[]|");
-  CHECK(told("Primitive::Return{prim_type=1}(%4)") == "Return||Return|%4|");
+  CHECK(head_text("Primitive::Return{prim_type=1}(%4)") == "Return||Return|%4|");
 }
 
 TEST_CASE("the end of a graph") {
-  CHECK(told("  Return(%17) cnode_attrs: {checkpoint: Bool(1)}") ==
+  CHECK(head_text("  Return(%17) cnode_attrs: {checkpoint: Bool(1)}") ==
         "Return||Return|%17|cnode_attrs: {checkpoint: Bool(1)}");
-  CHECK(told("return(%1)") == "Return||return|%1|");
+  CHECK(head_text("return(%1)") == "Return||return|%1|");
 }
 
 TEST_CASE("what cannot be read says why") {
-  CHECK(told("%1(a = Conv2D(%1)") == "no ')' after the name of this operator");
-  CHECK(told("%12345678901 = A()") == "the number of this operator is too large");
-  CHECK(told("%1(a) = Conv2D") == "no operands");
-  CHECK(told("%1(a) = (%2)") == "no operator before its operands");
-  CHECK(told("%1 x = A()") == "no '=' after the name of this operator");
-  CHECK(told("%1(a) = Conv2D(%2, (1, 2)") == "1|a|Conv2D|%2, (1, 2)| OPEN");
+  CHECK(head_text("%1(a = Conv2D(%1)") == "no ')' after the name of this operator");
+  CHECK(head_text("%12345678901 = A()") == "the number of this operator is too large");
+  CHECK(head_text("%1(a) = Conv2D") == "no operands");
+  CHECK(head_text("%1(a) = (%2)") == "no operator before its operands");
+  CHECK(head_text("%1 x = A()") == "no '=' after the name of this operator");
+  CHECK(head_text("%1(a) = Conv2D(%2, (1, 2)") == "1|a|Conv2D|%2, (1, 2)| OPEN");
 }
 
 TEST_CASE("a head is complete when nothing in it is open") {
