@@ -94,20 +94,23 @@ void write_nested(const fs::path& path, int64_t operators) {
 }
 
 // Of a graph alone.
-std::vector<Command> of_ir(const std::string& ir, const Bound& bound) {
+std::vector<Command> of_ir(const std::string& ir, const Bound& bound, int found = 0) {
   return {{{"info", ir}, bound},
-          {{"map-ir", "--ir", ir}, bound},
+          {{"map-ir", "--ir", ir}, bound, found},
           {{"map-ir", "--ir", ir, "--all", "--jsonl"}, bound},
           {{"map-ir", "--ir", ir, "--dot"}, kOfDrawing},
-          {{"find-op", "--line", "net.py:5", "--ir", ir}, bound},
-          {{"find-op", "--code", "self.f", "--ir", ir}, bound}};
+          {{"find-op", "--line", "net.py:5", "--ir", ir}, bound, found},
+          {{"find-op", "--code", "self.f", "--ir", ir}, bound, found}};
 }
 
 // And of a graph that lies in a dump.
-std::vector<Command> of_tree(const Bound& bound) {
-  return {{{"map-ir", "-d", "@/a"}, bound}, {{"find-op", "--line", "net.py:5", "-d", "@/a"}, bound},
-          {{"check", "@/a"}, bound},        {{"check", "@/a", "--first"}, bound},
-          {{"diff", "@/a", "@/a"}, bound},  {{"diff", "@/b", "@/a"}, bound, 1}};
+std::vector<Command> of_tree(const Bound& bound, int map_ir_exit) {
+  return {{{"map-ir", "-d", "@/a"}, bound, map_ir_exit},
+          {{"find-op", "--line", "net.py:5", "-d", "@/a"}, bound},
+          {{"check", "@/a"}, bound, 1},
+          {{"check", "@/a", "--first"}, bound},
+          {{"diff", "@/a", "@/a"}, bound},
+          {{"diff", "@/b", "@/a"}, bound, 1}};
 }
 
 void write_tree(const fs::path& folder, int64_t operators, std::string_view type,
@@ -128,7 +131,7 @@ TEST_CASE("an IR of many operators costs a fixed amount an operator") {
   check_growth(
       "a chain in a dump", 5'000,
       [](const fs::path& folder, int64_t operators) { write_tree(folder, operators, "Add", write_chain); },
-      of_tree(kOfOperator));
+      of_tree(kOfOperator, 0));
 }
 
 TEST_CASE("a tuple that many operators read is not copied for each") {
@@ -138,14 +141,14 @@ TEST_CASE("a tuple that many operators read is not copied for each") {
   check_growth(
       "a fan in a dump", 2'000,
       [](const fs::path& folder, int64_t operators) { write_tree(folder, operators, "Add", write_fan); },
-      of_tree(kOfOperator));
+      of_tree(kOfOperator, 1));
 }
 
 TEST_CASE("tuples in tuples cost what there are of them") {
   check_growth(
       "nested tuples", 4'000,
       [](const fs::path& folder, int64_t operators) { write_nested(folder / "a_0.ir", operators); },
-      of_ir("@/a_0.ir", kOfOperator));
+      of_ir("@/a_0.ir", kOfOperator, 1));
 }
 
 TEST_CASE("a head that does not end costs what its bytes are") {

@@ -34,10 +34,10 @@ TEST_CASE("a statistic.csv of many rows costs a fixed amount a row") {
                {{{"info", "@/rank_0/Net/0/0/statistic.csv"}, kOfStream},
                 {{"ls", "@"}, kOfRow},
                 {{"ls", "@", "--json"}, kOfRow},
-                {{"stats", "@"}, kOfRow, 1},
+                {{"stats", "@"}, kOfRow, 2},
                 {{"check", "@"}, kOfRow, 0},
                 {{"check", "@", "--first"}, kOfRow, 0},
-                {{"check", "@", "--trend"}, kOfRow, 0},
+                {{"check", "@", "--trend"}, kOfRow, 1},
                 {{"diff", "@", "@"}, kOfRow, 0},
                 {{"diff", "@", "@", "--csv"}, kOfRow, 0}});
 }
