@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "info/fact_readers.h"
 #include "tables/line_reader.h"
+#include "tables/mapping_csv.h"
 #include "tables/statistic_csv.h"
 
 namespace msdump {
@@ -135,6 +136,11 @@ void add_statistic_facts(const FactSource& source, FileFacts& facts) {
 }
 
 void add_line_facts(const FactSource& source, FileFacts& facts) {
+  if (facts.kind == FileKind::kMapping && source.file.size() > kMostMappingBytes) {
+    facts.problems.push_back(make_error(ErrorCode::kTooLarge, "a mapping.csv of {} bytes", source.file.size()));
+    facts.detail.add("rows", report::Value()).add("bad_rows", report::Value());
+    return;
+  }
   constexpr std::string_view kOperatorsTitle = "NodeExecutionOrder-FullNameWithScope";
   const bool operators = head_text(source).starts_with(kOperatorsTitle);
   const bool has_header = facts.kind == FileKind::kFreeBenchmark || operators;

@@ -10,7 +10,6 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{64} << 20;  // of 200,000 files
 constexpr size_t kMaxNames = 500'000;
 
 // 6ba7b810-9dad-11d1-80b4-00c04fd430c8, the DNS name space of RFC 4122.
@@ -21,7 +20,7 @@ bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
 }  // namespace
 
 Result<NameMapping> read_mapping_csv(const File& file) {
-  MSDUMP_TRY(const std::string text, read_text(file, kMaxBytes, "a mapping.csv"));
+  MSDUMP_TRY(const std::string text, read_text(file, kMostMappingBytes, "a mapping.csv"));
   NameMapping mapping;
   size_t line_number = 0;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {

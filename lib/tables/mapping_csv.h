@@ -6,6 +6,7 @@
 // Source: reference/dump-layouts-and-statistics.md 2.5, reference/ascend-dump-file.md 7.2.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 #include "io/file.h"
 
 namespace msdump {
+
+// Of 200,000 files; a longer one is too_large.
+inline constexpr uint64_t kMostMappingBytes = uint64_t{64} << 20;
 
 // mapped -> original. Lines without a comma or with an empty side are bad_csv, naming the line.
 using NameMapping = std::map<std::string, std::string, std::less<>>;

@@ -69,7 +69,33 @@ TEST_CASE("a header that is all dimensions costs what the file has bytes") {
       of_one_file(std::string(kDumpName), kOfHeaderMiB, 3, 3));
 }
 
-TEST_CASE("an archive of PyTorch costs a fixed amount an entry and a value") {
+TEST_CASE("a dump file of many tiny tensors costs a fixed amount a tensor") {
+  check_growth(
+      "tiny outputs", 1'000,
+      [](const fs::path& folder, int64_t units) {
+        test::DumpSpec spec;
+        spec.tensors.assign(static_cast<size_t>(units), test::output_of(DType::kFloat32, Format::kND, {1}));
+        write_text(folder / kDumpName, test::build_dump(spec));
+      },
+      of_one_file(std::string(kDumpName), kOfTensor, 0, 0));
+}
+
+TEST_CASE("an archive of PyTorch costs a fixed amount a tensor, an entry and a value") {
+  check_growth(
+      "tensors of a .pt", 1'000,
+      [](const fs::path& folder, int64_t tensors) {
+        test::PtSpec spec;
+        spec.storages.clear();
+        std::vector<std::pair<std::string, std::string>> items;
+        for (int64_t i = 0; i < tensors; ++i) {
+          const std::string key = std::to_string(i);
+          items.emplace_back(test::pickle::text("t" + key), test::tensor_call({.key = key}));
+          spec.storages.emplace_back(key, std::string(24, '\1'));
+        }
+        spec.pickle = test::pickle::whole(test::pickle::dict(items));
+        write_text(folder / "a.pt", test::build_pt(spec));
+      },
+      of_one_file("a.pt", kOfTensor, 0, 0));
   check_growth("values of a pickle", 400'000,
                [](const fs::path& folder, int64_t values) {
                  test::PtSpec spec;

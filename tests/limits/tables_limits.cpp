@@ -98,6 +98,11 @@ TEST_CASE("a mapping.csv of many names costs what its bytes are") {
                  write_text(folder / fmt::format("{:032x}.npy", 1), tiny_npy());
                },
                {{{"info", "@/mapping.csv"}, kOfRow}, {{"ls", "@"}, kOfRow}, {{"stats", "@"}, kOfRow}});
+  check_growth("a mapping that is only claimed", int64_t{1} << 36,
+               [](const fs::path& folder, int64_t bytes) {
+                 write_sparse(folder / "mapping.csv", "a,b\n", static_cast<uint64_t>(bytes));
+               },
+               {{{"info", "@/mapping.csv"}, kOfStream, 3, {}, false}, {{"ls", "@"}, kOfStream, 3}});
 }
 
 TEST_CASE("an execution order of many operators costs what its bytes are") {

@@ -35,9 +35,9 @@ void complete(const check::CheckRun& run, uint32_t tensor, ShownRecord& shown) {
   const DType dtype = run.facts[tensor].dtype;
   if (dtype != DType::kUndefined) record.name.dtype = dtype;
   if (record.shape != nullptr || !record.has_elements || record.broken) return;
-  const auto opened = run.dump.index().open_tensors(run.dump.index().files()[record.file]);
-  if (!opened || record.item >= opened->tensors.size()) return;
-  const StoredTensor& stored = opened->tensors[record.item];
+  const auto opened = run.dump.index().open_tensor(run.dump.index().files()[record.file], record.item);
+  if (!opened) return;
+  const StoredTensor& stored = opened->tensors.front();
   record.bytes = stored.bytes;
   if (!stored.request.shape) return;
   shown.shape = *stored.request.shape;

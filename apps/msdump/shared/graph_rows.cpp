@@ -31,10 +31,9 @@ class Completer {
 
  private:
   void complete(TensorRecord& record) {
-    const auto opened = index_.open_tensors(index_.files()[record.file]);
+    const auto opened = index_.open_tensor(index_.files()[record.file], record.item);
     if (!opened) return files_.failures.push_back(opened.error());
-    if (record.item >= opened->tensors.size()) return;
-    const StoredTensor& stored = opened->tensors[record.item];
+    const StoredTensor& stored = opened->tensors.front();
     record.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
     record.bytes = stored.bytes;
     if (!stored.request.shape) return;

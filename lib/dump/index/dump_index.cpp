@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -22,6 +24,8 @@ namespace {
 constexpr std::string_view kMappingName = "mapping.csv";
 // Files that one worker classifies at a time.
 constexpr size_t kPiece = 2048;
+// Shorter lists cost less to read again than to keep.
+constexpr size_t kLongList = 16;
 
 std::string absolute(const std::string& path) {
   std::error_code error;
@@ -108,7 +112,41 @@ std::vector<uint32_t> places_of(const std::vector<IndexedFolder>& folders) {
 
 }  // namespace
 
-DumpIndex::DumpIndex() = default;
+// The mapping.csv of folders whose files were given one by one: each is read once.
+class DumpIndex::Mappings {
+ public:
+  explicit Mappings(std::vector<Error>& problems) : problems_(problems) {}
+
+  const std::optional<NameMapping>& of(const std::string& folder) {
+    const auto [found, is_new] = by_folder_.try_emplace(folder);
+    if (is_new) found->second = load_mapping(join_path(folder, kMappingName), problems_);
+    return found->second;
+  }
+
+ private:
+  std::vector<Error>& problems_;
+  std::map<std::string, std::optional<NameMapping>> by_folder_;
+};
+
+// What the file opened last holds, if that is much.
+struct DumpIndex::KeptList {
+  struct List {
+    const IndexedFile* file;
+    uint64_t size;
+    int64_t mtime_ns;
+    ContainerKind container;
+    std::string op_name;
+    std::vector<StoredTensor> tensors;
+
+    [[nodiscard]] bool is_of(const IndexedFile& indexed, const File& opened) const {
+      return file == &indexed && size == opened.size() && mtime_ns == opened.mtime_ns();
+    }
+  };
+  std::mutex mutex;
+  std::shared_ptr<const List> list;
+};
+
+DumpIndex::DumpIndex() : kept_(std::make_unique<KeptList>()) {}
 DumpIndex::DumpIndex(DumpIndex&&) noexcept = default;
 DumpIndex& DumpIndex::operator=(DumpIndex&&) noexcept = default;
 DumpIndex::~DumpIndex() = default;
@@ -116,6 +154,7 @@ DumpIndex::~DumpIndex() = default;
 Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const IndexOptions& options) {
   DumpIndex index;
   GivenPaths given;
+  Mappings mappings(index.problems_);
   for (const std::string& path : paths) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
@@ -123,13 +162,18 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     const auto root = static_cast<uint32_t>(index.paths_.size());
     index.paths_.push_back(path);
     index.is_file_.push_back(!S_ISDIR(status.st_mode));
-    MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options) : index.add_file(root, path));
+    MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options)
+                                            : index.add_file(root, path, mappings));
   }
+  // Files given one by one have a folder each, which may be the same.
+  std::map<std::pair<std::string, bool>, std::shared_ptr<Sidecars>> sidecars;
   for (uint32_t folder = 0; folder < index.folders_.size(); ++folder) {
     const IndexedFolder& data = index.folders_[folder];
     // Only at the top of what was asked for can the folder above be missing.
     const bool alone = data.identity.tensor_data && data.relative.empty();
-    index.sidecars_.push_back(std::make_unique<Sidecars>(index.path_of_folder(folder), alone));
+    std::shared_ptr<Sidecars>& shared = sidecars[{index.path_of_folder(folder), alone}];
+    if (shared == nullptr) shared = std::make_shared<Sidecars>(index.path_of_folder(folder), alone);
+    index.sidecars_.push_back(shared);
   }
   std::vector<std::string> directories;
   for (size_t root = 0; root < index.paths_.size(); ++root) {
@@ -196,7 +240,7 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   return {};
 }
 
-Status DumpIndex::add_file(uint32_t root, const std::string& path) {
+Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& mappings) {
   const size_t slash = path.rfind('/');
   const std::string folder_path = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
   struct stat status {};
@@ -211,7 +255,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path) {
   file.folder = static_cast<uint32_t>(folders_.size());
   folders_.push_back({root, "", identify_folder(absolute(folder_path))});
   if (looks_hashed(file.name)) {
-    if (const auto mapping = load_mapping(join_path(folder_path, kMappingName), problems_)) {
+    if (const auto& mapping = mappings.of(folder_path)) {
       if (const auto original = resolve_name(*mapping, file.name)) file.real_name = texts.keep(*original);
     }
   }
@@ -273,6 +317,37 @@ Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
   MSDUMP_TRY(File opened, File::open(path_of(file)));
   if (file.by_content && !file.family->recognises(opened.head(), opened.size())) return fail(ErrorCode::kNotADump, "");
   return file.family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
+}
+
+Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item) const {
+  std::shared_ptr<const KeptList::List> kept;
+  {
+    const std::lock_guard lock(kept_->mutex);
+    kept = kept_->list;
+  }
+  const auto other = [&] {
+    return make_error(ErrorCode::kChangedWhileReading, "the file holds other tensors than before")
+        .with_path(path_of(file));
+  };
+  if (kept != nullptr && kept->file == &file) {
+    MSDUMP_TRY(File opened, File::open(path_of(file)));
+    if (kept->is_of(file, opened)) {
+      if (item >= kept->tensors.size()) return fail(other());
+      return OpenedFile{std::move(opened), kept->container, kept->op_name, {kept->tensors[item]}};
+    }
+  }
+  MSDUMP_TRY(OpenedFile all, open_tensors(file));
+  if (item >= all.tensors.size()) return fail(other());
+  StoredTensor tensor = all.tensors[item];
+  if (all.tensors.size() >= kLongList) {
+    auto list = std::make_shared<const KeptList::List>(KeptList::List{
+        &file, all.file.size(), all.file.mtime_ns(), all.container, all.op_name, std::move(all.tensors)});
+    const std::lock_guard lock(kept_->mutex);
+    kept_->list = std::move(list);
+  }
+  all.tensors.clear();
+  all.tensors.push_back(std::move(tensor));
+  return all;
 }
 
 }  // namespace msdump

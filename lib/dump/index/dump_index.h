@@ -81,11 +81,16 @@ class DumpIndex {
   // Opens a file and lists its tensors. An error when the file as a whole cannot be used; not_a_dump with an empty message
   // when `by_content` guessed wrong. Thread-safe.
   [[nodiscard]] Result<OpenedFile> open_tensors(const IndexedFile& file) const;
+  // The same with one of its tensors alone; `item` counts as in open_tensors. The list of a file with many tensors is kept
+  // from one call to the next, so that reading them all does not parse the file for each.
+  [[nodiscard]] Result<OpenedFile> open_tensor(const IndexedFile& file, uint32_t item) const;
 
  private:
+  struct KeptList;
+  class Mappings;
   DumpIndex();
   Status add_directory(uint32_t root, const std::string& path, const IndexOptions& options);
-  Status add_file(uint32_t root, const std::string& path);
+  Status add_file(uint32_t root, const std::string& path, Mappings& mappings);
   void sort_files();
 
   std::vector<std::string> paths_;
@@ -96,7 +101,8 @@ class DumpIndex {
   std::vector<IndexedFile> files_;
   std::vector<TextArena> texts_;
   std::vector<Error> problems_;
-  std::vector<std::unique_ptr<Sidecars>> sidecars_;  // by folder
+  std::vector<std::shared_ptr<Sidecars>> sidecars_;  // by folder
+  std::unique_ptr<KeptList> kept_;
 };
 
 }  // namespace msdump

@@ -21,12 +21,8 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
     return fail(make_error(ErrorCode::kNotFound, "only statistics of this tensor were dumped")
                     .with_path(index.path_of(indexed)));
   }
-  MSDUMP_TRY(OpenedFile opened, index.open_tensors(indexed));
-  if (tensor.item >= opened.tensors.size()) {
-    return fail(make_error(ErrorCode::kChangedWhileReading, "the file holds other tensors than before")
-                    .with_path(index.path_of(indexed)));
-  }
-  StoredTensor& stored = opened.tensors[tensor.item];
+  MSDUMP_TRY(OpenedFile opened, index.open_tensor(indexed, tensor.item));
+  StoredTensor& stored = opened.tensors.front();
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
   // A table may know what the file cannot say: that its float32 were bfloat16.
@@ -36,7 +32,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
       info(said).npy_dtype == stored_dtype) {
     stored.original_dtype = said;
   }
-  return open(std::move(opened), tensor.item, options);
+  return open(std::move(opened), 0, options);
 }
 
 Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOptions& options) {

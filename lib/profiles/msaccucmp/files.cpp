@@ -90,17 +90,14 @@ std::string dtype_text(const StoredTensor& tensor) {
   return std::string(plain ? name : kMsaccucmpNaN);
 }
 
-Result<HostTensor> open_restored(const MsaccucmpSide& side, uint32_t file, const StoredTensor& wanted) {
+Result<HostTensor> open_restored(const MsaccucmpSide& side, uint32_t file, ContainerKind container,
+                                 const StoredTensor& wanted) {
   const auto open = [&](std::optional<Format> target) -> Result<HostTensor> {
-    MSDUMP_TRY(OpenedFile opened, side.side.index->open_tensors(side.side.index->files()[file]));
-    for (size_t i = 0; i < opened.tensors.size(); ++i) {
-      StoredTensor& tensor = opened.tensors[i];
-      if (tensor.io != wanted.io || tensor.slot != wanted.slot) continue;
-      tensor.request.shape = device_shape(tensor);
-      if (is_undefined(tensor)) tensor.request.dtype = DType::kInt8;
-      return HostTensor::open(std::move(opened), i, {target});
-    }
-    return fail(ErrorCode::kChangedWhileReading, "the file holds other tensors than before");
+    MSDUMP_TRY(File opened, File::open(side.side.index->path_of(side.side.index->files()[file])));
+    StoredTensor tensor = wanted;
+    tensor.request.shape = device_shape(tensor);
+    if (is_undefined(tensor)) tensor.request.dtype = DType::kInt8;
+    return HostTensor::open({std::move(opened), container, {}, {std::move(tensor)}}, 0, {target});
   };
   if (is_restored(wanted.request)) {
     auto restored = open(Format::kNCHW);
@@ -130,6 +127,8 @@ class FileComparison {
       add_unreadable(!opened_a ? std::move(opened_a).error() : std::move(opened_b).error());
       return std::move(result_);
     }
+    container_a_ = opened_a->container;
+    container_b_ = opened_b->container;
     path_a_ = msaccucmp_path(a_.side.index->path_of(file_a));
     path_b_ = msaccucmp_path(b_.side.index->path_of(file_b));
     if (file_a.real_name.empty()) op_type_ = file_a.facts.op_type;
@@ -210,8 +209,8 @@ class FileComparison {
   }
 
   [[nodiscard]] Result<MsaccucmpMetrics> metrics_of(const StoredTensor& of_a, const StoredTensor& of_b) const {
-    MSDUMP_TRY(HostTensor a, open_restored(a_, pair_.a, of_a));
-    MSDUMP_TRY(HostTensor b, open_restored(b_, pair_.b, of_b));
+    MSDUMP_TRY(HostTensor a, open_restored(a_, pair_.a, container_a_, of_a));
+    MSDUMP_TRY(HostTensor b, open_restored(b_, pair_.b, container_b_, of_b));
     if (a.plan().policy == PlanPolicy::kRaw || b.plan().policy == PlanPolicy::kRaw)
       return fail(ErrorCode::kUnsupportedDtype, "[{}] {} are bytes without a dtype.", name_, of_a.label());
     if (a.count() != b.count()) {
@@ -225,6 +224,7 @@ class FileComparison {
   const MsaccucmpFilePair& pair_;
   const CancelToken& cancel_;
   std::string name_, op_type_{kMsaccucmpNaN}, path_a_, path_b_;
+  ContainerKind container_a_ = ContainerKind::kDumpFile, container_b_ = ContainerKind::kDumpFile;
   MsaccucmpOpRows result_;
 };
 

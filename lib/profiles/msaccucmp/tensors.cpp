@@ -20,8 +20,8 @@ Result<OpenedTensor> open_tensor(const MsaccucmpSide& side, const TensorRecord& 
   OpenedTensor opened{std::move(tensor), 0};
   const IndexedFile& file = side.side.index->files()[record.file];
   if (file.kind != FileKind::kDumpFile) return opened;
-  MSDUMP_TRY(const OpenedFile holder, side.side.index->open_tensors(file));
-  if (record.item < holder.tensors.size()) opened.address = holder.tensors[record.item].address;
+  MSDUMP_TRY(const OpenedFile holder, side.side.index->open_tensor(file, record.item));
+  opened.address = holder.tensors.front().address;
   return opened;
 }
 

@@ -227,6 +227,43 @@ TEST_CASE("a damaged mapping.csv is a problem and costs the real names only") {
   CHECK(index.open_tensors(file));
 }
 
+TEST_CASE("files given one by one report a damaged mapping.csv beside them once") {
+  const ScratchDir scratch;
+  std::vector<std::string> paths;
+  for (const char digit : {'1', '2', '3'}) paths.push_back(scratch.write(std::string(32, digit), good_dump()));
+  scratch.write("mapping.csv", "what is this\n");
+  CHECK(index_of(paths).problems().size() == 1);
+  scratch.write("mapping.csv", std::string(32, '3') + "," + kAdd + "\n");
+  const DumpIndex named = index_of(paths);
+  CHECK(file_of(named, std::string(32, '3')).shown_name() == kAdd);
+}
+
+TEST_CASE("one tensor of a file of many is the one that the whole list has, also after the file was written again") {
+  const ScratchDir scratch;
+  test::DumpSpec spec;
+  for (uint64_t i = 1; i <= 40; ++i) spec.tensors.push_back(test::output_of(DType::kFloat32, Format::kND, {i}));
+  const std::string path = scratch.write(kAdd, build_dump(spec));
+  const DumpIndex index = index_of({path});
+  const IndexedFile& file = index.files().at(0);
+  const auto all = index.open_tensors(file);
+  REQUIRE(all);
+  for (const uint32_t item : {3U, 39U, 3U, 0U}) {
+    const auto one = index.open_tensor(file, item);
+    REQUIRE(one);
+    REQUIRE(one->tensors.size() == 1);
+    CHECK(one->container == all->container);
+    CHECK(one->op_name == all->op_name);
+    CHECK(one->tensors[0].slot == std::to_string(item));
+    CHECK(one->tensors[0].offset == all->tensors[item].offset);
+    CHECK(one->tensors[0].request.shape == Shape{item + 1});
+  }
+  CHECK(index.open_tensor(file, 40).error().code == ErrorCode::kChangedWhileReading);
+  spec.tensors.resize(20);
+  scratch.write(kAdd, build_dump(spec));
+  CHECK(index.open_tensor(file, 19)->tensors.at(0).offset != all->tensors[19].offset);
+  CHECK(index.open_tensor(file, 39).error().code == ErrorCode::kChangedWhileReading);
+}
+
 TEST_CASE("content decides about names that say nothing") {
   const ScratchDir scratch;
   scratch.write("dump", good_dump());
