@@ -63,9 +63,11 @@ bool DiffAnswer::only_candidate_has(std::string_view op_name) const {
 
 std::optional<DiffAnswer> try_diff(const fs::path& candidate, const fs::path& reference) {
   cli::Outcome outcome = cli::run_program({"diff", "--json", candidate.string(), reference.string()});
-  if (outcome.out.empty()) return std::nullopt;
   auto document = parse_json(outcome.out);
   REQUIRE(document);
+  const JsonValue* const rows = document->find("rows");
+  REQUIRE(rows != nullptr);
+  if (rows->items.empty()) return std::nullopt;
   return DiffAnswer{static_cast<int>(outcome.code), std::move(*document), std::move(outcome.err)};
 }
 

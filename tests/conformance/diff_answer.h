@@ -36,7 +36,7 @@ struct DiffAnswer {
 // Fails the test when there is no document.
 [[nodiscard]] DiffAnswer ask_diff(const std::filesystem::path& candidate, const std::filesystem::path& reference);
 
-// The same; no value where one of the two holds no tensors, so that no document is printed.
+// The same; no value where the document has no rows, because a side holds no tensors.
 [[nodiscard]] std::optional<DiffAnswer> try_diff(const std::filesystem::path& candidate,
                                                  const std::filesystem::path& reference);
 

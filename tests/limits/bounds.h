@@ -25,7 +25,10 @@ inline constexpr Bound kOfCall{48, 8192};
 inline constexpr Bound kOfJsonByte{48, 24};
 inline constexpr Bound kOfComparedTensor{48, 3072};
 inline constexpr Bound kOfPickleValue{48, 200};
-inline constexpr Bound kOfList{64, 1};
+// A list on standard input: four million entries at most, with their text.
+inline constexpr Bound kOfList{192, 1};
+// A file that cannot be read: its error, with path, message and hint, in the report and on stderr.
+inline constexpr Bound kOfFailure{48, 6144};
 inline constexpr Bound kOfStep{48, 64 << 10};
 inline constexpr Bound kOfManyThreads{256, 0};
 inline constexpr Bound kOfOperator{48, 8192};

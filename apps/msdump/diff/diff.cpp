@@ -75,14 +75,16 @@ class Diff : public Command {
   }
 
  private:
-  // Nothing was selected, or one side holds no tensors. Machine output has its document all the same.
+  // Nothing was selected, or one side holds no tensors. Machine output has its document all the same: of a side that
+  // holds no tensors the frame writes it, with the error.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
-    if (options_.form != report::Form::kTable) print_rows(session, run);
     for (const Error& error : run.failures) session.messages.error(error);
+    ExitCode code = ExitCode::kOk;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
-      const ExitCode code = conclude_listing(session, side->catalogue());
-      if (code != ExitCode::kOk) return code;
+      if (code == ExitCode::kOk) code = conclude_listing(session, side->catalogue());
     }
+    if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print_rows(session, run);
+    if (code != ExitCode::kOk) return code;
     std::string hint = selection_hint(run.a->opened, options_.selection);
     if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
     session.messages.warning("the selection matches nothing", hint.empty() ? "msdump ls shows what is there" : hint);

@@ -103,13 +103,13 @@ ExitCode print_statistic_csv(StatsTask& task) {
     return out.write(escape_for_terminal(std::string_view(line).substr(0, line.rfind('\n'))) + "\n").has_value();
   };
   bool open = write(stats::header_line(style));
-  compute_by_directory(
-      task, directories, [&](size_t, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
-        const stats::TensorStatistics* statistics = outcome.take(tensor, result);
-        if (!open || statistics == nullptr || !statistics->supported) return;
-        open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
-        if (!open) task.session.context.cancel.cancel();  // the stream remembers why
-      });
+  compute_by_directory(task, directories,
+                       [&](size_t, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
+                         const stats::TensorStatistics* statistics = outcome.take(tensor, result);
+                         if (!open || statistics == nullptr || !statistics->supported) return;
+                         open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
+                         if (!open) task.session.context.cancel.cancel();  // the stream remembers why
+                       });
   return outcome.conclude("");
 }
 

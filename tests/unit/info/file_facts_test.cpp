@@ -382,7 +382,7 @@ TEST_CASE("a mapping.csv of a terabyte is too large to be counted, and is not re
   if (error) return;  // a file system without sparse files
   const Facts facts = facts_of(path);
   REQUIRE(facts.facts.problems.size() == 1);
-  CHECK(facts.facts.problems[0].code == ErrorCode::kBadCsv);
+  CHECK(facts.facts.problems[0].code == ErrorCode::kTooLarge);
 }
 
 TEST_CASE("a table of text that is too large is not read either") {

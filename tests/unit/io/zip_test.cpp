@@ -24,7 +24,7 @@ std::unique_ptr<Opened> open_zip(const std::string& bytes) {
   return opened;
 }
 
-std::string bytes_at(const File& file, uint64_t offset, size_t size) {
+std::string data_at(const File& file, uint64_t offset, size_t size) {
   std::string bytes(size, '\0');
   REQUIRE(file.read_at(offset, std::as_writable_bytes(std::span(bytes.data(), bytes.size()))));
   return bytes;
@@ -77,7 +77,7 @@ TEST_CASE("A stored entry is where data_offset says, and is read whole") {
       const auto offset = opened->zip->data_offset(1);
       REQUIRE(offset);
       CHECK(*offset % 64 == 0);
-      CHECK(bytes_at(*opened->file, *offset, 8) == "number 2");
+      CHECK(data_at(*opened->file, *offset, 8) == "number 2");
       CHECK(opened->zip->read(0, 100).value() == "first");
       CHECK(opened->zip->read(1, 8).value() == "number 2");
     }
@@ -91,7 +91,7 @@ TEST_CASE("Entries beyond the first 64 KiB of the file are found too") {
   const auto opened = open_zip(build_zip(spec));
   REQUIRE(opened->zip);
   CHECK(opened->zip->entries().size() == 503);
-  CHECK(bytes_at(*opened->file, opened->zip->data_offset(2).value(), 8) == "number 2");
+  CHECK(data_at(*opened->file, opened->zip->data_offset(2).value(), 8) == "number 2");
   CHECK(opened->zip->read(0, 1 << 20).value() == std::string(300'000, 'x'));
   CHECK(opened->zip->read(opened->zip->find("t/437").value(), 10).value() == "437");
 }

@@ -26,7 +26,7 @@ TEST_CASE("source lines of every version are read") {
         "gen_ops_def.py|8462-8466|def muls(input, other):");
   CHECK(frame_text("inlined:In file a.py:11/    return x/") == "a.py|11-11|return x");
   CHECK(frame_text("In file a.py:16, 12~19/  f(x)/<~~This line of code can be shared by multiple nodes, and may be "
-             "duplicated./") == "a.py|16-16|f(x)");
+                   "duplicated./") == "a.py|16-16|f(x)");
 }
 
 TEST_CASE("the style of the place is recognised") {
