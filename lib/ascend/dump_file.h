@@ -8,7 +8,7 @@
 //     3. the bytes of the tensors, back to back, unaligned: all inputs, all outputs, all buffers, all spaces, whatever the
 //        order of the fields. Each block is as long as its `size`, which may exceed what the shape needs (aligned
 //        allocation). Bytes after the last block are ignored.
-//     A hybrid occurs: the bytes inside the protobuf (`data`), nothing behind it.
+//     A hybrid occurs: the bytes inside the protobuf (`data`), nothing after it.
 //   Classic (version 1): the whole file is one DumpData with the bytes in `data`.
 //   Nano (edge SoCs): u64 L, then L bytes of tag-length-value records beginning with the u32 0x5A5A5A5A, then the bytes.
 //     Element types are GE's numbers. The file ends exactly after the last tensor.
@@ -68,7 +68,7 @@ struct DumpFile {
   std::vector<Attribute> attributes;
 };
 
-// Reads the header only. Fails as a whole when the file is no dump file or its header cannot be trusted; a tensor whose
+// Reads the header only. Fails as a whole when the file is not a dump file or its header cannot be trusted; a tensor whose
 // bytes are missing has a `problem` instead.
 Result<DumpFile> read_dump_file(const File& file);
 

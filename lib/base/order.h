@@ -1,5 +1,5 @@
 // known_first: the key by which numbers that may not be known (ranks, graphs, steps) are sorted: in their order, and what
-// is not known behind what is. (A plain std::optional would come first.)
+// is not known after what is. (A plain std::optional would come first.)
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class QuickGlob {
   std::string pattern_;
   Form form_ = Form::kGeneral;
   size_t begin_ = 0, size_ = 0;     // of x in the pattern: its longest part without wildcards
-  size_t before_ = 0, behind_ = 0;  // kGeneral: what stands before the first and behind the last wildcard
+  size_t before_ = 0, behind_ = 0;  // kGeneral: what stands before the first and after the last wildcard
 };
 
 }  // namespace msdump

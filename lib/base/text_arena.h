@@ -1,4 +1,4 @@
-// TextArena: keeps texts for as long as it lives, packed one behind the other. A catalogue of a million files has a few
+// TextArena: keeps texts for as long as it lives, packed one after the other. A catalogue of a million files has a few
 // million short texts (names and parts of names); in an arena they cost their bytes and nothing else, and a view of a
 // part of a text needs no copy at all.
 #pragma once

@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// What stands behind the colon of a line "# NAME : VALUE"; none if the line is another.
+// What follows the colon of a line "# NAME : VALUE"; none if the line is another.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
   if (!line.starts_with('#')) return std::nullopt;
   line = trimmed(line.substr(1));

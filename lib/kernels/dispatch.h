@@ -21,7 +21,7 @@
 
 namespace msdump::kernels {
 
-// True after choose_cpu_target("scalar"). A flag of our own, because Highway cannot fall below what the compiler was told
+// True after choose_cpu_target("scalar"). A flag of our own, because Highway cannot fall below what the compiler was given
 // to assume (NEON on every aarch64).
 [[nodiscard]] bool portable_forced();
 

@@ -50,7 +50,7 @@ Candidates common_to(const Candidates& a, const Candidates& b) {
   return both;
 }
 
-// "statistic_category" of a data_dump.json; what is no such list says nothing.
+// "statistic_category" of a data_dump.json; anything else says nothing.
 std::optional<std::vector<StatisticColumn>> categories_in(const std::string& path) {
   const auto file = File::open(path);
   if (!file || file->size() > kMostConfigBytes) return std::nullopt;

@@ -57,7 +57,7 @@ Result<const Dialect*> dialect_from_text(std::string_view text) {
   const size_t dot = text.find('.');
   const bool has_minor = dot != std::string_view::npos && is_digits(text.substr(dot + 1, 1));
   if (!version || !has_minor) {
-    return fail(make_error(ErrorCode::kUsage, "--dialect: '{}' is no version of MindSpore", excerpt(text))
+    return fail(make_error(ErrorCode::kUsage, "--dialect: '{}' is not a version of MindSpore", excerpt(text))
                     .with_hint("auto, or a version such as 2.5.0"));
   }
   // The candidates of 2.3.0 still wrote what 2.2.14 does.

@@ -44,12 +44,12 @@ struct Dialect {
 // Oldest first.
 [[nodiscard]] std::span<const Dialect> all_dialects();
 // The dialect of a version as people type it ("2.5.0", "2.3.0rc2"); of a version later than all known the newest. kUsage
-// for text that is no version and for versions that wrote no statistic.csv.
+// for text that is not a version and for versions that wrote no statistic.csv.
 Result<const Dialect*> dialect_from_text(std::string_view text);
 [[nodiscard]] const Dialect* dialect_of(const Version& version);  // null before 1.6
 [[nodiscard]] const Dialect& newest_dialect();
 
-// The columns of a dialect that is not told which.
+// The columns of a dialect when none are asked for.
 [[nodiscard]] std::vector<StatisticColumn> default_columns(const Dialect& dialect);
 // As the writer would take them: repeats dropped where it drops them.
 [[nodiscard]] std::vector<StatisticColumn> effective_columns(const Dialect& dialect,

@@ -128,7 +128,7 @@ Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<Te
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
     for (;;) {
       const auto row = reader.next();
-      if (!row) continue;  // told when the table was listed
+      if (!row) continue;  // reported when the table was listed
       if (*row == nullptr) break;
       const auto place = places.find((*row)->offset);
       if (place != places.end()) rows.emplace(place->second, copy_of(**row, reader.header()));

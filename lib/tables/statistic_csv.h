@@ -12,7 +12,7 @@
 //   * what msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
 // Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op
 // type is the first field; the shape is the last quoted field (else the last in brackets), before it stand fields of
-// known kind, behind it one value for each column. A shape a spreadsheet turned into a negative number ("(4096)" into
+// known kind, after it one value for each column. A shape a spreadsheet turned into a negative number ("(4096)" into
 // -4096) is taken back if the data size says the same, and is an error otherwise ("(2,300)" becomes -2300).
 // Runs that append to a file each write a header; what follows it is read by it. Source:
 // reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4.

@@ -163,7 +163,10 @@ void check_growth(std::string_view input, int64_t units, const Build& build, con
     build_apart(build, scratch.path() / "n", few);
     for (const Command& command : commands) {
       INFO(input << ": " << fmt::format("{}", fmt::join(command.words, " ")));
-      CHECK(run(command, scratch.path() / "n").exit_code == command.exit_code);
+      // So few units need not reach a limit: any code that msdump promises, but no crash and no report of a sanitizer.
+      const int exit_code = run(command, scratch.path() / "n").exit_code;
+      CHECK(exit_code >= 0);
+      CHECK(exit_code <= 3);
     }
     return;
   }

@@ -129,7 +129,7 @@ class Convert : public Command {
       if (one.format == Format::kND || !host_axes(one.format).empty()) {
         host_formats.emplace_back(one.name, one.format);
       } else {
-        other_formats.push_back({to_lower(one.name), fmt::format("{} is no host format to convert to", one.name),
+        other_formats.push_back({to_lower(one.name), fmt::format("{} is not a host format", one.name),
                                  "msdump convert --list-formats says which formats -f takes"});
       }
     }

@@ -103,12 +103,12 @@ void add_attributes(const report::List& attributes, InfoText& text) {
   }
 }
 
-// Keys that the special lines above have told already, or that say something only when they are not what is usual.
+// Keys that the special lines above have shown already, or that say something only when they are not what is usual.
 bool is_told(std::string_view key) {
-  for (const std::string_view told :
+  for (const std::string_view shown :
        {"bytes", "dtype", "original_dtype", "npy_descr", "readable_by_numpy", "shape", "elements", "fortran_order",
         "big_endian", "data_offset", "data_bytes", "format", "identity", "tensors", "attributes", "dump_time_us"}) {
-    if (key == told) return true;
+    if (key == shown) return true;
   }
   return false;
 }

@@ -19,7 +19,7 @@ class InfoText {
   void line(std::string_view label, std::string_view text);  // nothing for an empty text
   void more(std::string_view text);                          // further lines under the one before, set in
   void value(std::string_view label, const report::Value& value);
-  void block(std::string_view text);  // lines as they are, behind a blank one; only control characters are escaped
+  void block(std::string_view text);  // lines as they are, after a blank one; only control characters are escaped
   // What one may want to know next, and the command that says it.
   void next(std::string_view meaning, std::string_view command);
 

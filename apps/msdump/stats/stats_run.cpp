@@ -29,22 +29,22 @@ Status choose(StatsTask& task) {
     stats::DialectChoice choice = stats::choose_dialect(index, stored);
     task.dialect = &choice.best();
     task.candidates = std::move(choice.candidates);
-    const bool told = task.request.verify || task.request.exact;  // told later, or without meaning
-    if (task.candidates.size() > 1 && !told) {
+    const bool silent = task.request.verify || task.request.exact;  // noted later, or without meaning
+    if (task.candidates.size() > 1 && !silent) {
       task.session.messages.note(
           fmt::format("dialect of MindSpore {}, the newest that fits {}; --dialect chooses another", task.dialect->name,
                       choice.evidence));
-    } else if (choice.evidence.empty() && !told) {
+    } else if (choice.evidence.empty() && !silent) {
       task.session.messages.note(
           fmt::format("dialect of MindSpore {}: nothing in the dump says which version wrote it", task.dialect->name));
-    } else if (choice.too_old && !told) {
+    } else if (choice.too_old && !silent) {
       task.session.messages.note(fmt::format("dialect of MindSpore {}, the first that wrote a statistic.csv: {}",
                                              task.dialect->name, choice.evidence));
     }
   }
   task.columns = task.request.columns ? *task.request.columns : stats::choose_columns(index, *task.dialect, stored);
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
-  // A dump that was told to write no statistics gets a statistic.csv without any, but nobody reads rows of nothing.
+  // A dump configured to write no statistics gets a statistic.csv without any, but nobody reads rows of nothing.
   const StatsRequest& request = task.request;
   const bool writes_csv = !request.out.empty() || request.in_place || prints_statistic_csv(request);
   if (task.columns.empty() && !writes_csv) task.columns = stats::default_columns(*task.dialect);

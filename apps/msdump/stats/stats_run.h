@@ -65,7 +65,7 @@ class StatsOutcome {
   void warn(const TensorRecord& tensor, const std::string& text);
 
   const StatsTask& task_;
-  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor of failures that the listing told already
+  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor; the listing reported them
   std::vector<Error> failures_;
   int64_t computed_ = 0, unsupported_ = 0, with_nan_ = 0, with_inf_ = 0;
   bool interrupted_ = false;

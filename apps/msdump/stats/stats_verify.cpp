@@ -64,7 +64,7 @@ Verification verify_with(StatsTask& task, const stats::Dialect& dialect, const s
     verification.unverifiable += comparison.unverifiable;
     if (!comparison.differences.empty()) verification.verdicts.push_back({items[item].tensor, std::move(comparison)});
   });
-  task.session.context.progress.stop();  // the next dialect begins anew
+  task.session.context.progress.stop();  // the next dialect starts again
   return verification;
 }
 

@@ -76,7 +76,7 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
     if (claim == Claim::kByContent && maybe == nullptr) maybe = family;
   }
   file.kind = kind_of_name(context.name);
-  // Something that is no regular file and has no dump file's name is not worth a look.
+  // Something that is not a regular file and has no dump file's name is not worth a look.
   if (maybe == nullptr || !file.regular) return;
   file.family = maybe;
   file.by_content = true;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMostConfigBytes = uint64_t{1} << 20;
 
-// "ms_version" of a .dump_metadata/config.json; a file that says none is no evidence, and no failure either.
+// "ms_version" of a .dump_metadata/config.json; a file without one is not evidence, and not a failure.
 std::optional<std::string> version_in(const std::string& path) {
   const auto file = File::open(path);
   if (!file || file->size() > kMostConfigBytes) return std::nullopt;

@@ -16,7 +16,7 @@ constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 // A time stamp as a number that sorts.
 uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.timestamp).value_or(kNoTime); }
 
-// Folders by rank, graph and step, what is not known behind what is; those that say the same share a number, but never
+// Folders by rank, graph and step, what is not known after what is; those that say the same share a number, but never
 // folders of two dumps given together.
 std::vector<uint32_t> places_of(const DumpIndex& index) {
   const auto key = [](const IndexedFolder& folder) {

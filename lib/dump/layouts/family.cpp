@@ -9,7 +9,7 @@ Result<OpenedFile> Family::open(File file, const OpenContext& /*context*/) const
 }
 
 Status Family::list_rows(const File& file, TextArena& /*arena*/, TableSink& /*sink*/) const {
-  return fail(make_error(ErrorCode::kInternal, "a {} is no table", name()).with_path(file.path()));
+  return fail(make_error(ErrorCode::kInternal, "a {} is not a table", name()).with_path(file.path()));
 }
 
 std::span<const Family* const> all_families() {

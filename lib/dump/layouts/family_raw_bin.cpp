@@ -37,7 +37,7 @@ class RawBinFamily final : public Family {
     tensor.slot = parsed->slot;
     tensor.bytes = tensor.request.bytes = file.size();
     tensor.request.dtype = parsed->dtype;
-    // "shape_0" is a scalar; one without its bytes is read as empty, and told of (info/tree_oddities.h).
+    // "shape_0" is a scalar; one without its bytes is read as empty, and reported (info/tree_oddities.h).
     tensor.request.shape = parsed->shape.empty() && file.size() == 0 ? Shape{0} : parsed->shape;
     tensor.request.format_number = static_cast<int64_t>(parsed->format.value_or(Format::kND));
     OpenedFile opened{std::move(file), ContainerKind::kRawBin, parsed->op_name, {}};

@@ -82,7 +82,7 @@ std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fi
   if (task + 1 < *timestamp) name.stream_id = parse_i64(fields[task + 1]);
   name.op_type = fields[0];
   name.op_name = join(fields, 1, first);
-  // MindSpore 2.3 writes aclnn operators the other way round; only a name has a number behind "-op", and no type a dot.
+  // MindSpore 2.3 writes aclnn operators the other way round; only a name has a number after "-op", and no type a dot.
   const bool could_be_type = !name.op_name.empty() && name.op_name.find('.') == std::string_view::npos;
   if (could_be_type && has_op_number(name.op_type) && !has_op_number(name.op_name))
     std::swap(name.op_type, name.op_name);

@@ -55,7 +55,7 @@ constexpr float float8_e8m0(uint8_t code) {
   return scaled(1, static_cast<int>(code) - 127);
 }
 
-// HiFloat8: the number of exponent bits is told by a prefix ("dot field") of two to four bits, and the mantissa takes what
+// HiFloat8: the number of exponent bits is given by a prefix ("dot field") of two to four bits, and the mantissa takes what
 // is left of seven bits. Codes instead of the values they would have: 0x00 zero, 0x80 NaN, 0x6F and 0xEF the infinities.
 //
 //     S 11   EEEE M      exponent 8..15 either way        S 001  E MMM    exponent 1 or -1

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <string>
 #include <thread>
@@ -190,12 +191,18 @@ TEST_CASE("where all descriptors are in use an open waits for one that another t
   const rlimit few{40, before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
   std::vector<Descriptor> open;
-  for (int next = ::open("/dev/null", O_RDONLY); next >= 0; next = ::open("/dev/null", O_RDONLY))
-    open.emplace_back(next);
+  // Sanitizers need descriptors of their own when a thread starts: it is there before none are left.
+  std::promise<void> started, all_used;
   std::thread closer([&] {
+    started.set_value();
+    all_used.get_future().wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     open.pop_back();
   });
+  started.get_future().wait();
+  for (int next = ::open("/dev/null", O_RDONLY); next >= 0; next = ::open("/dev/null", O_RDONLY))
+    open.emplace_back(next);
+  all_used.set_value();
   const auto file = File::open(path);
   closer.join();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
