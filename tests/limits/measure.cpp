@@ -152,8 +152,6 @@ void check_command(std::string_view input, const Command& command, int64_t units
 
 }  // namespace
 
-bool is_sanitized() { return kIsSanitized; }
-
 void check_growth(std::string_view input, int64_t units, const Build& build, const std::vector<Command>& commands) {
   const test::ScratchDir scratch;
   if (kIsSanitized) {

@@ -32,7 +32,4 @@ struct Command {
 // Checks each command. The exit code belongs to it: a run that refuses its input at once proves nothing.
 void check_growth(std::string_view input, int64_t units, const Build& build, const std::vector<Command>& commands);
 
-// True in a build with a sanitizer.
-[[nodiscard]] bool is_sanitized();
-
 }  // namespace msdump::limits

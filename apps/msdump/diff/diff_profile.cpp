@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "frame/terminal_lines.h"
 #include "frame/usage.h"
 #include "io/dir_walk.h"
 #include "io/text_file.h"
@@ -37,20 +38,6 @@ void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& opti
 }
 
 }  // namespace
-
-std::string lines_for_terminal(std::string_view lines) {
-  std::string text;
-  while (!lines.empty()) {
-    const size_t end = lines.find('\n');
-    std::string_view line = lines.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    text += escape_for_terminal(line);
-    if (end == std::string_view::npos) break;
-    text += '\n';
-    lines.remove_prefix(end + 1);
-  }
-  return text;
-}
 
 void declare_profile_options(CLI::App& app, ProfileOptions& options) {
   app.add_option(
@@ -95,7 +82,7 @@ Status write_profile_file(Session& session, const ProfileOptions& profile, const
                           const std::function<Status(const ProfileSink&)>& write) {
   if (profile.out.empty()) {
     return write([&](std::string_view lines) {
-      return session.out.write(session.out.tty() ? lines_for_terminal(lines) : std::string(lines));
+      return session.out.tty() ? session.out.write(lines_for_terminal(lines)) : session.out.write(lines);
     });
   }
   MSDUMP_TRY(TextFile file, TextFile::create(join_path(profile.out, name + ".csv")));

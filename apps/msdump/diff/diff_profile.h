@@ -48,9 +48,6 @@ ExitCode run_profile(Session& session, const ProfileOptions& profile, const Diff
 
 // ---- for the profiles
 
-// The file is bytes; on a terminal names must not drive it. Line ends stay.
-[[nodiscard]] std::string lines_for_terminal(std::string_view lines);
-
 // Runs `write` with stdout as the sink, or with OUT/<name>.csv, which appears when it is complete.
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
                           const std::function<Status(const ProfileSink&)>& write);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "frame/terminal_lines.h"
 #include "io/dir_walk.h"
 #include "stats/compute.h"
 #include "stats/statistic_files.h"
@@ -97,10 +98,8 @@ ExitCode print_statistic_csv(StatsTask& task) {
   const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
   const stats::TextStyle style = style_of(task);
   StatsOutcome outcome(task);
-  // The table is the dump's bytes, which must not drive a terminal.
   const auto write = [&out = task.session.out](const std::string& line) {
-    if (!out.tty()) return out.write(line).has_value();
-    return out.write(escape_for_terminal(std::string_view(line).substr(0, line.rfind('\n'))) + "\n").has_value();
+    return (out.tty() ? out.write(lines_for_terminal(line)) : out.write(line)).has_value();
   };
   bool open = write(stats::header_line(style));
   compute_by_directory(task, directories,

@@ -5,6 +5,7 @@
 
 #include "frame/messages.h"
 #include "frame/progress.h"
+#include "frame/terminal_lines.h"
 #include "support/program/run_program.h"
 
 namespace msdump::cli {
@@ -15,6 +16,13 @@ struct Screen {
   Console console{file.fd()};
   Messages messages{console};
 };
+
+TEST_CASE("names in lines of another tool's format do not drive a terminal, and the lines stay lines") {
+  CHECK(lines_for_terminal("a,b\n\x1b[2J,c\r\n") == "a,b\n\\x1b[2J,c\n");
+  CHECK(lines_for_terminal("no end") == "no end");
+  CHECK(lines_for_terminal("\n\n") == "\n\n");
+  CHECK(lines_for_terminal("").empty());
+}
 
 TEST_CASE("an error names file, tensor and offset, escapes names, and gives its hint once") {
   Screen screen;
