@@ -6,8 +6,8 @@
 
 #include "ascend/nano_header.h"
 #include "ascend/protobuf_header.h"
-#include "base/byte_reader.h"
 #include "base/checked.h"
+#include "base/load.h"
 
 namespace msdump::ascend {
 namespace {
@@ -20,7 +20,7 @@ bool starts_with(std::span<const std::byte> head, std::string_view magic) {
 }
 
 bool is_nano(std::span<const std::byte> head) {
-  return head.size() > 12 && load_u32(head.data() + kLengthBytes) == kNanoMagic;
+  return head.size() > 12 && load<uint32_t>(head.data() + kLengthBytes) == kNanoMagic;
 }
 
 bool is_text(std::span<const std::byte> head) {
@@ -131,7 +131,7 @@ Result<DumpFile> read_any(const File& file) {
   if (file.size() < kLengthBytes) {
     return fail(ErrorCode::kTruncated, "truncated: {} bytes, the 8-byte header length is incomplete", file.size());
   }
-  const uint64_t length = load_u64(head.data());
+  const uint64_t length = load<uint64_t>(head.data());
   if (is_nano(head)) return read_nano(file, length);
   if (length > file.size() - kLengthBytes) {
     if (begins_like_protobuf(head)) return read_classic(file, length);
@@ -170,7 +170,7 @@ Result<DumpFile> read_dump_file(const File& file) {
 bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size) {
   if (file_size <= kLengthBytes || head.size() < kLengthBytes + 1) return false;
   if (is_nano(head)) return true;
-  const uint64_t length = load_u64(head.data());
+  const uint64_t length = load<uint64_t>(head.data());
   return length > 0 && length <= file_size - kLengthBytes && begins_like_protobuf(head.subspan(kLengthBytes));
 }
 

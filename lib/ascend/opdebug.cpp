@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/byte_reader.h"
+#include "base/load.h"
 
 namespace msdump::ascend {
 namespace {
@@ -113,7 +114,7 @@ std::string fields_json(const OpdebugSection& section, const std::string& indent
 }  // namespace
 
 Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes, uint64_t offset) {
-  if (bytes.size() >= 4 && load_u32(bytes.data()) == kNewMagic) return read_new(ByteReader(bytes, offset));
+  if (bytes.size() >= 4 && load<uint32_t>(bytes.data()) == kNewMagic) return read_new(ByteReader(bytes, offset));
   return read_old(bytes, offset);
 }
 

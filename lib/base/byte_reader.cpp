@@ -1,40 +1,22 @@
 #include "base/byte_reader.h"
 
-#include <bit>
-#include <cstring>
+#include "base/load.h"
 
 namespace msdump {
 
-static_assert(std::endian::native == std::endian::little, "msdump reads little-endian files on little-endian hosts");
-
-namespace {
-
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-}  // namespace
-
-uint16_t load_u16(const std::byte* from) { return load<uint16_t>(from); }
-uint32_t load_u32(const std::byte* from) { return load<uint32_t>(from); }
-uint64_t load_u64(const std::byte* from) { return load<uint64_t>(from); }
-
 Result<uint32_t> ByteReader::u32() {
   MSDUMP_TRY(const auto raw, bytes(4));
-  return load_u32(raw.data());
+  return load<uint32_t>(raw.data());
 }
 
 Result<int32_t> ByteReader::i32() {
   MSDUMP_TRY(const auto raw, bytes(4));
-  return static_cast<int32_t>(load_u32(raw.data()));
+  return static_cast<int32_t>(load<uint32_t>(raw.data()));
 }
 
 Result<uint64_t> ByteReader::u64() {
   MSDUMP_TRY(const auto raw, bytes(8));
-  return load_u64(raw.data());
+  return load<uint64_t>(raw.data());
 }
 
 Result<std::span<const std::byte>> ByteReader::bytes(uint64_t count) {

@@ -11,11 +11,6 @@
 
 namespace msdump {
 
-// Little-endian loads from memory that is known to be long enough.
-[[nodiscard]] uint16_t load_u16(const std::byte* from);
-[[nodiscard]] uint32_t load_u32(const std::byte* from);
-[[nodiscard]] uint64_t load_u64(const std::byte* from);
-
 class ByteReader {
  public:
   // `base_offset` is where `bytes` begins in its file; it only serves messages.

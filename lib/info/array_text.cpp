@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/load.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump {
@@ -19,9 +19,7 @@ constexpr std::string_view kGap = "...";
 
 template <class T>
 T load(const ShownArray& array, size_t index) {
-  T value;
-  std::memcpy(&value, array.elements.data() + index * sizeof(T), sizeof(T));
-  return value;
+  return msdump::load<T>(array.elements.data() + index * sizeof(T));
 }
 
 report::Value element(const ShownArray& array, size_t index) {

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/byte_reader.h"
+#include "base/load.h"
 #include "base/text.h"
 
 namespace msdump {
@@ -42,9 +43,9 @@ struct Directory {
 bool take_zip64(ByteReader extra, std::initializer_list<uint64_t*> numbers) {
   while (extra.remaining() >= 4) {
     const auto header = extra.bytes(4);
-    auto field = extra.sub(load_u16(header->data() + 2));
+    auto field = extra.sub(load<uint16_t>(header->data() + 2));
     if (!field) return false;
-    if (load_u16(header->data()) != kZip64) continue;
+    if (load<uint16_t>(header->data()) != kZip64) continue;
     for (uint64_t* number : numbers) {
       if (*number != kInExtra) continue;
       const auto value = field->u64();
@@ -80,9 +81,10 @@ struct ZipFile::State {
     MSDUMP_TRY(const auto tail, bytes_at(*file, begin, size - begin));
     for (size_t at = tail.size() < kEndBytes ? 0 : tail.size() - kEndBytes + 1; at-- > 0;) {
       const std::byte* const record = tail.data() + at;
-      if (load_u32(record) != kEndMagic) continue;
-      Directory directory{load_u16(record + 10), load_u32(record + 12), load_u32(record + 16), begin + at};
-      directory.several_parts = load_u16(record + 4) != 0 || load_u16(record + 6) != 0;
+      if (load<uint32_t>(record) != kEndMagic) continue;
+      Directory directory{load<uint16_t>(record + 10), load<uint32_t>(record + 12), load<uint32_t>(record + 16),
+                          begin + at};
+      directory.several_parts = load<uint16_t>(record + 4) != 0 || load<uint16_t>(record + 6) != 0;
       MSDUMP_CHECK_OK(take_end64(directory));
       return directory;
     }
@@ -92,19 +94,19 @@ struct ZipFile::State {
   Status take_end64(Directory& directory) const {
     if (directory.end < kLocatorBytes) return {};
     MSDUMP_TRY(const auto locator, bytes_at(*file, directory.end - kLocatorBytes, kLocatorBytes));
-    if (load_u32(locator.data()) != kLocatorMagic) return {};
-    const uint64_t offset = load_u64(locator.data() + 8);
+    if (load<uint32_t>(locator.data()) != kLocatorMagic) return {};
+    const uint64_t offset = load<uint64_t>(locator.data() + 8);
     if (offset > directory.end || directory.end - offset < kEnd64Bytes) {
       return fail(make_error(ErrorCode::kBadHeader, "the zip64 end record is not where its locator says")
                       .with_offset(directory.end - kLocatorBytes));
     }
     MSDUMP_TRY(const auto record, bytes_at(*file, offset, kEnd64Bytes));
-    if (load_u32(record.data()) != kEnd64Magic) {
+    if (load<uint32_t>(record.data()) != kEnd64Magic) {
       return fail(make_error(ErrorCode::kBadHeader, "the zip64 end record is damaged").with_offset(offset));
     }
-    const bool several_parts = load_u32(record.data() + 16) != 0 || load_u32(record.data() + 20) != 0;
-    directory = {load_u64(record.data() + 32), load_u64(record.data() + 40), load_u64(record.data() + 48), offset,
-                 several_parts};
+    const bool several_parts = load<uint32_t>(record.data() + 16) != 0 || load<uint32_t>(record.data() + 20) != 0;
+    directory = {load<uint64_t>(record.data() + 32), load<uint64_t>(record.data() + 40),
+                 load<uint64_t>(record.data() + 48), offset, several_parts};
     return {};
   }
 
@@ -133,19 +135,19 @@ struct ZipFile::State {
 
   bool read_entry(ByteReader& reader) {
     const auto fixed = reader.bytes(kEntryBytes);
-    if (!fixed || load_u32(fixed->data()) != kEntryMagic) return false;
+    if (!fixed || load<uint32_t>(fixed->data()) != kEntryMagic) return false;
     const std::byte* const at = fixed->data();
-    const auto name = reader.bytes(load_u16(at + 28));
-    const auto extra = name ? reader.bytes(load_u16(at + 30)) : name;
-    if (!extra || !reader.skip(load_u16(at + 32))) return false;
+    const auto name = reader.bytes(load<uint16_t>(at + 28));
+    const auto extra = name ? reader.bytes(load<uint16_t>(at + 30)) : name;
+    if (!extra || !reader.skip(load<uint16_t>(at + 32))) return false;
     ZipEntry entry;
     entry.name.assign(reinterpret_cast<const char*>(name->data()), name->size());
-    entry.encrypted = (load_u16(at + 8) & kEncrypted) != 0;
-    entry.method = load_u16(at + 10);
-    entry.crc = load_u32(at + 16);
-    entry.compressed_size = load_u32(at + 20);
-    entry.size = load_u32(at + 24);
-    uint64_t local_header = load_u32(at + 42);
+    entry.encrypted = (load<uint16_t>(at + 8) & kEncrypted) != 0;
+    entry.method = load<uint16_t>(at + 10);
+    entry.crc = load<uint32_t>(at + 16);
+    entry.compressed_size = load<uint32_t>(at + 20);
+    entry.size = load<uint32_t>(at + 24);
+    uint64_t local_header = load<uint32_t>(at + 42);
     const bool zip64 = entry.size == kInExtra || entry.compressed_size == kInExtra || local_header == kInExtra;
     if (zip64 && !take_zip64(ByteReader(*extra), {&entry.size, &entry.compressed_size, &local_header})) return false;
     entries.push_back(std::move(entry));
@@ -171,10 +173,12 @@ struct ZipFile::State {
     std::array<std::byte, kLocalBytes> fixed{};
     if (local > file_size || file_size - local < fixed.size()) return failure(bad_local_header(entry));
     MSDUMP_CHECK_OK(file->read_at(local, fixed));
-    if (load_u32(fixed.data()) != kLocalMagic || load_u16(fixed.data() + 26) != entries[entry].name.size()) {
+    if (load<uint32_t>(fixed.data()) != kLocalMagic ||
+        load<uint16_t>(fixed.data() + 26) != entries[entry].name.size()) {
       return failure(bad_local_header(entry));
     }
-    const uint64_t offset = local + kLocalBytes + load_u16(fixed.data() + 26) + uint64_t{load_u16(fixed.data() + 28)};
+    const uint64_t offset =
+        local + kLocalBytes + load<uint16_t>(fixed.data() + 26) + uint64_t{load<uint16_t>(fixed.data() + 28)};
     if (offset > file_size || size > file_size - offset) {
       return failure(make_error(ErrorCode::kTruncated, "zip entry '{}' needs {} bytes, {} present",
                                 excerpt(entries[entry].name), size, offset < file_size ? file_size - offset : 0)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/byte_reader.h"
+#include "base/load.h"
 #include "base/text.h"
 #include "npy/header_literal.h"
 
@@ -52,7 +53,7 @@ Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
     return fail(make_error(ErrorCode::kBadNpy, "npy version {}.{} is not known", major, minor).with_offset(6));
   }
   MSDUMP_TRY(const auto length_bytes, reader.bytes(major == 1 ? 2 : 4));
-  const uint32_t length = major == 1 ? load_u16(length_bytes.data()) : load_u32(length_bytes.data());
+  const uint32_t length = major == 1 ? load<uint16_t>(length_bytes.data()) : load<uint32_t>(length_bytes.data());
   data_offset = reader.offset() + length;
   if (data_offset > file.size()) {
     return fail(make_error(ErrorCode::kTruncated, "header of {} bytes announced, {} present", length,

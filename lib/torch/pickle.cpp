@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/byte_reader.h"
+#include "base/load.h"
 #include "base/text.h"
 #include "torch/pickle_opcodes.h"
 
@@ -129,9 +130,9 @@ class Machine {
     MSDUMP_TRY(const auto raw, reader_.bytes(width));
     switch (width) {
       case 1: return std::to_integer<uint64_t>(raw[0]);
-      case 2: return load_u16(raw.data());
-      case 4: return load_u32(raw.data());
-      default: return load_u64(raw.data());
+      case 2: return load<uint16_t>(raw.data());
+      case 4: return load<uint32_t>(raw.data());
+      default: return load<uint64_t>(raw.data());
     }
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "base/load.h"
 #include "kernels/pair/pair_dtype.h"
 #include "tensor/dtype_kind.h"
 
@@ -16,9 +16,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 template <class T>
 void subtract(const std::byte* a, const std::byte* b, size_t count, double* distances) {
   for (size_t i = 0; i < count; ++i) {
-    T x{}, y{};
-    std::memcpy(&x, a + i * sizeof(T), sizeof x);
-    std::memcpy(&y, b + i * sizeof(T), sizeof y);
+    const T x = load<T>(a + i * sizeof(T)), y = load<T>(b + i * sizeof(T));
     const auto larger = static_cast<uint64_t>(std::max(x, y)), smaller = static_cast<uint64_t>(std::min(x, y));
     distances[i] = static_cast<double>(larger - smaller);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/load.h"
 #include "compare/pair/pair_distance.h"
 #include "compare/pair/tensor_diff.h"
 #include "kernels/pair/pair_dtype.h"
@@ -13,13 +14,6 @@ namespace msdump {
 namespace {
 
 size_t bytes_of_element(DType dtype) { return info(dtype).bits < 8 ? 1 : static_cast<size_t>(info(dtype).bits) / 8; }
-
-template <class T>
-T load(const std::byte* at) {
-  T value{};
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 std::optional<double> finite_or_nothing(double distance) {
   return std::isnan(distance) ? std::nullopt : std::optional(distance);

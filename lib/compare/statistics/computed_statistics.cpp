@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/load.h"
 #include "compare/pair/tensor_slabs.h"
 #include "dump/index/host_tensor.h"
 #include "io/zip.h"
@@ -24,11 +25,8 @@ bool is_json(StatisticOrigin origin) {
 
 uint64_t xor_of(std::span<const std::byte> bytes) {
   uint64_t result = 0;
-  for (size_t at = 0; at + sizeof result <= bytes.size(); at += sizeof result) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
-    result ^= word;
-  }
+  for (size_t at = 0; at + sizeof result <= bytes.size(); at += sizeof result)
+    result ^= load<uint64_t>(bytes.data() + at);
   return result;
 }
 

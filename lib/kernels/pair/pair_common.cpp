@@ -1,5 +1,6 @@
 #include "kernels/pair/pair_common.h"
 
+#include "base/load.h"
 #include "kernels/pair/pair_element.h"
 
 namespace msdump::kernels {
@@ -146,7 +147,7 @@ BlockMoments wide_moments(const std::byte* from, int64_t count, double max, doub
   size_t number = 0;
   double sum = 0;
   for (int64_t at = 0; at < count; ++at) {
-    const auto x = element::load_as<double>(from + at * 8);
+    const auto x = load<double>(from + at * 8);
     if (!std::isfinite(x)) continue;
     scaled[number] = std::ldexp(x, -exponent);
     sum += scaled[number++];

@@ -1,6 +1,7 @@
 // Pairs of complex numbers: moduli in place of magnitudes, otherwise as any pair.
 #include <cmath>
 
+#include "base/load.h"
 #include "kernels/pair/pair_block.h"
 #include "kernels/pair/pair_common.h"
 #include "kernels/pair/pair_element.h"
@@ -20,9 +21,9 @@ struct Complex {
 
 Complex load(DType stored, const std::byte* at) {
   if (stored == DType::kComplex64) {
-    return {static_cast<double>(element::load_as<float>(at)), static_cast<double>(element::load_as<float>(at + 4))};
+    return {static_cast<double>(load<float>(at)), static_cast<double>(load<float>(at + 4))};
   }
-  return {element::load_as<double>(at), element::load_as<double>(at + 8)};
+  return {load<double>(at), load<double>(at + 8)};
 }
 
 // Not std::hypot, whose last digit is the C library's.

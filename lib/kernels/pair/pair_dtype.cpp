@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/load.h"
 #include "kernels/pair/pair.h"
 #include "kernels/pair/pair_element.h"
 #include "kernels/widen/widen.h"
@@ -65,7 +66,7 @@ bool fits_float32(Traits traits) { return is_integer(traits.kind) ? traits.bits 
 template <class From, class To>
 void convert(const std::byte* src, int64_t count, int64_t stride, std::byte* dst) {
   for (int64_t at = 0; at < count; ++at) {
-    const auto value = static_cast<To>(load_as<From>(src + at * static_cast<int64_t>(sizeof(From))));
+    const auto value = static_cast<To>(load<From>(src + at * static_cast<int64_t>(sizeof(From))));
     std::memcpy(dst + at * stride, &value, sizeof value);
   }
 }
@@ -113,7 +114,7 @@ void convert_to(DType from, DType to, const std::byte* src, int64_t count, int64
 
 void widen_float16(const std::byte* src, int64_t count, std::byte* dst) {
   for (int64_t at = widen_float16_fast(src, count, dst); at < count; ++at) {
-    const float value = decode_float16(load_as<uint16_t>(src + at * 2));
+    const float value = decode_float16(load<uint16_t>(src + at * 2));
     std::memcpy(dst + at * 4, &value, sizeof value);
   }
 }

@@ -6,19 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
+#include "base/load.h"
 #include "kernels/reduce/reduce_element.h"
 #include "tensor/dtype.h"
 
 namespace msdump::kernels::element {
-
-template <class T>
-inline T load_as(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 inline int64_t ordered(uint64_t bits, int width) {
   const uint64_t sign = uint64_t{1} << (width - 1);
@@ -28,19 +21,19 @@ inline int64_t ordered(uint64_t bits, int width) {
 
 inline int64_t code_of(DType stored, const std::byte* at) {
   switch (stored) {
-    case DType::kBool: return load_as<uint8_t>(at) != 0 ? 1 : 0;
-    case DType::kInt8: return load_as<int8_t>(at);
-    case DType::kUint8: return load_as<uint8_t>(at);
-    case DType::kInt16: return load_as<int16_t>(at);
-    case DType::kUint16: return load_as<uint16_t>(at);
-    case DType::kInt32: return load_as<int32_t>(at);
-    case DType::kUint32: return load_as<uint32_t>(at);
+    case DType::kBool: return load<uint8_t>(at) != 0 ? 1 : 0;
+    case DType::kInt8: return load<int8_t>(at);
+    case DType::kUint8: return load<uint8_t>(at);
+    case DType::kInt16: return load<int16_t>(at);
+    case DType::kUint16: return load<uint16_t>(at);
+    case DType::kInt32: return load<int32_t>(at);
+    case DType::kUint32: return load<uint32_t>(at);
     case DType::kInt64:
-    case DType::kUint64: return load_as<int64_t>(at);
+    case DType::kUint64: return load<int64_t>(at);
     case DType::kFloat16:
-    case DType::kBfloat16: return ordered(load_as<uint16_t>(at), 16);
-    case DType::kFloat32: return ordered(load_as<uint32_t>(at), 32);
-    default: return ordered(load_as<uint64_t>(at), 64);
+    case DType::kBfloat16: return ordered(load<uint16_t>(at), 16);
+    case DType::kFloat32: return ordered(load<uint32_t>(at), 32);
+    default: return ordered(load<uint64_t>(at), 64);
   }
 }
 

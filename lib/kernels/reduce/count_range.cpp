@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "base/load.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump::kernels {
@@ -13,9 +13,7 @@ template <class T>
 uint64_t count_of(const std::byte* elements, int64_t count, double first, double last) {
   uint64_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    T element{};
-    std::memcpy(&element, elements + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    const auto value = static_cast<double>(element);
+    const auto value = static_cast<double>(load<T>(elements + static_cast<size_t>(i) * sizeof(T)));
     found += value >= first && value <= last ? 1U : 0U;
   }
   return found;
@@ -24,9 +22,7 @@ uint64_t count_of(const std::byte* elements, int64_t count, double first, double
 uint64_t count_halves(const std::byte* elements, int64_t count, double first, double last) {
   uint64_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    uint16_t code = 0;
-    std::memcpy(&code, elements + static_cast<size_t>(i) * sizeof code, sizeof code);
-    const auto value = static_cast<double>(decode_float16(code));
+    const auto value = static_cast<double>(decode_float16(load<uint16_t>(elements + static_cast<size_t>(i) * 2)));
     found += value >= first && value <= last ? 1U : 0U;
   }
   return found;

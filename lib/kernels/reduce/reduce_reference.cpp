@@ -1,21 +1,14 @@
 // The definition of reduce, and what it and the fast form share.
 #include <bit>
 #include <cassert>
-#include <cstring>
 
+#include "base/load.h"
 #include "kernels/reduce/reduce_element.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump::kernels {
 namespace element {
 namespace {
-
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 uint8_t code(const std::byte* from) { return std::to_integer<uint8_t>(*from); }
 

@@ -4,18 +4,12 @@
 #include <complex>
 #include <cstring>
 
+#include "base/load.h"
 #include "kernels/pair/pair_dtype.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump {
 namespace {
-
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 template <class T>
 void convert(const std::byte* stored, int64_t count, float* into) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "base/load.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump {
@@ -113,13 +113,6 @@ bool needs_float64(const NumpyScalar& value, bool numpy1) {
   return !numpy1 || (std::isfinite(value.real) && std::fabs(value.real) >= 3.4e38);
 }
 
-template <class T>
-T load(std::span<const std::byte> bytes, size_t index = 0) {
-  T value{};
-  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
-  return value;
-}
-
 NumpyScalar natural(DType dtype, uint64_t value) { return {dtype, static_cast<double>(value), 0, 0, value}; }
 NumpyScalar whole(DType dtype, int64_t value) { return {dtype, static_cast<double>(value), 0, value, 0}; }
 NumpyScalar real(DType dtype, double value, double imaginary = 0) { return {dtype, value, imaginary, 0, 0}; }
@@ -127,22 +120,23 @@ NumpyScalar real(DType dtype, double value, double imaginary = 0) { return {dtyp
 }  // namespace
 
 NumpyScalar read_scalar(DType dtype, std::span<const std::byte> bytes) {
+  const std::byte* const at = bytes.data();
   switch (dtype) {
-    case DType::kBool: return whole(dtype, load<uint8_t>(bytes) != 0 ? 1 : 0);
-    case DType::kUint8: return natural(dtype, load<uint8_t>(bytes));
-    case DType::kUint16: return natural(dtype, load<uint16_t>(bytes));
-    case DType::kUint32: return natural(dtype, load<uint32_t>(bytes));
-    case DType::kUint64: return natural(dtype, load<uint64_t>(bytes));
-    case DType::kInt8: return whole(dtype, load<int8_t>(bytes));
-    case DType::kInt16: return whole(dtype, load<int16_t>(bytes));
-    case DType::kInt32: return whole(dtype, load<int32_t>(bytes));
-    case DType::kInt64: return whole(dtype, load<int64_t>(bytes));
-    case DType::kFloat16: return real(dtype, static_cast<double>(kernels::decode_float16(load<uint16_t>(bytes))));
-    case DType::kFloat32: return real(dtype, static_cast<double>(load<float>(bytes)));
-    case DType::kFloat64: return real(dtype, load<double>(bytes));
+    case DType::kBool: return whole(dtype, load<uint8_t>(at) != 0 ? 1 : 0);
+    case DType::kUint8: return natural(dtype, load<uint8_t>(at));
+    case DType::kUint16: return natural(dtype, load<uint16_t>(at));
+    case DType::kUint32: return natural(dtype, load<uint32_t>(at));
+    case DType::kUint64: return natural(dtype, load<uint64_t>(at));
+    case DType::kInt8: return whole(dtype, load<int8_t>(at));
+    case DType::kInt16: return whole(dtype, load<int16_t>(at));
+    case DType::kInt32: return whole(dtype, load<int32_t>(at));
+    case DType::kInt64: return whole(dtype, load<int64_t>(at));
+    case DType::kFloat16: return real(dtype, static_cast<double>(kernels::decode_float16(load<uint16_t>(at))));
+    case DType::kFloat32: return real(dtype, static_cast<double>(load<float>(at)));
+    case DType::kFloat64: return real(dtype, load<double>(at));
     case DType::kComplex64:
-      return real(dtype, static_cast<double>(load<float>(bytes)), static_cast<double>(load<float>(bytes, 1)));
-    case DType::kComplex128: return real(dtype, load<double>(bytes), load<double>(bytes, 1));
+      return real(dtype, static_cast<double>(load<float>(at)), static_cast<double>(load<float>(at + 4)));
+    case DType::kComplex128: return real(dtype, load<double>(at), load<double>(at + 8));
     default: return {};
   }
 }
