@@ -37,6 +37,9 @@ namespace msdump {
 // Columns that `text` takes on a terminal: wide East Asian characters count 2, combining marks 0.
 [[nodiscard]] size_t display_width(std::string_view text);
 
+// Without the characters of `blanks` at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
+
 // ASCII case folded.
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 [[nodiscard]] std::string to_lower(std::string_view text);

@@ -15,12 +15,6 @@
 namespace msdump {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 // What follows the colon of a line "# NAME : VALUE"; none if the line is another.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
   if (!line.starts_with('#')) return std::nullopt;

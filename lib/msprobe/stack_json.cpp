@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view kNoStack = "The call stack retrieval failed.";
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 // The first item that is not a string; null if all are.
 const JsonValue* not_a_text(const JsonValue& list) {
   const auto found = std::find_if(list.items.begin(), list.items.end(),

@@ -69,7 +69,7 @@ class CsvFormatter : public RowFormatter {
     const Object* object = &row;
     const Value* value = nullptr;
     for (Step& step : path) {
-      if (value != nullptr) object = std::get_if<Object>(&value->storage());
+      if (value != nullptr) object = value->get<Object>();
       value = object == nullptr ? nullptr : object->find(step.key, step.place);
       if (value == nullptr) return nullptr;
     }
@@ -79,16 +79,16 @@ class CsvFormatter : public RowFormatter {
   void append_value(const Value* value, std::string& text) const {
     if (value == nullptr || value->is_null()) {
       text += ',';
-    } else if (const std::string* words = std::get_if<std::string>(&value->storage())) {
+    } else if (const std::string* words = value->get<std::string>()) {
       append_text(*words, text);
-    } else if (const int64_t* number = std::get_if<int64_t>(&value->storage())) {
+    } else if (const int64_t* number = value->get<int64_t>()) {
       append_number(*number, text);
-    } else if (const uint64_t* natural = std::get_if<uint64_t>(&value->storage())) {
+    } else if (const uint64_t* natural = value->get<uint64_t>()) {
       append_number(*natural, text);
-    } else if (const double* real = std::get_if<double>(&value->storage())) {
+    } else if (const double* real = value->get<double>()) {
       append_number_text(text, *real);  // in JSON alone those that are not finite are quoted
       text += ',';
-    } else if (const float* single = std::get_if<float>(&value->storage())) {
+    } else if (const float* single = value->get<float>()) {
       append_number_text(text, *single);
       text += ',';
     } else {

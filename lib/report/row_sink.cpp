@@ -8,7 +8,7 @@ namespace {
 void collect_columns(const Object& object, const std::string& prefix, std::vector<Column>& columns) {
   for (const Member& member : object.members()) {
     const std::string key = prefix + member.key;
-    const Object* inner = std::get_if<Object>(&member.value.storage());
+    const Object* inner = member.value.get<Object>();
     if (inner != nullptr && !inner->empty()) {
       collect_columns(*inner, key + '.', columns);
     } else {

@@ -30,11 +30,11 @@ Cell cell_of(const Value* value) {
   Cell cell;
   if (value == nullptr || value->is_null()) {
     cell = {"-", false, true};
-  } else if (const std::string* text = std::get_if<std::string>(&value->storage())) {
+  } else if (const std::string* text = value->get<std::string>()) {
     cell.text = escape_for_terminal(*text);
-  } else if (const double* wide = std::get_if<double>(&value->storage())) {
+  } else if (const double* wide = value->get<double>()) {
     cell = {rounded(*wide), true};
-  } else if (const float* narrow = std::get_if<float>(&value->storage())) {
+  } else if (const float* narrow = value->get<float>()) {
     cell = {rounded(*narrow), true};
   } else {
     append_json(cell.text, *value);

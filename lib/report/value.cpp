@@ -70,28 +70,24 @@ const Value* Object::find_path(std::string_view dotted) const {
   const size_t dot = dotted.find('.');
   const Value* value = find(dotted.substr(0, dot));
   if (dot == std::string_view::npos || value == nullptr) return value;
-  const Object* inner = std::get_if<Object>(&value->storage());
+  const auto* const inner = value->get<Object>();
   return inner == nullptr ? nullptr : inner->find_path(dotted.substr(dot + 1));
 }
 
 std::string_view Object::text(std::string_view dotted) const {
-  const Value* const value = find_path(dotted);
-  const auto* const found = value == nullptr ? nullptr : std::get_if<std::string>(&value->storage());
+  const auto* const found = get<std::string>(dotted);
   return found == nullptr ? std::string_view() : *found;
 }
 
 std::optional<int64_t> Object::number(std::string_view dotted) const {
-  const Value* const value = find_path(dotted);
-  if (value == nullptr) return std::nullopt;
-  if (const auto* const found = std::get_if<int64_t>(&value->storage())) return *found;
-  const auto* const natural = std::get_if<uint64_t>(&value->storage());
+  if (const auto* const found = get<int64_t>(dotted)) return *found;
+  const auto* const natural = get<uint64_t>(dotted);
   if (natural == nullptr || *natural > uint64_t{std::numeric_limits<int64_t>::max()}) return std::nullopt;
   return static_cast<int64_t>(*natural);
 }
 
 std::string Object::text_or_number(std::string_view dotted) const {
-  const Value* const value = find_path(dotted);
-  if (value != nullptr && std::holds_alternative<std::string>(value->storage())) return std::string(text(dotted));
+  if (const auto* const found = get<std::string>(dotted)) return *found;
   const std::optional<int64_t> whole = number(dotted);
   return whole ? std::to_string(*whole) : "-";
 }
@@ -99,8 +95,7 @@ std::string Object::text_or_number(std::string_view dotted) const {
 bool Object::empty() const { return members_.empty(); }
 
 bool Value::is_number() const {
-  return std::holds_alternative<int64_t>(storage_) || std::holds_alternative<uint64_t>(storage_) ||
-         std::holds_alternative<float>(storage_) || std::holds_alternative<double>(storage_);
+  return get<int64_t>() != nullptr || get<uint64_t>() != nullptr || get<float>() != nullptr || get<double>() != nullptr;
 }
 
 std::string number_text(double value) { return shortest(value); }

@@ -40,6 +40,9 @@ class Object {
   [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
   // "source.line" finds `line` in the object `source`; null when any step is absent or not an object.
   [[nodiscard]] const Value* find_path(std::string_view dotted) const;
+  // The same as find_path where the value holds a T; null where it does not.
+  template <class T>
+  [[nodiscard]] const T* get(std::string_view dotted) const;
   // The text at a dotted key; empty when it is absent or not a text.
   [[nodiscard]] std::string_view text(std::string_view dotted) const;
   // The whole number at a dotted key, nothing when it is absent or not one.
@@ -86,6 +89,11 @@ class Value {
   [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(storage_); }
   [[nodiscard]] bool is_number() const;
+  // Null if it holds something else.
+  template <class T>
+  [[nodiscard]] const T* get() const {
+    return std::get_if<T>(&storage_);
+  }
 
  private:
   template <Integer T>
@@ -104,6 +112,12 @@ struct Member {
   std::string key;
   Value value;
 };
+
+template <class T>
+const T* Object::get(std::string_view dotted) const {
+  const Value* const value = find_path(dotted);
+  return value == nullptr ? nullptr : value->get<T>();
+}
 
 // Null for an empty text: what is not known.
 [[nodiscard]] inline Value text_or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }

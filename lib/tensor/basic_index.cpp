@@ -12,12 +12,6 @@ constexpr std::string_view kEllipsis = "...";
 // Borders and steps beyond this say no more than it: no axis is that long.
 constexpr int64_t kFar = INT64_MAX / 4;
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 tl::unexpected<Error> bad_item(std::string_view item, std::string_view why) {
   return fail(make_error(ErrorCode::kUsage, "'{}' {}", excerpt(item), why)
                   .with_hint("an index is written as numpy has it: 0,:,2:5,...,-1"));

@@ -110,9 +110,8 @@ std::string subject_cell(const report::Row& row) {
 }
 
 std::string six_digits(const report::Row& row, std::string_view key) {
-  const report::Value* const value = row.find(key);
-  if (const auto* const number = std::get_if<double>(&value->storage())) return fmt::format("{:g}", *number);
-  return "-";
+  const auto* const number = row.get<double>(key);
+  return number == nullptr ? "-" : fmt::format("{:g}", *number);
 }
 
 bool several(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
@@ -274,9 +273,8 @@ report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules) {
 std::vector<report::Column> rule_columns() {
   const auto parameters = [](const report::Row& row) {
     std::string text;
-    const auto* const object = std::get_if<report::Object>(&row.find("parameters")->storage());
-    for (const report::Member& member : object->members()) {
-      const auto* const number = std::get_if<double>(&member.value.storage());
+    for (const report::Member& member : row.get<report::Object>("parameters")->members()) {
+      const auto* const number = member.value.get<double>();
       text += fmt::format("{}{}{}", text.empty() ? "" : ",", member.key,
                           number == nullptr ? std::string("=..") : fmt::format("={:g}", *number));
     }
@@ -284,10 +282,7 @@ std::vector<report::Column> rule_columns() {
   };
   return {{"rule", "rule"},
           {"abbreviations", "abbr"},
-          {"on", "on",
-           [](const report::Row& row) {
-             return *std::get_if<bool>(&row.find("on")->storage()) ? std::string("yes") : std::string("-");
-           }},
+          {"on", "on", [](const report::Row& row) { return std::string(*row.get<bool>("on") ? "yes" : "-"); }},
           {"severity", "severity"},
           {"target", "of"},
           {"needs", "from"},

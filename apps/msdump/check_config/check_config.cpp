@@ -156,8 +156,7 @@ class CheckConfig : public Command {
         std::none_of(files_.positionals.begin(), files_.positionals.end(), is_dash))
       return {};
     for (const std::string& path : resolved.paths) {
-      const size_t begin = path.find_first_not_of(" \t");
-      if (begin == std::string::npos || path[begin] != '{' || path_kind(path) != PathKind::kMissing) continue;
+      if (!trimmed(path).starts_with('{') || path_kind(path) != PathKind::kMissing) continue;
       return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, and standard input has JSON")
                               .with_hint("a configuration on standard input is /dev/stdin"));
     }

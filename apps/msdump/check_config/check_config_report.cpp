@@ -153,12 +153,12 @@ std::string lint_summary_text(const std::vector<CheckedFile>& files) {
   std::string text = fmt::format("{}, {} in {}", plural(errors_in(files), "error"),
                                  plural(warnings_in(files), "warning"), plural(files.size(), "file"));
   const report::Value kind = shared(files, [](const CheckedFile& file) { return title_of(file.report.kind); });
-  const auto* title = std::get_if<std::string>(&kind.storage());
+  const auto* title = kind.get<std::string>();
   if (title != nullptr && files.front().report.kind != ConfigKind::kUnknown) {
     text += ": " + *title;
     const report::Value version =
         shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); });
-    if (const auto* judged = std::get_if<std::string>(&version.storage())) text += ", for " + *judged;
+    if (const auto* judged = version.get<std::string>()) text += ", for " + *judged;
   }
   return text;
 }

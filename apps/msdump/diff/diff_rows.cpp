@@ -133,8 +133,7 @@ uint64_t count_accepted(const DiffResult& run) {
 constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1;
 
 std::string number_at(const report::Row& row, const char* path) {
-  const report::Value* const value = row.find_path(path);
-  const auto* const number = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
+  const auto* const number = row.get<double>(path);
   return number == nullptr ? "-" : fmt::format("{:.3g}", *number);
 }
 

@@ -206,8 +206,7 @@ class FindOp : public Command {
   [[nodiscard]] std::vector<report::Column> columns(const OpenedGraph& opened) const {
     const bool of_dump = opened.catalogue.has_value();
     const auto number = [](const report::Row& row) {
-      const report::Value* value = row.find("confidence");
-      const auto* found = value == nullptr ? nullptr : std::get_if<double>(&value->storage());
+      const auto* found = row.get<double>("confidence");
       return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
     };
     std::vector<report::Column> columns{{"relation", by_line() ? "relation" : "", relation_cell},
@@ -231,8 +230,7 @@ class FindOp : public Command {
   }
 
   static std::string relation_cell(const report::Row& row) {
-    const report::Value* const several = row.find("one_of_several");
-    const auto* flag = several == nullptr ? nullptr : std::get_if<bool>(&several->storage());
+    const auto* flag = row.get<bool>("one_of_several");
     const std::string relation = row.text_or_number("relation");
     return flag != nullptr && *flag ? relation + ", one of several calls" : relation;
   }

@@ -25,8 +25,7 @@ std::string number_at(const report::Object& object, std::string_view key) {
 }
 
 bool is_true(const report::Object& object, std::string_view key, bool wanted = true) {
-  const report::Value* value = object.find(key);
-  const auto* held = value == nullptr ? nullptr : std::get_if<bool>(&value->storage());
+  const auto* held = object.get<bool>(key);
   return held != nullptr && *held == wanted;
 }
 
@@ -87,7 +86,7 @@ std::string tensor_text(const report::Object& tensor) {
 void add_tensors(const report::List& tensors, InfoText& text) {
   if (tensors.empty()) text.line("tensors", "none");
   for (size_t i = 0; i < std::min(tensors.size(), kShownTensors); ++i) {
-    const auto& tensor = std::get<report::Object>(tensors[i].storage());
+    const auto& tensor = *tensors[i].get<report::Object>();
     const std::string label = text_at(tensor, "io") + ":" + number_at(tensor, "slot") + text_at(tensor, "slot");
     text.line(escape_for_terminal(label), tensor_text(tensor));
   }
@@ -97,7 +96,7 @@ void add_tensors(const report::List& tensors, InfoText& text) {
 
 void add_attributes(const report::List& attributes, InfoText& text) {
   for (size_t i = 0; i < std::min(attributes.size(), kShownAttributes); ++i) {
-    const auto& attribute = std::get<report::Object>(attributes[i].storage());
+    const auto& attribute = *attributes[i].get<report::Object>();
     text.line("attribute",
               fmt::format("{} = {}", excerpt(text_at(attribute, "name")), excerpt(text_at(attribute, "value"))));
   }
@@ -115,8 +114,8 @@ bool is_told(std::string_view key) {
 
 bool says_nothing(const report::Member& member) {
   const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" || member.key == "other_values";
-  const auto* number = std::get_if<uint64_t>(&member.value.storage());
-  const auto* signed_number = std::get_if<int64_t>(&member.value.storage());
+  const auto* number = member.value.get<uint64_t>();
+  const auto* signed_number = member.value.get<int64_t>();
   const bool zero = (number != nullptr && *number == 0) || (signed_number != nullptr && *signed_number == 0);
   return (count_of_faults && zero) || (member.key == "runs" && number != nullptr && *number < 2);
 }
@@ -129,23 +128,15 @@ std::string label_of(std::string_view key) {
 
 void add_facts(const FileFacts& facts, InfoText& text) {
   const report::Object& detail = facts.detail;
-  const auto object_at = [&](std::string_view key) {
-    const report::Value* value = detail.find(key);
-    return value == nullptr ? nullptr : std::get_if<report::Object>(&value->storage());
-  };
-  const auto list_at = [&](std::string_view key) {
-    const report::Value* value = detail.find(key);
-    return value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
-  };
   const bool table = facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
   add_array(detail, text);
   for (const report::Member& member : detail.members()) {
     if (table && member.key == "tensors") text.value("tensors", member.value);
     if (!is_told(member.key) && !says_nothing(member)) text.value(label_of(member.key), member.value);
   }
-  if (const auto* identity = object_at("identity")) add_identity(*identity, text);
-  if (const auto* tensors = list_at("tensors")) add_tensors(*tensors, text);
-  if (const auto* attributes = list_at("attributes")) add_attributes(*attributes, text);
+  if (const auto* identity = detail.get<report::Object>("identity")) add_identity(*identity, text);
+  if (const auto* tensors = detail.get<report::List>("tensors")) add_tensors(*tensors, text);
+  if (const auto* attributes = detail.get<report::List>("attributes")) add_attributes(*attributes, text);
 }
 
 void add_next(const std::string& path, const FileFacts& facts, bool values, InfoText& text) {
@@ -190,8 +181,7 @@ InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index
   const std::string what = title_of(facts);
   InfoText text(path, what);
   if (task.for_people()) {
-    const report::Value* bytes = facts.detail.find("bytes");
-    if (bytes != nullptr) text.line("size", bytes_text(std::get<uint64_t>(bytes->storage())));
+    if (const auto* bytes = facts.detail.get<uint64_t>("bytes")) text.line("size", bytes_text(*bytes));
     add_facts(facts, text);
   }
   if (task.request.values) add_values(task, index, facts, facts.detail, text);

@@ -20,7 +20,7 @@ std::vector<report::Column> columns_for(const std::vector<InfoRow>& rows) {
   };
   for (const InfoRow& row : rows) {
     for (const report::Member& member : row.detail.members()) {
-      const auto* identity = member.key == "identity" ? std::get_if<report::Object>(&member.value.storage()) : nullptr;
+      const auto* identity = member.key == "identity" ? member.value.get<report::Object>() : nullptr;
       if (identity == nullptr) {
         add("detail." + member.key);
       } else {

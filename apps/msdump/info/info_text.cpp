@@ -63,9 +63,8 @@ std::string plain_text(const report::Value& value) {
 }
 
 bool has_objects(const report::Object& object) {
-  return std::any_of(object.members().begin(), object.members().end(), [](const report::Member& member) {
-    return std::holds_alternative<report::Object>(member.value.storage());
-  });
+  return std::any_of(object.members().begin(), object.members().end(),
+                     [](const report::Member& member) { return member.value.get<report::Object>() != nullptr; });
 }
 
 // Lines of a text that is shown as it is.
@@ -87,7 +86,7 @@ void InfoText::line(std::string_view label, std::string_view text) {
 void InfoText::more(std::string_view text) { lines_.push_back({{}, escape_for_terminal(text), true}); }
 
 void InfoText::value(std::string_view label, const report::Value& value) {
-  const auto* object = std::get_if<report::Object>(&value.storage());
+  const auto* object = value.get<report::Object>();
   if (object == nullptr || !has_objects(*object)) {
     std::string text = plain_text(value);
     if (!text.empty()) lines_.push_back({escape_for_terminal(label), std::move(text)});
@@ -150,7 +149,7 @@ std::string counts_text(std::vector<std::pair<std::string, uint64_t>> counts, si
 }
 
 std::string shape_text(const report::Value& shape) {
-  const auto* dims = std::get_if<report::List>(&shape.storage());
+  const auto* dims = shape.get<report::List>();
   if (dims == nullptr) return {};
   std::string text;
   for (const report::Value& dim : *dims) text += (text.empty() ? "" : ", ") + plain_text(dim);

@@ -47,11 +47,10 @@ std::string title_of(const InfoTask& task, const StoredTensor& tensor, const Sho
 }
 
 // The members of "tensors" with the values of each.
-report::List with_values(const report::Value* tensors, std::vector<report::Value> values) {
+report::List with_values(const report::List& tensors, std::vector<report::Value> values) {
   report::List list;
-  const auto* old = tensors == nullptr ? nullptr : std::get_if<report::List>(&tensors->storage());
-  for (size_t i = 0; old != nullptr && i < old->size(); ++i) {
-    report::Object object = std::get<report::Object>((*old)[i].storage());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    report::Object object = *tensors[i].get<report::Object>();
     list.emplace_back(object.add("values", std::move(values[i])));
   }
   return list;
@@ -97,10 +96,10 @@ void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, 
                   .with_path(path));
   }
   if (task.for_people()) return;
-  const report::Value* tensors = detail.find("tensors");
+  const auto* tensors = detail.get<report::List>("tensors");
   const bool several = facts.tensors.size() > 1 && tensors != nullptr;
   report::Value one = chosen == 1 ? values[last] : report::Value();
-  if (several) detail = replaced(detail, "tensors", with_values(tensors, std::move(values)));
+  if (several) detail = replaced(detail, "tensors", with_values(*tensors, std::move(values)));
   detail.add("values", std::move(one));
 }
 

@@ -118,20 +118,19 @@ class MapIr : public Command {
   // "float32[2,3], int64[]"
   static std::string types_cell(const report::Row& row, const char* key) {
     std::string text;
-    const report::Value* value = row.find(key);
-    const auto* list = value == nullptr ? nullptr : std::get_if<report::List>(&value->storage());
+    const auto* list = row.get<report::List>(key);
     for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      const auto* type = std::get_if<report::Object>(&(*list)[i].storage());
+      const auto* type = (*list)[i].get<report::Object>();
       if (type != nullptr) text += (text.empty() ? "" : ", ") + type_text(*type);
     }
     return text.empty() ? "-" : text;
   }
   static std::string type_text(const report::Object& type) {
-    const auto* dtype = std::get_if<std::string>(&type.find("dtype")->storage());
-    const auto* shape = std::get_if<report::List>(&type.find("shape")->storage());
+    const auto* dtype = type.get<std::string>("dtype");
+    const auto* shape = type.get<report::List>("shape");
     std::string text = dtype == nullptr ? "?" : *dtype;
     for (size_t i = 0; shape != nullptr && i < shape->size(); ++i)
-      text += (i == 0 ? "[" : ",") + std::to_string(std::get<int64_t>((*shape)[i].storage()));
+      text += (i == 0 ? "[" : ",") + std::to_string(*(*shape)[i].get<int64_t>());
     if (shape != nullptr) text += shape->empty() ? "[]" : "]";
     return text;
   }

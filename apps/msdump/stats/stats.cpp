@@ -45,9 +45,8 @@ const CommandInfo& stats_info() {
 std::vector<StatisticColumn> parse_columns(const std::string& typed) {
   std::vector<StatisticColumn> columns;
   for (const std::string_view word : split(typed, ',')) {
-    const size_t first = word.find_first_not_of(' ');
-    if (first == std::string_view::npos) continue;
-    const std::string_view name = word.substr(first, word.find_last_not_of(' ') - first + 1);
+    const std::string_view name = trimmed(word);
+    if (name.empty()) continue;
     const auto column = statistic_column_from_name(name);
     if (!column) {
       std::vector<std::string> known;

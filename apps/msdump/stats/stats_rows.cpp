@@ -69,12 +69,7 @@ class Rows {
       if (column.key == "shape") column.title.clear();
     }
     result.push_back({"host_shape", "shape"});  // people ask for the tensor's, not for how the device lays it out
-    const bool exact = task_.request.exact;
-    for (const StatisticColumn column : columns_) {
-      const std::string key(info(column).key);
-      result.push_back({key, std::string(info(column).category),
-                        [key, exact](const report::Row& row) { return cell(row, key, exact); }});
-    }
+    add_statistic_columns(columns_, task_.request.exact, result);
     return result;
   }
 
@@ -95,17 +90,6 @@ class Rows {
   }
 
  private:
-  // Six digits are what people read; everything is in the machine forms.
-  static std::string cell(const report::Row& row, const std::string& key, bool exact) {
-    const report::Value* value = row.find(key);
-    if (value == nullptr || value->is_null()) return "-";
-    if (const auto* number = std::get_if<double>(&value->storage()))
-      return exact ? report::number_text(*number) : stats::six_digits(*number);
-    if (const auto* number = std::get_if<uint64_t>(&value->storage())) return std::to_string(*number);
-    const auto* text = std::get_if<std::string>(&value->storage());
-    return text == nullptr ? "" : *text;
-  }
-
   StatsTask& task_;
   std::vector<StatisticColumn> columns_;
 };
@@ -156,6 +140,18 @@ class Worst {
 };
 
 }  // namespace
+
+void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into) {
+  for (const StatisticColumn column : columns) {
+    const std::string key(info(column).key);
+    const auto cell = [key, exact](const report::Row& row) -> std::string {
+      const auto* const number = row.get<double>(key);
+      if (number == nullptr) return row.text_or_number(key);
+      return exact ? report::number_text(*number) : stats::six_digits(*number);
+    };
+    into.push_back({key, std::string(info(column).category), cell});
+  }
+}
 
 ExitCode print_statistic_rows(StatsTask& task) {
   const StatsRequest& request = task.request;

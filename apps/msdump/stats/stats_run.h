@@ -71,6 +71,9 @@ class StatsOutcome {
   bool interrupted_ = false;
 };
 
+// Cells of six digits, which are what people read, or all; everything is in the machine forms.
+void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into);
+
 // The wanted results of the columns, and of --fail-on and --top.
 [[nodiscard]] stats::Wanted wanted_of(const StatsTask& task);
 

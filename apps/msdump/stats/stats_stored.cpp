@@ -44,19 +44,7 @@ std::vector<report::Column> table_columns(const std::vector<StatisticColumn>& co
   for (report::Column& column : result) {
     if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
   }
-  for (const StatisticColumn column : columns) {
-    const std::string key(info(column).key);
-    const auto cell = [key, exact](const report::Row& row) -> std::string {
-      const report::Value* value = row.find(key);
-      if (value == nullptr || value->is_null()) return "-";
-      if (const auto* number = std::get_if<double>(&value->storage()))
-        return exact ? report::number_text(*number) : stats::six_digits(*number);
-      if (const auto* number = std::get_if<uint64_t>(&value->storage())) return std::to_string(*number);
-      const auto* text = std::get_if<std::string>(&value->storage());
-      return text == nullptr ? "" : *text;
-    };
-    result.push_back({key, std::string(info(column).category), cell});
-  }
+  add_statistic_columns(columns, exact, result);
   return result;
 }
 

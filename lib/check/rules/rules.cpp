@@ -14,13 +14,6 @@ namespace {
 constexpr uint64_t kMostText = uint64_t{1} << 20;
 constexpr size_t kMostGlobs = 1000;  // of one rule
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 bool has_abbreviation(const RuleInfo& rule, std::string_view word) {
   if (rule.abbreviations.empty()) return false;
   const auto words = split(rule.abbreviations, ' ');

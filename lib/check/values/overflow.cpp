@@ -23,9 +23,9 @@ constexpr size_t kMostBits = 8;
 
 // Numbers and "0x.." texts alike.
 std::optional<uint64_t> number_of(const report::Value& value) {
-  if (const auto* const number = std::get_if<int64_t>(&value.storage())) return static_cast<uint64_t>(*number);
-  if (const auto* const number = std::get_if<uint64_t>(&value.storage())) return *number;
-  const auto* const text = std::get_if<std::string>(&value.storage());
+  if (const auto* const number = value.get<int64_t>()) return static_cast<uint64_t>(*number);
+  if (const auto* const number = value.get<uint64_t>()) return *number;
+  const auto* const text = value.get<std::string>();
   if (text == nullptr || !text->starts_with("0x")) return std::nullopt;
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text->data() + 2, text->data() + text->size(), number, 16);
@@ -38,12 +38,10 @@ std::optional<uint64_t> field(const report::Object& section, std::string_view na
 }
 
 std::vector<uint64_t> status_of(const report::Object& section) {
-  const report::Value* const value = section.find("status");
-  if (value == nullptr) return {};
   std::vector<uint64_t> words;
-  if (const auto* const list = std::get_if<report::List>(&value->storage())) {
+  if (const auto* const list = section.get<report::List>("status")) {
     for (const report::Value& word : *list) words.push_back(number_of(word).value_or(0));
-  } else if (const auto word = number_of(*value)) {
+  } else if (const auto word = field(section, "status")) {
     words.push_back(*word);
   }
   return words;
@@ -80,15 +78,14 @@ std::string details_of(const report::Object& section) {
 class Sections {
  public:
   explicit Sections(const report::Value& record) {
-    const auto* const object = std::get_if<report::Object>(&record.storage());
+    const auto* const object = record.get<report::Object>();
     if (object == nullptr) return;
     if (const report::Value* const list = object->find("acc_list")) {
       add_new(*list);
       return;
     }
     for (const report::Member& member : object->members()) {
-      if (const auto* const section = std::get_if<report::Object>(&member.value.storage()))
-        sections.emplace_back(member.key, section);
+      if (const auto* const section = member.value.get<report::Object>()) sections.emplace_back(member.key, section);
     }
   }
 
@@ -97,18 +94,16 @@ class Sections {
  private:
   // One object, or a list of them.
   void add_new(const report::Value& value) {
-    if (const auto* const list = std::get_if<report::List>(&value.storage())) {
+    if (const auto* const list = value.get<report::List>()) {
       for (const report::Value& item : *list) {
-        if (std::holds_alternative<report::Object>(item.storage())) add_new(item);
+        if (item.get<report::Object>() != nullptr) add_new(item);
       }
       return;
     }
-    const auto* const object = std::get_if<report::Object>(&value.storage());
+    const auto* const object = value.get<report::Object>();
     if (object == nullptr) return;
-    const report::Value* const type = object->find("acc_type");
-    const report::Value* const data = object->find("data");
-    const auto* const name = type == nullptr ? nullptr : std::get_if<std::string>(&type->storage());
-    const auto* const section = data == nullptr ? nullptr : std::get_if<report::Object>(&data->storage());
+    const auto* const name = object->get<std::string>("acc_type");
+    const auto* const section = object->get<report::Object>("data");
     if (section != nullptr) sections.emplace_back(name == nullptr ? "accelerator" : *name, section);
   }
 };

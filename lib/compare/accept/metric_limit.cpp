@@ -23,12 +23,6 @@ std::string_view sign_of(MetricRelation relation) {
   return std::find_if(kSigns.begin(), kSigns.end(), [relation](Sign sign) { return sign.relation == relation; })->text;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 std::optional<double> finite_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;

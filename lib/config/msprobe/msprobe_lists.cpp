@@ -14,9 +14,7 @@ constexpr size_t kMostSteps = 1'000'000;
 
 // As Python's int() reads it: blanks around it, a sign, single '_' between digits.
 std::optional<int64_t> python_int(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return std::nullopt;
-  text = text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+  text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   std::string digits;
   for (size_t i = 0; i < text.size(); ++i) {

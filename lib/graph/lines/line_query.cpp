@@ -8,10 +8,10 @@
 namespace msdump {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '#')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
+// Without blanks, and the '#' that IR begins such a line with.
+std::string_view frame_text(std::string_view text) {
+  text = trimmed(text);
+  return text.substr(std::min(text.find_first_not_of(" \t#"), text.size()));
 }
 
 // The number at the start of `text`, which loses it.
@@ -93,10 +93,10 @@ bool ends_with_components(std::string_view path, std::string_view end) {
 }  // namespace
 
 Result<LineQuery> parse_line_query(std::string_view text) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = frame_text(text);
   for (const std::string_view start :
        {std::string_view("- "), std::string_view("inlined:"), std::string_view("In file ")}) {
-    if (rest.starts_with(start)) rest = trimmed(rest.substr(start.size()));
+    if (rest.starts_with(start)) rest = frame_text(rest.substr(start.size()));
   }
   LineQuery query;
   if (!parse_traceback(rest, query) && !parse_place(rest, query)) {
@@ -120,7 +120,7 @@ bool path_ends_with(std::string_view path, std::string_view end) {
 
 std::string collapsed_code(std::string_view text) {
   std::string result;
-  for (const char c : trimmed(text)) {
+  for (const char c : frame_text(text)) {
     const bool blank = c == ' ' || c == '\t' || c == '/';  // IR has '/' for line feeds
     if (!blank) {
       result += c;
