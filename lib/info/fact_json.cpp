@@ -8,6 +8,7 @@
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "msprobe/construct_json.h"
 #include "msprobe/dump_json.h"
 #include "msprobe/json_members.h"
@@ -21,16 +22,6 @@ namespace {
 constexpr uint64_t kMostText = uint64_t{256} << 20, kMostConfig = uint64_t{1} << 20;
 constexpr DumpJsonLimits kLimits{kMostText, uint64_t{4} << 20, uint64_t{512} << 20};
 constexpr size_t kMostKeys = 100;
-
-Result<std::string> read_text(const File& file, uint64_t most) {
-  if (file.size() > most) {
-    return fail(ErrorCode::kTooLarge, "a file of {}; at most {} are looked at", human_bytes(file.size()),
-                human_bytes(most));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
-  return text;
-}
 
 report::Value value_of(const JsonValue& json);
 
@@ -125,7 +116,7 @@ void add_kernel_args(const FactSource& source, const JsonValue& json, FileFacts&
 
 // Null after noting why it cannot be had.
 JsonValue parsed_or_null(const FactSource& source, FileFacts& facts) {
-  const auto text = read_text(source.file, kMostConfig);
+  const auto text = read_text(source.file, kMostConfig, "a JSON file");
   auto json = text ? parse_json(*text) : Result<JsonValue>(fail(text.error()));
   if (json) return std::move(*json);
   facts.problems.push_back(std::move(json).error());

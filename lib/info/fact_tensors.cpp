@@ -12,6 +12,7 @@
 #include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"
 #include "info/fact_readers.h"
+#include "io/read_text.h"
 #include "npy/npy.h"
 #include "torch/pt_file.h"
 
@@ -19,7 +20,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostAttributes = 64, kLongestAttribute = 1000;
-constexpr uint64_t kRecordBytes = 4096;
+constexpr uint64_t kRecordBytes = 4096, kMostRecordBytes = uint64_t{1} << 20;
 
 report::Value dtype_value(std::optional<DType> dtype) {
   if (!dtype || *dtype == DType::kUndefined) return {};
@@ -198,18 +199,10 @@ Result<std::string> record_text(const FactSource& source, FileFacts& facts) {
   return ascend::opdebug_json(record);
 }
 
-Result<std::string> stored_record(const FactSource& source) {
-  constexpr uint64_t kMostBytes = uint64_t{1} << 20;
-  const uint64_t size = source.file.size();
-  if (size > kMostBytes) return fail(ErrorCode::kTooLarge, "an overflow record of {} bytes", size);
-  std::string text(static_cast<size_t>(size), '\0');
-  MSDUMP_CHECK_OK(source.file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
-  return text;
-}
-
 Result<report::Value> record_value(const FactSource& source, FileFacts& facts) {
   const bool json = has_suffix(source.indexed.shown_name(), ".json");
-  MSDUMP_TRY(const std::string text, json ? stored_record(source) : record_text(source, facts));
+  MSDUMP_TRY(const std::string text,
+             json ? read_text(source.file, kMostRecordBytes, "an overflow record") : record_text(source, facts));
   return json_value(text);
 }
 

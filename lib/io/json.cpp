@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "io/json_tree.h"
+#include "io/read_text.h"
 
 namespace msdump {
 namespace {
@@ -110,6 +111,11 @@ Result<JsonValue> parse_json(std::string_view text, size_t spare_memory) {
   const TextPosition at = position_in(text, fault.offset);
   return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, fault.reason)
                   .with_offset(fault.offset));
+}
+
+Result<JsonValue> read_json(const std::string& path, uint64_t limit) {
+  MSDUMP_TRY(const std::string text, read_text(path, limit, "a JSON file"));
+  return parse_json(text);
 }
 
 TextPosition position_in(std::string_view text, size_t offset) { return TextPositions(text).at(offset); }

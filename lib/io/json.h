@@ -46,6 +46,9 @@ inline constexpr size_t kJsonSpareMemory = size_t{64} << 20;
 // bad_json with the offset when the text is not exactly one JSON value.
 Result<JsonValue> parse_json(std::string_view text, size_t spare_memory = kJsonSpareMemory);
 
+// Of a whole file; too_large if it has more than `limit` bytes.
+Result<JsonValue> read_json(const std::string& path, uint64_t limit);
+
 // The same for callers that describe the fault in their own words.
 struct JsonFault {
   size_t offset = 0;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "msprobe/json_text.h"
 
 namespace msdump {
@@ -96,7 +97,7 @@ const ConstructJson::Node* ConstructJson::find(std::string_view name) const {
 }
 
 Result<ConstructJson> read_construct_json(const File& file, const ConstructJsonLimits& limits) {
-  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a construct.json"));
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a construct.json"));
   auto result = ConstructJsonReader(text.view(), limits).read(file.path());
   if (!result) return fail(std::move(result.error()).with_path(file.path()));
   return result;

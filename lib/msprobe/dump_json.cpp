@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "msprobe/dump_entry.h"
 #include "msprobe/json_members.h"
 #include "msprobe/json_text.h"
@@ -111,7 +112,7 @@ std::optional<double> statistic_value(std::string_view text) {
 }
 
 Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits) {
-  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a dump.json"));
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
   auto result = DumpJsonReader(text.view(), limits).read(file.path());
   if (!result) return fail(std::move(result.error()).with_path(file.path()));
   return result;

@@ -1,7 +1,6 @@
 #include "msprobe/json_text.h"
 
 #include <algorithm>
-#include <span>
 
 #include "base/text.h"
 
@@ -11,18 +10,6 @@ namespace {
 constexpr size_t kMaxDepth = 90;  // of an entry's brackets: what parse_json takes, with room to spare
 
 }  // namespace
-
-Result<JsonText> read_json_text(const File& file, uint64_t limit, std::string_view what) {
-  if (file.size() > limit) {
-    return fail(make_error(ErrorCode::kTooLarge, "{} of {} bytes; at most {} are read", what, file.size(), limit)
-                    .with_path(file.path()));
-  }
-  JsonText text;
-  text.size = static_cast<size_t>(file.size());
-  text.bytes = std::make_unique_for_overwrite<char[]>(text.size);
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.bytes.get(), text.size))));
-  return text;
-}
 
 void JsonProblems::add(Error error, size_t base) {
   ++count_;

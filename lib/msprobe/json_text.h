@@ -1,30 +1,18 @@
-// What the readers of msprobe's json files share: the text as a whole, which parts of it were not understood, and where
-// these stand.
+// What the readers of msprobe's json files share: which parts of a text were not understood, and where they stand.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "io/file.h"
 #include "io/json.h"
 #include "msprobe/json_members.h"
 
 namespace msdump {
-
-struct JsonText {
-  std::unique_ptr<char[]> bytes;
-  size_t size = 0;
-  [[nodiscard]] std::string_view view() const { return {bytes.get(), size}; }
-};
-
-// All of a file; too_large if it has more than `limit` bytes. `what` is its name in that message: "a dump.json".
-Result<JsonText> read_json_text(const File& file, uint64_t limit, std::string_view what);
 
 // What was not understood of a text, while the rest was read. All are counted, the first kMax are kept.
 class JsonProblems {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "msprobe/json_text.h"
 
 namespace msdump {
@@ -137,7 +138,7 @@ MsprobeFrame parse_msprobe_frame(std::string_view text) {
 }
 
 Result<StackJson> read_stack_json(const File& file, const StackJsonLimits& limits) {
-  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a stack.json"));
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a stack.json"));
   auto result = StackJsonReader(text.view(), limits).read(file.path());
   if (!result) return fail(std::move(result.error()).with_path(file.path()));
   return result;

@@ -52,11 +52,7 @@ Candidates common_to(const Candidates& a, const Candidates& b) {
 
 // "statistic_category" of a data_dump.json; anything else says nothing.
 std::optional<std::vector<StatisticColumn>> categories_in(const std::string& path) {
-  const auto file = File::open(path);
-  if (!file || file->size() > kMostConfigBytes) return std::nullopt;
-  std::string text(static_cast<size_t>(file->size()), '\0');
-  if (!file->read_at(0, std::as_writable_bytes(std::span(text)))) return std::nullopt;
-  const auto json = parse_json(text);
+  const auto json = read_json(path, kMostConfigBytes);
   const JsonValue* common = json ? json->find("common_dump_settings") : nullptr;
   const JsonValue* list = common != nullptr ? common->find("statistic_category") : nullptr;
   if (list == nullptr || !list->is(JsonKind::kArray)) return std::nullopt;

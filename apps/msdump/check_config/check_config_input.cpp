@@ -1,7 +1,6 @@
 #include "check_config/check_config_input.h"
 
 #include <cerrno>
-#include <span>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include "base/text.h"
 #include "config/lint.h"
 #include "io/dir_walk.h"
-#include "io/file.h"
+#include "io/read_text.h"
 #include "shared/read_stream.h"
 
 namespace msdump::cli {
@@ -26,9 +25,7 @@ Error too_large(const std::string& path, const std::string& size) {
 Result<std::string> read_file(const std::string& path) {
   MSDUMP_TRY(const File file, File::open(path));
   if (file.size() > kMostConfigBytes) return fail(too_large(path, human_bytes(file.size())));
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
-  return text;
+  return read_text(file, kMostConfigBytes, "a configuration");
 }
 
 // Not blocking: a FIFO may never have a writer. A standard input that is a socket cannot be opened by name.

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "graph/op_name.h"
-#include "io/file.h"
+#include "io/read_text.h"
 
 namespace msdump::check {
 namespace {
@@ -101,8 +101,7 @@ Result<RuleSet> RuleSet::read(const std::string& path) {
                            human_bytes(kMostText))
                     .with_path(path));
   }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text))));
+  MSDUMP_TRY(const std::string text, read_text(file, kMostText, "rules"));
   Result<RuleSet> set = parse(text);
   if (!set) return fail(std::move(set).error().with_path(path));
   return set;

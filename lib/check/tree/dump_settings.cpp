@@ -1,20 +1,11 @@
 #include "check/tree/dump_settings.h"
 
-#include "io/file.h"
 #include "io/json.h"
 
 namespace msdump::check {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 20;
-
-Result<JsonValue> json_of(const DumpIndex& index, const IndexedFile& file) {
-  MSDUMP_TRY(const File opened, File::open(index.path_of(file)));
-  if (opened.size() > kMostBytes) return fail(ErrorCode::kBadJson, "{} bytes are no configuration", opened.size());
-  std::string text(static_cast<size_t>(opened.size()), '\0');
-  MSDUMP_CHECK_OK(opened.read_at(0, std::as_writable_bytes(std::span(text))));
-  return parse_json(text);
-}
 
 std::optional<int64_t> number(const JsonValue& object, std::string_view key) {
   const JsonValue* const value = object.find(key);
@@ -34,7 +25,7 @@ DumpSettings settings_of(const DumpIndex& index, std::vector<Error>& failures) {
   DumpSettings settings;
   for (const IndexedFile& file : index.files()) {
     if (file.kind != FileKind::kConfig) continue;
-    auto json = json_of(index, file);
+    auto json = read_json(index.path_of(file), kMostBytes);
     if (!json) {
       if (file.name == "data_dump.json") failures.push_back(std::move(json).error().with_path(index.path_of(file)));
       continue;

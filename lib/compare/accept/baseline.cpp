@@ -4,13 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <span>
 
 #include "base/text.h"
 #include "dump/names/identity_value.h"
 #include "io/atomic_file.h"
-#include "io/file.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "report/json_text.h"
 
 namespace msdump {
@@ -217,13 +216,7 @@ Result<Baseline> Baseline::parse(std::string_view text) {
 }
 
 Result<Baseline> Baseline::read(const std::string& path) {
-  MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMostBaselineBytes) {
-    return fail(make_error(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", file.size(), kMostBaselineBytes)
-                    .with_path(path));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  MSDUMP_TRY(const std::string text, read_text(path, kMostBaselineBytes, "a baseline"));
   auto baseline = parse(text);
   if (!baseline) return fail(std::move(baseline.error()).with_path(path));
   return baseline;

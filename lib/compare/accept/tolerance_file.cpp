@@ -4,11 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <span>
 
 #include "base/text.h"
 #include "graph/op_name.h"
-#include "io/file.h"
+#include "io/read_text.h"
 
 namespace msdump {
 namespace {
@@ -108,13 +107,7 @@ Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
 }
 
 Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
-  MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMostToleranceBytes) {
-    return fail(make_error(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", file.size(), kMostToleranceBytes)
-                    .with_path(path));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  MSDUMP_TRY(const std::string text, read_text(path, kMostToleranceBytes, "a file of tolerances"));
   auto rules = parse(text);
   if (!rules) return fail(std::move(rules.error()).with_path(path));
   return rules;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -11,6 +10,7 @@
 #include "compare/match/name_map_csv.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "io/yaml.h"
 #include "msprobe/names.h"
 
@@ -265,13 +265,7 @@ Result<NameMapContent> parse_name_map(std::string_view text, const NameMapDumps&
 }
 
 Result<NameMapContent> read_name_map(const std::string& path, const NameMapDumps& dumps) {
-  MSDUMP_TRY(const File file, File::open(path));
-  if (file.size() > kMostBytes) {
-    return fail(
-        make_error(ErrorCode::kTooLarge, "{} bytes of names; at most {}", file.size(), kMostBytes).with_path(path));
-  }
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  MSDUMP_TRY(const std::string text, read_text(path, kMostBytes, "a list of names"));
   auto content = parse_name_map(text, dumps);
   if (!content && content.error().path.empty()) return fail(std::move(content.error()).with_path(path));
   return content;

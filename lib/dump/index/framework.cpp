@@ -1,7 +1,6 @@
 #include "dump/index/framework.h"
 
 #include "dump/names/file_name.h"
-#include "io/file.h"
 #include "io/json.h"
 
 namespace msdump {
@@ -11,11 +10,7 @@ constexpr uint64_t kMostConfigBytes = uint64_t{1} << 20;
 
 // "ms_version" of a .dump_metadata/config.json; a file without one is not evidence, and not a failure.
 std::optional<std::string> version_in(const std::string& path) {
-  const auto file = File::open(path);
-  if (!file || file->size() > kMostConfigBytes) return std::nullopt;
-  std::string text(static_cast<size_t>(file->size()), '\0');
-  if (!file->read_at(0, std::as_writable_bytes(std::span(text)))) return std::nullopt;
-  const auto json = parse_json(text);
+  const auto json = read_json(path, kMostConfigBytes);
   if (!json) return std::nullopt;
   const JsonValue* version = json->find("ms_version");
   return version != nullptr && version->is(JsonKind::kString) ? std::optional(version->text) : std::nullopt;

@@ -301,7 +301,7 @@ class GraphReader {
   size_t entries_ = 0;
 };
 
-Result<IrGraph> read_text(std::string_view text, const IrProtobufOptions& options) {
+Result<IrGraph> parse(std::string_view text, const IrProtobufOptions& options) {
   MSDUMP_TRY(const IrProtobufGraph graph, find_ir_graph(text));
   if (graph.schema == IrSchema::kAnfIr) return GraphReader<Anf>(graph, options).read();
   return GraphReader<Debug>(graph, options).read();
@@ -310,15 +310,8 @@ Result<IrGraph> read_text(std::string_view text, const IrProtobufOptions& option
 }  // namespace
 
 Result<IrGraph> read_ir_protobuf(const File& file, const IrProtobufOptions& options) {
-  if (file.size() > options.max_file) {
-    return fail(make_error(ErrorCode::kTooLarge, "an IR protobuf of {} bytes; at most {} are read", file.size(),
-                           options.max_file)
-                    .with_path(file.path()));
-  }
-  const auto size = static_cast<size_t>(file.size());
-  const auto text = std::make_unique_for_overwrite<char[]>(size);
-  MSDUMP_CHECK_OK(file.read_at(0, std::as_writable_bytes(std::span(text.get(), size))));
-  auto graph = read_text({text.get(), size}, options);
+  MSDUMP_TRY(const LargeText text, read_large_text(file, options.max_file, "an IR protobuf"));
+  auto graph = parse(text.view(), options);
   if (!graph) return fail(std::move(graph.error()).with_path(file.path()));
   return graph;
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_leaf.h"
+#include "io/read_text.h"
 #include "msprobe/json_members.h"
 #include "msprobe/json_text.h"
 
@@ -169,7 +170,7 @@ class ItemReader {
 
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits) {
-  MSDUMP_TRY(const auto text, read_json_text(file, limits.text, "a dump.json"));
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
   auto result = ItemReader(text.view(), form, limits).read(file.path());
   if (!result) return fail(std::move(result.error()).with_path(file.path()));
   return result;

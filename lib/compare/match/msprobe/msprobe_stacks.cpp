@@ -1,6 +1,7 @@
 #include "compare/match/msprobe/msprobe_stacks.h"
 
 #include "compare/match/msprobe/msprobe_python.h"
+#include "io/read_text.h"
 #include "msprobe/json_text.h"
 
 namespace msdump {
@@ -27,7 +28,7 @@ const std::string* MsprobeStacks::find(const std::string& entry) const {
 }
 
 Result<MsprobeStacks> read_msprobe_stacks(const File& file) {
-  MSDUMP_TRY(const auto text, read_json_text(file, kMaxText, "a stack.json"));
+  MSDUMP_TRY(const auto text, read_large_text(file, kMaxText, "a stack.json"));
   MsprobeStacks stacks;
   stacks.older_form = true;
   JsonProblems problems(text.view());
