@@ -49,8 +49,8 @@ void describe_plan(const Plan& plan, ConvertRow& row) {
 }
 
 // An .npy that needs nothing done to it is left where it is.
-bool is_left_alone(ContainerKind container, const Plan& plan) {
-  if (container != ContainerKind::kNpy) return false;
+bool is_left_alone(FileKind container, const Plan& plan) {
+  if (container != FileKind::kNpy) return false;
   const bool moves = plan.policy == PlanPolicy::kConverted && !plan.identity && plan.from != plan.to;
   return !moves && !kernels::needs_widening(plan.dtype);
 }
@@ -97,7 +97,7 @@ Result<Plan> FileConverter::plan_for(const StoredTensor& tensor) const {
 }
 
 OutputName FileConverter::name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const {
-  if (unit.opened.container == ContainerKind::kNpy) return npy_output_name(unit.base, plan);
+  if (unit.opened.container == FileKind::kNpy) return npy_output_name(unit.base, plan);
   const std::string op_name = claim == Claim::kWithoutOpName ? std::string() : unit.opened.op_name;
   return output_name({unit.base, op_name, options_.type, options_.naming, options_.format.has_value()}, tensor, plan);
 }
@@ -112,7 +112,7 @@ std::vector<FileConverter::Claim> FileConverter::claim_names(const Unit& unit, O
 FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTensor& tensor,
                                                OutputClaims::Turn& turn) const {
   // What has no output, for whatever reason, claims none.
-  if (!is_wanted(tensor) || tensor.problem || unit.opened.container == ContainerKind::kOpdebug) return Claim::kOwn;
+  if (!is_wanted(tensor) || tensor.problem || unit.opened.container == FileKind::kOpdebug) return Claim::kOwn;
   const auto plan = plan_for(tensor);
   if (!plan || is_left_alone(unit.opened.container, *plan)) return Claim::kOwn;
   for (const Claim claim : {Claim::kOwn, Claim::kWithoutOpName}) {
@@ -123,9 +123,9 @@ FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTen
 
 void FileConverter::convert_tensor(Unit& unit, const StoredTensor& tensor, Claim claim) {
   ConvertRow row = row_for(index_.relative_path_of(unit.file), tensor);
-  Status status = tensor.problem                                     ? Status(fail(*tensor.problem))
-                  : unit.opened.container == ContainerKind::kOpdebug ? write_opdebug(unit, tensor, row)
-                                                                     : write_array(unit, tensor, claim, row);
+  Status status = tensor.problem                                ? Status(fail(*tensor.problem))
+                  : unit.opened.container == FileKind::kOpdebug ? write_opdebug(unit, tensor, row)
+                                                                : write_array(unit, tensor, claim, row);
   if (!status) {
     Error error = std::move(status).error();
     if (error.code == ErrorCode::kCancelled) {
@@ -190,7 +190,7 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
   const std::string path = tree_.path_of(*row.output);
   const bool raw =
       is_byte_section(tensor.io) || (options_.type == OutputType::kBin && options_.naming == Naming::kMsaccucmp &&
-                                     unit.opened.container != ContainerKind::kNpy);
+                                     unit.opened.container != FileKind::kNpy);
   const std::string header = raw ? "" : npy::make_header(plan.npy_dtype, plan.shape);
   MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, header.size() + output_bytes(plan), row));
   if (finished) {

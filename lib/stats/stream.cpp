@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "kernels/digest/sha1.h"
 #include "kernels/widen/widen.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump::stats {
 namespace {
@@ -40,8 +41,7 @@ void take_magnitudes(DType dtype, const std::byte* elements, size_t count, size_
 }
 
 bool has_mean_abs(DType dtype) {
-  const bool unsigned_number = dtype == DType::kBool || name_of(dtype).starts_with("uint");
-  return unsigned_number || kernels::code_rule(dtype, dtype).has_value();
+  return dtype == DType::kBool || is_unsigned(dtype) || kernels::code_rule(dtype, dtype).has_value();
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
 void Stream::add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes) {
   if (state_->mean_abs.empty()) return;
   const std::byte* slab = buffer_->data();
-  if (state_->analysis.dtype != DType::kBool && !name_of(state_->analysis.dtype).starts_with("uint")) {
+  if (state_->analysis.dtype != DType::kBool && !is_unsigned(state_->analysis.dtype)) {
     take_magnitudes(state_->analysis.dtype, slab, static_cast<size_t>(slab_), state_->analysis.element_bytes,
                     magnitudes_);
     slab = magnitudes_.data();

@@ -15,4 +15,15 @@ DTypeKind kind_of(DType dtype) {
   return name_of(dtype).find("float") == std::string_view::npos ? DTypeKind::kInteger : DTypeKind::kFloat;
 }
 
+bool is_unsigned(DType dtype) { return name_of(dtype).starts_with("uint"); }
+
+DType part_of(DType dtype) {
+  switch (dtype) {
+    case DType::kComplex32: return DType::kFloat16;
+    case DType::kComplex64: return DType::kFloat32;
+    case DType::kComplex128: return DType::kFloat64;
+    default: return dtype;
+  }
+}
+
 }  // namespace msdump

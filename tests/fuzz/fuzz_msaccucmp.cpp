@@ -81,8 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stored.request.shape = Shape{static_cast<int64_t>(count)};
   if (count == 1 && (data[1] & 4U) != 0) stored.request.shape = Shape{};
   const fuzz::FuzzFile first(data + 2, bytes), second(data + 2 + (same ? 0 : size - 2 - bytes), bytes);
-  auto a = HostTensor::make(first.open(), ContainerKind::kRawBin, stored, {.target = std::nullopt});
-  auto b = HostTensor::make(second.open(), ContainerKind::kRawBin, stored, {.target = std::nullopt});
+  auto a = HostTensor::make(first.open(), FileKind::kRaw, stored, {.target = std::nullopt});
+  auto b = HostTensor::make(second.open(), FileKind::kRaw, stored, {.target = std::nullopt});
   require(a.has_value() && b.has_value(), "elements of any dtype can be read");
   const CancelToken cancel;
   const bool scalar = is_msaccucmp_scalar(a->shape());

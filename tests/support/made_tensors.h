@@ -23,7 +23,7 @@ class MadeTensors {
     stored.bytes = stored.request.bytes = bytes.size();
     stored.request.dtype = dtype;
     stored.request.shape = shape;
-    auto tensor = HostTensor::make(std::move(*file), ContainerKind::kRawBin, stored, {.target = std::nullopt});
+    auto tensor = HostTensor::make(std::move(*file), FileKind::kRaw, stored, {.target = std::nullopt});
     REQUIRE(tensor);
     return std::move(*tensor);
   }

@@ -12,18 +12,12 @@
 #include "dump/index/host_tensor.h"
 #include "kernels/reduce/reduce.h"
 #include "stats/compute.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump::check {
 namespace {
 
 constexpr int64_t kSlabElements = int64_t{1} << 16;
-
-// The type of the two parts of a complex number.
-std::optional<DType> part_of(DType dtype) {
-  if (dtype == DType::kComplex64) return DType::kFloat32;
-  if (dtype == DType::kComplex128) return DType::kFloat64;
-  return std::nullopt;
-}
 
 Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
   return make_error(ErrorCode::kBadCsv, "'{}' is not a number", excerpt(values.bad_number))
@@ -103,8 +97,8 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const Read
 
 // Of complex numbers, of which the statistics have none.
 Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
-  const auto part = part_of(facts_[tensor].dtype);
-  if (!part) return {};
+  const DType dtype = facts_[tensor].dtype, part = part_of(dtype);
+  if (part == dtype || dtype == DType::kComplex32) return {};
   MSDUMP_TRY(HostTensor host, HostTensor::open(*index_, (*tensors_)[tensor], {}));
   if (part_of(host.dtype()) != part) return {};
   kernels::ReduceRule rule;
@@ -115,7 +109,7 @@ Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
     MSDUMP_CHECK_OK(cancel.check());
     const int64_t count = std::min(kSlabElements, host.count() - first);
     MSDUMP_CHECK_OK(host.read(first, count, slab.data()));
-    const kernels::ReduceLane lane{*part, slab.data(), 2 * count, &state};
+    const kernels::ReduceLane lane{part, slab.data(), 2 * count, &state};
     kernels::reduce({&lane, 1}, rule);
   }
   MSDUMP_CHECK_OK(host.check_unchanged());

@@ -9,6 +9,7 @@
 
 #include "compare/pair/tensor_slabs.h"
 #include "kernels/pair/pair_dtype.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
@@ -85,20 +86,6 @@ class Magnitudes {
   size_t count_ = 0;
 };
 
-struct Parts {
-  DType dtype;
-  int64_t number;  // parts per element
-};
-
-Parts parts_of(DType dtype) {
-  switch (dtype) {
-    case DType::kComplex32: return {DType::kFloat16, 2};
-    case DType::kComplex64: return {DType::kFloat32, 2};
-    case DType::kComplex128: return {DType::kFloat64, 2};
-    default: return {dtype, 1};
-  }
-}
-
 // Rule 1. take(elements, count) for each piece.
 template <class Take>
 Status read_sample(HostTensor& tensor, const Take& take) {
@@ -117,13 +104,13 @@ Status read_sample(HostTensor& tensor, const Take& take) {
 }  // namespace
 
 Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel) {
-  const Parts parts = parts_of(tensor.dtype());
-  if (kernels::common_dtype(parts.dtype, DType::kFloat64) != DType::kFloat64) return 0.0;
+  const DType part = part_of(tensor.dtype());
+  const int64_t parts = part == tensor.dtype() ? 1 : 2;
+  if (kernels::common_dtype(part, DType::kFloat64) != DType::kFloat64) return 0.0;
   std::vector<double> wide;
   const auto add = [&](std::span<const std::byte> elements, int64_t count, Magnitudes& magnitudes) {
-    wide.resize(static_cast<size_t>(count * parts.number));
-    kernels::widen_to(parts.dtype, DType::kFloat64, elements.data(), count * parts.number,
-                      reinterpret_cast<std::byte*>(wide.data()));
+    wide.resize(static_cast<size_t>(count * parts));
+    kernels::widen_to(part, DType::kFloat64, elements.data(), count * parts, reinterpret_cast<std::byte*>(wide.data()));
     for (const double value : wide) magnitudes.add(value);
   };
   Magnitudes magnitudes;
@@ -136,7 +123,7 @@ Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel) {
     }));
     magnitudes = std::move(all);
   }
-  return magnitudes.scale() * (parts.number == 2 ? std::sqrt(2.0) : 1.0);
+  return magnitudes.scale() * (parts == 2 ? std::sqrt(2.0) : 1.0);
 }
 
 double scale_of_sample(const std::vector<double>& sample) {

@@ -134,7 +134,7 @@ struct DumpIndex::KeptList {
     const IndexedFile* file;
     uint64_t size;
     int64_t mtime_ns;
-    ContainerKind container;
+    FileKind container;
     std::string op_name;
     std::vector<StoredTensor> tensors;
 

@@ -39,7 +39,7 @@ Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOp
   StoredTensor& stored = opened.tensors[item];
   // Elements whose shape nobody knows are a vector.
   const DType element = stored.request.dtype.value_or(DType::kUndefined);
-  if (opened.container == ContainerKind::kRawBin && !stored.request.shape && info(element).bits >= 8) {
+  if (opened.container == FileKind::kRaw && !stored.request.shape && info(element).bits >= 8) {
     stored.request.shape = Shape{static_cast<int64_t>(stored.bytes * 8 / static_cast<uint64_t>(info(element).bits))};
   }
   const std::string path = opened.file.path();
@@ -51,11 +51,11 @@ Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOp
   return fail(std::move(error));
 }
 
-Result<HostTensor> HostTensor::make(File file, ContainerKind container, const StoredTensor& stored,
+Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredTensor& stored,
                                     const HostOptions& options) {
   if (stored.problem) return fail(*stored.problem);
   HostTensor tensor(std::move(file));
-  const bool as_it_lies = container == ContainerKind::kNpy && !options.convert_arrays;
+  const bool as_it_lies = container == FileKind::kNpy && !options.convert_arrays;
   MSDUMP_TRY(tensor.plan_, plan_stored(stored, as_it_lies ? std::nullopt : options.target));
   tensor.elements_ = StoredElements(stored.offset, tensor.plan_.dtype, stored.big_endian);
   tensor.original_dtype_ = stored.original_dtype;

@@ -36,8 +36,7 @@ class HostTensor {
   // One of the tensors of a file; errors name both.
   static Result<HostTensor> open(OpenedFile opened, size_t item, const HostOptions& options);
   // The same, described by the caller.
-  static Result<HostTensor> make(File file, ContainerKind container, const StoredTensor& stored,
-                                 const HostOptions& options);
+  static Result<HostTensor> make(File file, FileKind container, const StoredTensor& stored, const HostOptions& options);
 
   [[nodiscard]] DType dtype() const { return plan_.dtype; }
   [[nodiscard]] DType original_dtype() const { return original_dtype_.value_or(plan_.dtype); }

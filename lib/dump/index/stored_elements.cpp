@@ -5,18 +5,13 @@
 #include <utility>
 
 #include "kernels/widen/widen.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
 constexpr int64_t kGapBytes = 4096;
 constexpr int64_t kPackedBytes = int64_t{64} << 10;
-
-size_t number_width(DType dtype) {
-  if (dtype == DType::kComplex64) return 4;
-  if (dtype == DType::kComplex128) return 8;
-  return static_cast<size_t>(info(dtype).bits) / 8;
-}
 
 // The elements of an array keep their places but for the order of its axes: the first one runs fastest.
 void plan_fortran_order(Plan& plan) {
@@ -56,7 +51,7 @@ StoredElements::StoredElements(uint64_t offset, DType dtype, bool big_endian)
     : offset_(offset),
       dtype_(dtype),
       bits_(info(dtype).bits == 0 ? 8 : info(dtype).bits),
-      swap_width_(big_endian ? number_width(dtype) : 0) {}
+      swap_width_(big_endian ? static_cast<size_t>(info(part_of(dtype)).bits) / 8 : 0) {}
 
 int64_t StoredElements::gap() const { return kGapBytes * 8 / bits_; }
 

@@ -118,7 +118,7 @@ class TensorListBuilder {
       }
       return;
     }
-    if (opened->container == ContainerKind::kOpdebug) return;  // a record, no tensor
+    if (opened->container == FileKind::kOpdebug) return;  // a record, no tensor
     const std::string_view op_name = listing.texts.keep(opened->op_name);
     for (uint32_t item = 0; item < opened->tensors.size(); ++item) {
       StoredTensor& stored = opened->tensors[item];

@@ -77,7 +77,7 @@ class NpyFamily final : public Family {
     if (facts.format) tensor.request.format_number = static_cast<int64_t>(*facts.format);
     const DType said = facts.dtype != DType::kUndefined ? facts.dtype : context.sidecars.dtype_of(context.name);
     if (is_wider_copy(said, header.dtype)) tensor.original_dtype = said;
-    OpenedFile opened{std::move(file), ContainerKind::kNpy, {}, {}};
+    OpenedFile opened{std::move(file), FileKind::kNpy, {}, {}};
     opened.tensors.push_back(std::move(tensor));
     return opened;
   }

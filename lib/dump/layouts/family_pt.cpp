@@ -38,7 +38,7 @@ class PtFamily final : public Family {
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
-    OpenedFile opened{std::move(file), ContainerKind::kPt, {}, {}};
+    OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
     const std::string_view slot = context.facts.slot.empty() ? "0" : context.facts.slot;
     for (const torch::PtTensor& tensor : pt.tensors)
       opened.tensors.push_back(stored_tensor(tensor, slot, context.facts.io));

@@ -40,7 +40,7 @@ class RawBinFamily final : public Family {
     // "shape_0" is a scalar; one without its bytes is read as empty, and reported (info/tree_oddities.h).
     tensor.request.shape = parsed->shape.empty() && file.size() == 0 ? Shape{0} : parsed->shape;
     tensor.request.format_number = static_cast<int64_t>(parsed->format.value_or(Format::kND));
-    OpenedFile opened{std::move(file), ContainerKind::kRawBin, parsed->op_name, {}};
+    OpenedFile opened{std::move(file), FileKind::kRaw, parsed->op_name, {}};
     opened.tensors.push_back(std::move(tensor));
     return opened;
   }
@@ -74,7 +74,7 @@ class RawFamily final : public Family {
     tensor.bytes = tensor.request.bytes = file.size();
     tensor.request.dtype = context.facts.dtype;
     tensor.request.format_number = static_cast<int64_t>(context.facts.format.value_or(Format::kND));
-    OpenedFile opened{std::move(file), ContainerKind::kRawBin, {}, {}};
+    OpenedFile opened{std::move(file), FileKind::kRaw, {}, {}};
     opened.tensors.push_back(std::move(tensor));
     return opened;
   }

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dump/names/file_kind.h"
 #include "dump/names/identity.h"
 #include "format/plan.h"
 #include "io/file.h"
 
 namespace msdump {
-
-enum class ContainerKind : uint8_t { kDumpFile, kOpdebug, kNpy, kPt, kRawBin };
 
 struct StoredTensor {
   Io io = Io::kOutput;
@@ -34,8 +33,8 @@ struct StoredTensor {
 
 struct OpenedFile {
   File file;
-  ContainerKind container = ContainerKind::kDumpFile;
-  std::string op_name;  // full scope name, when the file carries it
+  FileKind container = FileKind::kDumpFile;  // of those with tensors
+  std::string op_name;                       // full scope name, when the file carries it
   std::vector<StoredTensor> tensors;
 };
 

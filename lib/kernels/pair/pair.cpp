@@ -13,6 +13,7 @@
 #include "kernels/pair/pair_common.h"
 #include "kernels/pair/pair_element.h"
 #include "kernels/widen/widen.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump::kernels {
 namespace {
@@ -150,7 +151,7 @@ class VectorBlocks {
   std::unique_ptr<Cleaned> cleaned_;
 };
 
-bool is_complex(DType stored) { return stored == DType::kComplex64 || stored == DType::kComplex128; }
+bool is_complex(DType stored) { return kind_of(stored) == DTypeKind::kComplex; }
 bool is_narrow(DType stored) { return needs_widening(stored) && stored != DType::kBfloat16; }
 
 // What happens to each block of two tensors. Elements that numpy has no dtype for are widened, a block at a time.

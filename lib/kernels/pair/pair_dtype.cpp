@@ -11,11 +11,10 @@
 #include "kernels/pair/pair_element.h"
 #include "kernels/widen/widen.h"
 #include "kernels/widen/widen_halves.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump::kernels {
 namespace {
-
-using element::load_as;
 
 enum class Kind { kSigned, kUnsigned, kFloat, kComplex };  // bool is unsigned
 
@@ -25,21 +24,13 @@ struct Traits {
 };
 
 Traits traits_of(DType dtype) {
-  switch (info(dtype).npy_dtype) {
-    case DType::kBool: return {Kind::kUnsigned, 8};
-    case DType::kUint8: return {Kind::kUnsigned, 8};
-    case DType::kUint16: return {Kind::kUnsigned, 16};
-    case DType::kUint32: return {Kind::kUnsigned, 32};
-    case DType::kUint64: return {Kind::kUnsigned, 64};
-    case DType::kInt8: return {Kind::kSigned, 8};
-    case DType::kInt16: return {Kind::kSigned, 16};
-    case DType::kInt32: return {Kind::kSigned, 32};
-    case DType::kInt64: return {Kind::kSigned, 64};
-    case DType::kFloat16: return {Kind::kFloat, 16};
-    case DType::kFloat32: return {Kind::kFloat, 32};
-    case DType::kComplex64: return {Kind::kComplex, 32};
-    case DType::kComplex128: return {Kind::kComplex, 64};
-    default: return {Kind::kFloat, 64};
+  const DType plain = info(dtype).npy_dtype;
+  const int bits = info(part_of(plain)).bits;
+  switch (kind_of(plain)) {
+    case DTypeKind::kFloat: return {Kind::kFloat, bits};
+    case DTypeKind::kComplex: return {Kind::kComplex, bits};
+    case DTypeKind::kBool: return {Kind::kUnsigned, bits};
+    default: return {is_unsigned(plain) ? Kind::kUnsigned : Kind::kSigned, bits};
   }
 }
 
@@ -160,8 +151,7 @@ void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::by
       now_dtype = info(stored).npy_dtype;
     }
     if (from_complex) {  // the parts, one after the other
-      const DType part = now_dtype == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-      convert_to(part, wanted, now, 2 * number, wide_bytes / 2, dst);
+      convert_to(part_of(now_dtype), wanted, now, 2 * number, wide_bytes / 2, dst);
     } else {
       convert_to(now_dtype, wanted, now, number, wide_bytes, dst);
     }

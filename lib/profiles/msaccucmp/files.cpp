@@ -90,7 +90,7 @@ std::string dtype_text(const StoredTensor& tensor) {
   return std::string(plain ? name : kMsaccucmpNaN);
 }
 
-Result<HostTensor> open_restored(const MsaccucmpSide& side, uint32_t file, ContainerKind container,
+Result<HostTensor> open_restored(const MsaccucmpSide& side, uint32_t file, FileKind container,
                                  const StoredTensor& wanted) {
   const auto open = [&](std::optional<Format> target) -> Result<HostTensor> {
     MSDUMP_TRY(File opened, File::open(side.side.index->path_of(side.side.index->files()[file])));
@@ -224,7 +224,7 @@ class FileComparison {
   const MsaccucmpFilePair& pair_;
   const CancelToken& cancel_;
   std::string name_, op_type_{kMsaccucmpNaN}, path_a_, path_b_;
-  ContainerKind container_a_ = ContainerKind::kDumpFile, container_b_ = ContainerKind::kDumpFile;
+  FileKind container_a_ = FileKind::kDumpFile, container_b_ = FileKind::kDumpFile;
   MsaccucmpOpRows result_;
 };
 

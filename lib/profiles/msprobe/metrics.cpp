@@ -60,8 +60,8 @@ class Side {
     MSDUMP_TRY(StoredTensor stored, pt ? stored_pt(file) : stored_npy(file));
     stored.request.bytes = stored.bytes;
     stored.request.format_number = static_cast<int64_t>(Format::kND);
-    MSDUMP_TRY(HostTensor tensor, HostTensor::make(std::move(file), pt ? ContainerKind::kPt : ContainerKind::kNpy,
-                                                   stored, {.target = std::nullopt, .convert_arrays = false}));
+    MSDUMP_TRY(HostTensor tensor, HostTensor::make(std::move(file), pt ? FileKind::kPt : FileKind::kNpy, stored,
+                                                   {.target = std::nullopt, .convert_arrays = false}));
     return Side(std::move(tensor));
   }
 

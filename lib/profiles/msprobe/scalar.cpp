@@ -6,6 +6,7 @@
 
 #include "base/load.h"
 #include "kernels/widen/widen.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
@@ -19,18 +20,10 @@ struct NumpyType {
 
 NumpyType type_of(DType dtype) {
   const int bits = info(dtype).bits;
-  switch (dtype) {
-    case DType::kBool: return {Category::kBool, 8};
-    case DType::kUint8:
-    case DType::kUint16:
-    case DType::kUint32:
-    case DType::kUint64: return {Category::kUnsigned, bits};
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64: return {Category::kSigned, bits};
-    case DType::kComplex64:
-    case DType::kComplex128: return {Category::kComplex, bits};
+  switch (kind_of(dtype)) {
+    case DTypeKind::kBool: return {Category::kBool, bits};
+    case DTypeKind::kInteger: return {is_unsigned(dtype) ? Category::kUnsigned : Category::kSigned, bits};
+    case DTypeKind::kComplex: return {Category::kComplex, bits};
     default: return {Category::kFloat, bits};
   }
 }

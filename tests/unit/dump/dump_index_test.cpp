@@ -306,7 +306,7 @@ TEST_CASE("tensors carry what the plan needs") {
   const auto opened = index.open_tensors(index.files().at(0));
   REQUIRE(opened);
   CHECK(opened->op_name == spec.op_name);
-  CHECK(opened->container == ContainerKind::kDumpFile);
+  CHECK(opened->container == FileKind::kDumpFile);
   REQUIRE(opened->tensors.size() == 2);
   const StoredTensor& output = opened->tensors[0];
   CHECK(output.request.dtype == DType::kFloat16);

@@ -39,7 +39,7 @@ struct Numbered {
   [[nodiscard]] HostTensor open() const {
     auto file = File::open(path);
     REQUIRE(file);
-    auto tensor = HostTensor::make(std::move(*file), ContainerKind::kDumpFile, stored, {});
+    auto tensor = HostTensor::make(std::move(*file), FileKind::kDumpFile, stored, {});
     REQUIRE(tensor);
     return std::move(*tensor);
   }
