@@ -35,7 +35,7 @@ void sort_findings(std::vector<Finding>& findings) {
 }
 
 // Where nothing is NaN or infinite, the device may still have recorded an overflow.
-Status take_first_overflow(CheckRun& run, const ReadContext& context) {
+Status take_first_overflow(CheckRun& run, const RunContext& context) {
   const CheckedDump& dump = run.dump;
   FactsReader& facts = run.facts;
   const std::vector<OverflowHit>& hits = run.report.overflows;
@@ -113,7 +113,7 @@ std::vector<const Error*> all_failures(const CheckRun& run) {
 
 }  // namespace
 
-Status check_all(CheckRun& run, const Selection& places, const ReadContext& context) {
+Status check_all(CheckRun& run, const Selection& places, const RunContext& context) {
   const CheckedDump& dump = run.dump;
   const RuleSet& rules = run.rules;
   CheckReport& report = run.report;
@@ -140,7 +140,7 @@ Status check_all(CheckRun& run, const Selection& places, const ReadContext& cont
   return {};
 }
 
-Status check_first(CheckRun& run, const Selection& places, const ReadContext& context) {
+Status check_first(CheckRun& run, const Selection& places, const RunContext& context) {
   const CheckedDump& dump = run.dump;
   const RuleSet& rules = run.rules;
   CheckReport& report = run.report;

@@ -49,7 +49,7 @@ size_t output_width(DType npy_dtype) {
 
 class TensorWriter {
  public:
-  TensorWriter(const PlannedTensor& source, const WriteContext& context, AtomicFile& out, uint64_t header_bytes)
+  TensorWriter(const PlannedTensor& source, const RunContext& context, AtomicFile& out, uint64_t header_bytes)
       : source_(source),
         context_(context),
         out_(out),
@@ -167,7 +167,7 @@ class TensorWriter {
   }
 
   const PlannedTensor& source_;
-  const WriteContext& context_;
+  const RunContext& context_;
   AtomicFile& out_;
   uint64_t header_bytes_;
   const size_t moved_bytes_, out_bytes_;  // of an element while it is moved, and in the output
@@ -181,7 +181,7 @@ uint64_t output_bytes(const Plan& plan) {
 }
 
 Result<uint64_t> write_tensor(const PlannedTensor& source, const std::string& header, const std::string& path,
-                              const WriteContext& context) {
+                              const RunContext& context) {
   MSDUMP_CHECK_OK(context.cancel.check());
   MSDUMP_TRY(AtomicFile out, AtomicFile::create(path));
   TensorWriter writer(source, context, out, header.size());

@@ -10,22 +10,14 @@
 #include "base/error.h"
 #include "dump/index/host_range.h"
 #include "format/plan.h"
-#include "io/cancel.h"
-#include "io/progress.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump {
-
-struct WriteContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-  ProgressSink* progress = nullptr;
-};
 
 // `header` stands in front of the elements (empty for raw output). Returns the size of the file. Nothing appears under
 // `path` unless all of it could be read, the input was not changed meanwhile, and all of it could be written.
 Result<uint64_t> write_tensor(const PlannedTensor& source, const std::string& header, const std::string& path,
-                              const WriteContext& context);
+                              const RunContext& context);
 
 // Bytes that `write_tensor` writes after the header.
 [[nodiscard]] uint64_t output_bytes(const Plan& plan);

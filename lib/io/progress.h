@@ -12,6 +12,7 @@ class ProgressSink {
   virtual void start(uint64_t units_total, uint64_t bytes_total) = 0;
   virtual void add_bytes(uint64_t bytes) = 0;         // bytes of input dealt with since the last call
   virtual void unit_done(std::string_view name) = 0;  // one file or tensor is finished
+  virtual void stop() {}                              // the work that start() announced is over
 };
 
 }  // namespace msdump

@@ -11,15 +11,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "io/cancel.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump {
-
-struct ProfileContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-};
 
 // Gets the file piece by piece, whole lines each, header first.
 using ProfileSink = std::function<Status(std::string_view lines)>;
@@ -43,8 +37,8 @@ struct ProfileRows {
 // make(i) for i below `count`, on all threads; a result is ProfileRows<Counts>. Ends at the first error, and when
 // cancelled. Memory: the rows of a few pieces a worker ahead of the output.
 template <class Counts, class Make>
-Result<Counts> write_rows_in_order(const ProfileContext& context, size_t count, std::string_view header,
-                                   const Make& make, const ProfileSink& sink) {
+Result<Counts> write_rows_in_order(const RunContext& context, size_t count, std::string_view header, const Make& make,
+                                   const ProfileSink& sink) {
   Counts counts;
   Status status = sink(header);
   std::atomic<bool> ended = !status;

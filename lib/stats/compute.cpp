@@ -40,7 +40,7 @@ ComputeOptions with_dialect_in_use(ComputeOptions options) {
 class Computation {
  public:
   Computation(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
-              const ComputeContext& context)
+              const RunContext& context)
       : index_(index),
         items_(items),
         options_(with_dialect_in_use(options)),
@@ -268,7 +268,7 @@ class Computation {
   const DumpIndex& index_;
   std::span<const ComputeItem> items_;
   const ComputeOptions options_;
-  const ComputeContext& context_;
+  const RunContext& context_;
   const kernels::ReduceRule rule_;
   const size_t live_;  // slots that are used
 };
@@ -276,7 +276,7 @@ class Computation {
 }  // namespace
 
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
-             const ComputeContext& context, const ComputeSink& sink) {
+             const RunContext& context, const ComputeSink& sink) {
   Computation(index, items, options, context).run(sink);
 }
 

@@ -12,9 +12,7 @@
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "io/cancel.h"
-#include "io/progress.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 #include "stats/tensor_statistics.h"
 
 namespace msdump::stats {
@@ -27,12 +25,6 @@ struct ComputeOptions {
   bool finite = false;  // with `honest`: but NaN and infinities are counted and enter nothing
 };
 
-struct ComputeContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-  ProgressSink* progress = nullptr;
-};
-
 // One tensor to compute; `first_elements` limits it to its first so many (what a sampled dump looked at).
 struct ComputeItem {
   const TensorRecord* tensor = nullptr;
@@ -43,6 +35,6 @@ struct ComputeItem {
 using ComputeSink = std::function<void(size_t item, Result<TensorStatistics>&& statistics)>;
 
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
-             const ComputeContext& context, const ComputeSink& sink);
+             const RunContext& context, const ComputeSink& sink);
 
 }  // namespace msdump::stats

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -112,6 +113,42 @@ class RowComparer {
   RowComparison comparison_;
 };
 
+Wanted wanted_of(const StoredRows& rows) {
+  std::set<StatisticColumn> columns;
+  for (const auto& [tensor, row] : rows) columns.insert(row.columns.begin(), row.columns.end());
+  return wanted_for(std::vector<StatisticColumn>(columns.begin(), columns.end()));
+}
+
+Result<Verification> verify_with(const DumpIndex& index, const std::vector<TensorRecord>& tensors,
+                                 const StoredRows& rows, const Dialect& dialect, HostArch arch,
+                                 const RunContext& context) {
+  Verification verification;
+  verification.dialect = &dialect;
+  std::vector<ComputeItem> items;
+  std::vector<const StoredRow*> stored;
+  for (const auto& [at, row] : rows) {
+    items.push_back({&tensors[at], sampled_elements(row, tensors[at])});
+    stored.push_back(&row);
+  }
+  const TextStyle style{&dialect, {}, false};
+  compute(index, items, {&dialect, arch, false, wanted_of(rows)}, context,
+          [&](size_t item, Result<TensorStatistics>&& result) {
+            if (!result) {
+              verification.failures.push_back(std::move(result).error());
+              return;
+            }
+            RowComparison comparison = compare_row(*stored[item], style, *result);
+            verification.cells += comparison.cells;
+            verification.differing += comparison.differences.size();
+            verification.unverifiable += comparison.unverifiable;
+            if (!comparison.differences.empty())
+              verification.verdicts.push_back({items[item].tensor, std::move(comparison)});
+          });
+  if (context.progress != nullptr) context.progress->stop();  // the next dialect starts again
+  MSDUMP_CHECK_OK(context.cancel.check());
+  return verification;
+}
+
 }  // namespace
 
 Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors) {
@@ -146,6 +183,30 @@ std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord
 
 RowComparison compare_row(const StoredRow& row, const TextStyle& style, const TensorStatistics& statistics) {
   return RowComparer(row, style, statistics).run();
+}
+
+Result<Verification> verify(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const StoredRows& rows,
+                            const std::vector<const Dialect*>& dialects, HostArch arch, const RunContext& context) {
+  Verification best;
+  for (const Dialect* const dialect : dialects) {
+    MSDUMP_TRY(Verification verification, verify_with(index, tensors, rows, *dialect, arch, context));
+    if (best.dialect == nullptr || verification.differing <= best.differing) best = std::move(verification);
+  }
+  return best;
+}
+
+std::vector<OneSidedRow> one_sided_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors) {
+  std::set<uint32_t> with_table;
+  for (const IndexedFile& file : index.files()) {
+    if (file.kind == FileKind::kStatistic) with_table.insert(file.folder);
+  }
+  std::vector<OneSidedRow> found;
+  for (const TensorRecord& tensor : tensors) {
+    const bool in_table = tensor.table != kNoTable && index.files()[tensor.table].kind == FileKind::kStatistic;
+    const bool beside_table = with_table.contains(index.files()[tensor.file].folder);
+    if (tensor.has_elements ? !in_table && beside_table : in_table) found.push_back({&tensor, in_table});
+  }
+  return found;
 }
 
 }  // namespace msdump::stats

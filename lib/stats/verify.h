@@ -45,4 +45,26 @@ struct RowComparison {
 [[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style,
                                         const TensorStatistics& statistics);
 
+// One dialect against everything that is stored.
+struct Verification {
+  struct TensorVerdict {
+    const TensorRecord* tensor = nullptr;
+    RowComparison comparison;
+  };
+  const Dialect* dialect = nullptr;
+  std::vector<TensorVerdict> verdicts;  // of tensors with differences
+  std::vector<Error> failures;
+  size_t cells = 0, differing = 0, unverifiable = 0;
+};
+// With the dialect that agrees best, of equal ones the last. An error only when interrupted.
+Result<Verification> verify(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const StoredRows& rows,
+                            const std::vector<const Dialect*>& dialects, HostArch arch, const RunContext& context);
+
+// A tensor without a row in a directory that has a table, or a row without a tensor.
+struct OneSidedRow {
+  const TensorRecord* tensor = nullptr;
+  bool is_stored = false;
+};
+[[nodiscard]] std::vector<OneSidedRow> one_sided_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
+
 }  // namespace msdump::stats

@@ -14,7 +14,7 @@ Checked::Checked(const std::filesystem::path& path, const check::RuleSet& rules,
                            joined_ ? &joined_->join : nullptr};
   run_ = std::make_unique<check::CheckRun>(side, rules);
   for (const Error& error : dump_.list.failures()) run_->listing_failures.push_back(&error);
-  const check::ReadContext context{pool_, cancel_};
+  const RunContext context{pool_, cancel_};
   const Status done = only_first ? check::check_first(*run_, {}, context) : check::check_all(*run_, {}, context);
   REQUIRE(done);
 }

@@ -154,15 +154,14 @@ class Check : public Command {
   }
 
   ExitCode check(Session& session, const OpenedCheck& opened) const {
-    const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
     const Result<Selection> places = Selection::compile({.rank = options_.graph.selection.rank,
                                                          .graph = options_.graph.selection.graph,
                                                          .step = options_.graph.selection.step});
     if (!places) return session.end_with(places.error());
     check::CheckRun& run = *opened.run;
-    const Status done =
-        options_.first ? check::check_first(run, *places, context) : check::check_all(run, *places, context);
-    session.context.progress.stop();
+    const Status done = options_.first ? check::check_first(run, *places, session.context)
+                                       : check::check_all(run, *places, session.context);
+    session.context.progress->stop();
     if (!done) return session.end_with(done.error());
     const Status published = publish(session, opened, true);
     if (!options_.first) {
@@ -202,7 +201,6 @@ class Check : public Command {
 
   ExitCode print_trend(Session& session, const OpenedCheck& opened) const {
     check::CheckRun& run = *opened.run;
-    const check::ReadContext context{session.context.pool, session.context.cancel, &session.context.progress};
     std::vector<uint32_t> wanted;
     const std::vector<check::TrendSeries> all = check::series_by_step(run.dump);
     size_t series_chosen = 0;
@@ -214,8 +212,8 @@ class Check : public Command {
         if (run.chosen[tensor]) wanted.push_back(tensor);
       }
     }
-    const Status read = run.facts.read(wanted, context);
-    session.context.progress.stop();
+    const Status read = run.facts.read(wanted, session.context);
+    session.context.progress->stop();
     if (!read) return session.end_with(read.error());
     run.report.failures = run.facts.failures();
     if (options_.form == report::Form::kTable) {

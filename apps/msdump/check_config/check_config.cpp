@@ -165,7 +165,7 @@ class CheckConfig : public Command {
 
   Result<LoadedGraph> load(Session& session) const {
     MSDUMP_TRY(const IrSearch search, find_ir(nullptr, ir_));
-    MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, {session.context.pool, session.context.cancel}));
+    MSDUMP_TRY(LoadedGraph loaded, load_graph(search.files, {}, session.context));
     for (const Error& failure : loaded.failures) session.messages.warning(failure);
     if (loaded.graph.size() == 0) return fail_no_ir();
     return loaded;

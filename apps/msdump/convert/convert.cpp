@@ -170,8 +170,8 @@ class Convert : public Command {
     request_.options.out = request_.out;
     const Result<ConvertSummary> summary =
         convert(*index, selection, request_.options,
-                {session.context.pool, session.context.cancel, report, &session.context.progress});
-    session.context.progress.stop();
+                {session.context.pool, session.context.cancel, report, session.context.progress});
+    session.context.progress->stop();
     if (!summary) return session.end_with(summary.error());
     report.finish(*summary);
     return conclude(session, *index, selection, *summary);

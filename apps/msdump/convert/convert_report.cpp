@@ -47,7 +47,7 @@ ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> 
 
 void ConvertReport::row(const ConvertRow& row) {
   // A stream that has failed stops the run through the token; nothing more to do here.
-  if (sink_ && !sink_->row(convert_row(row))) session_.context.cancel.cancel();
+  if (sink_ && !sink_->row(convert_row(row))) session_.cancel.cancel();
 }
 
 void ConvertReport::warning(const std::string& path, const std::string& tensor, const std::string& text) {

@@ -88,8 +88,7 @@ ExitCode run_msaccucmp_profile(Session& session, const ProfileOptions& profile, 
   if (nothing_chosen(*a) && nothing_chosen(*b)) return conclude_listing(session, *a);
   MsaccucmpCounts counts;
   const Status written = write_profile_file(session, profile, "result", [&](const ProfileSink& sink) -> Status {
-    MSDUMP_TRY(counts,
-               write_msaccucmp_result(side_of(*a), side_of(*b), {session.context.pool, session.context.cancel}, sink));
+    MSDUMP_TRY(counts, write_msaccucmp_result(side_of(*a), side_of(*b), session.context, sink));
     return {};
   });
   if (!written) return session.end_with(written.error());

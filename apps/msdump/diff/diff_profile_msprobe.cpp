@@ -92,8 +92,7 @@ class ProfileWriter {
   Status compare_one(const MsprobeJsonPair& pair, const MsprobeCompareOptions& compare) {
     return write_profile_file(session_, profile_, pair.result_name, [&](const ProfileSink& sink) -> Status {
       MSDUMP_TRY(const MsprobeCompareCounts counts,
-                 write_msprobe_result(pair.target, pair.golden, compare,
-                                      {session_.context.pool, session_.context.cancel}, sink));
+                 write_msprobe_result(pair.target, pair.golden, compare, session_.context, sink));
       rows_ += counts.rows;
       warnings_ += counts.warning;
       errors_ += counts.error;

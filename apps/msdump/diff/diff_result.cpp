@@ -210,9 +210,8 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   const auto dump_of = [](const DiffSide& side) {
     return ComparedDump{side.side, *side.tables, side.catalogue().list.failures()};
   };
-  ComparedTensors compared =
-      compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, run.rows, rules, {options.worst, options.by_axis},
-                    {session.context.pool, session.context.cancel});
+  ComparedTensors compared = compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, run.rows, rules,
+                                           {options.worst, options.by_axis}, session.context);
   MSDUMP_CHECK_OK(session.context.cancel.check());
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);

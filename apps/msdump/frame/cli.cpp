@@ -130,7 +130,14 @@ class Program {
     const Result<unsigned> jobs = jobs_of(general.jobs);
     if (!jobs) throw UsageError(jobs.error().message, jobs.error().hint);
     WorkerPool pool(info.works ? *jobs : 1);
-    Session session{info, tree_, general, facts_, out_, messages_, {pool, process_cancel_token(), progress_}};
+    Session session{info,
+                    tree_,
+                    general,
+                    facts_,
+                    out_,
+                    messages_,
+                    process_cancel_token(),
+                    {pool, process_cancel_token(), &progress_}};
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);

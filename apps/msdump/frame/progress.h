@@ -29,7 +29,7 @@ class Progress : public ProgressSink {
   void start(uint64_t units_total, uint64_t bytes_total) override;
   void add_bytes(uint64_t bytes) override;
   void unit_done(std::string_view name) override;
-  void stop();
+  void stop() override;
   // Erases the line whatever still runs; called by the frame before the last messages.
   void finish();
 

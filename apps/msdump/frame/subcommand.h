@@ -18,8 +18,7 @@
 #include "frame/messages.h"
 #include "frame/progress.h"
 #include "frame/terminal.h"
-#include "io/cancel.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 #include "report/row_sink.h"
 #include "shared/options.h"
 
@@ -55,13 +54,6 @@ struct RefusedOption {
   std::string_view hint;
 };
 
-// What work needs: threads, a way to stop, a display of progress. Nothing here prints results.
-struct RunContext {
-  WorkerPool& pool;  // made once, from -j
-  CancelToken& cancel;
-  Progress& progress;
-};
-
 // What a command prints with, and the context it hands to its work.
 struct Session {
   const CommandInfo& command;
@@ -70,7 +62,8 @@ struct Session {
   const TerminalFacts& terminal;
   Output& out;
   Messages& messages;
-  RunContext context;
+  CancelToken& cancel;
+  RunContext context;  // the pool is made once, from -j; the display of progress is never null
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,

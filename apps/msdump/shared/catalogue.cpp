@@ -44,8 +44,8 @@ Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueReque
   MSDUMP_TRY(const std::vector<std::string> dumps, resolve_dumps(request.dump, context.cancel));
   MSDUMP_TRY(Selection selection, Selection::compile(request.selection));
   MSDUMP_TRY(DumpIndex index, DumpIndex::build(dumps, {request.excluded, &context.cancel, &context.pool}));
-  auto list = TensorList::read(index, selection, request.list, {context.pool, context.cancel, &context.progress});
-  context.progress.stop();
+  auto list = TensorList::read(index, selection, request.list, context);
+  context.progress->stop();
   log_step(fmt::format("{} and {} in {}", plural(index.files().size(), "file"),
                        plural(list ? list->tensors().size() : 0, "tensor"), fmt::join(dumps, ", ")));
   if (!list) return fail(std::move(list).error());

@@ -176,11 +176,10 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
   if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(context, options, needs, opened));
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
   for (const IrFile& file : opened.search.files) log_step("reads the IR " + file.path);
-  MSDUMP_TRY(*opened.loaded,
-             load_graph(opened.search.files, request_for(opened, needs), {context.pool, context.cancel}));
+  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, request_for(opened, needs), context));
   if (opened.catalogue && opened.graph().size() > 0) {
-    MSDUMP_TRY(Joined joined, join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(),
-                                         {context.pool, context.cancel}));
+    MSDUMP_TRY(Joined joined,
+               join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(), context));
     opened.add_failures(std::move(joined.failures));
     opened.joined.emplace(std::move(joined));
   }
@@ -188,7 +187,7 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
 }
 
 Status read_other_lines(const RunContext& context, OpenedGraph& opened) {
-  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, {context.pool, context.cancel}));
+  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, context));
   return {};
 }
 

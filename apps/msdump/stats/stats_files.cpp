@@ -31,8 +31,7 @@ void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDir
     }
   }
   const stats::ComputeOptions options{task.dialect, task.request.arch, task.request.exact, wanted_of(task)};
-  const stats::ComputeContext context{task.session.context.pool, task.session.context.cancel,
-                                      &task.session.context.progress};
+  const RunContext& context = task.session.context;
   stats::compute(task.catalogue.index, items, options, context,
                  [&](size_t item, Result<stats::TensorStatistics>&& result) {
                    visit(directory_of[item], *items[item].tensor, result);
@@ -80,7 +79,7 @@ ExitCode write_statistic_files(StatsTask& task) {
     if (status) return;
     outcome.fail(status.error());
     stopped = true;
-    task.session.context.cancel.cancel();
+    task.session.cancel.cancel();
   };
   compute_by_directory(
       task, directories,
@@ -107,7 +106,7 @@ ExitCode print_statistic_csv(StatsTask& task) {
                          const stats::TensorStatistics* statistics = outcome.take(tensor, result);
                          if (!open || statistics == nullptr || !statistics->supported) return;
                          open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
-                         if (!open) task.session.context.cancel.cancel();  // the stream remembers why
+                         if (!open) task.session.cancel.cancel();  // the stream remembers why
                        });
   return outcome.conclude("");
 }

@@ -162,8 +162,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
     if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
   }
   const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
-  const stats::ComputeContext context{task.session.context.pool, task.session.context.cancel,
-                                      &task.session.context.progress};
+  const RunContext& context = task.session.context;
   StatsOutcome outcome(task);
   Worst worst(request.top);
   stats::compute(task.catalogue.index, items, options, context, [&](size_t item, Result<TensorStatistics>&& result) {
@@ -173,7 +172,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
     if (request.top > 0) {
       worst.add(item, std::move(*result));
     } else if (!sink->row(rows.row(tensor, *statistics))) {
-      task.session.context.cancel.cancel();  // the stream remembers why
+      task.session.cancel.cancel();  // the stream remembers why
     }
   });
   if (request.top > 0) {

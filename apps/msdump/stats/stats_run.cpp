@@ -136,7 +136,7 @@ std::vector<report::Object> StatsOutcome::failure_objects() const {
 
 ExitCode StatsOutcome::conclude(std::string_view what) {
   Session& session = task_.session;
-  session.context.progress.stop();
+  session.context.progress->stop();
   report_failures(session, task_.catalogue);
   if (interrupted_) return ExitCode::kOk;  // the frame turns the signal into the code
   const StatsRequest& request = task_.request;

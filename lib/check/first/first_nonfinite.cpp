@@ -33,7 +33,7 @@ std::vector<bool> asked_runs(const CheckedDump& dump, const std::vector<bool>& c
 
 class Search {
  public:
-  Search(const CheckedDump& dump, const std::vector<bool>& chosen, FactsReader& facts, const ReadContext& context)
+  Search(const CheckedDump& dump, const std::vector<bool>& chosen, FactsReader& facts, const RunContext& context)
       : dump_(dump),
         facts_(facts),
         context_(context),
@@ -175,7 +175,7 @@ class Search {
 
   const CheckedDump& dump_;
   FactsReader& facts_;
-  const ReadContext& context_;
+  const RunContext& context_;
   const std::vector<bool> asked_;  // by run
   CauseFinder causes_;
   const HealthJudge health_;
@@ -190,7 +190,7 @@ std::string_view name_of(FirstNonfinite::Kind kind) {
 }
 
 Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
-                                                           FactsReader& facts, const ReadContext& context) {
+                                                           FactsReader& facts, const RunContext& context) {
   return Search(dump, chosen, facts, context).run();
 }
 

@@ -37,6 +37,6 @@ struct FirstNonfinite {
 // Searches the runs of `chosen` tensors and reads what it needs. No value when nothing is bad; an error only when
 // interrupted.
 Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
-                                                           FactsReader& facts, const ReadContext& context);
+                                                           FactsReader& facts, const RunContext& context);
 
 }  // namespace msdump::check

@@ -30,7 +30,7 @@ struct Cause {
 class CauseFinder {
  public:
   // `asked`: by run. All outlive it.
-  CauseFinder(const CheckedDump& dump, FactsReader& facts, const ReadContext& context, const std::vector<bool>& asked)
+  CauseFinder(const CheckedDump& dump, FactsReader& facts, const RunContext& context, const std::vector<bool>& asked)
       : dump_(dump), facts_(facts), context_(context), asked_(asked), health_(dump, facts) {}
 
   // The tensors that show the results of a run: its outputs; what others read of outputs that are missing or unreadable;
@@ -57,7 +57,7 @@ class CauseFinder {
 
   const CheckedDump& dump_;
   FactsReader& facts_;
-  const ReadContext& context_;
+  const RunContext& context_;
   const std::vector<bool>& asked_;
   const HealthJudge health_;
 };

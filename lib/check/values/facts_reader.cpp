@@ -48,13 +48,13 @@ void FactsReader::limit_to(const std::vector<bool>& tensors) {
   for (size_t i = 0; i < read_.size(); ++i) read_[i] = read_[i] || !tensors[i];
 }
 
-Status FactsReader::read_all(const ReadContext& context) {
+Status FactsReader::read_all(const RunContext& context) {
   std::vector<uint32_t> all(tensors_->size());
   std::iota(all.begin(), all.end(), 0U);
   return read(all, context);
 }
 
-Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& context) {
+Status FactsReader::read(std::span<const uint32_t> tensors, const RunContext& context) {
   std::vector<uint32_t> with_elements, in_tables;
   for (const uint32_t tensor : tensors) {
     if (read_[tensor]) continue;
@@ -78,11 +78,11 @@ Status FactsReader::read(std::span<const uint32_t> tensors, const ReadContext& c
   return context.cancel.check();
 }
 
-void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const ReadContext& context) {
+void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunContext& context) {
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
   for (const uint32_t tensor : tensors) items.push_back({&(*tensors_)[tensor]});
-  stats::compute(*index_, items, options_for(with_mean_abs_), {context.pool, context.cancel, context.progress},
+  stats::compute(*index_, items, options_for(with_mean_abs_), context,
                  [&](size_t item, Result<stats::TensorStatistics>&& statistics) {
                    const uint32_t tensor = tensors[item];
                    if (!statistics) return keep_failure(tensor, std::move(statistics).error());
@@ -127,7 +127,7 @@ Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
   return {};
 }
 
-void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const ReadContext& context) {
+void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const RunContext& context) {
   constexpr int64_t kPiece = 1024;
   const auto count = static_cast<int64_t>(tensors.size());
   using Values = std::vector<Result<StatisticValues>>;

@@ -12,16 +12,9 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "io/cancel.h"
-#include "io/progress.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump::check {
-
-struct ReadContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-  ProgressSink* progress = nullptr;
-};
 
 class FactsReader {
  public:
@@ -36,8 +29,8 @@ class FactsReader {
 
   // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is in failures(), and
   // its facts stay unknown.
-  Status read(std::span<const uint32_t> tensors, const ReadContext& context);
-  Status read_all(const ReadContext& context);
+  Status read(std::span<const uint32_t> tensors, const RunContext& context);
+  Status read_all(const RunContext& context);
 
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
@@ -48,8 +41,8 @@ class FactsReader {
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
 
  private:
-  void read_elements(const std::vector<uint32_t>& tensors, const ReadContext& context);
-  void read_tables(const std::vector<uint32_t>& tensors, const ReadContext& context);
+  void read_elements(const std::vector<uint32_t>& tensors, const RunContext& context);
+  void read_tables(const std::vector<uint32_t>& tensors, const RunContext& context);
   Status read_parts(uint32_t tensor, const CancelToken& cancel);
   void drop_mislabelled(std::span<const uint32_t> tensors);
   void keep_failure(uint32_t tensor, Error&& error);

@@ -90,7 +90,7 @@ class RangeJudge {
 
 }  // namespace
 
-Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures) {
   for (const RuleId id : {RuleId::kTensorRange, RuleId::kActivationRange}) {
     if (!rules.on(id)) continue;

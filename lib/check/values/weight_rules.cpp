@@ -44,7 +44,7 @@ bool has_same_numbers(const TensorFacts& now, const TensorFacts& before) {
 
 class WeightJudge {
  public:
-  WeightJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const ReadContext& context,
+  WeightJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
               std::vector<Finding>& findings, std::vector<Error>& failures)
       : dump_(dump), facts_(facts), rules_(rules), context_(context), findings_(findings), failures_(failures) {}
 
@@ -192,7 +192,7 @@ class WeightJudge {
   const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
-  const ReadContext& context_;
+  const RunContext& context_;
   std::vector<Finding>& findings_;
   std::vector<Error>& failures_;
   std::map<Place, size_t> weights_at_;
@@ -223,8 +223,8 @@ std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
   return weights;
 }
 
-Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                     const ReadContext& context, std::vector<Finding>& findings, std::vector<Error>& failures) {
+Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
+                     std::vector<Finding>& findings, std::vector<Error>& failures) {
   return WeightJudge(dump, facts, rules, context, findings, failures).run();
 }
 

@@ -13,8 +13,8 @@
 namespace msdump::check {
 
 // All facts have been read. Weights that cannot be read again are in `failures`; an error only when interrupted.
-Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                     const ReadContext& context, std::vector<Finding>& findings, std::vector<Error>& failures);
+Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
+                     std::vector<Finding>& findings, std::vector<Error>& failures);
 
 // The same weight step by step: indices of tensors, one list a weight, each in the order of steps.
 [[nodiscard]] std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump);

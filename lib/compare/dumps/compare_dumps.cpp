@@ -17,7 +17,7 @@ namespace {
 class Comparison {
  public:
   Comparison(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing, const DiffRules& rules,
-             const SecondLookOptions& look, const RecordContext& context)
+             const SecondLookOptions& look, const RunContext& context)
       : a_(a),
         b_(b),
         pairing_(pairing),
@@ -93,14 +93,14 @@ class Comparison {
   const Pairing& pairing_;
   const DiffRules& rules_;
   const SecondLookOptions& look_;
-  const RecordContext& context_;
+  const RunContext& context_;
   const NoPartner no_partner_;
   const std::optional<DType> coarsest_;
 };
 
 // Tables are read one beside the other, not when the first row of each is wanted.
 void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
-                 const std::vector<uint32_t>& chosen, const RecordContext& context) {
+                 const std::vector<uint32_t>& chosen, const RunContext& context) {
   struct Wanted {
     StatisticTables* tables;
     const TensorRecord* record;
@@ -149,7 +149,7 @@ std::vector<size_t> pieces_of(const ComparedDump& a, const ComparedDump& b, cons
 
 ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                               const std::vector<uint32_t>& chosen, const DiffRules& rules,
-                              const SecondLookOptions& look, const RecordContext& context) {
+                              const SecondLookOptions& look, const RunContext& context) {
   ComparedTensors result;
   result.diffs.resize(pairing.tensors.size());
   result.details.resize(pairing.tensors.size());

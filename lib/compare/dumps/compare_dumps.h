@@ -38,6 +38,6 @@ struct ComparedTensors {
 // `chosen`: in Pairing::tensors. When cancelled it ends early, with pairs left as they were.
 [[nodiscard]] ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                                             const std::vector<uint32_t>& chosen, const DiffRules& rules,
-                                            const SecondLookOptions& look, const RecordContext& context);
+                                            const SecondLookOptions& look, const RunContext& context);
 
 }  // namespace msdump

@@ -32,7 +32,7 @@ uint64_t xor_of(std::span<const std::byte> bytes) {
 
 // CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is not known, so a tensor with a tail has none.
 // A slab has a whole number of words.
-Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, const RecordContext& context,
+Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, const RunContext& context,
                           StatisticValues& into) {
   const bool widens = other.origin == StatisticOrigin::kMindSporeJson && tensor.dtype() == DType::kBfloat16;
   std::vector<std::byte> wide;
@@ -75,7 +75,7 @@ struct Moduli {
 };
 
 // For complex numbers only, which have no order.
-Status add_moduli(HostTensor& tensor, const RecordContext& context, StatisticValues& into) {
+Status add_moduli(HostTensor& tensor, const RunContext& context, StatisticValues& into) {
   if (tensor.dtype() != DType::kComplex64 && tensor.dtype() != DType::kComplex128) return {};
   Moduli moduli;
   MSDUMP_CHECK_OK(for_each_slab(tensor, context.cancel, [&](std::span<const std::byte> slab, int64_t /*count*/) {
@@ -121,7 +121,7 @@ void take_statistics(const stats::TensorStatistics& from, StatisticValues& into)
 class Computation {
  public:
   Computation(const DumpIndex& index, const TensorRecord& tensor, const StatisticValues& other,
-              const RecordContext& context)
+              const RunContext& context)
       : index_(index), tensor_(tensor), other_(other), context_(context) {}
 
   // Exact with a null dialect.
@@ -175,7 +175,7 @@ class Computation {
   const DumpIndex& index_;
   const TensorRecord& tensor_;
   const StatisticValues& other_;
-  const RecordContext& context_;
+  const RunContext& context_;
 };
 
 }  // namespace
@@ -204,7 +204,7 @@ std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const Statis
 
 Result<StatisticValues> computed_values(const DumpIndex& index, const TensorRecord& tensor,
                                         const StatisticValues& other, const stats::Dialect* dialect,
-                                        const RecordContext& context) {
+                                        const RunContext& context) {
   return Computation(index, tensor, other, context).run(dialect);
 }
 

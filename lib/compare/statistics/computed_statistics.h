@@ -13,15 +13,9 @@
 #include "compare/statistics/statistic_values.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "io/cancel.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump {
-
-struct RecordContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-};
 
 // The dialects that may have written `other`, the likeliest first, one of those that compute alike; a single null if it is
 // not from a statistic.csv of MindSpore.
@@ -34,6 +28,6 @@ struct RecordContext {
 // `dialect` is one of dialects_of(other).
 Result<StatisticValues> computed_values(const DumpIndex& index, const TensorRecord& tensor,
                                         const StatisticValues& other, const stats::Dialect* dialect,
-                                        const RecordContext& context);
+                                        const RunContext& context);
 
 }  // namespace msdump

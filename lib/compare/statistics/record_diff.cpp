@@ -20,7 +20,7 @@ bool has_elements(const TensorRecord& record) {
 class MixedDiff {
  public:
   MixedDiff(const DumpSide& side, const TensorRecord& elements, const StatisticValues& stored, bool a_has,
-            const Tolerance& tolerance, const RecordContext& context)
+            const Tolerance& tolerance, const RunContext& context)
       : side_(side), elements_(elements), stored_(stored), a_has_(a_has), tolerance_(tolerance), context_(context) {}
 
   // Where several versions may have written the other side, the first that agrees decides.
@@ -62,13 +62,13 @@ class MixedDiff {
   const StatisticValues& stored_;
   const bool a_has_;
   const Tolerance& tolerance_;
-  const RecordContext& context_;
+  const RunContext& context_;
 };
 
 }  // namespace
 
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
-                                const TensorRecord& record_b, const Tolerance& tolerance, const RecordContext& context,
+                                const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
                                 const PairOptions& options) {
   MSDUMP_CHECK_OK(context.cancel.check());
   if (has_elements(record_a) && has_elements(record_b)) {

@@ -24,7 +24,7 @@ struct DumpSide {
 
 // An error when one side cannot be read. Thread-safe.
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
-                                const TensorRecord& record_b, const Tolerance& tolerance, const RecordContext& context,
+                                const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
                                 const PairOptions& options = {});
 
 }  // namespace msdump

@@ -43,7 +43,7 @@ struct FileListing {
 class TensorListBuilder {
  public:
   TensorListBuilder(const DumpIndex& index, const Selection& selection, const ListOptions& options,
-                    const ListContext& context)
+                    const RunContext& context)
       : index_(index), selection_(selection), options_(options), context_(context) {}
 
   Result<TensorList> run() {
@@ -204,13 +204,13 @@ class TensorListBuilder {
   const DumpIndex& index_;
   const Selection& selection_;
   const ListOptions& options_;
-  const ListContext& context_;
+  const RunContext& context_;
   TensorList list_;
   std::vector<TableReference> references_;
 };
 
 Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& selection, const ListOptions& options,
-                                    const ListContext& context) {
+                                    const RunContext& context) {
   return TensorListBuilder(index, selection, options, context).run();
 }
 

@@ -15,9 +15,7 @@
 #include "dump/index/selection.h"
 #include "dump/index/shared_shapes.h"
 #include "dump/names/identity.h"
-#include "io/cancel.h"
-#include "io/progress.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 #include "tensor/shape.h"
 
 namespace msdump {
@@ -52,17 +50,11 @@ struct ListOptions {
   Headers headers = Headers::kAll;
 };
 
-struct ListContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-  ProgressSink* progress = nullptr;
-};
-
 class TensorList {
  public:
   // An error only when interrupted; everything else is in `failures`.
   static Result<TensorList> read(const DumpIndex& index, const Selection& selection, const ListOptions& options,
-                                 const ListContext& context);
+                                 const RunContext& context);
 
   // By rank, graph, step, msprobe's order, the first time stamp of the operator's run, op name; then io and slot.
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }

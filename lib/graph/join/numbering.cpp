@@ -136,7 +136,7 @@ Numbering choose(const std::array<ProofTally, 2>& tallies, const std::optional<b
 }  // namespace
 
 Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
-                          const JoinContext& context) {
+                          const RunContext& context) {
   std::vector<uint32_t> numbers;
   std::shared_ptr<const TensorGroups> groups;
   context.pool.parallel_for(2, [&](int64_t part) {

@@ -12,8 +12,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "graph/join/file_join.h"
-#include "io/cancel.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump {
 
@@ -22,14 +21,9 @@ struct Joined {
   std::vector<Error> failures = {};  // of files that a proof could not read
 };
 
-struct JoinContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
-};
-
 // Joins the tensors to the graph under the hypothesis that the tensor values support, else the version of the framework.
 // An error only when interrupted.
 Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph,
-                          const JoinContext& context);
+                          const RunContext& context);
 
 }  // namespace msdump

@@ -165,7 +165,7 @@ class FileLoader {
 }  // namespace
 
 Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequest& request,
-                               const GraphContext& context) {
+                               const RunContext& context) {
   LoadedGraph loaded;
   std::vector<Origin> origins;
   const FileLoader loader(request);

@@ -12,8 +12,7 @@
 #include "graph/lines/line_query.h"
 #include "graph/load/ir_files.h"
 #include "graph/op_graph.h"
-#include "io/cancel.h"
-#include "io/worker_pool.h"
+#include "io/run_context.h"
 
 namespace msdump {
 
@@ -22,11 +21,6 @@ struct GraphRequest {
   // Names of the operators of the dump: of msprobe's backward calls stack.json has the forward call's name only.
   std::set<std::string_view> dumped_ops;
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb
-};
-
-struct GraphContext {
-  WorkerPool& pool;
-  const CancelToken& cancel;
 };
 
 struct LoadedGraph {
@@ -38,6 +32,6 @@ struct LoadedGraph {
 
 // An error only when interrupted.
 Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequest& request,
-                               const GraphContext& context);
+                               const RunContext& context);
 
 }  // namespace msdump

@@ -48,7 +48,7 @@ Status check_side(const MsaccucmpSide& side) {
 }  // namespace
 
 Result<MsaccucmpCounts> write_msaccucmp_result(const MsaccucmpSide& a, const MsaccucmpSide& b,
-                                               const ProfileContext& context, const ProfileSink& sink) {
+                                               const RunContext& context, const ProfileSink& sink) {
   MSDUMP_CHECK_OK(check_side(a));
   MSDUMP_CHECK_OK(check_side(b));
   const MsaccucmpColumns columns{is_of_dump_files(a), is_of_dump_files(b)};

@@ -21,6 +21,6 @@
 namespace msdump {
 
 Result<MsaccucmpCounts> write_msaccucmp_result(const MsaccucmpSide& a, const MsaccucmpSide& b,
-                                               const ProfileContext& context, const ProfileSink& sink);
+                                               const RunContext& context, const ProfileSink& sink);
 
 }  // namespace msdump

@@ -56,7 +56,7 @@ class Comparison {
     return {};
   }
 
-  Result<MsprobeCompareCounts> write(const ProfileContext& context, const ProfileSink& sink) const {
+  Result<MsprobeCompareCounts> write(const RunContext& context, const ProfileSink& sink) const {
     MsprobeCompareCounts counts;
     for (const auto* items : {&target_, &golden_}) {
       for (const Error& problem : items->problems) counts.failures.add(problem);
@@ -324,7 +324,7 @@ MsprobeCompareCounts& MsprobeCompareCounts::operator+=(MsprobeCompareCounts&& mo
 }
 
 Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json, const std::string& golden_json,
-                                                  const MsprobeCompareOptions& options, const ProfileContext& context,
+                                                  const MsprobeCompareOptions& options, const RunContext& context,
                                                   const ProfileSink& sink) {
   Comparison comparison(target_json, golden_json, options);
   MSDUMP_CHECK_OK(comparison.prepare());

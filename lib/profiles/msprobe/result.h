@@ -42,7 +42,7 @@ struct MsprobeCompareCounts {
 
 // kUsage for dumps that msprobe refuses to compare, and where it stops with an exception of its own.
 Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json, const std::string& golden_json,
-                                                  const MsprobeCompareOptions& options, const ProfileContext& context,
+                                                  const MsprobeCompareOptions& options, const RunContext& context,
                                                   const ProfileSink& sink);
 
 // What msprobe compares with what when it is given these two paths, and how it calls the results.
