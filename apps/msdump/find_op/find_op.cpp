@@ -90,7 +90,7 @@ class FindOp : public Command {
     opened->add_failures(std::move(answer.failures));
     if (answer.found.empty() && only_line() && !opened->catalogue) {
       // What is near has to be said.
-      if (const Status read = read_other_lines(session.context, *opened); !read) return session.end_with(read.error());
+      if (const Status read = opened->read_other_lines(session.context); !read) return session.end_with(read.error());
     }
     if (opened->graph().size() == 0) {
       if (!paths_) print_report(session, *opened, answer);

@@ -1,10 +1,9 @@
-// What msdump map-ir says about the join as a whole: how much of what is selected found a partner, and the files that
-// did not.
+// What msdump map-ir says about the join as a whole.
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "graph/join_counts.h"
 #include "report/value.h"
 #include "shared/opened_graph.h"
 
@@ -20,19 +19,14 @@ class JoinSummary {
   [[nodiscard]] report::Object further(const RunContext& context, OpenedGraph& opened) const;
   // "parsed 8 of 8; 6 of 7 operators have files, 6 of 6 files have an operator".
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] bool complete() const { return unmatched_operators_ + unmatched_files_ == 0; }
-  // Neither an operator nor a file.
-  [[nodiscard]] bool nothing_selected() const { return complete() && matched_operators_ + matched_files_ == 0; }
+  [[nodiscard]] bool complete() const { return counts_.complete(); }
+  [[nodiscard]] bool nothing_selected() const { return counts_.nothing_selected(); }
 
   void name_unmatched_files(Session& session) const;
 
  private:
-  [[nodiscard]] std::vector<bool> selected_groups() const;
-  [[nodiscard]] size_t files_in(const TensorGroup& group) const;
-
   const OpenedGraph& opened_;
-  uint64_t matched_operators_ = 0, unmatched_operators_ = 0, matched_files_ = 0, unmatched_files_ = 0;
-  std::vector<uint32_t> unmatched_groups_;
+  JoinCounts counts_;
 };
 
 }  // namespace msdump::cli

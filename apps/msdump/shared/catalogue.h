@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/dump_index.h"
-#include "dump/index/selection.h"
-#include "dump/index/tensor_list.h"
+#include "dump/index/catalogue.h"
 #include "frame/exit_code.h"
 #include "frame/subcommand.h"
 #include "report/value.h"
@@ -21,13 +19,6 @@ struct CatalogueRequest {
   const SelectionOptions& selection;
   ListOptions list;
   std::vector<std::string> excluded = {};  // folders not entered: an OUT inside the dump
-};
-
-struct Catalogue {
-  DumpIndex index;
-  Selection selection;
-  SelectionOptions asked;  // the source of `selection`
-  TensorList list;
 };
 
 Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request);

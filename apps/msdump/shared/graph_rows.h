@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "graph/operator_files.h"
 #include "report/row_sink.h"
 #include "report/value.h"
 #include "shared/opened_graph.h"
@@ -19,19 +20,6 @@ namespace msdump::cli {
 // The same of a row, for a column with the key "source.file".
 [[nodiscard]] std::string source_cell(const report::Row& row);
 
-// The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
-// are known.
-struct OperatorFiles {
-  std::vector<TensorRecord> tensors;
-  std::vector<Shape> shapes;    // that the tensors point to
-  std::vector<Error> failures;  // of headers that cannot be read
-  double confidence = 1;        // of the best pair
-  JoinRule rule = JoinRule::kUnmatched;
-};
-enum class Detail : uint8_t { kPaths, kHeaders };
-[[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
-[[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
-                                            Detail detail);
 // A list of identities; in a table, which shows no more, their number.
 [[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
 

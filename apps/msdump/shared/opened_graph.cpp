@@ -15,57 +15,6 @@
 namespace msdump::cli {
 namespace {
 
-// The list has all operators: they are selected by their names in the graph, and proofs need all inputs and outputs.
-SelectionOptions only_places(const SelectionOptions& typed) {
-  SelectionOptions places;
-  places.rank = typed.rank;
-  places.graph = typed.graph;
-  places.step = typed.step;
-  return places;
-}
-
-SelectionOptions only_operators(const SelectionOptions& typed) {
-  SelectionOptions operators;
-  operators.op = typed.op;
-  operators.op_type = typed.op_type;
-  operators.regex = typed.regex;
-  return operators;
-}
-
-SelectionOptions only_tensors(const SelectionOptions& typed) {
-  SelectionOptions tensors = typed;
-  tensors.op.clear();
-  tensors.op_type.clear();
-  tensors.regex.clear();
-  return tensors;
-}
-
-Status open_the_dump(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs,
-                     OpenedGraph& opened) {
-  const SelectionOptions places = only_places(options.selection);
-  MSDUMP_TRY(Catalogue catalogue, open_catalogue(context, {options.dump, places, {needs.headers}}));
-  opened.catalogue = std::move(catalogue);
-  return {};
-}
-
-GraphRequest request_for(const OpenedGraph& opened, const GraphNeeds& needs) {
-  GraphRequest request;
-  if (!opened.catalogue) {
-    request.only_line = needs.only_line;
-    return request;
-  }
-  std::set<int64_t> graphs;
-  for (const IndexedFolder& folder : opened.catalogue->index.folders()) {
-    if (folder.identity.graph) graphs.insert(*folder.identity.graph);
-  }
-  request.dumped_graphs.assign(graphs.begin(), graphs.end());
-  const bool of_msprobe = std::any_of(opened.search.files.begin(), opened.search.files.end(),
-                                      [](const IrFile& file) { return file.kind == OriginKind::kStackJson; });
-  if (!of_msprobe) return request;
-  for (const TensorRecord& tensor : opened.catalogue->list.tensors()) request.dumped_ops.insert(tensor.name.op_name);
-  return request;
-}
-
 bool lies_in(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) &&
          (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
@@ -121,74 +70,18 @@ void add_graph_options(CLI::App& app, GraphOptions& options) {
   add_selection_options(app, options.selection);
 }
 
-void OpenedGraph::add_failures(std::vector<Error>&& failures) {
-  for (Error& failure : failures) {
-    if (failed_paths.insert(failure.path).second) loaded->failures.push_back(std::move(failure));
-  }
-}
-
-bool OpenedGraph::selects(const Origin& origin) const {
-  Identity identity;
-  identity.rank = origin.rank;
-  identity.graph = origin.graph_id;
-  identity.step = origin.step;
-  return (!origin.rank || ranks.matches_folder(identity)) && (!origin.graph_id || graphs.matches_folder(identity)) &&
-         (!origin.step || steps.matches_folder(identity));
-}
-
-bool OpenedGraph::selects(OpId op) const {
-  if (!selects(graph().origin(op))) return false;
-  if (operators.everything()) return true;
-  const std::string full = graph().full_name(op);
-  Identity identity;
-  identity.name.op_name = full;
-  identity.name.op_type = graph().op_type(op);
-  if (operators.matches_file(identity)) return true;
-  if (!joined) return false;
-  const auto& groups = joined->join.groups();
-  const auto pairs = joined->join.pairs_of(op);
-  return std::any_of(pairs.begin(), pairs.end(), [&](const JoinPair& pair) {
-    identity.name.op_name = groups[pair.group].op_name;
-    return operators.matches_file(identity);
-  });
-}
-
-bool OpenedGraph::selects(const TensorGroup& group) const {
-  Identity identity;
-  identity.name.op_name = group.op_name;
-  identity.name.op_type = group.op_type;
-  return operators.matches_file(identity);
-}
-
-bool OpenedGraph::selects(const TensorRecord& tensor) const {
-  if (tensors.everything()) return true;
-  return tensors.matches_file(identity_of(catalogue->index, tensor)) &&
-         (tensor.name.slot.empty() || tensors.matches_tensor(tensor.name.io, tensor.name.slot));
-}
-
 Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs) {
-  OpenedGraph opened;
-  MSDUMP_TRY(opened.operators, Selection::compile(only_operators(options.selection)));
-  MSDUMP_TRY(opened.ranks, Selection::compile({.rank = options.selection.rank}));
-  MSDUMP_TRY(opened.graphs, Selection::compile({.graph = options.selection.graph}));
-  MSDUMP_TRY(opened.steps, Selection::compile({.step = options.selection.step}));
-  MSDUMP_TRY(opened.tensors, Selection::compile(only_tensors(options.selection)));
-  if (has_dump(options)) MSDUMP_CHECK_OK(open_the_dump(context, options, needs, opened));
+  MSDUMP_TRY(OpenedGraph opened, OpenedGraph::select(options.selection));
+  if (has_dump(options)) {
+    // The list has all operators: they are selected by their names in the graph, and proofs need all inputs and outputs.
+    const SelectionOptions& asked = options.selection;
+    const SelectionOptions places{.rank = asked.rank, .graph = asked.graph, .step = asked.step};
+    MSDUMP_TRY(opened.catalogue, open_catalogue(context, {options.dump, places, {needs.headers}}));
+  }
   MSDUMP_TRY(opened.search, find_ir(opened.catalogue ? &opened.catalogue->index : nullptr, options.ir));
   for (const IrFile& file : opened.search.files) log_step("reads the IR " + file.path);
-  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, request_for(opened, needs), context));
-  if (opened.catalogue && opened.graph().size() > 0) {
-    MSDUMP_TRY(Joined joined,
-               join_files(opened.catalogue->index, opened.catalogue->list.tensors(), opened.graph(), context));
-    opened.add_failures(std::move(joined.failures));
-    opened.joined.emplace(std::move(joined));
-  }
+  MSDUMP_CHECK_OK(opened.read(needs.only_line, context));
   return opened;
-}
-
-Status read_other_lines(const RunContext& context, OpenedGraph& opened) {
-  MSDUMP_TRY(*opened.loaded, load_graph(opened.search.files, {}, context));
-  return {};
 }
 
 ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
