@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "diff/diff_profile.h"
+#include "diff/diff_result.h"
 #include "frame/usage.h"
 #include "profiles/msaccucmp/result.h"
 #include "shared/catalogue.h"
@@ -25,11 +26,8 @@ void refuse_other_options(const ProfileOptions& profile, const DiffOptions& opti
 Result<Catalogue> open_side(const RunContext& context, const DiffOptions& options, bool is_candidate) {
   DumpOptions dump;
   dump.options = {is_candidate ? options.paths.front() : options.paths.back()};
-  SelectionOptions selection = options.selection;
-  const std::string& rank = is_candidate ? options.rank_a : options.rank_b;
-  const std::string& step = is_candidate ? options.step_a : options.step_b;
-  if (!rank.empty()) selection.rank = rank;
-  if (!step.empty()) selection.step = step;
+  const SelectionOptions selection = is_candidate ? selection_of(options, options.rank_a, options.step_a)
+                                                  : selection_of(options, options.rank_b, options.step_b);
   return open_catalogue(context, {dump, selection, {Headers::kAll}});
 }
 

@@ -1,0 +1,71 @@
+// All that the comparison of two dumps gives: both sides, the pairing, the differences, and where they began.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/accept/diff_rules.h"
+#include "compare/dumps/compare_dumps.h"
+#include "compare/match/name_map.h"
+#include "compare/match/pairing.h"
+#include "compare/statistics/statistic_tables.h"
+#include "divergence/divergence.h"
+#include "graph/opened_graph.h"
+
+namespace msdump {
+
+// Stays where it is: `side` and `tables` refer to `opened`.
+struct DiffSide {
+  explicit DiffSide(OpenedGraph&& graph);
+
+  OpenedGraph opened;
+  CompareSide side;
+  StatisticTables tables;
+
+  [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
+};
+
+struct DiffResult {
+  std::unique_ptr<DiffSide> a, b;
+  Pairing pairing;
+  std::vector<uint32_t> rows;        // the pairs that are selected, in the order of reports
+  std::vector<TensorDiff> diffs;     // by pair; those not selected are kSkipped
+  std::vector<PairDetails> details;  // by pair
+  std::vector<bool> accepted;        // by pair: by the baseline
+  std::vector<Error> failures;       // of both sides, each once: files, tensors, graphs
+  DivergenceReport divergence;
+  std::vector<std::string> unused_baseline;  // differences that are gone or have grown
+  bool single_pair = false;                  // two files with a tensor each
+
+  // The reference's if it has the tensor, else the candidate's.
+  [[nodiscard]] const OpenedGraph& side_of(const TensorPair& pair) const {
+    return pair.b != kNoTensor ? b->opened : a->opened;
+  }
+  [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const;
+  [[nodiscard]] Identity identity(uint32_t tensor) const;
+  [[nodiscard]] TensorKey key(uint32_t tensor) const;
+  // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
+  struct OpInGraph {
+    const OpenedGraph* opened = nullptr;
+    OpId op = kNoIndex;
+  };
+  [[nodiscard]] OpInGraph operator_in_graph(uint32_t pair) const;
+  [[nodiscard]] const SourceFrame* frame(uint32_t pair) const;
+  // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
+  [[nodiscard]] const std::string& op_name(uint32_t pair) const { return pairing.op_name(pair); }
+  [[nodiscard]] std::string_view op_type(uint32_t pair) const { return pairing.op_type(pair); }
+};
+
+// The sides' selections choose the rows. `map` may be null. An error only when interrupted.
+Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
+                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context);
+
+// The dump.json of both sides, the first with the first.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
+
+// Is it a difference that the baseline does not accept?
+[[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);
+
+}  // namespace msdump
