@@ -302,6 +302,4 @@ Result<Plan> make_plan(const PlanRequest& request) {
   return plan;
 }
 
-bool is_conversion_target(Format format) { return !host_axes(format).empty() || format == Format::kND; }
-
 }  // namespace msdump

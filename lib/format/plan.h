@@ -76,7 +76,4 @@ struct PlanRequest {
 // too_large (a dimension product that overflows). What has no known inverse is not an error but kKept with a note.
 Result<Plan> make_plan(const PlanRequest& request);
 
-// True for formats that -f accepts: the host formats.
-[[nodiscard]] bool is_conversion_target(Format format);
-
 }  // namespace msdump

@@ -33,8 +33,7 @@ class DumpJsonReader {
       if (member->key == "data") data_at = member->begin;
       MSDUMP_CHECK_OK(top_level(*member));
     }
-    const size_t rest = skip_json_space(text_, members.end());
-    if (rest != text_.size()) return bad_json(text_, rest, "more text after the object");
+    MSDUMP_CHECK_OK(members.check_end());
     if (!data_at) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
     if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is not an object");
     result_.bad_entries = problems_.count();

@@ -60,6 +60,12 @@ Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end)
                   what == std::string::npos ? message : std::string_view(message).substr(what + 2));
 }
 
+Status JsonMemberReader::check_end() const {
+  const size_t rest = skip_json_space(text_, at_);
+  if (rest != text_.size()) return bad_json(text_, rest, "more text after the object");
+  return {};
+}
+
 Result<std::optional<JsonMemberPlace>> JsonMemberReader::next() {
   at_ = skip_json_space(text_, at_);
   if (at_ == text_.size()) return bad_json(text_, at_, "the text ends inside an object");

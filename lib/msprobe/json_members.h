@@ -30,6 +30,8 @@ class JsonMemberReader {
   Result<std::optional<JsonMemberPlace>> next();
   // After the '}' once next() has said that there is nothing more.
   [[nodiscard]] size_t end() const { return at_; }
+  // Once next() has said that there is nothing more: whether nothing but white space follows the '}'.
+  [[nodiscard]] Status check_end() const;
 
  private:
   Result<JsonMemberPlace> member();

@@ -58,9 +58,7 @@ Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems
     MSDUMP_TRY(const auto value, parse_json_at(text, member->begin, member->end));
     MSDUMP_CHECK_OK(entry(*member, value));
   }
-  const size_t rest = skip_json_space(text, members.end());
-  if (rest != text.size()) return bad_json(text, rest, "more text after the object");
-  return {};
+  return members.check_end();
 }
 
 }  // namespace msdump

@@ -8,6 +8,7 @@
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_layers.h"
 #include "compare/match/name_map_csv.h"
+#include "dump/layouts/msprobe_facts.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/read_text.h"
@@ -38,16 +39,6 @@ class Lines {
 
 tl::unexpected<Error> at_line(size_t line, std::string_view what, std::string hint = {}) {
   return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint(std::move(hint)));
-}
-
-Io io_of(MsprobeIo io) {
-  switch (io) {
-    case MsprobeIo::kInput: return Io::kInput;
-    case MsprobeIo::kOutput: return Io::kOutput;
-    case MsprobeIo::kParameter: return Io::kParameter;
-    case MsprobeIo::kDebug: return Io::kDebug;
-  }
-  return Io::kOutput;
 }
 
 // "op:output:0".

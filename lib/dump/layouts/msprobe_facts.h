@@ -1,4 +1,4 @@
-// What msprobe's own names mean for the catalogue. Internal to lib/dump.
+// What msprobe's own names mean for the catalogue.
 #pragma once
 
 #include "dump/layouts/family.h"

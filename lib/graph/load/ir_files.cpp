@@ -304,10 +304,6 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
   return file;
 }
 
-bool names_a_path(const std::string& named) {
-  return path_kind(named) != PathKind::kMissing || !expand_glob(named).empty();
-}
-
 Result<IrSearch> find_ir(const DumpIndex* index, const std::vector<std::string>& named) {
   if (named.empty()) return index == nullptr ? IrSearch() : Search(*index).run();
   IrSearch search;

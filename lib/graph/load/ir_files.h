@@ -39,9 +39,6 @@ struct IrSearch {
 // An error only for a name of the user's that does not exist.
 Result<IrSearch> find_ir(const DumpIndex* index, const std::vector<std::string>& named);
 
-// Is there such a file or folder, or any that the glob fits?
-[[nodiscard]] bool names_a_path(const std::string& named);
-
 // What the name of an IR file says; the kind and place are of the name as well.
 [[nodiscard]] std::optional<IrFile> ir_file_of_name(std::string_view path);
 

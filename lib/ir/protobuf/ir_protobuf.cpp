@@ -1,7 +1,6 @@
 #include "ir/protobuf/ir_protobuf.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -10,6 +9,7 @@
 #include "anf_ir.pb.h"
 #include "base/text.h"
 #include "debug_graph.pb.h"
+#include "io/read_text.h"
 #include "ir/model/ir_builder.h"
 #include "ir/protobuf/protobuf_fields.h"
 #include "ir/protobuf/protobuf_graph.h"

@@ -197,15 +197,7 @@ class FileComparison {
     row.tensor_index = fmt::format("{}:{}", name_, of_a.label());
     row.shape = msaccucmp_shape(device_shape(of_a));
     auto metrics = metrics_of(of_a, of_b);
-    if (metrics) {
-      result_.add(std::move(row), std::move(*metrics));
-      return {};
-    }
-    Error error = std::move(metrics).error();
-    if (error.code == ErrorCode::kCancelled) return fail(std::move(error));
-    result_.add_not_compared(std::move(row), error.message);
-    if (!error.path.empty()) result_.counts.failures.add(std::move(error));
-    return {};
+    return result_.add(std::move(row), std::move(metrics));
   }
 
   [[nodiscard]] Result<MsaccucmpMetrics> metrics_of(const StoredTensor& of_a, const StoredTensor& of_b) const {

@@ -80,10 +80,18 @@ void MsaccucmpOpRows::add_not_compared(MsaccucmpRow row, std::string reason) {
   ++counts.not_compared;
 }
 
-void MsaccucmpOpRows::add(MsaccucmpRow row, MsaccucmpMetrics metrics) {
-  row.metrics = std::move(metrics);
-  if (!row.metrics.within_limits()) ++counts.beyond;
-  rows.push_back(std::move(row));
+Status MsaccucmpOpRows::add(MsaccucmpRow row, Result<MsaccucmpMetrics>&& metrics) {
+  if (metrics) {
+    row.metrics = std::move(*metrics);
+    if (!row.metrics.within_limits()) ++counts.beyond;
+    rows.push_back(std::move(row));
+    return {};
+  }
+  Error error = std::move(metrics).error();
+  if (error.code == ErrorCode::kCancelled) return fail(std::move(error));
+  add_not_compared(std::move(row), error.message);
+  if (!error.path.empty()) counts.failures.add(std::move(error));
+  return {};
 }
 
 }  // namespace msdump

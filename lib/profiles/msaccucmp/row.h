@@ -66,7 +66,8 @@ struct MsaccucmpOpRows {
 
   void add_unmatched(MsaccucmpRow row, std::string reason);
   void add_not_compared(MsaccucmpRow row, std::string reason);
-  void add(MsaccucmpRow row, MsaccucmpMetrics metrics);
+  // With the metrics, or why there are none. An error only when interrupted.
+  Status add(MsaccucmpRow row, Result<MsaccucmpMetrics>&& metrics);
 };
 
 }  // namespace msdump

@@ -77,15 +77,7 @@ class TensorComparison {
       return {};
     }
     auto metrics = metrics_of(of_a, (*b_.side.tensors)[pair.b], row);
-    if (metrics) {
-      result_.add(std::move(row), std::move(*metrics));
-      return {};
-    }
-    Error error = std::move(metrics).error();
-    if (error.code == ErrorCode::kCancelled) return fail(std::move(error));
-    result_.add_not_compared(std::move(row), error.message);
-    if (!error.path.empty()) result_.counts.failures.add(std::move(error));
-    return {};
+    return result_.add(std::move(row), std::move(metrics));
   }
 
   // Fills in what is known once the tensors are open.
