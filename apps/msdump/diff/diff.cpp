@@ -15,6 +15,7 @@
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
 #include "frame/usage.h"
+#include "shared/opened_graph.h"
 #include "shared/parallel_rows.h"
 
 namespace msdump::cli {

@@ -19,7 +19,7 @@ struct Complex {
   bool operator==(const Complex&) const = default;  // -0 is +0
 };
 
-Complex load(DType stored, const std::byte* at) {
+Complex complex_at(DType stored, const std::byte* at) {
   if (stored == DType::kComplex64) {
     return {static_cast<double>(load<float>(at)), static_cast<double>(load<float>(at + 4))};
   }
@@ -95,7 +95,7 @@ BlockFacts look_at_complex_block(DType stored, const std::byte* a, const std::by
   Sums sums;
   const int64_t bytes = element::bytes(stored);
   for (int64_t at = 0; at < count; ++at, a += bytes, b += bytes) {
-    const Complex x = load(stored, a), y = load(stored, b);
+    const Complex x = complex_at(stored, a), y = complex_at(stored, b);
     double& magnitude = magnitudes.values[at] = 0;
     if (!x.is_finite() || !y.is_finite()) {
       count_special(x, y, facts.specials);
