@@ -155,11 +155,9 @@ std::string_view name_of(Section section) {
 std::string DumpTensor::label() const { return fmt::format("{}:{}", name_of(section), slot); }
 
 Result<DumpFile> read_dump_file(const File& file) {
-  auto dump = read_any(file);
-  if (!dump) return fail(std::move(dump).error().with_path(file.path()));
-  const Status substance = check_substance(*dump);
-  if (!substance) return fail(Error(substance.error()).with_path(file.path()));
-  for (DumpTensor& tensor : dump->tensors) {
+  MSDUMP_TRY(DumpFile dump, in_file(read_any(file), file.path()));
+  MSDUMP_CHECK_OK(in_file(check_substance(dump), file.path()));
+  for (DumpTensor& tensor : dump.tensors) {
     if (!tensor.problem) continue;
     tensor.problem->path = file.path();
     tensor.problem->tensor = tensor.label();

@@ -82,6 +82,13 @@ template <class... Args>
 
 [[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
+// The result itself; its error, if it is one, is about that file.
+template <class T>
+[[nodiscard]] Result<T> in_file(Result<T> result, const std::string& path) {
+  if (!result) result.error().path = path;
+  return result;
+}
+
 // The error for a failed system call on a path: ENOENT is not_found, EACCES is permission, and so on; `what` is the
 // attempt in words ("open", "create the directory"). `fallback` is used for all other errno values.
 [[nodiscard]] Error system_error(int errno_value, std::string_view what, std::string path, ErrorCode fallback);

@@ -143,9 +143,7 @@ Result<JsonValue> parse_yaml(std::string_view text) {
 
 Result<JsonValue> read_yaml_file(const std::string& path) {
   MSDUMP_TRY(const std::string text, read_text(path, kMaxText, "a YAML file"));
-  auto value = parse_yaml(text);
-  if (!value) return fail(std::move(value.error()).with_path(path));
-  return value;
+  return in_file(parse_yaml(text), path);
 }
 
 }  // namespace msdump

@@ -34,24 +34,18 @@ class ConstructJsonReader {
   Status entry(const JsonMemberPlace& member, const JsonValue& value) {
     if (member.key == kMicroSteps) {
       result_.micro_steps = value.as_int();
-      if (!result_.micro_steps) return problem(member, value, "expected a whole number");
+      if (!result_.micro_steps) return problems_.add(member, value, "expected a whole number");
       return {};
     }
     const bool list = value.is(JsonKind::kArray);
-    if (list && value.items.size() != 2) return problem(member, value, "expected [parent, micro step]");
+    if (list && value.items.size() != 2) return problems_.add(member, value, "expected [parent, micro step]");
     const JsonValue& parent = list ? value.items[0] : value;
     if (!parent.is(JsonKind::kString) && !parent.is(JsonKind::kNull)) {
-      return problem(member, parent, "the name of the parent is not a string");
+      return problems_.add(member, parent, "the name of the parent is not a string");
     }
     const auto micro_step = list ? value.items[1].as_int() : std::nullopt;
-    if (list && !micro_step) return problem(member, value.items[1], "the micro step is not a whole number");
+    if (list && !micro_step) return problems_.add(member, value.items[1], "the micro step is not a whole number");
     return add({member.key, parent.text, micro_step, member.begin});
-  }
-
-  Status problem(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
-    problems_.add(make_error(ErrorCode::kBadJson, "{}: {}", excerpt(member.key), what).with_offset(value.offset),
-                  member.begin);
-    return {};
   }
 
   Status add(ConstructJson::Node node) {
@@ -98,9 +92,7 @@ const ConstructJson::Node* ConstructJson::find(std::string_view name) const {
 
 Result<ConstructJson> read_construct_json(const File& file, const ConstructJsonLimits& limits) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a construct.json"));
-  auto result = ConstructJsonReader(text.view(), limits).read(file.path());
-  if (!result) return fail(std::move(result.error()).with_path(file.path()));
-  return result;
+  return in_file(ConstructJsonReader(text.view(), limits).read(file.path()), file.path());
 }
 
 }  // namespace msdump

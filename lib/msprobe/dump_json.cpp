@@ -63,20 +63,12 @@ class DumpJsonReader {
     problems_.clear();
     result_.entries = result_.others = 0;
     kept_ = 0;
-    JsonMemberReader entries(text_, begin);
-    for (;; ++result_.entries) {
-      MSDUMP_TRY(const auto member, entries.next());
-      if (!member) return {};
-      MSDUMP_CHECK_OK(entry(*member));
-    }
+    return read_json_entries_at(
+        text_, begin, limits_.entry, problems_, result_.entries,
+        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); });
   }
 
-  Status entry(const JsonMemberPlace& member) {
-    if (auto error = oversized_entry(member, limits_.entry)) {
-      problems_.add(std::move(*error), member.begin);
-      return {};
-    }
-    MSDUMP_TRY(const auto value, parse_json_at(text_, member.begin, member.end));
+  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
     DumpEntry read = read_dump_entry(member.key, value);
     result_.others += read.others;
     if (read.problem) problems_.add(std::move(*read.problem), member.begin);
@@ -112,9 +104,7 @@ std::optional<double> statistic_value(std::string_view text) {
 
 Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
-  auto result = DumpJsonReader(text.view(), limits).read(file.path());
-  if (!result) return fail(std::move(result.error()).with_path(file.path()));
-  return result;
+  return in_file(DumpJsonReader(text.view(), limits).read(file.path()), file.path());
 }
 
 }  // namespace msdump

@@ -24,6 +24,11 @@ void JsonProblems::add(Error error, size_t base) {
   kept_.push_back(std::move(error));
 }
 
+Status JsonProblems::add(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
+  add(make_error(ErrorCode::kBadJson, "{}: {}", excerpt(member.key), what).with_offset(value.offset), member.begin);
+  return {};
+}
+
 void JsonProblems::clear() {
   kept_.clear();
   count_ = 0;
@@ -44,13 +49,13 @@ std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max
   return make_error(ErrorCode::kTooLarge, "{}: takes {} bytes", name, bytes).with_offset(0);
 }
 
-Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
-                         const JsonEntry& entry) {
-  JsonMemberReader members(text, 0);
-  for (;;) {
+namespace {
+
+Status read_members(JsonMemberReader& members, std::string_view text, uint64_t max_bytes, JsonProblems& problems,
+                    int64_t& entries, const JsonEntry& entry) {
+  for (;; ++entries) {
     MSDUMP_TRY(const auto member, members.next());
-    if (!member) break;
-    ++entries;
+    if (!member) return {};
     if (auto error = oversized_entry(*member, max_bytes)) {
       problems.add(std::move(*error), member->begin);
       continue;
@@ -58,7 +63,21 @@ Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems
     MSDUMP_TRY(const auto value, parse_json_at(text, member->begin, member->end));
     MSDUMP_CHECK_OK(entry(*member, value));
   }
+}
+
+}  // namespace
+
+Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
+                         const JsonEntry& entry) {
+  JsonMemberReader members(text, 0);
+  MSDUMP_CHECK_OK(read_members(members, text, max_bytes, problems, entries, entry));
   return members.check_end();
+}
+
+Status read_json_entries_at(std::string_view text, size_t begin, uint64_t max_bytes, JsonProblems& problems,
+                            int64_t& entries, const JsonEntry& entry) {
+  JsonMemberReader members(text, begin);
+  return read_members(members, text, max_bytes, problems, entries, entry);
 }
 
 }  // namespace msdump

@@ -24,6 +24,8 @@ class JsonProblems {
   // The offset of the error counts from `base`; it becomes one of the whole text, and the message says line and column.
   // Errors come in the order of the text: so the lines before each are counted once.
   void add(Error error, size_t base);
+  // Of a value of an entry; never an error, so that a reader can return it.
+  Status add(const JsonMemberPlace& member, const JsonValue& value, std::string_view what);
   void clear();
 
   [[nodiscard]] int64_t count() const { return count_; }
@@ -45,5 +47,8 @@ class JsonProblems {
 using JsonEntry = std::function<Status(const JsonMemberPlace& member, const JsonValue& value)>;
 Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
                          const JsonEntry& entry);
+// The same of the object whose '{' is at text[begin], whatever follows it.
+Status read_json_entries_at(std::string_view text, size_t begin, uint64_t max_bytes, JsonProblems& problems,
+                            int64_t& entries, const JsonEntry& entry);
 
 }  // namespace msdump

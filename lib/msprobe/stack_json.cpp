@@ -37,8 +37,8 @@ class StackJsonReader {
   Status entry(const JsonMemberPlace& member, const JsonValue& value) {
     const bool shared = value.items.size() == 2 && value.items[0].is(JsonKind::kArray);
     const JsonValue& frames = shared ? value.items[1] : value;
-    if (!frames.is(JsonKind::kArray)) return problem(member, frames, "expected a list of frames");
-    if (const JsonValue* bad = not_a_text(frames)) return problem(member, *bad, "a frame that is not a string");
+    if (!frames.is(JsonKind::kArray)) return problems_.add(member, frames, "expected a list of frames");
+    if (const JsonValue* bad = not_a_text(frames)) return problems_.add(member, *bad, "a frame that is not a string");
     if (!shared) {
       const size_t begin = add_stack(frames);
       add_op(member.key, member.begin, begin);
@@ -46,16 +46,10 @@ class StackJsonReader {
     }
     const JsonValue& names = value.items[0];
     if (const JsonValue* bad = not_a_text(names))
-      return problem(member, *bad, "the name of an operator is not a string");
+      return problems_.add(member, *bad, "the name of an operator is not a string");
     const size_t begin = add_stack(frames);
     for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, begin);
     return check_kept();
-  }
-
-  Status problem(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
-    problems_.add(make_error(ErrorCode::kBadJson, "{}: {}", excerpt(member.key), what).with_offset(value.offset),
-                  member.begin);
-    return {};
   }
 
   // Where in frame_ids the stack begins; it ends at the end.
@@ -139,9 +133,7 @@ MsprobeFrame parse_msprobe_frame(std::string_view text) {
 
 Result<StackJson> read_stack_json(const File& file, const StackJsonLimits& limits) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a stack.json"));
-  auto result = StackJsonReader(text.view(), limits).read(file.path());
-  if (!result) return fail(std::move(result.error()).with_path(file.path()));
-  return result;
+  return in_file(StackJsonReader(text.view(), limits).read(file.path()), file.path());
 }
 
 }  // namespace msdump

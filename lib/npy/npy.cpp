@@ -105,11 +105,7 @@ Result<Header> read_header(const File& file) {
   return header;
 }
 
-Result<Header> read_header_alone(const File& file) {
-  auto header = read(file);
-  if (!header) return fail(std::move(header).error().with_path(file.path()));
-  return header;
-}
+Result<Header> read_header_alone(const File& file) { return in_file(read(file), file.path()); }
 
 std::string make_header(DType dtype, const Shape& shape) {
   std::string dims = join_dims(shape, ", ");

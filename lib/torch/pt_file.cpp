@@ -228,9 +228,8 @@ Result<PtFile> read(const File& file) {
 }  // namespace
 
 Result<PtFile> read_pt(const File& file) {
-  auto found = read(file);
-  if (!found) return fail(std::move(found).error().with_path(file.path()));
-  for (PtTensor& tensor : found->tensors) {
+  MSDUMP_TRY(PtFile found, in_file(read(file), file.path()));
+  for (PtTensor& tensor : found.tensors) {
     if (tensor.problem) tensor.problem->path = file.path();
   }
   return found;

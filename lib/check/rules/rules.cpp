@@ -102,9 +102,7 @@ Result<RuleSet> RuleSet::read(const std::string& path) {
                     .with_path(path));
   }
   MSDUMP_TRY(const std::string text, read_text(file, kMostText, "rules"));
-  Result<RuleSet> set = parse(text);
-  if (!set) return fail(std::move(set).error().with_path(path));
-  return set;
+  return in_file(parse(text), path);
 }
 
 Status RuleSet::apply(std::string_view text) {

@@ -217,9 +217,7 @@ Result<Baseline> Baseline::parse(std::string_view text) {
 
 Result<Baseline> Baseline::read(const std::string& path) {
   MSDUMP_TRY(const std::string text, read_text(path, kMostBaselineBytes, "a baseline"));
-  auto baseline = parse(text);
-  if (!baseline) return fail(std::move(baseline.error()).with_path(path));
-  return baseline;
+  return in_file(parse(text), path);
 }
 
 void Baseline::add(const TensorKey& key, const TensorDiff& diff) {

@@ -108,9 +108,7 @@ Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
 
 Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
   MSDUMP_TRY(const std::string text, read_text(path, kMostToleranceBytes, "a file of tolerances"));
-  auto rules = parse(text);
-  if (!rules) return fail(std::move(rules.error()).with_path(path));
-  return rules;
+  return in_file(parse(text), path);
 }
 
 Status ToleranceRules::add_line(std::string_view line, size_t number) {

@@ -58,8 +58,7 @@ class AscendFamily final : public Family {
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     const std::string_view file_name = context.name;
     MSDUMP_TRY(ascend::DumpFile dump, ascend::read_dump_file(file));
-    Status sliced = ascend::apply_thread_slices(dump, file_name);
-    if (!sliced) return fail(std::move(sliced).error().with_path(file.path()));
+    MSDUMP_CHECK_OK(in_file(ascend::apply_thread_slices(dump, file_name), file.path()));
     OpenedFile opened{std::move(file), FileKind::kDumpFile, dump.op_name, {}};
     if (ascend::is_opdebug_name(file_name)) opened.container = FileKind::kOpdebug;
     for (const ascend::DumpTensor& tensor : dump.tensors) opened.tensors.push_back(stored_tensor(tensor));

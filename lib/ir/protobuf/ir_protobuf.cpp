@@ -311,9 +311,7 @@ Result<IrGraph> parse(std::string_view text, const IrProtobufOptions& options) {
 
 Result<IrGraph> read_ir_protobuf(const File& file, const IrProtobufOptions& options) {
   MSDUMP_TRY(const LargeText text, read_large_text(file, options.max_file, "an IR protobuf"));
-  auto graph = parse(text.view(), options);
-  if (!graph) return fail(std::move(graph.error()).with_path(file.path()));
-  return graph;
+  return in_file(parse(text.view(), options), file.path());
 }
 
 }  // namespace msdump

@@ -99,20 +99,13 @@ class ItemReader {
     kept_ = 0;
     result_ = MsprobeItems{std::move(result_.task), std::move(result_.framework), false, {}, {}, {}};
     if (text_[place.begin] != '{') return bad_json(text_, place.begin, "\"data\" is not an object");
-    JsonMemberReader members(text_, place.begin);
-    for (;;) {
-      MSDUMP_TRY(const auto member, members.next());
-      if (!member) return {};
-      MSDUMP_CHECK_OK(entry(*member));
-    }
+    int64_t entries = 0;
+    return read_json_entries_at(
+        text_, place.begin, limits_.entry, problems_, entries,
+        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); });
   }
 
-  Status entry(const JsonMemberPlace& member) {
-    if (auto error = oversized_entry(member, limits_.entry)) {
-      problems_.add(std::move(*error), member.begin);
-      return {};
-    }
-    MSDUMP_TRY(const auto value, parse_json_at(text_, member.begin, member.end));
+  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
     auto leaves = read_msprobe_leaves(member.key, value);
     if (!leaves) {
       problems_.add(std::move(leaves.error()), member.begin);
@@ -171,9 +164,7 @@ class ItemReader {
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
-  auto result = ItemReader(text.view(), form, limits).read(file.path());
-  if (!result) return fail(std::move(result.error()).with_path(file.path()));
-  return result;
+  return in_file(ItemReader(text.view(), form, limits).read(file.path()), file.path());
 }
 
 }  // namespace msdump

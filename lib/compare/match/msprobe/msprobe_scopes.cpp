@@ -218,9 +218,8 @@ Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
   const ScopeMaker maker(stacks, construct, side.items.framework != "pytorch");
   std::vector<MsprobeScope> scopes;
   for (const std::string& entry : side.items.entries) {
-    auto scope = maker.make(entry);
-    if (!scope) return fail(std::move(scope.error()).with_path(side.json_path));
-    scopes.push_back(std::move(*scope));
+    MSDUMP_TRY(MsprobeScope scope, in_file(maker.make(entry), side.json_path));
+    scopes.push_back(std::move(scope));
   }
   take_forward_scopes(side.items.entries, scopes);
   renumber_layers(scopes);

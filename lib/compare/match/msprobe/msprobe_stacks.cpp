@@ -46,8 +46,7 @@ Result<MsprobeStacks> read_msprobe_stacks(const File& file) {
     }
     return {};
   };
-  auto status = read_json_entries(text.view(), kMaxEntry, problems, entries, entry);
-  if (!status) return fail(std::move(status.error()).with_path(file.path()));
+  MSDUMP_CHECK_OK(in_file(read_json_entries(text.view(), kMaxEntry, problems, entries, entry), file.path()));
   if (!stacks.older_form) stacks.frames.clear();
   return stacks;
 }
