@@ -8,12 +8,10 @@
 namespace msdump {
 namespace {
 
-SourceAxis plain(char letter, int64_t extent, int64_t stride) {
-  return {.letter = letter, .extent = extent, .src_inner = stride};
-}
+SourceAxis plain(char letter, int64_t extent, int64_t stride) { return {letter, plain_axis(extent, stride, 1)}; }
 
 SourceAxis blocked(char letter, int64_t extent, int64_t block, int64_t outer, int64_t inner) {
-  return {.letter = letter, .extent = extent, .block = block, .src_outer = outer, .src_inner = inner};
+  return {letter, {.extent = extent, .block = block, .src_outer = outer, .src_inner = inner, .dst_stride = 1}};
 }
 
 Error does_not_fit(const DeviceTensor& tensor) {
@@ -167,9 +165,9 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
   const int64_t block = layout.c_padded / c0 * plane;  // one block of per_block groups
   for (int64_t e = 0; e < layout.per_block; ++e) {
     SourceAxis c = blocked('C', dims.c, c0, plane, 1);
-    c.phase = e * dims.c;
+    c.axis.phase = e * dims.c;
     SourceAxis group_block = plain('N', ceil_div(groups - e, layout.per_block), block);
-    group_block.index_multiplier = layout.per_block * layout.cout;
+    group_block.axis.dst_stride = layout.per_block * layout.cout;
     SourcePart part;
     part.src_base = e * layout.cout * c0;
     part.n_base = e * layout.cout;

@@ -11,15 +11,10 @@
 
 namespace msdump {
 
-// One host axis (or a piece of one) as it lies in the device tensor; see PlanAxis for the formula.
+// One host axis (or a piece of one) as it lies in the device tensor.
 struct SourceAxis {
   char letter = 'N';  // N, C, D, H, W; 'P' is H and W as one axis
-  int64_t extent = 1;
-  int64_t block = 0;  // 0: not blocked, only src_inner counts
-  int64_t phase = 0;
-  int64_t src_outer = 0;
-  int64_t src_inner = 0;
-  int64_t index_multiplier = 1;  // consecutive indices are this far apart on the host axis
+  PlanAxis axis;      // `dst_stride` counts indices of the host axis
 };
 
 struct SourcePart {

@@ -22,10 +22,6 @@ std::vector<int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
-PlanAxis plain_axis(int64_t extent, int64_t src_stride, int64_t dst_stride) {
-  return {.extent = extent, .block = std::max<int64_t>(extent, 1), .src_inner = src_stride, .dst_stride = dst_stride};
-}
-
 // Elements in their order: one axis, stride 1 on both sides.
 void set_identity(Plan& plan, Shape shape, int64_t count) {
   plan.shape = std::move(shape);
@@ -194,13 +190,9 @@ PlanAxis place_axis(const SourceAxis& source, const std::vector<int64_t>& dst_st
   // 'P' is H and W as one axis: W's stride serves, because all host orders have H directly outside W.
   const char letter = source.letter == 'P' ? 'W' : source.letter;
   const size_t position = axes.find(letter);
-  const int64_t dst_stride = position == std::string_view::npos ? 0 : dst_strides[position];
-  return {.extent = source.extent,
-          .block = source.block == 0 ? std::max<int64_t>(source.extent, 1) : source.block,
-          .phase = source.phase,
-          .src_outer = source.src_outer,
-          .src_inner = source.src_inner,
-          .dst_stride = dst_stride * source.index_multiplier};
+  PlanAxis placed = source.axis;
+  placed.dst_stride *= position == std::string_view::npos ? 0 : dst_strides[position];
+  return placed;
 }
 
 Status plan_device(const PlanRequest& request, const Checked& checked, Format target, Plan& plan) {
@@ -264,6 +256,10 @@ Status plan_host(const PlanRequest& request, const Checked& checked, Format targ
 }
 
 }  // namespace
+
+PlanAxis plain_axis(int64_t extent, int64_t src_stride, int64_t dst_stride) {
+  return {.extent = extent, .block = std::max<int64_t>(extent, 1), .src_inner = src_stride, .dst_stride = dst_stride};
+}
 
 std::string_view name_of(PlanPolicy policy) {
   switch (policy) {

@@ -33,6 +33,8 @@ struct PlanAxis {
   int64_t dst_stride = 0;
 };
 
+[[nodiscard]] PlanAxis plain_axis(int64_t extent, int64_t src_stride, int64_t dst_stride);
+
 struct PlanPart {
   std::vector<PlanAxis> axes;
   int64_t src_base = 0;
