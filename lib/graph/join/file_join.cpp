@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "graph/join/kernel_names.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
 #include "ir/text/attributes.h"
@@ -19,9 +20,6 @@ namespace {
 constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3, kSeveralFused = 0.85,
                  kWithSuffix = 0.75, kCutOff = 0.5;
 constexpr size_t kShortestCutName = 60;
-// Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
-// cost the product of both sides.
-constexpr uint32_t kMostNamesakes = 64;
 // Numbers ("-op12") in the name of one operator. A longer search costs the square of the length of a file's name.
 constexpr size_t kMostNumbers = 64;
 
@@ -54,7 +52,8 @@ std::vector<std::string> names_in(std::string_view list) {
 // Fills a FileJoin, rule by rule. A group that a surer rule has matched is not matched again.
 class FileJoiner {
  public:
-  explicit FileJoiner(FileJoin& join) : join_(join), graph_(*join.graph_), groups_(*join.groups_) {}
+  explicit FileJoiner(FileJoin& join)
+      : join_(join), graph_(*join.graph_), groups_(*join.groups_), names_(graph_, join.numbering_) {}
 
   void run() {
     join_.rules_.assign(groups_.all().size(), JoinRule::kUnmatched);
@@ -67,16 +66,6 @@ class FileJoiner {
   }
 
  private:
-  [[nodiscard]] uint32_t number_in_files(OpId op) const {
-    return join_.numbering_.renumbered ? join_.numbering_.numbers[op] : kNoIndex;
-  }
-
-  [[nodiscard]] std::string full_name(OpId op) const {
-    NormalName name;
-    name.assign(graph_, op, number_in_files(op));
-    return std::string(name.full());
-  }
-
   void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
     if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.numbering_.confidence);
     join_.pairs_.push_back({op, group, rule, confidence});
@@ -86,16 +75,6 @@ class FileJoiner {
 
   [[nodiscard]] bool is_free(uint32_t group) const {
     return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
-  }
-
-  template <class Visit>
-  void for_each_kernel(const Visit& visit) const {
-    for (const Origin& origin : graph_.origins()) {
-      for (uint32_t i = 0; i < origin.graph.nodes.size(); ++i) {
-        const IrNode& node = origin.graph.nodes[i];
-        if (node.kind == IrNodeKind::kKernel && node.leaf != Text::kEmpty) visit(origin, origin.first_operator + i);
-      }
-    }
   }
 
   // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a
@@ -116,11 +95,11 @@ class FileJoiner {
                                [&](uint32_t group) { visit(*batch[i].origin, batch[i].op, group); });
       pending = 0;
     };
-    for_each_kernel([&](const Origin& origin, OpId op) {
+    names_.for_each_kernel([&](const Origin& origin, OpId op) {
       Pending& next = batch[pending];
       next.origin = &origin;
       next.op = op;
-      next.name.assign(graph_, op, number_in_files(op));
+      names_.assign(op, next.name);
       const std::string_view name = part(next.name);
       if (name.empty()) return;
       next.hash = name_hash(name);
@@ -177,15 +156,12 @@ class FileJoiner {
 
   // Groups that no whole name explains.
   void leftovers() {
-    bool prepared = false;
     for (uint32_t i = 0; i < groups_.all().size(); ++i) {
       if (join_.rules_[i] != JoinRule::kUnmatched) continue;
       if (groups_.all()[i].parameter) {
         by_parameter(i);
         continue;
       }
-      if (!prepared) prepare_operator_names();
-      prepared = true;
       if (!by_parts(i) && !by_original_name(i)) by_beginning(i);
     }
   }
@@ -216,38 +192,6 @@ class FileJoiner {
     }
   }
 
-  // Operators of one name are chained in ascending order.
-  void prepare_operator_names() {
-    std::vector<OpId> kernels;
-    for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
-    first_of_name_ = HashSlots(kernels.size());
-    next_of_name_.assign(graph_.size(), kNoIndex);
-    std::vector<OpId> last_of_name(graph_.size());
-    NormalName name, other;
-    for (const OpId op : kernels) {
-      name.assign(graph_, op, number_in_files(op));
-      longest_ = std::max(longest_, name.full().size());
-      const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
-        other.assign(graph_, known, number_in_files(known));
-        return other.full() == name.full();
-      });
-      if (first != op) next_of_name_[last_of_name[first]] = op;
-      last_of_name[first] = op;
-    }
-  }
-
-  [[nodiscard]] std::vector<OpId> operators_named(std::string_view name, const TensorGroup& group) const {
-    std::vector<OpId> found;
-    if (name.size() > longest_) return found;
-    const NormalName normal(name);
-    OpId op =
-        first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return full_name(known) == normal.full(); });
-    for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
-      if (same_place(graph_.origin(op), group)) found.push_back(op);
-    }
-    return found;
-  }
-
   // Concatenated names of operators; at each place the longest that fits. What follows the last is a suffix.
   bool by_parts(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
@@ -257,9 +201,9 @@ class FileJoiner {
     size_t begin = 0, names = 0, first_end = 0;
     for (size_t i = 0; i < ends.size() && i < first_end + kMostNumbers; ++i) {
       const bool longer_follows = i + 1 < ends.size() && ends[i + 1] > ends[i] && name[ends[i]] == '_' &&
-                                  !operators_named(name.substr(begin, ends[i + 1] - begin), group).empty();
+                                  !names_.find(name.substr(begin, ends[i + 1] - begin), group).empty();
       if (longer_follows || ends[i] <= begin) continue;
-      const std::vector<OpId> found = operators_named(name.substr(begin, ends[i] - begin), group);
+      const std::vector<OpId> found = names_.find(name.substr(begin, ends[i] - begin), group);
       if (found.empty()) continue;
       parts.insert(parts.end(), found.begin(), found.end());
       begin = ends[i];
@@ -292,7 +236,7 @@ class FileJoiner {
 
   void read_original_names() {
     originals_read_ = true;
-    for_each_kernel([&](const Origin& origin, OpId op) {
+    names_.for_each_kernel([&](const Origin& origin, OpId op) {
       const std::string_view attributes = origin.graph.text(graph_.node(op).attributes);
       for (const std::string_view key : {"_datadump_original_names", "datadump_original_names"}) {
         if (attributes.find(key) == std::string_view::npos) continue;
@@ -306,7 +250,7 @@ class FileJoiner {
     const TensorGroup& group = groups_.all()[place];
     if (group.op_name.size() < kShortestCutName || !number_ends(group.op_name).empty()) return;
     if (sorted_names_.empty()) {
-      for_each_kernel([&](const Origin&, OpId op) { sorted_names_.emplace_back(full_name(op), op); });
+      names_.for_each_kernel([&](const Origin&, OpId op) { sorted_names_.emplace_back(names_.of(op), op); });
       std::sort(sorted_names_.begin(), sorted_names_.end());
     }
     const std::string name = normalised_op_name(group.op_name);
@@ -340,12 +284,10 @@ class FileJoiner {
   FileJoin& join_;
   const OpGraph& graph_;
   const TensorGroups& groups_;
+  KernelNames names_;
   std::vector<uint32_t> namesakes_;  // by group
   bool originals_read_ = false, parameters_read_ = false;
   std::unordered_map<std::string, std::vector<OpId>> originals_;
-  HashSlots first_of_name_;         // operators
-  std::vector<OpId> next_of_name_;  // by operator; kNoIndex for the last
-  size_t longest_ = 0;              // name of an operator
   std::unordered_map<std::string, std::vector<FileJoin::ParameterPair>> parameters_by_name_;
   std::vector<std::pair<std::string, OpId>> sorted_names_;
 };
