@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "dump/index/catalogue.h"
 #include "graph/join/numbering.h"
+#include "graph/join/proof.h"
 #include "graph/load/load_graph.h"
 
 namespace msdump {
@@ -22,6 +23,8 @@ struct OpenedGraph {
   Status read(const std::optional<LineQuery>& only_line, const RunContext& context);
   // Reads the operators that `only_line` left out.
   Status read_other_lines(const RunContext& context);
+  // By operator: compares its inputs with the outputs that they were. Needs `joined`.
+  std::vector<ProofTally> prove(const RunContext& context);
 
   Selection operators;                 // --op, --op-type, --regex
   Selection ranks, graphs, steps;      // --rank, --graph, --step, each on its own

@@ -182,9 +182,7 @@ class Convert : public Command {
                                   const ConvertSummary& summary) const {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
     if (summary.inputs == 0 && summary.failed == 0) {
-      const bool any = std::any_of(index.files().begin(), index.files().end(),
-                                   [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
-      if (any && !selection.everything()) {
+      if (has_tensor_files(index) && !selection.everything()) {
         return end_with_nothing_selected(session, index, request_.selection);
       }
       session.messages.error(

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "frame/usage.h"
 #include "graph/flow/dot.h"
-#include "graph/join/proof.h"
 #include "graph/lines/nearest_operator.h"
 #include "graph/lines/source_lines.h"
 #include "map_ir/map_ir_summary.h"
@@ -78,7 +77,7 @@ class MapIr : public Command {
     }
     if (dot_) return print_dot(session, *opened);
     if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
-    if (prove_) prove(session, *opened);
+    if (prove_) proofs_ = opened->prove(session.context);
     if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
     return print_rows(session, *opened);
   }
@@ -160,19 +159,6 @@ class MapIr : public Command {
     const std::vector<report::Column> places = place_columns(opened);
     columns.insert(columns.begin(), places.begin(), places.end());
     return columns;
-  }
-
-  void prove(Session& session, OpenedGraph& opened) {
-    const OpGraph& graph = opened.graph();
-    const auto& tensors = opened.catalogue->list.tensors();
-    const ValueComparer comparer(opened.catalogue->index, tensors);
-    proofs_.resize(graph.size());
-    session.context.pool.parallel_for(static_cast<int64_t>(graph.size()), [&](int64_t index) {
-      const auto op = static_cast<OpId>(index);
-      if (session.context.cancel.cancelled() || !graph.has_kernel(op)) return;
-      proofs_[op] = msdump::prove(comparer, tensors, opened.catalogue->index, graph, opened.joined->join, op);
-    });
-    opened.add_failures(comparer.failures());
   }
 
   static std::string proof_text(const ProofTally& proof) {

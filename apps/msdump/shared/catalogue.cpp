@@ -52,6 +52,11 @@ Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueReque
   return Catalogue{std::move(index), std::move(selection), request.selection, std::move(*list)};
 }
 
+bool has_tensor_files(const DumpIndex& index) {
+  return std::any_of(index.files().begin(), index.files().end(),
+                     [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
+}
+
 report::Object catalogue_summary(const Catalogue& catalogue) {
   std::set<int64_t> ranks, graphs, steps;
   uint64_t bytes = 0;
@@ -109,9 +114,7 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   note_double_claims(session, catalogue);
   if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
   if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
-  const auto& files = catalogue.index.files();
-  const bool any = std::any_of(files.begin(), files.end(),
-                               [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
+  const bool any = has_tensor_files(catalogue.index);
   if (any && !catalogue.selection.everything()) {
     return end_with_nothing_selected(session, catalogue.index, catalogue.asked);
   }
@@ -119,8 +122,9 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
     session.messages.warning("there are files of tensors, but none holds a tensor");
     return ExitCode::kNo;
   }
-  session.messages.error(fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
-                         "-d takes a directory of a dump, or its files; msdump info says what a path is");
+  session.messages.error(
+      fmt::format("no tensors: {} found, none of them holds any", plural(catalogue.index.files().size(), "file")),
+      "-d takes a directory of a dump, or its files; msdump info says what a path is");
   return ExitCode::kUsage;
 }
 

@@ -23,6 +23,9 @@ struct CatalogueRequest {
 
 Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request);
 
+// Are there files whose names are those of tensors?
+[[nodiscard]] bool has_tensor_files(const DumpIndex& index);
+
 // tensors, bytes, ranks, graphs, steps, layout, framework_version, failed.
 [[nodiscard]] report::Object catalogue_summary(const Catalogue& catalogue);
 

@@ -142,14 +142,6 @@ void ProofTally::count(Agreement agreement) {
 
 double ProofTally::share() const { return all() == 0 ? 0 : static_cast<double>(agreeing) / static_cast<double>(all()); }
 
-ProofTally prove(const ValueComparer& comparer, const std::vector<TensorRecord>& tensors, const DumpIndex& index,
-                 const OpGraph& graph, const FileJoin& join, OpId op) {
-  ProofTally tally;
-  for (const ProofEdge& edge : proof_edges(tensors, index, graph, join, op))
-    tally.count(comparer.compare(edge.input_tensor, edge.output_tensor));
-  return tally;
-}
-
 double proved_confidence(double confidence, const ProofTally& tally) {
   constexpr double kProved = 1.0, kContradicted = 0.3;
   if (tally.contradicting > tally.agreeing) return std::min(confidence, kContradicted);

@@ -69,9 +69,6 @@ struct ProofTally {
   [[nodiscard]] uint64_t all() const { return agreeing + contradicting; }
   [[nodiscard]] double share() const;  // that agrees; 0 when there is nothing
 };
-// Of all proof_edges of one operator.
-[[nodiscard]] ProofTally prove(const ValueComparer& comparer, const std::vector<TensorRecord>& tensors,
-                               const DumpIndex& index, const OpGraph& graph, const FileJoin& join, OpId op);
 // The confidence that files belong to an operator, after a proof was tried: certain when all agrees, little when more
 // contradicts than agrees.
 [[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
