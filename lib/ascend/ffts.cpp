@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/checked.h"
 #include "base/text.h"
 #include "io/json.h"
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/text.h"
-
 namespace msdump::check {
 namespace {
 

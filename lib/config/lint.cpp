@@ -1,7 +1,5 @@
 #include "config/lint.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/text.h"

@@ -1,9 +1,6 @@
 #include "convert/convert.h"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
-#include <set>
 #include <unordered_set>
 #include <utility>
 #include <vector>

@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "base/text.h"
-
 namespace msdump {
 namespace {
 

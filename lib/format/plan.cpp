@@ -1,7 +1,6 @@
 #include "format/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "base/checked.h"

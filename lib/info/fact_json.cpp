@@ -1,7 +1,5 @@
 // Facts of JSON files, and of the other forms that configurations have.
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <utility>
 
 #include "base/text.h"

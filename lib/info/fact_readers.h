@@ -1,7 +1,6 @@
 // One reader for each group of kinds: what read_file_facts puts together. Internal to lib/info.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/error.h"

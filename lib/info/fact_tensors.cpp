@@ -1,13 +1,11 @@
 // Facts of files that hold elements of tensors, and of overflow records, which come in dump files, too.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "ascend/dump_file.h"
 #include "ascend/opdebug.h"
-#include "base/text.h"
 #include "dump/layouts/sidecars.h"
 #include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"

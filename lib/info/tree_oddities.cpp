@@ -12,7 +12,6 @@
 #include "dump/layouts/family.h"
 #include "dump/names/file_name.h"
 #include "info/tree_facts.h"
-#include "io/dir_walk.h"
 
 namespace msdump {
 namespace {

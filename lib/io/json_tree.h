@@ -1,7 +1,6 @@
 // Builds a JsonValue from the events of a parser; what io/json and io/yaml share. Internal to lib/io.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

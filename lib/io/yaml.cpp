@@ -1,9 +1,6 @@
 #include "io/yaml.h"
 
 #include <algorithm>
-#include <memory>
-#include <span>
-#include <vector>
 
 #include <yaml.h>
 

@@ -2,7 +2,6 @@
 
 #include <unordered_set>
 
-#include "base/text.h"
 #include "io/json.h"
 #include "io/read_text.h"
 #include "msprobe/json_text.h"

@@ -5,7 +5,6 @@
 // Together these refuse what parse_json refuses. Errors are bad_json with offset, line and column in the whole text.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "stats/choice.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "report/value.h"
 
 namespace msdump::stats {

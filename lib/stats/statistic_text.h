@@ -3,9 +3,7 @@
 // Source: reference/dump-layouts-and-statistics.md 3.1 to 3.5.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/checked.h"
 #include "kernels/digest/sha1.h"
 #include "kernels/widen/widen.h"
 #include "tensor/dtype_kind.h"

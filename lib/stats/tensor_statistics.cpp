@@ -1,6 +1,5 @@
 #include "stats/tensor_statistics.h"
 
-#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <limits>

@@ -1,8 +1,6 @@
 // The statistics of one tensor: the chunks' results merged as a dialect merges them.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

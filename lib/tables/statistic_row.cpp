@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/checked.h"
 #include "base/text.h"
 #include "tensor/dtype.h"
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "io/atomic_file.h"
 #include "report/junit.h"
 #include "shared/graph_rows.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "dump/names/identity_value.h"
 #include "graph/lines/source_lines.h"
 #include "shared/graph_rows.h"

@@ -1,7 +1,6 @@
 #include "check/check_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>

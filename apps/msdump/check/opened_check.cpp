@@ -1,7 +1,6 @@
 #include "check/opened_check.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 

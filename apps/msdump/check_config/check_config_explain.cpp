@@ -1,7 +1,6 @@
 // check-config --explain KEY.
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "check_config/check_config_report.h"
 #include "config/rules/schema.h"
 #include "frame/usage.h"

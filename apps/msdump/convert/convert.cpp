@@ -1,5 +1,4 @@
 // msdump convert: Ascend dump files to arrays; a drop-in for msaccucmp.py convert as far as names and options go.
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>

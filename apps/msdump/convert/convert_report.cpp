@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/text.h"
 #include "io/dir_walk.h"
 
 namespace msdump::cli {

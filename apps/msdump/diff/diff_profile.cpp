@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/text.h"
 #include "frame/terminal_lines.h"
 #include "frame/usage.h"
 #include "io/dir_walk.h"

@@ -1,5 +1,4 @@
 // msdump diff --profile msprobe.
-#include <algorithm>
 
 #include <fmt/format.h>
 

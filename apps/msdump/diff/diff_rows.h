@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "diff/diff_result.h"
+#include "diff/diff_options.h"
+#include "divergence/dump_diff.h"
 #include "report/row_sink.h"
 #include "report/value.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "diff/diff_result.h"
+#include "divergence/dump_diff.h"
 
 namespace msdump::cli {
 

@@ -14,7 +14,6 @@
 #include "frame/usage.h"
 #include "graph/lines/line_search.h"
 #include "graph/lines/source_lines.h"
-#include "graph/load/ir_files.h"
 #include "graph/op_name.h"
 #include "shared/graph_rows.h"
 #include "shared/identity_row.h"

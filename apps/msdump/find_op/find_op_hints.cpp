@@ -1,7 +1,5 @@
 #include "find_op/find_op_hints.h"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 #include "base/text.h"

@@ -1,7 +1,5 @@
 #include "help/help.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,6 @@
 #include <spdlog/version.h>
 #include <CLI/Version.hpp>
 
-#include "base/text.h"
 #include "frame/cli.h"
 #include "kernels/cpu.h"
 #include "report/row_sink.h"

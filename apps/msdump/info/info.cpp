@@ -1,5 +1,4 @@
 // msdump info: what a file or a tree is.
-#include <algorithm>
 #include <string>
 
 #include <CLI/CLI.hpp>

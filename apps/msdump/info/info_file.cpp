@@ -1,7 +1,6 @@
 // The row of a single file.
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "dump/index/host_tensor.h"
-#include "dump/names/identity_value.h"
 #include "info/array_text.h"
 #include "info/shown_array.h"
 #include "tensor/basic_index.h"

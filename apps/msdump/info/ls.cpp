@@ -1,13 +1,10 @@
 // msdump ls: the tensors of a dump as rows.
 #include <set>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/text.h"
-#include "dump/index/framework.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "shared/catalogue.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "shared/graph_rows.h"
+#include "graph/operator_files.h"
 #include "shared/identity_row.h"
 
 namespace msdump::cli {

@@ -11,7 +11,6 @@
 #include "dump/layouts/family.h"
 #include "frame/log.h"
 #include "info/tree_facts.h"
-#include "io/dir_walk.h"
 #include "report/row_sink.h"
 
 namespace msdump::cli {

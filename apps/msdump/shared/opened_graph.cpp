@@ -10,7 +10,6 @@
 #include "dump/index/near_miss.h"
 #include "frame/log.h"
 #include "graph/lines/nearest_operator.h"
-#include "io/dir_walk.h"
 
 namespace msdump::cli {
 namespace {

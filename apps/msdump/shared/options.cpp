@@ -1,6 +1,5 @@
 #include "shared/options.h"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // msdump stats: statistic.csv out of the tensors, as MindSpore of a version writes it; or checked against the one there.
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "base/text.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
-#include "shared/catalogue.h"
 #include "stats/stats_run.h"
 
 namespace msdump::cli {

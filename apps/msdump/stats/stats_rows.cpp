@@ -1,9 +1,6 @@
 // The forms of msdump stats that are rows: a table for people, JSON for machines.
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "compare/statistics/statistic_tables.h"
 #include "shared/identity_row.h"
-#include "stats/statistic_text.h"
 #include "stats/stats_run.h"
 
 namespace msdump::cli {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/order.h"
-#include "base/text.h"
 #include "check/first/nonfinite_cause.h"
 #include "check/values/health.h"
 #include "graph/flow/communication.h"

@@ -1,7 +1,6 @@
 #include "check/first/nonfinite_cause.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>

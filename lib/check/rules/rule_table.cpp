@@ -1,5 +1,4 @@
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "check/rules/rules.h"

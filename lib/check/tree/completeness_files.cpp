@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "check/tree/completeness.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_name.h"
 #include "info/tree_oddities.h"
-#include "io/dir_walk.h"
 
 namespace msdump::check {
 namespace {

@@ -11,7 +11,6 @@
 #include "check/tree/completeness.h"
 #include "compare/match/op_sequence.h"
 #include "graph/op_name.h"
-#include "io/dir_walk.h"
 
 namespace msdump::check {
 namespace {

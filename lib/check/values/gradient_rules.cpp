@@ -1,7 +1,6 @@
 #include "check/values/gradient_rules.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "check/values/gradient_rules.h"
-#include "graph/flow/in_place.h"
 #include "msprobe/names.h"
 
 namespace msdump::check {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "check/values/gradient_rules.h"
 #include "check/values/value_rules.h"
 #include "compare/pair/tensor_diff.h"

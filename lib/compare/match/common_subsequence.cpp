@@ -1,7 +1,6 @@
 #include "compare/match/common_subsequence.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_set>
 
 namespace msdump {

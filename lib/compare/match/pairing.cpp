@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/hash_slots.h"
-#include "base/text.h"
 #include "compare/match/alignment.h"
 #include "compare/match/tensor_pairing.h"
 #include "graph/name_table.h"

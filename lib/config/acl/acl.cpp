@@ -1,7 +1,6 @@
 #include "config/acl/acl.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "config/data_dump/iteration.h"
 #include "config/rules/finding.h"

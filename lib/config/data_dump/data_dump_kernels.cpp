@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "config/data_dump/data_dump_rules.h"
 #include "config/data_dump/kernels.h"
 

@@ -1,7 +1,6 @@
 // The rules for data_dump.json, a group of them a file; lint_data_dump calls them all.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

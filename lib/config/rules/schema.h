@@ -7,7 +7,6 @@
 // Source: reference/dump-layouts-and-statistics.md 5, reference/compare-and-check.md 1.6, the documents of AscendCL.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

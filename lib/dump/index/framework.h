@@ -9,7 +9,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/version.h"
 #include "dump/index/dump_index.h"

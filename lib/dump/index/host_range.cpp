@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
-
 namespace msdump {
 namespace {
 

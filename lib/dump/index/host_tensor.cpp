@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/checked.h"
 #include "dump/index/host_range.h"
 
 namespace msdump {

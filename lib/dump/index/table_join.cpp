@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "base/hash_slots.h"
-#include "base/text.h"
 #include "io/dir_walk.h"
 
 namespace msdump {

@@ -1,7 +1,6 @@
 #include "dump/index/tensor_list.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include "ascend/dump_file.h"
 #include "ascend/ffts.h"
 #include "ascend/opdebug.h"
-#include "base/text.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_name.h"
 

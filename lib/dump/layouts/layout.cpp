@@ -1,6 +1,5 @@
 #include "dump/layouts/layout.h"
 
-#include <utility>
 #include <vector>
 
 #include "base/text.h"

@@ -2,9 +2,7 @@
 // Source: reference/dump-layouts-and-statistics.md sections 1, 2.8, 6, 7; reference/compare-and-check.md 1.4, 1.5.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace msdump {

@@ -1,7 +1,6 @@
 #include "graph/flow/run_graph.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 #include "base/order.h"

@@ -4,8 +4,6 @@
 // Source: reference/verified-on-real-mindspore.md 1.1.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/error.h"

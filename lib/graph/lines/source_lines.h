@@ -4,8 +4,6 @@
 // frames of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "ir/protobuf/ir_protobuf.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>

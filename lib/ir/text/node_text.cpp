@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "ir/model/scan.h"
 #include "ir/model/source_frame.h"
-#include "ir/text/attributes.h"
 
 namespace msdump {
 namespace {

@@ -1,6 +1,5 @@
 #include "ir/text/references.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "base/text.h"

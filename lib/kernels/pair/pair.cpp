@@ -5,8 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "kernels/dispatch.h"
 #include "kernels/pair/pair_block.h"

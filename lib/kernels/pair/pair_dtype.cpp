@@ -1,7 +1,6 @@
 #include "kernels/pair/pair_dtype.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstring>
 #include <type_traits>

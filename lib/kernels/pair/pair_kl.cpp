@@ -6,7 +6,6 @@
 
 #include "kernels/pair/pair.h"
 #include "kernels/pair/pair_element.h"
-#include "kernels/widen/widen.h"
 
 namespace msdump::kernels {
 namespace {

@@ -1,5 +1,4 @@
 // The definition of pair, one element after the other: also what CPUs without vectors run.
-#include <cassert>
 
 #include "kernels/pair/pair_block.h"
 #include "kernels/pair/pair_common.h"

@@ -8,7 +8,6 @@
 #include <hwy/highway.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "kernels/reduce/reduce_block.h"
 #include "kernels/widen/widen_halves.h"

@@ -1,7 +1,6 @@
 #include "profiles/msaccucmp/float32_reader.h"
 
 #include <cassert>
-#include <complex>
 #include <cstring>
 
 #include "base/load.h"

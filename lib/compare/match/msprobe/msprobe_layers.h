@@ -16,7 +16,6 @@
 #include <map>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "base/error.h"
 #include "compare/match/msprobe/msprobe_items.h"
