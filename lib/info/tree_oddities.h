@@ -28,7 +28,6 @@ enum class OddityKind : uint8_t {
   kIncompleteStep,
   kLackingSteps,
 };
-inline constexpr size_t kOddityKinds = 7;
 
 struct Oddity {
   OddityKind kind = OddityKind::kEmptyFile;

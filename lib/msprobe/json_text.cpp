@@ -9,6 +9,31 @@ namespace {
 
 constexpr size_t kMaxDepth = 90;  // of an entry's brackets: what parse_json takes, with room to spare
 
+// Of an entry that is not read at all, because its tree could take too much memory or is deeper than parse_json goes.
+std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes) {
+  const std::string name = excerpt(member.key);
+  if (member.depth > kMaxDepth) {
+    return make_error(ErrorCode::kBadJson, "{}: nested deeper than {}", name, kMaxDepth).with_offset(0);
+  }
+  const size_t bytes = member.end - member.begin;
+  if (bytes <= max_bytes) return std::nullopt;
+  return make_error(ErrorCode::kTooLarge, "{}: takes {} bytes", name, bytes).with_offset(0);
+}
+
+Status read_members(JsonMemberReader& members, std::string_view text, uint64_t max_bytes, JsonProblems& problems,
+                    int64_t& entries, const JsonEntry& entry) {
+  for (;; ++entries) {
+    MSDUMP_TRY(const auto member, members.next());
+    if (!member) return {};
+    if (auto error = oversized_entry(*member, max_bytes)) {
+      problems.add(std::move(*error), member->begin);
+      continue;
+    }
+    MSDUMP_TRY(const auto value, parse_json_at(text, member->begin, member->end));
+    MSDUMP_CHECK_OK(entry(*member, value));
+  }
+}
+
 }  // namespace
 
 void JsonProblems::add(Error error, size_t base) {
@@ -38,34 +63,6 @@ std::vector<Error> JsonProblems::take(const std::string& path) {
   for (Error& problem : kept_) problem.path = path;
   return std::move(kept_);
 }
-
-std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes) {
-  const std::string name = excerpt(member.key);
-  if (member.depth > kMaxDepth) {
-    return make_error(ErrorCode::kBadJson, "{}: nested deeper than {}", name, kMaxDepth).with_offset(0);
-  }
-  const size_t bytes = member.end - member.begin;
-  if (bytes <= max_bytes) return std::nullopt;
-  return make_error(ErrorCode::kTooLarge, "{}: takes {} bytes", name, bytes).with_offset(0);
-}
-
-namespace {
-
-Status read_members(JsonMemberReader& members, std::string_view text, uint64_t max_bytes, JsonProblems& problems,
-                    int64_t& entries, const JsonEntry& entry) {
-  for (;; ++entries) {
-    MSDUMP_TRY(const auto member, members.next());
-    if (!member) return {};
-    if (auto error = oversized_entry(*member, max_bytes)) {
-      problems.add(std::move(*error), member->begin);
-      continue;
-    }
-    MSDUMP_TRY(const auto value, parse_json_at(text, member->begin, member->end));
-    MSDUMP_CHECK_OK(entry(*member, value));
-  }
-}
-
-}  // namespace
 
 Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
                          const JsonEntry& entry) {

@@ -38,10 +38,6 @@ class JsonProblems {
   size_t counted_ = 0, line_ = 1, line_begin_ = 0;  // up to where lines are counted
 };
 
-// An entry that is not read at all, because its tree could take too much memory or is deeper than parse_json goes: the
-// error, for JsonProblems::add at member.begin.
-[[nodiscard]] std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes);
-
 // A text that is one object: `entry` is called with each of its members in turn; oversized ones are problems. `entries`
 // counts them all.
 using JsonEntry = std::function<Status(const JsonMemberPlace& member, const JsonValue& value)>;
