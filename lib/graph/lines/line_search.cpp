@@ -42,8 +42,8 @@ constexpr double kSurest = 1.0, kOuterFrame = 0.8, kPartOfRange = 0.8, kOfForwar
 // The best relation of one operator.
 class OperatorMatcher {
  public:
-  OperatorMatcher(const IrGraph& ir, const FrameFits& fits, bool whole_file)
-      : ir_(ir), fits_(fits), whole_file_(whole_file) {}
+  OperatorMatcher(const IrGraph& ir, const FrameFits& fits, bool whole_file, bool of_ir)
+      : ir_(ir), fits_(fits), whole_file_(whole_file), of_ir_(of_ir) {}
 
   std::optional<LineHit> match(const IrNode& node) {
     best_.reset();
@@ -61,19 +61,23 @@ class OperatorMatcher {
   // Innermost first. The innermost frame is the first statement in the user's code, or in the library where there is
   // no user code.
   void match_chain(std::span<const uint32_t> chain) {
+    frames_.clear();
+    for (const uint32_t frame : chain) frames_.push_back(&ir_.frames[frame]);
     bool user_statement_seen = false;
     for (size_t i = 0; i < chain.size(); ++i) {
-      const SourceFrame& frame = ir_.frames[chain[i]];
-      const bool library = is_library_file(frame.file);
+      const SourceFrame& frame = *frames_[i];
+      const bool library = is_library_file(frame.file), statement = !is_def_frame(frame);
       const bool innermost = i == 0 || (!library && !user_statement_seen);
-      if (fits_[chain[i]] != Fit::kNone) take(frame, fits_[chain[i]], innermost && !is_def_frame(frame));
-      if (!library && !is_def_frame(frame)) user_statement_seen = true;
+      const bool other_call = of_ir_ && innermost && statement && !library && is_of_other_call(frames_, i);
+      if (fits_[chain[i]] != Fit::kNone) take(frame, fits_[chain[i]], innermost && statement, other_call);
+      if (!library && statement && !other_call) user_statement_seen = true;
     }
   }
 
-  void take(const SourceFrame& frame, Fit fit, bool innermost) {
+  void take(const SourceFrame& frame, Fit fit, bool innermost, bool other_call) {
     LineHit hit;
     hit.frame = &frame;
+    hit.one_of_several = other_call;
     hit.confidence = innermost || whole_file_ ? kSurest : kOuterFrame;
     if (frame.kind != FrameKind::kOwn) {
       hit.relation = frame.kind == FrameKind::kForward ? Relation::kGradient : Relation::kFused;
@@ -84,13 +88,15 @@ class OperatorMatcher {
     } else {
       hit.relation = innermost ? Relation::kDirect : Relation::kVia;
     }
+    if (other_call) hit.confidence = std::min(hit.confidence, kOneOfSeveral);
     const auto rank = [](const LineHit& one) { return std::pair(one.relation, -one.confidence); };
     if (!best_ || rank(hit) < rank(*best_)) best_ = hit;
   }
 
   const IrGraph& ir_;
   const FrameFits& fits_;
-  const bool whole_file_;
+  const bool whole_file_, of_ir_;
+  std::vector<const SourceFrame*> frames_;  // of one chain
   std::optional<LineHit> best_;
 };
 
@@ -116,10 +122,12 @@ class EqualStacks {
 class OriginMatcher {
  public:
   OriginMatcher(const Origin& origin, const FitFrame& fit, bool whole_file)
-      : origin_(origin), fits_(fits_of(origin.graph, fit)), matcher_(origin.graph, fits_, whole_file) {
+      : origin_(origin),
+        fits_(fits_of(origin.graph, fit)),
+        matcher_(origin.graph, fits_, whole_file, origin.kind != OriginKind::kStackJson) {
     if (!origin.second) return;
     second_fits_ = fits_of(*origin.second, fit);
-    second_matcher_.emplace(*origin.second, second_fits_, whole_file);
+    second_matcher_.emplace(*origin.second, second_fits_, whole_file, true);
   }
 
   void run(std::vector<LineHit>& hits) {
@@ -148,7 +156,7 @@ class OriginMatcher {
     if (!hit) hit = other;
     if (!hit) return hit;
     // The gradients of one operator share its lines, so equal stacks say nothing about them.
-    hit->one_of_several = protobuf_alone || (repeated && hit->relation != Relation::kGradient);
+    hit->one_of_several = hit->one_of_several || protobuf_alone || (repeated && hit->relation != Relation::kGradient);
     if (hit->one_of_several) hit->confidence = std::min(hit->confidence, kOneOfSeveral);
     if (protobuf_alone) hit->confidence = std::min(hit->confidence, kProtobufAlone);
     return hit;

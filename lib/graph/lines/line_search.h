@@ -27,8 +27,8 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this stack, or only the IR's protobuf names this line: which call it was is
-  // unknown.
+  // Several operators of the type have this stack, only the IR's protobuf names this line, or it is the line of another
+  // call of the same method (is_of_other_call): which call it was is unknown.
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };

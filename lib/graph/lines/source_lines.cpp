@@ -13,6 +13,26 @@ constexpr std::string_view kMindSporeFolders[] = {"nn/",       "ops/",   "train/
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
+bool is_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))".
+std::vector<std::string_view> called_names(std::string_view code) {
+  std::vector<std::string_view> names;
+  for (size_t end = code.find('('); end != std::string_view::npos; end = code.find('(', end + 1)) {
+    size_t begin = end;
+    while (begin > 0 && is_in_name(code[begin - 1])) --begin;
+    if (begin < end) names.push_back(code.substr(begin, end - begin));
+  }
+  return names;
+}
+
+bool calls_one_of(std::string_view code, const std::vector<std::string_view>& wanted) {
+  const auto called = called_names(code);
+  return std::find_first_of(called.begin(), called.end(), wanted.begin(), wanted.end()) != called.end();
+}
+
 }  // namespace
 
 bool is_library_file(std::string_view path) {
@@ -37,6 +57,24 @@ bool is_def_frame(const SourceFrame& frame) {
   return code.starts_with("def ") || code.starts_with("@");
 }
 
+bool is_of_other_call(std::span<const SourceFrame* const> stack, size_t at) {
+  const SourceFrame& frame = *stack[at];
+  size_t end = at + 1;  // of its chain
+  while (end < stack.size() && !stack[end]->begins_chain) ++end;
+  if (end < at + 3) return false;
+  const SourceFrame& caller = *stack[at + 1];
+  const bool between =
+      !frame.begins_chain && at > 0 && stack[at - 1]->file == caller.file && stack[at - 1]->line != caller.line;
+  if (!frame.begins_chain && !between) return false;
+  const auto names = called_names(frame.code);
+  for (size_t i = at + 1; i < end && !is_def_frame(*stack[i]); ++i) {
+    const SourceFrame& outer = *stack[i];
+    if (i > at + 1 && outer.file == frame.file && outer.line != frame.line && calls_one_of(outer.code, names))
+      return true;
+  }
+  return false;
+}
+
 std::vector<const SourceFrame*> stack_of(const OpGraph& graph, OpId op) {
   const IrGraph& ir = graph.ir(op);
   std::vector<const SourceFrame*> own, others;
@@ -51,10 +89,10 @@ const SourceFrame* best_frame(const OpGraph& graph, OpId op) {
   const std::vector<const SourceFrame*> stack = stack_of(graph, op);
   if (stack.empty()) return nullptr;
   const auto in_user_code = [](const SourceFrame* frame) { return !is_library_file(frame->file); };
-  const auto statement = std::find_if(stack.begin(), stack.end(), [&](const SourceFrame* frame) {
-    return in_user_code(frame) && !is_def_frame(*frame);
-  });
-  if (statement != stack.end()) return *statement;
+  const bool of_ir = graph.origin(op).kind != OriginKind::kStackJson;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (in_user_code(stack[i]) && !is_def_frame(*stack[i]) && !(of_ir && is_of_other_call(stack, i))) return stack[i];
+  }
   const auto any = std::find_if(stack.begin(), stack.end(), in_user_code);
   return any != stack.end() ? *any : stack.front();
 }

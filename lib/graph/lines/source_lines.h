@@ -17,8 +17,14 @@ namespace msdump {
 // "def construct(self, x):": the header of a function that the call is in, not a statement.
 [[nodiscard]] bool is_def_frame(const SourceFrame& frame);
 
-// The one frame to show: the innermost in the user's code, else the innermost. An operator without a stack of its own
-// has that of its forward or fused operator.
+// Is the frame at `at` that of another call of the same method? For a method that several calls share MindSpore 2.0 also
+// writes the line of another of these calls, after the method's own lines or between two of them:
+//   net.py:178 x = self.relu(x)  >  activation.py:406 return self.relu(x)  >  net.py:176 x = self.relu(x)
+// `stack`: of an IR, each chain innermost first. No frame of a def: 2.3 and later write one for each call, and none of these.
+[[nodiscard]] bool is_of_other_call(std::span<const SourceFrame* const> stack, size_t at);
+
+// The one frame to show: the innermost in the user's code that is not of another call, else the innermost. An operator
+// without a stack of its own has that of its forward or fused operator.
 [[nodiscard]] const SourceFrame* best_frame(const OpGraph& graph, OpId op);
 
 // All frames of the own stack, innermost first; of an operator without one those of the others.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/lines/source_lines.h"
 #include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
@@ -140,6 +141,67 @@ TEST_CASE("what is left out for a line has no frame of it") {
   CHECK(accepts("net.py:1-20", ":1~20, 4~16/    def construct(self, x):/"));
   CHECK(!accepts("net.py:12", ".txt"));
   CHECK(!accepts("net.py:12", "c"));
+}
+
+// Outermost first and without the frames of defs, as MindSpore 2.0 writes them.
+OpGraph graph_of_2_0(const std::vector<std::string>& frames) {
+  return graph_of({{"ms_output_trace_code_graph_0.ir",
+                    ir_text(node_text("%0", "ReLU", "%para1_x", "Default/ReLU-op151", frames))}});
+}
+
+std::vector<uint32_t> lines_with(const OpGraph& graph, Relation relation, bool one_of_several) {
+  std::vector<uint32_t> lines;
+  for (uint32_t line = 1; line < 200; ++line) {
+    for (const LineHit& hit : find_line(graph, {"net.py", line, line})) {
+      if (hit.relation == relation && hit.one_of_several == one_of_several) lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+TEST_CASE(
+    "in 2.0 an operator of a cell that several calls share is direct for its own call, not for the last one alone") {
+  const std::string relu = "/lib/site-packages/mindspore/nn/layer/activation.py:406/return self.relu(x)";
+  const OpGraph graph = graph_of_2_0({"/lib/site-packages/mindspore/nn/wrap/cell_wrapper.py:119/out = self.net(data)",
+                                      "/u/net.py:178/x = self.relu(x)", relu, "/u/net.py:176/y = self.relu(y)"});
+  CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{178});
+  CHECK(lines_with(graph, Relation::kDirect, true) == std::vector<uint32_t>{176});
+  CHECK(hits(graph, "net.py:176").at(0).confidence < hits(graph, "net.py:178").at(0).confidence);
+  CHECK(best_frame(graph, 0)->line == 178);
+  const std::string pool = "/lib/site-packages/mindspore/nn/layer/pooling.py:";
+  const OpGraph between =
+      graph_of_2_0({"/u/net.py:171/x = self.pool(x)", pool + "562/if x.ndim == 3:", "/u/net.py:181/x = self.pool(x)",
+                    pool + "573/out = self.max_pool(x)"});
+  CHECK(lines_with(between, Relation::kDirect, false) == std::vector<uint32_t>{171});
+  CHECK(best_frame(between, 0)->line == 171);
+}
+
+TEST_CASE("in 2.0 operators of a method that several calls share keep their innermost line") {
+  const OpGraph graph = graph_of_2_0(
+      {"/u/net.py:12/x = self.block(x)", "/u/net.py:5/return self.relu(x + 1)", "/u/net.py:10/h = self.block(h)"});
+  CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{5});
+  CHECK(lines_with(graph, Relation::kDirect, true) == std::vector<uint32_t>{10});
+  CHECK(lines_with(graph, Relation::kVia, false) == std::vector<uint32_t>{12});
+  CHECK(best_frame(graph, 0)->line == 5);
+}
+
+TEST_CASE("a line inside a container is not the line of another call") {
+  const std::string container = "/lib/site-packages/mindspore/nn/layer/container.py:";
+  const auto is_direct = [](const OpGraph& graph, uint32_t line) {
+    CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{line});
+    CHECK(best_frame(graph, 0)->line == line);
+  };
+  // It calls something else; the container calls it from the line that it was entered by; 2.3 writes defs.
+  is_direct(graph_of_2_0({"/u/net.py:100/x = self.layers(x)",
+                          container + "210/for cell in cells:", "/u/net.py:20/return self.relu(x)"}),
+            20);
+  is_direct(graph_of_2_0({"/u/net.py:100/x = self.layers(x)", container + "210/x = cell(x)",
+                          "/u/net.py:20/x = self.layers(x)", container + "210/x = cell(x)"}),
+            20);
+  is_direct(graph_of_2_0({"/u/net.py:100/x = self.conv(x)", "/u/net.py:20/x = self.conv(x)"}), 20);
+  is_direct(graph_of_2_0({"/u/net.py:100/x = self.conv(x)", container + "9/def construct(self, x):",
+                          container + "210/x = cell(x)", "/u/net.py:20/x = self.conv(x)"}),
+            20);
 }
 
 }  // namespace
