@@ -6,6 +6,18 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/logs
 jobs=${MSDUMP_BUILD_JOBS:-$(nproc)}
 
+# The tests write some hundred thousand small files, for which a disk needs minutes: they are in memory where there is room.
+use_memory_for_scratch() {
+  local room free
+  [[ -z ${TMPDIR:-} && -w /dev/shm ]] || return 0
+  room=$(df --output=avail /dev/shm | tail -n 1)
+  free=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+  if ((room < 2 << 20 || free < 6 << 20)); then return 0; fi  # in KiB
+  TMPDIR=$(mktemp -d /dev/shm/msdump-tests-XXXXXX)
+  export TMPDIR
+  trap 'chmod -R u+rwX "$TMPDIR"; rm -rf "$TMPDIR"' EXIT
+}
+
 # step WHAT COMMAND...: prints "WHAT ... ok (3 s)", or the end of the log and fails.
 step() {
   local what=$1 log started=$SECONDS

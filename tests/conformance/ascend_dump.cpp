@@ -23,7 +23,7 @@ namespace {
 using Files = std::map<std::string, std::string>;
 
 // What a damaged file must be answered with: the code, and words; besides these, every number of the manifest's message.
-struct Answer {
+struct ReadAnswer {
   std::string_view good_message;          // a part of the manifest's
   std::string_view code;                  // or two, separated by a blank
   std::array<std::string_view, 2> words;  // must stand in our message
@@ -31,35 +31,35 @@ struct Answer {
 };
 
 constexpr std::array kAnswers = {
-    Answer{"file is empty", "truncated", {"empty", ""}},
-    Answer{"length is incomplete", "truncated", {"header length", "incomplete"}},
-    Answer{"bytes announced", "truncated", {"announced", "present"}},
-    Answer{"header length past end of file", "truncated bad_header", {"header", ""}},
-    Answer{"header length absurd", "bad_header", {"header length", "past the end"}, "8+len"},
-    Answer{"not a valid protobuf", "bad_protobuf", {"not a valid protobuf", ""}},
-    Answer{"length field is text", "not_a_dump", {"not a dump file", "text"}},
-    Answer{"this is an .npy file", "not_a_dump", {".npy", "not a dump"}},
-    Answer{"not a dump file", "bad_header not_a_dump", {"not a dump file", ""}},
-    Answer{"empty header", "bad_header", {"empty header", "length 0"}},
-    Answer{"needs N bytes", "truncated", {"needs", "present"}},
-    Answer{"is less than the shape needs", "shape_mismatch", {"is less than the shape needs", ""}},
-    Answer{"but shape needs", "shape_mismatch", {"less than the shape needs", ""}},
-    Answer{"shape needs more bytes", "shape_mismatch too_large", {"the shape needs", ""}},
-    Answer{"size past end of file", "truncated", {"needs", "present"}},
-    Answer{"dimension product overflows", "too_large", {"dimension product", "overflows"}, "(wraps to 0 mod 2^64)"},
-    Answer{"unknown data type", "unsupported_dtype", {"unknown data type", ""}},
-    Answer{"unknown format", "unsupported_format", {"unknown format", ""}},
-    Answer{"dimensions", "shape_mismatch", {"needs", "dimensions"}},
-    Answer{"empty tensor (C0 = 0)", "shape_mismatch", {"empty tensor", "C0 = 0"}},
-    Answer{"does not fit C1*C0", "shape_mismatch", {"original C", "does not fit C1*C0"}},
-    Answer{"does not fit", "shape_mismatch", {"original shape", "does not fit"}},
-    Answer{"do not divide", "shape_mismatch", {"groups do not divide N", ""}},
-    Answer{"and no data", "bad_header", {"tensors", "data"}, "of type 0"},
-    Answer{"renamed .npy", "bad_npy", {"dump file", ".npy"}},
+    ReadAnswer{"file is empty", "truncated", {"empty", ""}},
+    ReadAnswer{"length is incomplete", "truncated", {"header length", "incomplete"}},
+    ReadAnswer{"bytes announced", "truncated", {"announced", "present"}},
+    ReadAnswer{"header length past end of file", "truncated bad_header", {"header", ""}},
+    ReadAnswer{"header length absurd", "bad_header", {"header length", "past the end"}, "8+len"},
+    ReadAnswer{"not a valid protobuf", "bad_protobuf", {"not a valid protobuf", ""}},
+    ReadAnswer{"length field is text", "not_a_dump", {"not a dump file", "text"}},
+    ReadAnswer{"this is an .npy file", "not_a_dump", {".npy", "not a dump"}},
+    ReadAnswer{"not a dump file", "bad_header not_a_dump", {"not a dump file", ""}},
+    ReadAnswer{"empty header", "bad_header", {"empty header", "length 0"}},
+    ReadAnswer{"needs N bytes", "truncated", {"needs", "present"}},
+    ReadAnswer{"is less than the shape needs", "shape_mismatch", {"is less than the shape needs", ""}},
+    ReadAnswer{"but shape needs", "shape_mismatch", {"less than the shape needs", ""}},
+    ReadAnswer{"shape needs more bytes", "shape_mismatch too_large", {"the shape needs", ""}},
+    ReadAnswer{"size past end of file", "truncated", {"needs", "present"}},
+    ReadAnswer{"dimension product overflows", "too_large", {"dimension product", "overflows"}, "(wraps to 0 mod 2^64)"},
+    ReadAnswer{"unknown data type", "unsupported_dtype", {"unknown data type", ""}},
+    ReadAnswer{"unknown format", "unsupported_format", {"unknown format", ""}},
+    ReadAnswer{"dimensions", "shape_mismatch", {"needs", "dimensions"}},
+    ReadAnswer{"empty tensor (C0 = 0)", "shape_mismatch", {"empty tensor", "C0 = 0"}},
+    ReadAnswer{"does not fit C1*C0", "shape_mismatch", {"original C", "does not fit C1*C0"}},
+    ReadAnswer{"does not fit", "shape_mismatch", {"original shape", "does not fit"}},
+    ReadAnswer{"do not divide", "shape_mismatch", {"groups do not divide N", ""}},
+    ReadAnswer{"and no data", "bad_header", {"tensors", "data"}, "of type 0"},
+    ReadAnswer{"renamed .npy", "bad_npy", {"dump file", ".npy"}},
 };
 
-const Answer* answer_for(const std::string& good_message) {
-  for (const Answer& answer : kAnswers) {
+const ReadAnswer* answer_for(const std::string& good_message) {
+  for (const ReadAnswer& answer : kAnswers) {
     if (good_message.find(answer.good_message) != std::string::npos) return &answer;
   }
   return nullptr;
@@ -83,7 +83,7 @@ std::string judge_failure(const BadFile& bad, const Error& error) {
   std::string problems;
   const std::string said = error.tensor + ": " + error.message;
   std::string facts = bad.good_message;
-  if (const Answer* answer = answer_for(bad.good_message)) {
+  if (const ReadAnswer* answer = answer_for(bad.good_message)) {
     const std::string codes = fmt::format(" {} ", answer->code);
     if (!contains(codes, fmt::format(" {} ", code_word(error.code)))) {
       problems += fmt::format("code {} instead of{}; ", code_word(error.code), codes);
@@ -166,7 +166,7 @@ Files long_names(const Files& files) {
   return names;
 }
 
-void report(const std::vector<std::string>& problems) {
+void report_problems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) std::cout << "  " << problem << "\n";
   std::cout << std::flush;
   CHECK(problems.empty());
@@ -187,7 +187,7 @@ TEST_CASE("every tensor of the Ascend corpus converts to what the manifest says"
   }
   std::cout << manifest.tensors.size() - problems.size() << " of " << manifest.tensors.size() << " tensors"
             << std::endl;
-  report(problems);
+  report_problems(problems);
 }
 
 TEST_CASE("every damaged file of the Ascend corpus is one failure that says what is wrong") {
@@ -211,7 +211,7 @@ TEST_CASE("every damaged file of the Ascend corpus is one failure that says what
   std::cout << manifest.bad.size() - problems.size() << " of " << manifest.bad.size() << " damaged files" << std::endl;
   for (const auto& [file, error] : failures)
     problems.push_back(fmt::format("unexpected failure: {}: {}", file, error->message));
-  report(problems);
+  report_problems(problems);
 }
 
 TEST_CASE("convert writes the tensors of the Ascend corpus, the names of hashed ones, and nothing else") {

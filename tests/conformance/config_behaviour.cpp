@@ -44,7 +44,7 @@ std::string words_of(const LintReport& report) {
 }
 
 // One row of config-behaviour.csv.
-struct Run {
+struct FrameworkRun {
   std::string version, name, change, message;
   int exit_code = 0, files = 0;
   std::string text;             // the configuration
@@ -73,7 +73,7 @@ void set_key(rapidjson::Document& base, const std::string& key, const std::strin
 }
 
 // "without K", "K=JSON; K=JSON", "... unset|set" of the variable, or the whole text in single quotes.
-void apply_change(Run& run, const std::string& base_text) {
+void apply_change(FrameworkRun& run, const std::string& base_text) {
   if (run.change.starts_with('\'')) {
     run.text = run.change.substr(1, run.change.size() - 2);
     if (const size_t end = run.text.find("\\n"); end != std::string::npos) run.text.replace(end, 2, "\n");
@@ -105,12 +105,12 @@ void apply_change(Run& run, const std::string& base_text) {
   run.text.assign(buffer.GetString(), buffer.GetSize());
 }
 
-std::vector<Run> all_runs(const fs::path& folder) {
+std::vector<FrameworkRun> framework_runs(const fs::path& folder) {
   const std::string base = read_bytes(folder / "config-behaviour.base.json");
-  std::vector<Run> runs;
+  std::vector<FrameworkRun> runs;
   for (const std::vector<std::string>& row : csv_rows(folder / "config-behaviour.csv")) {
     REQUIRE(row.size() == 6);
-    Run run{row[0], row[1], row[2], row[5], std::stoi(row[3]), std::stoi(row[4]), "", ""};
+    FrameworkRun run{row[0], row[1], row[2], row[5], std::stoi(row[3]), std::stoi(row[4]), "", ""};
     apply_change(run, base);
     runs.push_back(std::move(run));
   }
@@ -119,9 +119,9 @@ std::vector<Run> all_runs(const fs::path& folder) {
 
 // The operators of that net have other numbers before MindSpore 2.7: the names in `kernels` are good names, of no operator
 // there. Only the IR can tell (--estimate does).
-bool depends_on_the_net(const Run& run) { return run.name == "dump_mode_1_full" && run.version != "2.10.0"; }
+bool depends_on_the_net(const FrameworkRun& run) { return run.name == "dump_mode_1_full" && run.version != "2.10.0"; }
 
-LintReport lint(const Run& run, std::optional<Version> version, std::optional<Device> device) {
+LintReport lint(const FrameworkRun& run, std::optional<Version> version, std::optional<Device> device) {
   return lint_config(run.text, {version, device, std::nullopt, run.diagnostic_path});
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("what MindSpore refuses or leaves empty is an error, and nothing else 
   const auto folder = corpus_or_skip("real");
   if (!folder) return;
   size_t runs = 0, errors = 0, warnings = 0, unknowable = 0;
-  for (const Run& run : all_runs(*folder)) {
+  for (const FrameworkRun& run : framework_runs(*folder)) {
     ++runs;
     const LintReport report = lint(run, parse_version(run.version), Device::kCpu);
     INFO(run.version << " " << run.name << ": exit " << run.exit_code << ", " << run.files << " files, "
@@ -157,12 +157,12 @@ TEST_CASE("what MindSpore refuses or leaves empty is an error, and nothing else 
 TEST_CASE("without a version only what all releases refuse is an error") {
   const auto folder = corpus_or_skip("real");
   if (!folder) return;
-  std::map<std::string, std::vector<Run>> cases;
-  for (Run& run : all_runs(*folder)) cases[run.name].push_back(std::move(run));
+  std::map<std::string, std::vector<FrameworkRun>> cases;
+  for (FrameworkRun& run : framework_runs(*folder)) cases[run.name].push_back(std::move(run));
   for (const auto& [name, runs] : cases) {
     if (std::any_of(runs.begin(), runs.end(), depends_on_the_net)) continue;
     const LintReport report = lint(runs.front(), std::nullopt, Device::kCpu);
-    const auto stopped = std::count_if(runs.begin(), runs.end(), [](const Run& run) { return run.stopped(); });
+    const auto stopped = std::count_if(runs.begin(), runs.end(), [](const FrameworkRun& run) { return run.stopped(); });
     INFO(name << ": " << stopped << " of " << runs.size() << " stopped" << words_of(report));
     CHECK((level_of(report) == Level::kError) == (stopped == static_cast<std::ptrdiff_t>(runs.size())));
     if (stopped > 0) CHECK(level_of(report) != Level::kClean);
@@ -173,7 +173,7 @@ TEST_CASE("without a device nothing is an error that some run survived, and what
   const auto folder = corpus_or_skip("real");
   if (!folder) return;
   size_t only_cpu = 0;
-  for (const Run& run : all_runs(*folder)) {
+  for (const FrameworkRun& run : framework_runs(*folder)) {
     if (depends_on_the_net(run)) continue;
     const LintReport report = lint(run, parse_version(run.version), std::nullopt);
     INFO(run.version << " " << run.name << words_of(report));
@@ -190,7 +190,7 @@ TEST_CASE("configurations that worked and ask for nothing odd are clean") {
   const std::set<std::string> ordinary = {
       "base",     "missing_op_debug_mode", "missing_saved_data", "trans_false", "io_1",         "io_2",
       "iter_0_0", "iter_1_0|1-2",          "iter_2_0-1",         "path_empty",  "support_other"};
-  for (const Run& run : all_runs(*folder)) {
+  for (const FrameworkRun& run : framework_runs(*folder)) {
     if (ordinary.count(run.name) == 0 || run.stopped()) continue;
     const LintReport report = lint(run, parse_version(run.version), Device::kCpu);
     INFO(run.version << " " << run.name << words_of(report));
@@ -209,15 +209,15 @@ TEST_CASE("configurations that worked and ask for nothing odd are clean") {
 
 namespace {
 
-struct Answer {
+struct LintAnswer {
   bool accepted = false;
   std::string text;
 };
 
-std::map<std::string, Answer> answers_of(const fs::path& path) {
+std::map<std::string, LintAnswer> answers_of(const fs::path& path) {
   const auto json = parse_json(read_bytes(path));
   REQUIRE(json);
-  std::map<std::string, Answer> answers;
+  std::map<std::string, LintAnswer> answers;
   for (const JsonValue& one : json->items)
     answers[one.find("file")->text] = {one.find("accepted")->boolean, one.find("answer")->text};
   return answers;

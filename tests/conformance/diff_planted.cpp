@@ -42,7 +42,7 @@ const Exception* exception_for(std::string_view target) {
   return found == kExceptions.end() ? nullptr : found;
 }
 
-std::string text_of(const JsonValue& fault, std::string_view key) {
+std::string fault_text(const JsonValue& fault, std::string_view key) {
   const JsonValue* const value = fault.find(key);
   return value == nullptr || value->is(JsonKind::kNull) ? std::string() : value->text;
 }
@@ -51,7 +51,7 @@ std::string text_of(const JsonValue& fault, std::string_view key) {
 std::vector<std::string> right_ops(const JsonValue& fault) {
   std::vector<std::string> names;
   for (const char* const key : {"guilty_op", "first_nan_op", "first_different_op"}) {
-    if (std::string name = text_of(fault, key); !name.empty()) names.push_back(std::move(name));
+    if (std::string name = fault_text(fault, key); !name.empty()) names.push_back(std::move(name));
   }
   if (const JsonValue* const missing = fault.find("missing_ops"); missing != nullptr) {
     for (const JsonValue& name : missing->items) names.push_back(name.text);
@@ -75,7 +75,7 @@ void check_op(const JsonValue& fault, const Exception* exception, const DiffAnsw
 
 std::string right_place(const JsonValue& fault, const Exception* exception) {
   if (exception != nullptr && !exception->place.empty()) return std::string(exception->place);
-  return fs::path(text_of(fault, "script")).filename().string();
+  return fs::path(fault_text(fault, "script")).filename().string();
 }
 
 }  // namespace
@@ -86,9 +86,9 @@ TEST_CASE("every fault planted in msprobe's dumps is named, alone, with its line
   auto faults = parse_json(read_bytes(*corpus / "planted.json"));
   REQUIRE(faults);
   for (const JsonValue& fault : faults->items) {
-    const std::string target = text_of(fault, "target");
-    INFO(target << ", " << text_of(fault, "kind"));
-    const DiffAnswer answer = ask_diff(*corpus / target, *corpus / text_of(fault, "golden"));
+    const std::string target = fault_text(fault, "target");
+    INFO(target << ", " << fault_text(fault, "kind"));
+    const DiffAnswer answer = ask_diff(*corpus / target, *corpus / fault_text(fault, "golden"));
     INFO(answer.messages);
     CHECK(answer.exit_code == 1);
     const std::vector<NamedRoot> roots = answer.roots();

@@ -40,7 +40,7 @@ std::vector<fs::path> ir_files(const fs::path& folder) {
   return files;
 }
 
-Result<IrGraph> read(const fs::path& path, const IrTextOptions& options = {}) {
+Result<IrGraph> read_ir(const fs::path& path, const IrTextOptions& options = {}) {
   const auto file = File::open(path.string());
   REQUIRE(file);
   return read_ir_text(*file, options);
@@ -56,7 +56,7 @@ std::string place_of(const SourceFrame& frame) {
 }
 
 // "direct blocks.py:23 | direct nested.py:18": each place once.
-std::string user_frames(const IrGraph& ir, const IrNode& node) {
+std::string user_frame_text(const IrGraph& ir, const IrNode& node) {
   Texts places;
   for (const uint32_t index : ir.stack(node)) {
     const SourceFrame& frame = ir.frames[index];
@@ -96,7 +96,7 @@ bool is_known_difference(const std::string& path, const std::string& found, cons
 
 // What differs between the rows of one graph and its IR: every operator but Return has one row, in the same order.
 void compare_operators(const fs::path& path, const std::vector<Texts>& rows, size_t& known, Texts& differences) {
-  const auto ir = read(path);
+  const auto ir = read_ir(path);
   REQUIRE(ir);
   std::vector<const IrNode*> nodes;
   for (const IrNode& node : ir->nodes) {
@@ -113,7 +113,7 @@ void compare_operators(const fs::path& path, const std::vector<Texts>& rows, siz
     const bool short_name = ir->op_type(node) == "Load" && full_name.find('/') == std::string::npos;
     const std::string name = short_name ? rows[i][1] : full_name;
     const std::string scope = short_name ? rows[i][4] : std::string(ir->scope(node));
-    const Texts found = {name, std::string(ir->op_type(node)), scope, user_frames(*ir, node)};
+    const Texts found = {name, std::string(ir->op_type(node)), scope, user_frame_text(*ir, node)};
     const Texts expected = {rows[i][1], rows[i][3], rows[i][4], rows[i][5]};
     if (found == expected) continue;
     if (Texts(found.begin(), found.end() - 1) == Texts(expected.begin(), expected.end() - 1) &&
@@ -149,7 +149,7 @@ std::string wrapped(const std::string& text) {
   return result;
 }
 
-Texts told(const IrGraph& ir) {
+Texts parsed_texts(const IrGraph& ir) {
   Texts texts;
   for (const IrNode& node : ir.nodes) {
     std::string text =
@@ -160,7 +160,7 @@ Texts told(const IrGraph& ir) {
       text += " ->";
       for (const uint32_t type : ir.outputs(signature)) text.append(" ").append(ir.types[type].text);
     }
-    texts.push_back(text + " " + user_frames(ir, node));
+    texts.push_back(text + " " + user_frame_text(ir, node));
   }
   return texts;
 }
@@ -174,14 +174,14 @@ TEST_CASE("real IR text that was wrapped says the same") {
   size_t files = 0;
   for (const fs::path& path : ir_files(*corpus)) {
     if (is_no_ir(path)) continue;
-    const auto ir = read(path);
-    const auto same = read(scratch.write("wrapped.ir", wrapped(read_bytes(path))));
+    const auto ir = read_ir(path);
+    const auto same = read_ir(scratch.write("wrapped.ir", wrapped(read_bytes(path))));
     INFO(path);
     REQUIRE(ir);
     REQUIRE(same);
     UNSCOPED_INFO((same->problems.empty() ? "" : same->problems[0].reason));
     CHECK(same->problem_count == ir->problem_count);
-    const Texts expected = told(*ir), found = told(*same);
+    const Texts expected = parsed_texts(*ir), found = parsed_texts(*same);
     REQUIRE(found.size() == expected.size());
     for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);
     ++files;
@@ -196,7 +196,7 @@ TEST_CASE("every operator of every real IR text is read and what is no IR is nam
   size_t files = 0, others = 0, nodes = 0, operands = 0, unresolved = 0;
   Texts differences;
   for (const fs::path& path : ir_files(*corpus)) {
-    const auto ir = read(path);
+    const auto ir = read_ir(path);
     if (is_no_ir(path)) {
       const auto file = File::open(path.string());
       const auto head = file->head();
@@ -269,7 +269,7 @@ TEST_CASE("every line of a script has the operators that the protobuf gives it")
     auto& places = found[row[0]];
     if (places.empty()) {
       for (const fs::path& path : ir_files(*corpus / row[0] / "dump" / "rank_0" / "graphs")) {
-        const auto ir = read(path);
+        const auto ir = read_ir(path);
         REQUIRE(ir);
         for (const IrNode& node : ir->nodes) {
           if (node.number == kNoIndex) continue;

@@ -69,14 +69,14 @@ void check_types(const IrGraph& ir, Signature signature, const std::string& wher
   differences.check(where + " " + out, type_texts(ir, ir.outputs(signature)), texts_of(node[out]));
 }
 
-std::string describe(const SourceFrame& frame) {
+std::string frame_text(const SourceFrame& frame) {
   constexpr std::string_view kKinds[] = {"self", "forward", "candidate"};
   std::string text = fmt::format("{}:{}", frame.file, frame.line);
   if (frame.end_line != frame.line) text += fmt::format("-{}", frame.end_line);
   return fmt::format("{} {} {}", text, kKinds[static_cast<size_t>(frame.kind)], frame.code);
 }
 
-std::string describe(const Json& frame) {
+std::string frame_text(const Json& frame) {
   std::string text = fmt::format("{}:{}", text_of(frame["file"]), frame["line"].GetInt());
   if (frame.HasMember("end_line")) text += fmt::format("-{}", frame["end_line"].GetInt());
   return fmt::format("{} {} {}", text, text_of(frame["kind"]), text_of(frame["code"]));
@@ -86,8 +86,8 @@ std::string describe(const Json& frame) {
 void check_stack(const IrGraph& ir, const IrNode& node, bool outermost_first, const std::string& where,
                  const Json& expected, Differences& differences) {
   Texts found, wanted;
-  for (const uint32_t frame : ir.stack(node)) found.push_back(describe(ir.frames[frame]));
-  for (const Json& frame : expected.GetArray()) wanted.push_back(describe(frame));
+  for (const uint32_t frame : ir.stack(node)) found.push_back(frame_text(ir.frames[frame]));
+  for (const Json& frame : expected.GetArray()) wanted.push_back(frame_text(frame));
   if (outermost_first) std::reverse(wanted.begin(), wanted.end());
   differences.check(where + " source", found, wanted);
 }
@@ -164,7 +164,7 @@ std::string changed(const std::string& text, const std::function<std::string(siz
 }
 
 // Everything about the operators but where they stand.
-Texts told(const IrGraph& ir) {
+Texts sample_texts(const IrGraph& ir) {
   Texts texts;
   for (const IrNode& node : ir.nodes) {
     std::string text = fmt::format("{} {} {} {} {} {}", ir.graph_name(node), ir.node_name(node), ir.text(node.op),
@@ -174,7 +174,7 @@ Texts told(const IrGraph& ir) {
       text += fmt::format(" : {} -> {}", fmt::join(type_texts(ir, ir.inputs(signature)), ","),
                           fmt::join(type_texts(ir, ir.outputs(signature)), ","));
     }
-    for (const uint32_t frame : ir.stack(node)) text += " / " + describe(ir.frames[frame]);
+    for (const uint32_t frame : ir.stack(node)) text += " / " + frame_text(ir.frames[frame]);
     texts.push_back(std::move(text));
   }
   return texts;
@@ -241,7 +241,7 @@ TEST_CASE("an IR sample copied in another way says the same") {
       const auto same = read_ir_text(*copy);
       INFO(path.filename().string() << ": " << how);
       REQUIRE(same);
-      CHECK(told(*same) == told(*ir));
+      CHECK(sample_texts(*same) == sample_texts(*ir));
       ++texts;
     }
   }

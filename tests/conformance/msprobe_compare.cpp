@@ -53,13 +53,13 @@ std::optional<Run> read_run(const fs::path& folder) {
   return run;
 }
 
-struct Comparison {
+struct MsprobeComparison {
   std::string target, golden;
   MsprobeCompareOptions options;
 };
 
-Comparison comparison_of(const Run& run, const fs::path& corpus) {
-  Comparison comparison;
+MsprobeComparison comparison_of(const Run& run, const fs::path& corpus) {
+  MsprobeComparison comparison;
   comparison.options.pandas2 = !run.name.starts_with("pt-");
   const auto value = [&](size_t at) {
     const bool given = at + 1 < run.arguments.size() && !run.arguments[at + 1].starts_with('-');
@@ -80,7 +80,7 @@ Comparison comparison_of(const Run& run, const fs::path& corpus) {
 }
 
 // The results by name, or why there are none.
-Result<std::map<std::string, std::string>> compare(const Comparison& comparison) {
+Result<std::map<std::string, std::string>> compare(const MsprobeComparison& comparison) {
   WorkerPool pool(2);
   const CancelToken cancel;
   std::map<std::string, std::string> results;

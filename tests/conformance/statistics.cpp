@@ -158,7 +158,7 @@ StatisticsRequest request_for(const Table& table) {
   return request;
 }
 
-struct Comparison {
+struct TableComparison {
   size_t cells = 0;
   std::vector<std::string> differences;
 
@@ -168,7 +168,8 @@ struct Comparison {
   }
 };
 
-void compare_csv(const std::string& name, const std::string& expected, const std::string& got, Comparison& comparison) {
+void compare_csv(const std::string& name, const std::string& expected, const std::string& got,
+                 TableComparison& comparison) {
   const auto lines = lines_of(expected), got_lines = lines_of(got);
   if (lines.size() != got_lines.size()) {
     comparison.differences.push_back(fmt::format("{}: {} lines, not {}", name, got_lines.size(), lines.size()));
@@ -185,7 +186,7 @@ void compare_csv(const std::string& name, const std::string& expected, const std
   if (expected != got && comparison.differences.empty()) comparison.differences.push_back(name + ": other bytes");
 }
 
-void report(const char* what, size_t tables, const Comparison& comparison) {
+void report_table(const char* what, size_t tables, const TableComparison& comparison) {
   std::cout << comparison.cells << " cells of " << tables << " " << what << " compared, "
             << comparison.differences.size() << " differ" << std::endl;
   for (size_t i = 0; i < std::min<size_t>(comparison.differences.size(), 40); ++i)
@@ -198,7 +199,7 @@ bool same_double(double a, double b) {
   return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b);
 }
 
-void compare_double(const std::string& where, const std::string& expected, double got, Comparison& comparison) {
+void compare_double(const std::string& where, const std::string& expected, double got, TableComparison& comparison) {
   ++comparison.cells;
   const double value = std::strtod(expected.c_str(), nullptr);
   if (!same_double(value, got))
@@ -216,13 +217,13 @@ TEST_CASE("statistic.csv is what MindSpore 2.7.0 to 2.10.0 wrote, byte for byte"
   const ScratchDir scratch;
   write_tree(scratch, inputs, writer);
   const ListedDump dump = list_dump({scratch.path()}, Headers::kWhereNeeded);
-  Comparison comparison;
+  TableComparison comparison;
   const auto tables = statistic_tables();
   for (const Table& table : tables) {
     const std::string expected = read_bytes(*corpus / table.folder / "statistic.csv");
     compare_csv(table.folder, expected, statistic_csv(dump, request_for(table)), comparison);
   }
-  report("statistic.csv", tables.size(), comparison);
+  report_table("statistic.csv", tables.size(), comparison);
   CHECK(comparison.cells == 47110);
 }
 
@@ -232,7 +233,7 @@ TEST_CASE("a tampered statistic.csv of MindSpore is found to differ") {
   const std::string expected = read_bytes(*corpus / "2.10.0" / "statistic.csv");
   std::string other = expected;
   other.replace(other.find("8.14325"), 7, "8.14326");
-  Comparison comparison;
+  TableComparison comparison;
   compare_csv("2.10.0", expected, other, comparison);
   CHECK(comparison.differences.size() == 1);
 }
@@ -245,7 +246,7 @@ TEST_CASE("statistics are those of the offline debugger of MindSpore 1.6.1 to 2.
   write_tree(scratch, inputs, Writer::kCpu);
   const ListedDump dump = list_dump({scratch.path()}, Headers::kAll);
   REQUIRE(dump.tensors().size() == inputs.size());
-  Comparison comparison;
+  TableComparison comparison;
   constexpr std::array kVersions = {"1.6.1", "1.8.1", "1.10.0", "2.0.0"};
   for (const std::string version : kVersions) {
     StatisticsRequest request;
@@ -270,7 +271,7 @@ TEST_CASE("statistics are those of the offline debugger of MindSpore 1.6.1 to 2.
         comparison.cell(fmt::format("{} count {}", where, i), cells.at(9 + i), std::to_string(counts[i]));
     }
   }
-  report("tensorstat.csv", kVersions.size(), comparison);
+  report_table("tensorstat.csv", kVersions.size(), comparison);
   CHECK(comparison.cells == 9012);
 }
 

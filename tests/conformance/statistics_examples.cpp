@@ -61,17 +61,17 @@ void lay_out(const ScratchDir& scratch, const std::string& csv) {
   }
 }
 
-struct Verdict {
+struct ExampleVerdict {
   size_t cells = 0;
   std::vector<std::string> differences;
 };
 
-Verdict verify(const ListedDump& dump, const stats::StoredRows& rows, const stats::Dialect& dialect) {
+ExampleVerdict verify(const ListedDump& dump, const stats::StoredRows& rows, const stats::Dialect& dialect) {
   StatisticsRequest request;
   request.dialect = &dialect;
   const auto results = compute_statistics(dump, request);
   const stats::TextStyle style{&dialect, {}, false};
-  Verdict verdict;
+  ExampleVerdict verdict;
   for (const auto& [at, row] : rows) {
     REQUIRE(results[at]);
     const stats::RowComparison comparison = compare_row(row, style, *results[at]);
@@ -101,7 +101,7 @@ TEST_CASE("every example of statistic.csv agrees with its tensors") {
     const auto choice = stats::choose_dialect(dump.index, stats::stored_style(dump.index));
     std::string newest;
     for (const stats::Dialect* dialect : choice.candidates) {
-      const Verdict verdict = verify(dump, *rows, *dialect);
+      const ExampleVerdict verdict = verify(dump, *rows, *dialect);
       CHECK(verdict.cells == 6 * (3 + example.columns));
       if (verdict.differences.empty()) newest = dialect->name;
     }
@@ -119,7 +119,7 @@ TEST_CASE("the example with round brackets and SHA1 differs in nothing but what 
   const ListedDump dump = list_dump({scratch.path()});
   const auto rows = stats::read_stored_rows(dump.index, dump.tensors());
   REQUIRE(rows);
-  const Verdict verdict = verify(dump, *rows, *stats::dialect_from_text("2.7.0").value());
+  const ExampleVerdict verdict = verify(dump, *rows, *stats::dialect_from_text("2.7.0").value());
   CHECK(verdict.cells == 6 * (3 + kMixed.columns));
   CHECK(verdict.differences.empty());
   CHECK(verify(dump, *rows, stats::newest_dialect()).differences.size() == 6);  // the shapes
@@ -150,7 +150,7 @@ TEST_CASE("a changed cell of an example is found, in each column") {
     const ListedDump dump = list_dump({scratch.path()});
     const auto rows = stats::read_stored_rows(dump.index, dump.tensors());
     REQUIRE(rows);
-    const Verdict verdict = verify(dump, *rows, *stats::dialect_from_text("2.4").value());
+    const ExampleVerdict verdict = verify(dump, *rows, *stats::dialect_from_text("2.4").value());
     REQUIRE(verdict.differences.size() == 1);
     CHECK(verdict.differences[0].find(": " + std::string(change.column) + " '") != std::string::npos);
   }

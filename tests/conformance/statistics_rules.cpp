@@ -23,13 +23,13 @@ namespace {
 
 constexpr std::array kLengths = {0, 1, 9999, 10000, 10001, 19999, 20000, 20480, 20481, 40961, 320000, 330001};
 
-struct Case {
+struct RuleCase {
   const char* version;
   OracleRule rule;
 };
-constexpr std::array kCases = {Case{"2.0.0", OracleRule::kA},  Case{"2.2.14", OracleRule::kA},
-                               Case{"2.3.1", OracleRule::kB},  Case{"2.4.10", OracleRule::kC1},
-                               Case{"2.6.0", OracleRule::kC2}, Case{"2.10.0", OracleRule::kD}};
+constexpr std::array kCases = {RuleCase{"2.0.0", OracleRule::kA},  RuleCase{"2.2.14", OracleRule::kA},
+                               RuleCase{"2.3.1", OracleRule::kB},  RuleCase{"2.4.10", OracleRule::kC1},
+                               RuleCase{"2.6.0", OracleRule::kC2}, RuleCase{"2.10.0", OracleRule::kD}};
 
 // What is planted among ordinary numbers.
 enum class Plant { kNothing, kOneNan, kOneInf, kMany, kInfsOfBothSigns, kOnlyNan, kOnlyInf, kHuge };
@@ -82,7 +82,7 @@ bool same(double a, double b) {
   return a == b && std::signbit(a) == std::signbit(b);
 }
 
-void compare(const std::string& where, const OracleStatistics& oracle, const Case& rule,
+void compare(const std::string& where, const OracleStatistics& oracle, const RuleCase& rule,
              const stats::TensorStatistics& got, const stats::TextStyle& style, Tally& tally) {
   using enum StatisticColumn;
   struct Double {
@@ -150,10 +150,10 @@ Arrays write_integers(const ScratchDir& scratch, std::string_view descr, uint64_
   return arrays;
 }
 
-void check(const ScratchDir& scratch, const Arrays& arrays, Tally& tally) {
+void check_rule(const ScratchDir& scratch, const Arrays& arrays, Tally& tally) {
   const ListedDump dump = list_dump({scratch.path()});
   REQUIRE(dump.tensors().size() == arrays.values.size());
-  for (const Case& one : kCases) {
+  for (const RuleCase& one : kCases) {
     StatisticsRequest request;
     request.dialect = stats::dialect_from_text(one.version).value();
     request.jobs = 2;
@@ -167,7 +167,7 @@ void check(const ScratchDir& scratch, const Arrays& arrays, Tally& tally) {
   }
 }
 
-void report(const char* what, const Tally& tally) {
+void report_tally(const char* what, const Tally& tally) {
   std::cout << tally.numbers << " numbers of " << what << " compared, " << tally.differences.size() << " differ"
             << std::endl;
   for (size_t i = 0; i < std::min<size_t>(tally.differences.size(), 30); ++i) UNSCOPED_INFO(tally.differences[i]);
@@ -181,9 +181,9 @@ TEST_CASE("statistics of float64 and float32 are those of the rules in all diale
   for (const bool wide : {true, false}) {
     const ScratchDir scratch;
     const Arrays arrays = wide ? write_floats<double>(scratch, "<f8", 20) : write_floats<float>(scratch, "<f4", 21);
-    check(scratch, arrays, tally);
+    check_rule(scratch, arrays, tally);
   }
-  report("random floats", tally);
+  report_tally("random floats", tally);
   CHECK(tally.numbers == 2 * kLengths.size() * kPlants.size() * (2 * 13 + 4 * 15));
 }
 
@@ -195,9 +195,9 @@ TEST_CASE("statistics of integers are those of the rules in all dialects") {
                           : kind == 1 ? write_integers<uint16_t>(scratch, "<u2", 31)
                           : kind == 2 ? write_integers<int64_t>(scratch, "<i8", 32)
                                       : write_integers<uint64_t>(scratch, "<u8", 33);
-    check(scratch, arrays, tally);
+    check_rule(scratch, arrays, tally);
   }
-  report("random integers", tally);
+  report_tally("random integers", tally);
   CHECK(tally.numbers == 4 * kLengths.size() * (2 * 13 + 4 * 15));
 }
 

@@ -9,8 +9,6 @@
 namespace msdump::check {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-
 // One sum, of terms and with a result.
 Checked check_sum(const std::vector<float>& scores, const std::vector<float>& mask, const std::vector<float>& sum,
                   std::string_view op = "Default/Add-op1") {

@@ -10,7 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kIrPath = "rank_0/graphs/ms_output_trace_code_graph_0.ir";
 constexpr const char* kConfigPath = "rank_0/.dump_metadata/data_dump.json";
 
 // Mul-op0 -> Mul-op1 -> .. , a chain of so many.

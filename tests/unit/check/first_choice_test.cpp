@@ -8,7 +8,6 @@
 namespace msdump::check {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 using Kind = FirstNonfinite::Kind;
 
 // One operator of a rank, at the place `time` in its order; without an IR.

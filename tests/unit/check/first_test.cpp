@@ -7,7 +7,6 @@
 namespace msdump::check {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 using Kind = FirstNonfinite::Kind;
 
 std::string ir_path(int64_t rank = 0) { return fmt::format("rank_{}/graphs/ms_output_trace_code_graph_0.ir", rank); }

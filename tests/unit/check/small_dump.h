@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@
 #include "support/scratch_dir.h"
 
 namespace msdump::check {
+
+inline constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr const char* kIrPath = "rank_0/graphs/ms_output_trace_code_graph_0.ir";
 
 [[nodiscard]] std::string floats(const std::vector<float>& elements);
 // By their codes: 0x3C00 is 1, 0x7BFF 65504.

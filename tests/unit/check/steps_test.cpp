@@ -10,7 +10,7 @@
 namespace msdump::check {
 namespace {
 
-std::string weight_path(std::string_view name, int64_t step) {
+std::string step_weight_path(std::string_view name, int64_t step) {
   return fmt::format("rank_0/Net/0/{}/Parameter.{}_weight.0.0.1700000000000009.output.0.DefaultFormat.npy", step, name);
 }
 
@@ -25,10 +25,10 @@ TEST_CASE("one weight that stays is a note; all that stay while an optimizer run
   const test::ScratchDir one, all;
   for (const int64_t step : {0, 1}) {
     const float moved = step == 0 ? 1.0F : 1.5F;
-    one.write(weight_path("a", step), floats({moved, 2}));
-    one.write(weight_path("b", step), floats({1, 2}));
-    all.write(weight_path("a", step), floats({1, 2}));
-    all.write(weight_path("b", step), floats({3, 2}));
+    one.write(step_weight_path("a", step), floats({moved, 2}));
+    one.write(step_weight_path("b", step), floats({1, 2}));
+    all.write(step_weight_path("a", step), floats({1, 2}));
+    all.write(step_weight_path("b", step), floats({3, 2}));
     write_optimizer(one, step);
     write_optimizer(all, step);
   }
@@ -46,7 +46,7 @@ TEST_CASE("inputs of the graph are not weights, and neither is what is NaN uncha
     scratch.write(
         fmt::format("rank_0/Net/0/{}/Parameter.inputs0.0.0.1700000000000009.output.0.DefaultFormat.npy", step),
         floats({1, 2}));
-    scratch.write(weight_path("a", step), floats({std::nanf(""), 2}));
+    scratch.write(step_weight_path("a", step), floats({std::nanf(""), 2}));
   }
   const Checked checked(scratch.path());
   CHECK(checked.of("weight_unchanged").empty());
@@ -55,15 +55,15 @@ TEST_CASE("inputs of the graph are not weights, and neither is what is NaN uncha
 
 TEST_CASE("a permutation has the same numbers, and is a change") {
   const test::ScratchDir scratch;
-  scratch.write(weight_path("a", 0), floats({1, 2, 3}));
-  scratch.write(weight_path("a", 1), floats({2, 1, 3}));
+  scratch.write(step_weight_path("a", 0), floats({1, 2, 3}));
+  scratch.write(step_weight_path("a", 1), floats({2, 1, 3}));
   CHECK(Checked(scratch.path()).of("weight_unchanged").empty());
 }
 
 TEST_CASE("a change within the tolerance is none") {
   const test::ScratchDir scratch;
-  scratch.write(weight_path("a", 0), floats({1, 2, 3}));
-  scratch.write(weight_path("a", 1), floats({1.000001F, 2, 3}));
+  scratch.write(step_weight_path("a", 0), floats({1, 2, 3}));
+  scratch.write(step_weight_path("a", 1), floats({1.000001F, 2, 3}));
   CHECK(Checked(scratch.path()).of("weight_unchanged").size() == 1);
   RuleSet strict = RuleSet::none();
   REQUIRE(strict.apply("weight_unchanged:rtol=0,atol=0"));
@@ -72,8 +72,8 @@ TEST_CASE("a change within the tolerance is none") {
 
 TEST_CASE("the update ratio is the mean change over the mean magnitude of the step before") {
   const test::ScratchDir scratch;
-  scratch.write(weight_path("a", 0), floats({-1, 1, 2, 4}));
-  scratch.write(weight_path("a", 1), floats({-1.4F, 1, 2, 4.4F}));
+  scratch.write(step_weight_path("a", 0), floats({-1, 1, 2, 4}));
+  scratch.write(step_weight_path("a", 1), floats({-1.4F, 1, 2, 4.4F}));
   RuleSet rules = RuleSet::none();
   REQUIRE(rules.apply("weight_change_large:abs_mean_update_ratio_gt=0.09"));
   // any_given("abs_mean_gt") is what the helper goes by.
@@ -123,7 +123,7 @@ TEST_CASE("a gradient of exactly 0 is a note, and a warning where most weights h
 TEST_CASE("a trend has the tensors of all steps, in their order") {
   const test::ScratchDir scratch;
   for (int64_t step = 0; step < 12; ++step)
-    scratch.write(weight_path("a", step), floats({static_cast<float>(step), 2}));
+    scratch.write(step_weight_path("a", step), floats({static_cast<float>(step), 2}));
   scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({1, 2}));
   const Checked checked(scratch.path());
   const auto series = series_by_step(checked.dump());

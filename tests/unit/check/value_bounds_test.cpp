@@ -8,7 +8,6 @@
 namespace msdump::check {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr const char* kDevicePath = "rank_0/Net/0/0/Mul.Default_Mul-op1.1.1.1700000000000001";
 constexpr const char* kTablePath = "rank_0/Net/0/0/statistic.csv";
 

@@ -5,11 +5,7 @@
 #include "small_dump.h"
 
 namespace msdump::check {
-namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("NaN and infinities of an operator are errors") {
   CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({kNan, 1})) == Lines{"nan error Default_Log-op1 output 0"});

@@ -9,11 +9,11 @@
 namespace msdump {
 namespace {
 
-using Keys = std::vector<std::vector<uint64_t>>;
+using KeyRows = std::vector<std::vector<uint64_t>>;
 
 // A letter is a key.
-Keys keys(const std::vector<std::string_view>& levels) {
-  Keys result;
+KeyRows keys(const std::vector<std::string_view>& levels) {
+  KeyRows result;
   for (const std::string_view level : levels) result.emplace_back(level.begin(), level.end());
   return result;
 }
@@ -74,8 +74,8 @@ TEST_CASE("a later level never crosses what an earlier one has paired") {
 TEST_CASE("pairs ascend on both sides whatever the sequences are") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    Keys a(2), b(2);
-    for (Keys* const side : {&a, &b}) {
+    KeyRows a(2), b(2);
+    for (KeyRows* const side : {&a, &b}) {
       for (auto i = random() % 40; i-- > 0;) {
         (*side)[0].push_back(random() % 12);
         (*side)[1].push_back((*side)[0].back() % 3);

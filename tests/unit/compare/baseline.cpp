@@ -143,7 +143,7 @@ TEST_CASE("any name and slot comes back from the file") {
   }
 }
 
-std::string error_of(const std::string& text) {
+std::string baseline_error(const std::string& text) {
   const auto baseline = Baseline::parse(text);
   if (baseline) return "none";
   return baseline.error().message + (baseline.error().hint.empty() ? "" : "; " + baseline.error().hint);
@@ -157,17 +157,18 @@ TEST_CASE("a file that is not a baseline is refused with line and column") {
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string item = good;
     item.replace(item.find(from), from.size(), to);
-    return error_of(file(item));
+    return baseline_error(file(item));
   };
-  CHECK(error_of(file(good)) == "none");
-  CHECK(error_of(file("")) == "none");
-  CHECK(error_of(file(good + ",\n" + good)) == "line 3, column 1: a second entry for this tensor of b");
-  CHECK(error_of("[]") == "line 1, column 1: expected an object");
-  CHECK(error_of("{") != "none");
-  CHECK(error_of(R"({"schema":2,"accepted":[]})") == "line 1, column 11: unknown schema; 1 is expected");
-  CHECK(error_of(R"({"schema":1})") == "line 1, column 1: 'accepted' is missing");
-  CHECK(error_of(R"({"schema":1,"accepted":{}})") == "line 1, column 24: expected a list of accepted differences");
-  CHECK(error_of(file("7")) == "line 2, column 1: expected an object");
+  CHECK(baseline_error(file(good)) == "none");
+  CHECK(baseline_error(file("")) == "none");
+  CHECK(baseline_error(file(good + ",\n" + good)) == "line 3, column 1: a second entry for this tensor of b");
+  CHECK(baseline_error("[]") == "line 1, column 1: expected an object");
+  CHECK(baseline_error("{") != "none");
+  CHECK(baseline_error(R"({"schema":2,"accepted":[]})") == "line 1, column 11: unknown schema; 1 is expected");
+  CHECK(baseline_error(R"({"schema":1})") == "line 1, column 1: 'accepted' is missing");
+  CHECK(baseline_error(R"({"schema":1,"accepted":{}})") ==
+        "line 1, column 24: expected a list of accepted differences");
+  CHECK(baseline_error(file("7")) == "line 2, column 1: expected an object");
   CHECK(with("\"rank\":0,", "") == "line 2, column 1: 'rank' is missing");
   CHECK(with("\"rank\":0", "\"rank\":0.5") == "line 2, column 9: rank is not an integer");
   CHECK(with("\"b\"", "1").ends_with("op_name is not a text"));

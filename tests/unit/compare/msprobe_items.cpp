@@ -51,10 +51,10 @@ std::string only(const std::string& leaf, const std::string& entry = "T.f.0.forw
 
 constexpr std::string_view kLeaf = R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2, 3],
   "Max": 1.50, "Min": -1, "Mean": null, "Norm": NaN, "requires_grad": true})";
-std::string leaf() { return std::string(kLeaf); }
+std::string leaf_json() { return std::string(kLeaf); }
 
 TEST_CASE("a tensor has the texts that the result file prints") {
-  const MsprobeItems items = read(R"("T.f.0.forward": {"input_args": [)" + leaf() + "]}");
+  const MsprobeItems items = read(R"("T.f.0.forward": {"input_args": [)" + leaf_json() + "]}");
   CHECK(items.task == "tensor");
   CHECK(items.framework == "pytorch");
   REQUIRE(items.items.size() == 1);
@@ -74,15 +74,15 @@ TEST_CASE("a tensor has the texts that the result file prints") {
 }
 
 TEST_CASE("inputs, parameters, outputs and gradients come in msprobe's order") {
-  const std::string entry = R"("M.fc.L.forward.0": {"output": [)" + leaf() + R"(, [)" + leaf() +
-                            R"(]], "parameters": {"w": )" + leaf() + R"(}, "input_kwargs": {"k": )" + leaf() +
-                            R"(}, "input_args": [)" + leaf() + "]}";
+  const std::string entry = R"("M.fc.L.forward.0": {"output": [)" + leaf_json() + R"(, [)" + leaf_json() +
+                            R"(]], "parameters": {"w": )" + leaf_json() + R"(}, "input_kwargs": {"k": )" + leaf_json() +
+                            R"(}, "input_args": [)" + leaf_json() + "]}";
   CHECK(names(read(entry)) == Strings{"M.fc.L.forward.0.input.0", "M.fc.L.forward.0.input.k",
                                       "M.fc.L.forward.0.parameters.w", "M.fc.L.forward.0.output.0",
                                       "M.fc.L.forward.0.output.1.0"});
-  CHECK(names(read(R"("M.fc.L.parameters_grad.0": {"w": [)" + leaf() + R"(], "b": [)" + leaf() + "]}")) ==
+  CHECK(names(read(R"("M.fc.L.parameters_grad.0": {"w": [)" + leaf_json() + R"(], "b": [)" + leaf_json() + "]}")) ==
         Strings{"M.fc.L.parameters_grad.0.w", "M.fc.L.parameters_grad.0.b"});
-  CHECK(names(read(R"("x.0.debug": {"a": )" + leaf() + "}", {.debug_json = true})) == Strings{"x.0.debug.a"});
+  CHECK(names(read(R"("x.0.debug": {"a": )" + leaf_json() + "}", {.debug_json = true})) == Strings{"x.0.debug.a"});
 }
 
 TEST_CASE("empty values are not items, and null is an item") {
@@ -112,7 +112,7 @@ TEST_CASE("the ranks of sends and receives are compared as texts") {
   CHECK(items.items[0].statistics[0].is_text("1"));
   CHECK(items.items[0].checksum == "1");
   const MsprobeItems pair =
-      read(R"("T.f.0.forward": {"input_args": [{"class_type": "torch.distributed.P2POp", "tensor": )" + leaf() +
+      read(R"("T.f.0.forward": {"input_args": [{"class_type": "torch.distributed.P2POp", "tensor": )" + leaf_json() +
            R"(, "op": "isend"}]})");
   CHECK(names(pair) == Strings{"T.f.0.forward.input.0"});
 }
@@ -128,7 +128,7 @@ TEST_CASE("a data file gives its item the name") {
 }
 
 TEST_CASE("backward calls are counted again in the order of the file") {
-  const std::string body = R"(: {"input": [)" + leaf() + "]}";
+  const std::string body = R"(: {"input": [)" + leaf_json() + "]}";
   const std::string data = "\"T.f.1.backward\"" + body + ", \"T.f.0.backward\"" + body + ", \"M.a.L.backward.3\"" +
                            body + ", \"T.f.7.forward\"" + body;
   CHECK(keys(read(data)) == Strings{"T.f.0.backward.input.0", "T.f.1.backward.input.0", "M.a.L.backward.0.input.0",
@@ -138,7 +138,7 @@ TEST_CASE("backward calls are counted again in the order of the file") {
 
 TEST_CASE("entries whose names are not those of calls have no items, but keep their place") {
   const MsprobeItems items =
-      read(R"("odd": {"input": [)" + leaf() + R"(]}, "T.f.0.forward": {"input": [)" + leaf() + "]}");
+      read(R"("odd": {"input": [)" + leaf_json() + R"(]}, "T.f.0.forward": {"input": [)" + leaf_json() + "]}");
   CHECK(items.entries == Strings{"odd", "T.f.0.forward"});
   CHECK(names(items) == Strings{"T.f.0.forward.input.0"});
   CHECK(items.items[0].entry == 1);
@@ -155,7 +155,7 @@ TEST_CASE("checksums are seen where msprobe looks for them") {
   const std::string with = R"({"type": "torch.Tensor", "dtype": "torch.int8", "shape": [], "md5": null})";
   CHECK(read(R"("T.f.0.forward": {"input_args": [)" + with + "]}").has_checksums);
   CHECK_FALSE(read(R"("T.f.0.forward": {"input_args": [[)" + with + "]]}").has_checksums);
-  CHECK_FALSE(read(R"("T.f.0.forward": {"input_args": [)" + leaf() + "]}").has_checksums);
+  CHECK_FALSE(read(R"("T.f.0.forward": {"input_args": [)" + leaf_json() + "]}").has_checksums);
   CHECK(read(R"("x.0.debug": {"a": [)" + with + "]}", {.debug_json = true}).has_checksums);
 }
 

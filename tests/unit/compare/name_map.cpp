@@ -6,7 +6,7 @@
 namespace msdump {
 namespace {
 
-NameMap map_of(std::string_view text) {
+NameMap map_read_from(std::string_view text) {
   auto content = parse_name_map(text, {});
   if (!content) FAIL(content.error().message);
   return NameMap(std::move(*content));
@@ -26,13 +26,13 @@ std::string tensor(const NameMap& map, std::string_view name, Io io, std::string
                                   : fmt::format("{}:{}:{}", partner->op_name, name_of(partner->io), partner->slot);
 }
 
-std::string error_of(std::string_view text) {
+std::string map_error(std::string_view text) {
   const auto content = parse_name_map(text, {});
   return content ? "none" : content.error().message;
 }
 
 TEST_CASE("two columns of names map operators, and their tensors with them") {
-  const NameMap map = map_of(
+  const NameMap map = map_read_from(
       "# by hand\nCandidate, Reference\n\n"
       "Default/a/Conv2D-op1, Default/b/Conv2D-op7\r\n"
       "\"with, comma\" , \"with \"\"quotes\"\"\"\n"
@@ -51,7 +51,7 @@ TEST_CASE("two columns of names map operators, and their tensors with them") {
 }
 
 TEST_CASE("a tensor that is named itself comes before its operator") {
-  const NameMap map = map_of(
+  const NameMap map = map_read_from(
       "a,b\n"  // a header: operators may be called otherwise
       "x:output:0,y:output:1\nx:input:0,y:input:0\nx:input:1,N/A\n"
       "Functional.f.0.forward.input.0.1,Torch.g.0.forward.input.2.npy\n"
@@ -66,22 +66,22 @@ TEST_CASE("a tensor that is named itself comes before its operator") {
 }
 
 TEST_CASE("lines that are not a pair of names are refused with their number") {
-  CHECK(error_of("a,x\n\nb,c,d\n") == "line 3: 3 columns; expected 2");
-  CHECK(error_of("p,q\nr\n") == "line 2: 1 columns; expected 2");
-  CHECK(error_of("p,\n") == "line 1: a name is missing; 'N/A' says that there is none");
-  CHECK(error_of("p,q\n\"r,s\n") == "line 2: a quote is not closed");
-  CHECK(error_of("p,\"q\"r\n") == "line 1: text after a closing quote");
-  CHECK(error_of("p,q\nr,s\np,t\n") == "line 3: p is t here and q on line 1");
-  CHECK(error_of("p,q\np,q\n") == "none");
-  CHECK(error_of("p:output:0,q\n") == "line 1: p:output:0 is a tensor and q is an operator");
-  CHECK(error_of("p,q:output:0\n") == "line 1: p is an operator and q:output:0 is a tensor");
-  CHECK(error_of("") == "line 1: expected two columns of names, or one of msprobe's mappings in YAML");
-  CHECK(error_of("one name") == "line 1: expected two columns of names, or one of msprobe's mappings in YAML");
+  CHECK(map_error("a,x\n\nb,c,d\n") == "line 3: 3 columns; expected 2");
+  CHECK(map_error("p,q\nr\n") == "line 2: 1 columns; expected 2");
+  CHECK(map_error("p,\n") == "line 1: a name is missing; 'N/A' says that there is none");
+  CHECK(map_error("p,q\n\"r,s\n") == "line 2: a quote is not closed");
+  CHECK(map_error("p,\"q\"r\n") == "line 1: text after a closing quote");
+  CHECK(map_error("p,q\nr,s\np,t\n") == "line 3: p is t here and q on line 1");
+  CHECK(map_error("p,q\np,q\n") == "none");
+  CHECK(map_error("p:output:0,q\n") == "line 1: p:output:0 is a tensor and q is an operator");
+  CHECK(map_error("p,q:output:0\n") == "line 1: p is an operator and q:output:0 is a tensor");
+  CHECK(map_error("") == "line 1: expected two columns of names, or one of msprobe's mappings in YAML");
+  CHECK(map_error("one name") == "line 1: expected two columns of names, or one of msprobe's mappings in YAML");
   CHECK(parse_name_map(std::string((16 << 20) + 1, 'x'), {}).error().code == ErrorCode::kTooLarge);
 }
 
 TEST_CASE("msprobe's data mapping maps items") {
-  const NameMap map = map_of(
+  const NameMap map = map_read_from(
       "Functional.relu.0.forward.input.0: Functional.relu.1.forward.input.0\n"
       "Cell.ln.LayerNorm.forward.0.parameters.gamma: Module.ln.LayerNorm.forward.0.parameters.weight\n"
       "Cell.ln.LayerNorm.forward.0.output.0: N/A\n"
@@ -96,7 +96,7 @@ TEST_CASE("msprobe's data mapping maps items") {
 }
 
 TEST_CASE("msprobe's cell mapping renames cells, whole or in parts, and nothing else") {
-  const NameMap map = map_of("attn.q.Dense: attn.q.Linear\nDense: Linear\n");
+  const NameMap map = map_read_from("attn.q.Dense: attn.q.Linear\nDense: Linear\n");
   CHECK(map.kind() == NameMapKind::kCell);
   CHECK(op(map, "Cell.attn.q.Dense.forward.0") == "Module.attn.q.Linear.forward.0");
   CHECK(op(map, "Cell.fc.Dense.backward.2") == "Module.fc.Linear.backward.2");
@@ -105,18 +105,18 @@ TEST_CASE("msprobe's cell mapping renames cells, whole or in parts, and nothing 
   CHECK(tensor(map, "Cell.fc.Dense.forward.0", Io::kParameter, "weight") ==
         "Module.fc.Linear.forward.0:parameter:weight");
   CHECK(op(map, "Functional.Dense.0.forward") == "nothing");
-  CHECK(error_of("a.Dense: b.Linear\nF.f.0.forward.input.0: x") ==
+  CHECK(map_error("a.Dense: b.Linear\nF.f.0.forward.input.0: x") ==
         "line 2: F.f.0.forward.input.0 does not belong into a cell mapping");
-  CHECK(error_of("a.Dense: b.Linear\nc.Dense:\n") == "line 2: c.Dense is not mapped to a name");
+  CHECK(map_error("a.Dense: b.Linear\nc.Dense:\n") == "line 2: c.Dense is not mapped to a name");
 }
 
 TEST_CASE("msprobe's api mapping renames calls and pairs their slots, with either word for outputs") {
   for (const char* outputs : {"output", "outputs"}) {
-    const NameMap map =
-        map_of(fmt::format("- {{ms_api: Functional.softmax, pt_api: Torch.soft, ms_args: [0, axis], pt_args: [1, dim], "
-                           "ms_{0}: [0], pt_{0}: [2]}}\n"
-                           "- {{ms_api: Primitive.layer_norm, pt_api: Functional.layer_norm}}\n",
-                           outputs));
+    const NameMap map = map_read_from(
+        fmt::format("- {{ms_api: Functional.softmax, pt_api: Torch.soft, ms_args: [0, axis], pt_args: [1, dim], "
+                    "ms_{0}: [0], pt_{0}: [2]}}\n"
+                    "- {{ms_api: Primitive.layer_norm, pt_api: Functional.layer_norm}}\n",
+                    outputs));
     CHECK(map.kind() == NameMapKind::kApi);
     CHECK(op(map, "Functional.softmax.3.forward") == "Torch.soft.3.forward");
     CHECK(tensor(map, "Functional.softmax.3.forward", Io::kInput, "axis") == "Torch.soft.3.forward:input:dim");
@@ -130,11 +130,11 @@ TEST_CASE("msprobe's api mapping renames calls and pairs their slots, with eithe
     CHECK(op(map, "Functional.softmaxx.0.forward") == "nothing");
     CHECK(op(map, "noname") == "nothing");
   }
-  CHECK(error_of("- ms_api: a.b\n  pt_api: c.d\n- ms_api: e.f\n") == "line 3: an api mapping without pt_api");
-  CHECK(error_of("- x\n") == "line 1: an api mapping without ms_api");
-  CHECK(error_of("- {ms_api: a.b, pt_api: c.d, ms_args: [0], pt_args: [0, 1]}") ==
+  CHECK(map_error("- ms_api: a.b\n  pt_api: c.d\n- ms_api: e.f\n") == "line 3: an api mapping without pt_api");
+  CHECK(map_error("- x\n") == "line 1: an api mapping without ms_api");
+  CHECK(map_error("- {ms_api: a.b, pt_api: c.d, ms_args: [0], pt_args: [0, 1]}") ==
         "line 1: ms_args and pt_args of a.b are not lists of the same length");
-  CHECK(error_of("- {ms_api: a.b, pt_api: c.d, ms_args: [0]}") ==
+  CHECK(map_error("- {ms_api: a.b, pt_api: c.d, ms_args: [0]}") ==
         "line 1: ms_args and pt_args of a.b are not lists of the same length");
 }
 
@@ -166,12 +166,12 @@ TEST_CASE("msprobe's layer mapping becomes one of tensors by way of both dumps")
   REQUIRE_FALSE(alone);
   CHECK(alone.error().message == "a mapping of layers needs a dump.json on both sides");
   CHECK(alone.error().path == path);
-  CHECK(error_of("Top: {a: b}\nNext: c\n") == "line 2: Next has no 'layer: layer' lines");
-  CHECK(error_of("Top:\n  a: b\n  c: [d]\n") == "line 3: c is not mapped to a layer");
+  CHECK(map_error("Top: {a: b}\nNext: c\n") == "line 2: Next has no 'layer: layer' lines");
+  CHECK(map_error("Top:\n  a: b\n  c: [d]\n") == "line 3: c is not mapped to a layer");
 }
 
 TEST_CASE("lines of YAML are counted after letters of several bytes too") {
-  CHECK(error_of("\xE7\xBD\x91\xE7\xBB\x9C.Dense: a\n\xE7\xBD\x91.Dense: b\nc:\n") ==
+  CHECK(map_error("\xE7\xBD\x91\xE7\xBB\x9C.Dense: a\n\xE7\xBD\x91.Dense: b\nc:\n") ==
         "line 3: c is not mapped to a name");
 }
 

@@ -34,7 +34,7 @@ void write_row(const ScratchDir& scratch, std::string_view shape, std::string_vi
                 fmt::format("{}\nAdd,Default_Add-op0,0,0,17,output,0,16,float32,\"{}\",{},\n", kHeader, shape, values));
 }
 
-std::string leaf(std::string_view more) {
+std::string leaf_text(std::string_view more) {
   return fmt::format(R"({{"task":"statistics","level":"L1","framework":"pytorch","dump_data_dir":null,"data":)"
                      R"({{"Functional.relu.0.forward":{{"input_args":[],"input_kwargs":{{}},"output":[{{)"
                      R"("type":"torch.Tensor","dtype":"torch.float32",{}}}]}}}}}})",
@@ -104,14 +104,14 @@ TEST_CASE("elements against a leaf of dump.json: its statistics and its CRC-32")
   const ScratchDir a, b;
   a.write("dump_tensor_data/Functional.relu.0.forward.output.0.npy",
           test::npy_of("<f4", {4}, bytes_of_values<float>({1, 2, 3, -4})));
-  b.write("dump.json", leaf(R"("shape":[4],"Max":3.0,"Min":-4.0,"Mean":0.5,"Norm":5.4772257804870605)"));
+  b.write("dump.json", leaf_text(R"("shape":[4],"Max":3.0,"Min":-4.0,"Mean":0.5,"Norm":5.4772257804870605)"));
   CHECK(diff(a, b).reason == "statistics agree");
   b.write("dump.json",
-          leaf(R"("shape":[4],"Max":3.0,"Min":-4.0,"Mean":0.5,"Norm":5.4772257804870605,"md5":"661f9774")"));
+          leaf_text(R"("shape":[4],"Max":3.0,"Min":-4.0,"Mean":0.5,"Norm":5.4772257804870605,"md5":"661f9774")"));
   CHECK(diff(a, b).reason == "equal CRC-32");
-  b.write("dump.json", leaf(R"("shape":[4],"md5":"0x00004040c0c00000")"));
+  b.write("dump.json", leaf_text(R"("shape":[4],"md5":"0x00004040c0c00000")"));
   CHECK(diff(a, b).verdict == Verdict::kDiffer);
-  b.write("dump.json", leaf(R"("shape":[2,3],"Max":3.0,"Min":-4.0)"));
+  b.write("dump.json", leaf_text(R"("shape":[2,3],"Max":3.0,"Min":-4.0)"));
   CHECK(diff(a, b).verdict == Verdict::kShape);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("complex elements are compared by their moduli") {
   const ScratchDir a, b;
   a.write("dump_tensor_data/Functional.relu.0.forward.output.0.npy",
           test::npy_of("<c8", {2}, bytes_of_values<float>({3, 4, 0, -1})));
-  std::string text = leaf(R"("shape":[2],"Max":5.0,"Min":1.0,"Mean":3.0,"Norm":null)");
+  std::string text = leaf_text(R"("shape":[2],"Max":5.0,"Min":1.0,"Mean":3.0,"Norm":null)");
   text.replace(text.find("torch.float32"), std::strlen("torch.float32"), "torch.complex64");
   b.write("dump.json", text);
   CHECK(diff(a, b).reason == "statistics agree");

@@ -11,8 +11,6 @@
 namespace msdump {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
-
 SecondLook look_of(HostTensor a, HostTensor b, const SecondLookOptions& options) {
   const CancelToken cancel;
   const auto diff = diff_tensors(a, b, {}, cancel);
@@ -51,7 +49,10 @@ TEST_CASE("the worst elements come by their difference, then by index, and equal
 
 TEST_CASE("elements that are not finite on one side come before all others") {
   MadeTensors made;
-  const std::vector<double> a{9e9, kNan, 1, kInf, kInf, kNan}, b{0, kNan, kNan, kInf, -kInf, 0};
+  constexpr double kQuietNan = std::numeric_limits<double>::quiet_NaN(),
+                   kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> a{9e9, kQuietNan, 1, kInfinity, kInfinity, kQuietNan},
+      b{0, kQuietNan, kQuietNan, kInfinity, -kInfinity, 0};
   const auto make = [&](const std::vector<double>& values) { return made.make(DType::kFloat64, {6}, values); };
   const auto worst = look_of(make(a), make(b), {.worst = 4}).worst;
   CHECK(print(worst) == Lines{R"(2: 1.0 "nan")", R"(4: "inf" "-inf")", R"(5: "nan" 0.0)", "0: 9e+09 0.0"});

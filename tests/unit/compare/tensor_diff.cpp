@@ -10,7 +10,7 @@
 namespace msdump {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
 
 std::vector<float> noisy(const std::vector<float>& values, float relative, uint32_t seed) {
   std::mt19937 random(seed);
@@ -30,11 +30,11 @@ TEST_CASE("each verdict has its pair of tensors") {
   MadeTensors made;
   const std::vector<float> plain{1, 2, 3, 4};
   CHECK(diff_of(made.floats(plain), made.floats(plain)).verdict == Verdict::kSame);
-  CHECK(diff_of(made.floats({0.0F, kNan}), made.floats({-0.0F, kNan})).verdict == Verdict::kSame);
+  CHECK(diff_of(made.floats({0.0F, kQuietNan}), made.floats({-0.0F, kQuietNan})).verdict == Verdict::kSame);
   CHECK(diff_of(made.floats({1, 2, 3, 4.0001F}), made.floats(plain)).verdict == Verdict::kClose);
   CHECK(diff_of(made.floats({1, 2, 3, 4.01F}), made.floats(plain)).verdict == Verdict::kDiffer);
-  CHECK(diff_of(made.floats({1, 2, 3, kNan}), made.floats(plain)).verdict == Verdict::kNan);
-  CHECK(diff_of(made.floats({1, kInf}), made.floats({1, -kInf})).verdict == Verdict::kNan);
+  CHECK(diff_of(made.floats({1, 2, 3, kQuietNan}), made.floats(plain)).verdict == Verdict::kNan);
+  CHECK(diff_of(made.floats({1, kInfinity}), made.floats({1, -kInfinity})).verdict == Verdict::kNan);
   CHECK(diff_of(made.floats({1, 2, 3}), made.floats(plain)).verdict == Verdict::kShape);
   CHECK(diff_of(made.make<int32_t>(DType::kInt32, {4}, {1, 2, 3, 4}), made.floats(plain)).verdict == Verdict::kDtype);
   CHECK(diff_of(made.floats({}), made.floats({})).verdict == Verdict::kEmpty);
@@ -85,7 +85,7 @@ TEST_CASE("a reference of zeros is passed by an absolute tolerance, NaN on one s
   REQUIRE(zeros.tolerance_that_passes);
   CHECK(zeros.tolerance_that_passes->rtol == 0);
   CHECK(zeros.tolerance_that_passes->atol == 0.124);
-  CHECK_FALSE(diff_of(made.floats({kNan, 1}), made.floats({1, 1})).tolerance_that_passes);
+  CHECK_FALSE(diff_of(made.floats({kQuietNan, 1}), made.floats({1, 1})).tolerance_that_passes);
   CHECK_FALSE(diff_of(made.floats({1}), made.floats({1, 1})).tolerance_that_passes);
   CHECK(diff_of(made.floats({1}), made.floats({1})).tolerance_that_passes->atol == 0);
 }

@@ -69,7 +69,7 @@ TEST_CASE("a glob is over names, over tensors, types or dtypes") {
   CHECK(fits("*:input:0.1", {.op_name = "x", .io = Io::kInput, .slot = "0.1"}));
 }
 
-std::string error_of(std::string_view text) {
+std::string tolerance_error(std::string_view text) {
   const auto rules = ToleranceRules::parse(text);
   if (rules) return "none";
   CHECK((rules.error().code == ErrorCode::kUsage || rules.error().code == ErrorCode::kTooLarge));
@@ -77,25 +77,27 @@ std::string error_of(std::string_view text) {
 }
 
 TEST_CASE("errors name the line, the column and the nearest word") {
-  CHECK(error_of("* rtol=1\n*x*  rtoll=2") ==
+  CHECK(tolerance_error("* rtol=1\n*x*  rtoll=2") ==
         "line 2, column 6: 'rtoll' is neither a tolerance nor a metric; did you mean 'rtol'?");
-  CHECK(error_of("* cosin>=1") ==
+  CHECK(tolerance_error("* cosin>=1") ==
         "line 1, column 3: 'cosin' is neither a tolerance nor a metric; did you mean 'cosine'?");
-  CHECK(error_of("* rtol 1") == "line 1, column 3: 'rtol' gives rtol no value; write rtol=1e-3, without blanks");
-  CHECK(error_of("* rtol<=1") == "line 1, column 3: 'rtol<=1' gives rtol no value; write rtol=1e-3, without blanks");
-  CHECK(error_of("* atol=-1") == "line 1, column 3: atol is '-1'; expected a number, 0 or more");
-  CHECK(error_of("* atol=nan") == "line 1, column 3: atol is 'nan'; expected a number, 0 or more");
-  CHECK(error_of("* cosine=0.9").starts_with("line 1, column 3: 'cosine=0.9' has no relation >= > <= <"));
-  CHECK(error_of(" dtype:flaot16 rtol=1") == "line 1, column 2: no dtype is called 'flaot16'; did you mean 'float16'?");
-  CHECK(error_of("rtol=1") == "line 1, column 1: 'rtol=1' where a glob is expected; for all tensors: * rtol=1");
+  CHECK(tolerance_error("* rtol 1") == "line 1, column 3: 'rtol' gives rtol no value; write rtol=1e-3, without blanks");
+  CHECK(tolerance_error("* rtol<=1") ==
+        "line 1, column 3: 'rtol<=1' gives rtol no value; write rtol=1e-3, without blanks");
+  CHECK(tolerance_error("* atol=-1") == "line 1, column 3: atol is '-1'; expected a number, 0 or more");
+  CHECK(tolerance_error("* atol=nan") == "line 1, column 3: atol is 'nan'; expected a number, 0 or more");
+  CHECK(tolerance_error("* cosine=0.9").starts_with("line 1, column 3: 'cosine=0.9' has no relation >= > <= <"));
+  CHECK(tolerance_error(" dtype:flaot16 rtol=1") ==
+        "line 1, column 2: no dtype is called 'flaot16'; did you mean 'float16'?");
+  CHECK(tolerance_error("rtol=1") == "line 1, column 1: 'rtol=1' where a glob is expected; for all tensors: * rtol=1");
 }
 
 TEST_CASE("the file is bounded, and is named by its errors") {
-  CHECK(error_of(std::string(5000, 'x')) == "line 1: 5000 bytes; at most 4096");
-  CHECK(error_of(std::string(5 << 20, '\n')) == "5242880 bytes of tolerances; at most 4194304");
+  CHECK(tolerance_error(std::string(5000, 'x')) == "line 1: 5000 bytes; at most 4096");
+  CHECK(tolerance_error(std::string(5 << 20, '\n')) == "5242880 bytes of tolerances; at most 4194304");
   std::string many;
   for (int i = 0; i < 100'001; ++i) many += "x rtol=1\n";
-  CHECK(error_of(many) == "line 100001: more than 100000 rules");
+  CHECK(tolerance_error(many) == "line 100001: more than 100000 rules");
   const test::ScratchDir scratch;
   const auto rules = ToleranceRules::read(scratch.write("t", "* x"));
   REQUIRE_FALSE(rules);

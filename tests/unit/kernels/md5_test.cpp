@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> md5_input(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 std::string ours(std::span<const std::byte> bytes) {
   Md5State state;
@@ -33,7 +33,7 @@ std::string openssl(std::span<const std::byte> bytes) {
   return hex(digest);
 }
 
-Bytes random_bytes(size_t size, std::mt19937& random) {
+Bytes random_input(size_t size, std::mt19937& random) {
   Bytes bytes(size);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
   return bytes;
@@ -63,13 +63,13 @@ void check_abreast(const std::vector<Bytes>& buffers, Cut cut) {
 TEST_CASE("MD5 of the test suite of RFC 1321") {
   for_each_target([] {
     CHECK(ours({}) == "d41d8cd98f00b204e9800998ecf8427e");
-    CHECK(ours(bytes_of("a")) == "0cc175b9c0f1b6a831c399e269772661");
-    CHECK(ours(bytes_of("abc")) == "900150983cd24fb0d6963f7d28e17f72");
-    CHECK(ours(bytes_of("message digest")) == "f96b697d7cb7938d525a2f31aaf161d0");
-    CHECK(ours(bytes_of("abcdefghijklmnopqrstuvwxyz")) == "c3fcd3d76192e4007dfb496cca67e13b");
-    CHECK(ours(bytes_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")) ==
+    CHECK(ours(md5_input("a")) == "0cc175b9c0f1b6a831c399e269772661");
+    CHECK(ours(md5_input("abc")) == "900150983cd24fb0d6963f7d28e17f72");
+    CHECK(ours(md5_input("message digest")) == "f96b697d7cb7938d525a2f31aaf161d0");
+    CHECK(ours(md5_input("abcdefghijklmnopqrstuvwxyz")) == "c3fcd3d76192e4007dfb496cca67e13b");
+    CHECK(ours(md5_input("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")) ==
           "d174ab98d277d9f5a5611c2c9f419d9f");
-    CHECK(ours(bytes_of("12345678901234567890123456789012345678901234567890123456789012345678901234567890")) ==
+    CHECK(ours(md5_input("12345678901234567890123456789012345678901234567890123456789012345678901234567890")) ==
           "57edf4a22be3c955ac49da2e2107b67a");
   });
 }
@@ -77,7 +77,7 @@ TEST_CASE("MD5 of the test suite of RFC 1321") {
 TEST_CASE("MD5 of every length from 0 to 300, alone and all abreast") {
   std::mt19937 random(1);
   std::vector<Bytes> buffers;
-  for (size_t size = 0; size <= 300; ++size) buffers.push_back(random_bytes(size, random));
+  for (size_t size = 0; size <= 300; ++size) buffers.push_back(random_input(size, random));
   for_each_target([&] {
     for (const Bytes& buffer : buffers) {
       if (ours(buffer) != openssl(buffer)) FAIL_CHECK(buffer.size() << " bytes");
@@ -89,7 +89,7 @@ TEST_CASE("MD5 of every length from 0 to 300, alone and all abreast") {
 
 TEST_CASE("MD5 of two updates with the cut at any place") {
   std::mt19937 random(2);
-  const Bytes buffer = random_bytes(200, random);
+  const Bytes buffer = random_input(200, random);
   for_each_target([&] {
     for (size_t at = 0; at <= buffer.size(); ++at) {
       const std::vector<Bytes> five(5, buffer);
@@ -100,7 +100,7 @@ TEST_CASE("MD5 of two updates with the cut at any place") {
 
 TEST_CASE("MD5 of a byte at a time") {
   std::mt19937 random(3);
-  const Bytes buffer = random_bytes(150, random);
+  const Bytes buffer = random_input(150, random);
   Md5State state;
   for (const std::byte& byte : buffer) {
     const Md5Job job{&state, &byte, 1};
@@ -115,7 +115,7 @@ TEST_CASE("MD5 of any number of jobs of unequal sizes") {
   for_each_target([&] {
     for (unsigned count : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 15U, 16U, 17U, 31U, 32U, 33U, 63U, 64U, 65U, 100U}) {
       std::vector<Bytes> buffers;
-      for (unsigned i = 0; i < count; ++i) buffers.push_back(random_bytes(random() % 5000, random));
+      for (unsigned i = 0; i < count; ++i) buffers.push_back(random_input(random() % 5000, random));
       check_abreast(buffers, [&](size_t size) { return size == 0 ? 0 : random() % size; });
     }
   });
@@ -123,8 +123,8 @@ TEST_CASE("MD5 of any number of jobs of unequal sizes") {
 
 TEST_CASE("MD5 of one long job among short ones") {
   std::mt19937 random(5);
-  std::vector<Bytes> buffers(40, random_bytes(64, random));
-  buffers[17] = random_bytes(300'000, random);
+  std::vector<Bytes> buffers(40, random_input(64, random));
+  buffers[17] = random_input(300'000, random);
   for_each_target([&] { check_abreast(buffers, [](size_t size) { return size / 2; }); });
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("MD5 of no job, and of jobs without bytes") {
 
 TEST_CASE("MD5 reads no byte outside a job and does not care how it lies in memory") {
   std::mt19937 random(6);
-  const Bytes memory = random_bytes(64 * 200, random);
+  const Bytes memory = random_input(64 * 200, random);
   std::vector<Bytes> apart;
   std::vector<Md5State> states(64);
   std::vector<Md5Job> jobs;

@@ -11,6 +11,7 @@
 
 #include "support/catch.h"
 #include "unit/kernels/each_target.h"
+#include "unit/kernels/pair_values.h"
 
 namespace msdump::kernels {
 namespace {
@@ -18,9 +19,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using Values = std::vector<double>;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();  // positive
-constexpr int64_t kBlock = 256;                                    // of the implementation; its borders are tested
+constexpr int64_t kBlock = 256;  // of the implementation; its borders are tested
 
 constexpr ReduceRule kRuleA = {.finite_only = true, .running_mean = true, .finite_start = true, .squares = false};
 constexpr ReduceRule kRuleB = {.running_mean = true, .finite_start = true};
@@ -31,7 +30,7 @@ struct NamedRule {
   ReduceRule rule;
 };
 
-std::vector<NamedRule> rules() {
+std::vector<NamedRule> named_rules() {
   ReduceRule on_aarch64 = kRuleC, extremes = kRuleC, sum = kRuleB, all_finite = kRuleA, nothing = kRuleC;
   on_aarch64.negative_default_nan = false;
   extremes.sum = extremes.squares = extremes.counts = false;
@@ -364,7 +363,7 @@ TEST_CASE("Every dtype gives the definition's bits, with and without special val
                                   int64_t{15}, int64_t{16}, int64_t{33}}) {
         chunks.add(dtype, source.make(dtype, static_cast<size_t>(count)), count);
       }
-      for (const NamedRule& rule : rules()) {
+      for (const NamedRule& rule : named_rules()) {
         const std::vector<ChunkStatistics> expected = chunks.defined(rule.rule);
         for_each_target([&] { chunks.check(rule, expected, 1000); });
       }
@@ -384,7 +383,7 @@ TEST_CASE(
       source.specials = static_cast<int>(source.random() % 3) - 1;
       chunks.add(dtype, source.make(dtype, static_cast<size_t>(count)), count);
     }
-    for (const NamedRule& rule : rules()) {
+    for (const NamedRule& rule : named_rules()) {
       const std::vector<ChunkStatistics> expected = chunks.defined(rule.rule);
       for_each_target([&] {
         for (const int64_t slab : {1000, 256, 129, 61}) chunks.check(rule, expected, slab);

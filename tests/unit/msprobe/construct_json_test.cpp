@@ -12,7 +12,7 @@ namespace {
 using test::ScratchDir;
 using Strings = std::vector<std::string>;
 
-Result<ConstructJson> try_read(const std::string& text, const ConstructJsonLimits& limits = {}) {
+Result<ConstructJson> try_construct(const std::string& text, const ConstructJsonLimits& limits = {}) {
   const ScratchDir scratch;
   const auto file = File::open(scratch.write("construct.json", text));
   REQUIRE(file);
@@ -21,8 +21,8 @@ Result<ConstructJson> try_read(const std::string& text, const ConstructJsonLimit
   return result;
 }
 
-ConstructJson read(const std::string& text) {
-  auto result = try_read(text);
+ConstructJson construct(const std::string& text) {
+  auto result = try_construct(text);
   if (result) return std::move(*result);
   FAIL(result.error().message);
   return {};
@@ -45,7 +45,7 @@ TEST_CASE("the parents of calls and modules are read in the order of the file") 
  "optimizer": null,
  "Tensor.add_.0.forward": "optimizer"
 })";
-  const ConstructJson json = read(text);
+  const ConstructJson json = construct(text);
   CHECK(nodes(json) == Strings{"Functional.linear.0.forward<Module.fc.Linear.forward.0", "Module.fc.Linear.forward.0<",
                                "optimizer<", "Tensor.add_.0.forward<optimizer"});
   CHECK(json.entries == 4);
@@ -57,25 +57,25 @@ TEST_CASE("the parents of calls and modules are read in the order of the file") 
 }
 
 TEST_CASE("level L1 has no parents, and before 2025 the top is an empty text") {
-  CHECK(read("{}").nodes.empty());
-  CHECK(nodes(read(R"({"a":""})")) == Strings{"a<"});
+  CHECK(construct("{}").nodes.empty());
+  CHECK(nodes(construct(R"({"a":""})")) == Strings{"a<"});
 }
 
 TEST_CASE("with Megatron each node has a micro step, 0 where none is written") {
   const std::string member = R"("megatron_micro_step_number": 2)";
   const std::string rest = R"("a": ["m", 1], "b": [null, 2], "c": "m", "d": null)";
   for (const std::string& text : {"{" + member + "," + rest + "}", "{" + rest + "," + member + "}"}) {
-    const ConstructJson json = read(text);
+    const ConstructJson json = construct(text);
     CHECK(json.micro_steps == 2);
     CHECK(nodes(json) == Strings{"a<m@1", "b<@2", "c<m@0", "d<@0"});
     CHECK(json.entries == 5);
     CHECK(json.problems.empty());
   }
-  CHECK(nodes(read(R"({"a":["m",1],"b":"m"})")) == Strings{"a<m@1", "b<m"});
+  CHECK(nodes(construct(R"({"a":["m",1],"b":"m"})")) == Strings{"a<m@1", "b<m"});
 }
 
 TEST_CASE("of two parents of one node the later one counts, at the place of the earlier") {
-  CHECK(nodes(read(R"({"a":"m","b":"m","a":"n"})")) == Strings{"a<n", "b<m"});
+  CHECK(nodes(construct(R"({"a":"m","b":"m","a":"n"})")) == Strings{"a<n", "b<m"});
 }
 
 TEST_CASE("a parent that is not understood is a problem with its place, and the rest is read") {
@@ -92,7 +92,7 @@ TEST_CASE("a parent that is not understood is a problem with its place, and the 
       {R"("x":[true,1])", "line 2, column 7: x: the name of the parent is not a string"},
       {R"("megatron_micro_step_number":"1")", "line 2, column 31: megatron_micro_step_number: expected a whole number"},
   }));
-  const ConstructJson json = read("{\"a\":\"m\",\n " + fault.entry + ",\"b\":null}");
+  const ConstructJson json = construct("{\"a\":\"m\",\n " + fault.entry + ",\"b\":null}");
   CHECK(nodes(json) == Strings{"a<m", "b<"});
   CHECK(json.bad_entries == 1);
   REQUIRE(json.problems.size() == 1);
@@ -103,16 +103,16 @@ TEST_CASE("a parent that is not understood is a problem with its place, and the 
 
 TEST_CASE("text that is not an object is refused with its place, and so is a construct.json cut anywhere") {
   const std::string text = R"({"a":"m","b":["m",1],"m":null})";
-  CHECK(read(text).nodes.size() == 3);
+  CHECK(construct(text).nodes.size() == 3);
   for (size_t length = 0; length < text.size(); ++length) {
     INFO(length);
-    const auto result = try_read(text.substr(0, length));
+    const auto result = try_construct(text.substr(0, length));
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kBadJson);
     CHECK(result.error().message.starts_with("line 1, column "));
   }
-  CHECK_FALSE(try_read("[]"));
-  CHECK_FALSE(try_read(text + "x"));
+  CHECK_FALSE(try_construct("[]"));
+  CHECK_FALSE(try_construct(text + "x"));
 }
 
 TEST_CASE("limits hold against a construct.json made to exhaust memory") {
@@ -120,16 +120,16 @@ TEST_CASE("limits hold against a construct.json made to exhaust memory") {
     return !result && result.error().code == ErrorCode::kTooLarge;
   };
   const std::string text = R"({"a":"m","b":"n"})";
-  CHECK(too_large(try_read(text, {.text = text.size() - 1})));
-  CHECK(too_large(try_read(text, {.kept = 400})));
-  CHECK(try_read(text, {.kept = 1000}));
+  CHECK(too_large(try_construct(text, {.text = text.size() - 1})));
+  CHECK(too_large(try_construct(text, {.kept = 400})));
+  CHECK(try_construct(text, {.kept = 1000}));
   SECTION("of the parents of one node") {
     std::string again = R"({"a":"0")";
     for (int i = 1; i < 100; ++i) again += R"(,"a":")" + std::to_string(i) + '"';
-    CHECK(too_large(try_read(again + "}", {.kept = 5000})));
+    CHECK(too_large(try_construct(again + "}", {.kept = 5000})));
   }
   SECTION("of one value") {
-    const auto result = try_read(R"({"a":")" + std::string(100, 'm') + R"(","b":null})", {.entry = 50});
+    const auto result = try_construct(R"({"a":")" + std::string(100, 'm') + R"(","b":null})", {.entry = 50});
     REQUIRE(result);
     CHECK(nodes(*result) == Strings{"b<"});
     REQUIRE(result->problems.size() == 1);

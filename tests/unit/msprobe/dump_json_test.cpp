@@ -13,7 +13,7 @@ namespace {
 using test::ScratchDir;
 using Strings = std::vector<std::string>;
 
-Result<DumpJson> try_read(const std::string& text, const DumpJsonLimits& limits = {}) {
+Result<DumpJson> try_dump_json(const std::string& text, const DumpJsonLimits& limits = {}) {
   const ScratchDir scratch;
   const auto file = File::open(scratch.write("dump.json", text));
   REQUIRE(file);
@@ -30,7 +30,7 @@ std::string dump(const std::string& data) {
 }
 
 DumpJson read(const std::string& data) {
-  auto result = try_read(dump(data));
+  auto result = try_dump_json(dump(data));
   if (!result) FAIL(result.error().message);
   return std::move(*result);
 }
@@ -60,7 +60,7 @@ TEST_CASE("a tensor is read with all that is said of it") {
                                 leaf(R"(,"requires_grad":false,"data_name":"Functional.linear.0.forward.input.0.pt",)"
                                      R"("md5":"9331d5e6")") +
                                 R"(],"input_kwargs":{},"output":[]})");
-  const auto json = try_read(text);
+  const auto json = try_dump_json(text);
   REQUIRE(json);
   CHECK(json->task == "tensor");
   CHECK(json->level == "mix");
@@ -179,15 +179,15 @@ TEST_CASE("entries keep their order, whether understood or not") {
 
 TEST_CASE("a file of a killed process, and old ones without a framework, are read") {
   CHECK(read("").entries == 0);
-  const auto old = try_read(R"({"task":"statistics","level":"L1","dump_data_dir":null,"data":{},"extra":[1,{}]})");
+  const auto old = try_dump_json(R"({"task":"statistics","level":"L1","dump_data_dir":null,"data":{},"extra":[1,{}]})");
   REQUIRE(old);
   CHECK(old->task == "statistics");
   CHECK(old->framework.empty());
 }
 
 TEST_CASE("of two members of one name the later one counts") {
-  const auto json = try_read(R"({"task":"a","data":{"x":1,"Tensor.f.0.forward":{"output":[)" + leaf() +
-                             R"(]}},"task":"b","data":{"Tensor.g.0.forward":{"output":[null]}}})");
+  const auto json = try_dump_json(R"({"task":"a","data":{"x":1,"Tensor.f.0.forward":{"output":[)" + leaf() +
+                                  R"(]}},"task":"b","data":{"Tensor.g.0.forward":{"output":[null]}}})");
   REQUIRE(json);
   CHECK(json->task == "b");
   CHECK(json->entries == 1);
@@ -243,7 +243,7 @@ TEST_CASE("what is right in a bad entry is kept") {
 
 TEST_CASE("problems say where they stand in the whole file") {
   const std::string text = dump("\n\"x\":1,\n \"y\":2,\"z\":3");
-  const auto json = try_read(text);
+  const auto json = try_dump_json(text);
   REQUIRE(json);
   REQUIRE(json->problems.size() == 3);
   CHECK(json->problems[0].offset == text.find("1,\n"));
@@ -268,7 +268,7 @@ TEST_CASE("a data_name that is not a plain file name is not taken") {
 
 TEST_CASE("text that is not a dump.json is refused with its place") {
   const auto refusal = [](const std::string& text) {
-    const auto result = try_read(text);
+    const auto result = try_dump_json(text);
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kBadJson);
     CHECK(result.error().offset <= text.size());
@@ -288,7 +288,7 @@ TEST_CASE("text that is not a dump.json is refused with its place") {
 TEST_CASE("a file cut anywhere is refused") {
   const std::string text = dump(R"("Tensor.f.0.forward":{"output":[)" + leaf() + "]}");
   for (size_t length = 0; length < text.size(); ++length) {
-    const auto result = try_read(text.substr(0, length));
+    const auto result = try_dump_json(text.substr(0, length));
     INFO(length);
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kBadJson);
@@ -300,23 +300,23 @@ TEST_CASE("limits hold against texts made to exhaust memory") {
   const std::string entry = R"("Tensor.f.0.forward":{"output":[)" + leaf() + "]}";
   const std::string text = dump(entry + "," + entry);
   SECTION("of the text") {
-    const auto result = try_read(text, {.text = text.size() - 1});
+    const auto result = try_dump_json(text, {.text = text.size() - 1});
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kTooLarge);
-    CHECK(try_read(text, {.text = text.size()}));
+    CHECK(try_dump_json(text, {.text = text.size()}));
   }
   SECTION("of one entry") {
-    const auto result = try_read(dump(entry + ",\"Tensor.g.0.forward\":" + std::string(600, '7')), {.entry = 500});
+    const auto result = try_dump_json(dump(entry + ",\"Tensor.g.0.forward\":" + std::string(600, '7')), {.entry = 500});
     REQUIRE(result);
     CHECK(result->tensors.size() == 1);
     REQUIRE(result->problems.size() == 1);
     CHECK(result->problems[0].code == ErrorCode::kTooLarge);
-    const auto other = try_read("{\"data\":{},\"x\":" + std::string(600, '7') + "}", {.entry = 500});
+    const auto other = try_dump_json("{\"data\":{},\"x\":" + std::string(600, '7') + "}", {.entry = 500});
     REQUIRE_FALSE(other);
     CHECK(other.error().code == ErrorCode::kTooLarge);
   }
   SECTION("of what is kept") {
-    const auto result = try_read(text, {.kept = 1000});
+    const auto result = try_dump_json(text, {.kept = 1000});
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kTooLarge);
   }

@@ -12,7 +12,7 @@ namespace {
 using test::ScratchDir;
 using Strings = std::vector<std::string>;
 
-Result<StackJson> try_read(const std::string& text, const StackJsonLimits& limits = {}) {
+Result<StackJson> try_stack(const std::string& text, const StackJsonLimits& limits = {}) {
   const ScratchDir scratch;
   const auto file = File::open(scratch.write("stack.json", text));
   REQUIRE(file);
@@ -21,8 +21,8 @@ Result<StackJson> try_read(const std::string& text, const StackJsonLimits& limit
   return result;
 }
 
-StackJson read(const std::string& text) {
-  auto result = try_read(text);
+StackJson read_stack(const std::string& text) {
+  auto result = try_stack(text);
   if (result) return std::move(*result);
   FAIL(result.error().message);
   return {};
@@ -46,9 +46,9 @@ Strings stack(const StackJson& json, std::string_view op_name) {
 }
 
 TEST_CASE("a stack.json of 2024 has one stack an operator") {
-  const StackJson json = read(R"({"Tensor.add.0.forward":[)" + frame("/net.py", 7, "a + b") + "," +
-                              frame("/train.py", 40, "net(x)") + R"(],"Mint.relu.0.forward":[)" +
-                              frame("/net.py", 8, "relu(c)") + "," + frame("/train.py", 40, "net(x)") + "]}");
+  const StackJson json = read_stack(R"({"Tensor.add.0.forward":[)" + frame("/net.py", 7, "a + b") + "," +
+                                    frame("/train.py", 40, "net(x)") + R"(],"Mint.relu.0.forward":[)" +
+                                    frame("/net.py", 8, "relu(c)") + "," + frame("/train.py", 40, "net(x)") + "]}");
   CHECK(json.entries == 2);
   CHECK(stack(json, "Tensor.add.0.forward") == Strings{"/net.py:7 a + b", "/train.py:40 net(x)"});
   CHECK(stack(json, "Mint.relu.0.forward") == Strings{"/net.py:8 relu(c)", "/train.py:40 net(x)"});
@@ -60,7 +60,7 @@ TEST_CASE("from 2025 on operators called from the same place share a stack") {
   const std::string text = R"({"0": [["Tensor.add.0.forward","Tensor.add.1.forward"], [)" +
                            frame("/net.py", 7, "a + b + c") + R"(]], "1": [["Mint.relu.0.forward"], [)" +
                            frame("/net.py", 8, "relu(c)") + "]]}";
-  const StackJson json = read(text);
+  const StackJson json = read_stack(text);
   CHECK(json.entries == 2);
   REQUIRE(json.ops.size() == 3);
   CHECK(json.ops[1].name == "Tensor.add.1.forward");
@@ -72,15 +72,15 @@ TEST_CASE("from 2025 on operators called from the same place share a stack") {
 }
 
 TEST_CASE("two forms in one file, and an operator that is called 0, are distinguished entry by entry") {
-  const StackJson json = read(R"({"0":[)" + frame("/a.py", 1, "x") + "," + frame("/b.py", 2, "y") +
-                              R"(],"1":[["op"],[)" + frame("/c.py", 3, "z") + "]]}");
+  const StackJson json = read_stack(R"({"0":[)" + frame("/a.py", 1, "x") + "," + frame("/b.py", 2, "y") +
+                                    R"(],"1":[["op"],[)" + frame("/c.py", 3, "z") + "]]}");
   CHECK(stack(json, "0") == Strings{"/a.py:1 x", "/b.py:2 y"});
   CHECK(stack(json, "op") == Strings{"/c.py:3 z"});
 }
 
 TEST_CASE("a file of a killed process, and stacks that msprobe could not get, are empty") {
-  CHECK(read("{}").ops.empty());
-  const StackJson json = read(
+  CHECK(read_stack("{}").ops.empty());
+  const StackJson json = read_stack(
       R"({"a":["The call stack retrieval failed."],"0":[["b"],["The call stack retrieval failed."]],"c":[],"d":[]})");
   CHECK(json.problems.empty());
   CHECK(json.ops.size() == 4);
@@ -90,7 +90,7 @@ TEST_CASE("a file of a killed process, and stacks that msprobe could not get, ar
 
 TEST_CASE("of two stacks of one operator the later one counts") {
   const StackJson json =
-      read(R"({"a":[)" + frame("/a.py", 1, "x") + R"(],"b":[],"a":[)" + frame("/a.py", 2, "y") + "]}");
+      read_stack(R"({"a":[)" + frame("/a.py", 1, "x") + R"(],"b":[],"a":[)" + frame("/a.py", 2, "y") + "]}");
   CHECK(stack(json, "a") == Strings{"/a.py:2 y"});
   CHECK(json.ops.size() == 2);
 }
@@ -131,7 +131,7 @@ TEST_CASE("a frame of another form is its text") {
     CHECK(frame.function.empty());
     CHECK(frame.code == text.substr(0, text.find_last_not_of(' ') + 1));
   }
-  CHECK(stack(read(R"({"a":["see the log"]})"), "a") == Strings{":0 see the log"});
+  CHECK(stack(read_stack(R"({"a":["see the log"]})"), "a") == Strings{":0 see the log"});
 }
 
 TEST_CASE("an entry that is not understood is a problem with its place, and the rest is read") {
@@ -149,7 +149,7 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
       {R"("x":[["a"],["b"],["c"]])", "line 2, column 8: x: a frame that is not a string"},
       {R"("x":[["a"]])", "line 2, column 8: x: a frame that is not a string"},
   }));
-  const StackJson json = read("{\"y\":[],\n  " + fault.entry + ",\n \"z\":[7]}");
+  const StackJson json = read_stack("{\"y\":[],\n  " + fault.entry + ",\n \"z\":[7]}");
   CHECK(json.entries == 3);
   CHECK(json.bad_entries == 2);
   REQUIRE(json.problems.size() == 2);
@@ -163,7 +163,7 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
 
 TEST_CASE("text that is not an object is refused with its place, and so is a stack.json cut anywhere") {
   const auto refusal = [](const std::string& text) {
-    const auto result = try_read(text);
+    const auto result = try_stack(text);
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kBadJson);
     CHECK(result.error().offset <= text.size());
@@ -173,7 +173,7 @@ TEST_CASE("text that is not an object is refused with its place, and so is a sta
   CHECK(refusal("{}\n{}") == "line 2, column 1: more text after the object");
   CHECK(refusal("{\"a\":[\n\"b\\q\"]}").starts_with("line 2, column "));
   const std::string text = R"({"0": [["a"], [)" + frame("/net.py", 7, "a + b") + R"(]], "1": [["b"], []]})";
-  CHECK(read(text).ops.size() == 2);
+  CHECK(read_stack(text).ops.size() == 2);
   for (size_t length = 0; length < text.size(); ++length) {
     INFO(length);
     refusal(text.substr(0, length));
@@ -185,17 +185,17 @@ TEST_CASE("limits hold against a stack.json made to exhaust memory") {
   const auto too_large = [](const Result<StackJson>& result) {
     return !result && result.error().code == ErrorCode::kTooLarge;
   };
-  CHECK(too_large(try_read(text, {.text = text.size() - 1})));
-  CHECK(try_read(text, {.text = text.size()}));
-  CHECK(too_large(try_read(text, {.kept = 200})));
-  CHECK(try_read(text, {.kept = 1000}));
-  const auto entry = try_read(text, {.entry = 45});
+  CHECK(too_large(try_stack(text, {.text = text.size() - 1})));
+  CHECK(try_stack(text, {.text = text.size()}));
+  CHECK(too_large(try_stack(text, {.kept = 200})));
+  CHECK(try_stack(text, {.kept = 1000}));
+  const auto entry = try_stack(text, {.entry = 45});
   REQUIRE(entry);
   CHECK(entry->ops.size() == 1);
   REQUIRE(entry->problems.size() == 1);
   CHECK(entry->problems[0].code == ErrorCode::kTooLarge);
   CHECK(entry->problems[0].message.starts_with("line 1, column 6: a: takes "));
-  const StackJson deep = read("{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  const StackJson deep = read_stack("{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
   REQUIRE(deep.problems.size() == 1);
   CHECK(deep.problems[0].message == "line 1, column 6: a: nested deeper than 90");
 }

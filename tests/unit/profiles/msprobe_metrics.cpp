@@ -37,7 +37,7 @@ std::string floats(const std::vector<float>& values, std::string_view shape = ""
   return npy("<f4", shape.empty() ? fmt::format("({},)", values.size()) : std::string(shape), values);
 }
 
-Strings compare(const std::string& a, const std::string& b, bool numpy1 = false) {
+Strings metrics_of(const std::string& a, const std::string& b, bool numpy1 = false) {
   const ScratchDir scratch;
   const auto metrics = msprobe_metrics(scratch.write("a.npy", a), scratch.write("b.npy", b), numpy1);
   if (!metrics) return {"error: " + metrics.error().message};
@@ -49,68 +49,69 @@ Strings compare(const std::string& a, const std::string& b, bool numpy1 = false)
 Strings all(const std::string& text) { return Strings(6, text); }
 
 TEST_CASE("equal tensors are equal in all metrics") {
-  CHECK(compare(floats({1, 2, 3}), floats({1, 2, 3})) == Strings{"1.0", "0.0", "0.0", "0.0", "1.0", "1.0"});
+  CHECK(metrics_of(floats({1, 2, 3}), floats({1, 2, 3})) == Strings{"1.0", "0.0", "0.0", "0.0", "1.0", "1.0"});
 }
 
 // The numbers are those of msprobe's formulas in numpy.
 TEST_CASE("metrics of tensors that differ have the digits of numpy") {
-  CHECK(compare(floats({1, 2, 3, 4}), floats({1, 2.002F, 3, 4.5F})) ==
+  CHECK(metrics_of(floats({1, 2, 3, 4}), floats({1, 2.002F, 3, 4.5F})) ==
         Strings{"0.998303529752", "0.5000040003578462", "0.5", "0.111111111939", "0.75", "0.75"});
-  CHECK(compare(npy<double>("<f8", "(2,)", {1, -1}), npy<double>("<f8", "(2,)", {-1, 1})) ==
+  CHECK(metrics_of(npy<double>("<f8", "(2,)", {1, -1}), npy<double>("<f8", "(2,)", {-1, 1})) ==
         Strings{"-1.0", "2.8284271247461903", "2.0", "2.0", "0.0", "0.0"});
-  CHECK(compare(floats({1, 1.001F, 5}), floats({1, 1, 5})) ==
+  CHECK(metrics_of(floats({1, 1.001F, 5}), floats({1, 1, 5})) ==
         Strings{"1.0", "0.001000046730041504", "0.00100004673", "0.00100004673", "0.666666666667", "1.0"});
 }
 
 TEST_CASE("a reference of 0 is divided by eps, that of the wider float") {
-  CHECK(compare(floats({1, 2}), floats({0, 2}))[3] == "8388608.0");
-  CHECK(compare(npy<double>("<f8", "(2,)", {1, 2}), npy<double>("<f8", "(2,)", {0, 2}))[3] == "4503599627370496.0");
-  CHECK(compare(npy<int8_t>("|i1", "(2,)", {1, 2}), npy<int8_t>("|i1", "(2,)", {0, 2}))[3] == "4503599627370496.0");
-  CHECK(compare(floats({1, 2}), npy<double>("<f8", "(2,)", {0, 2}))[3] == "4503599627370496.0");
+  CHECK(metrics_of(floats({1, 2}), floats({0, 2}))[3] == "8388608.0");
+  CHECK(metrics_of(npy<double>("<f8", "(2,)", {1, 2}), npy<double>("<f8", "(2,)", {0, 2}))[3] == "4503599627370496.0");
+  CHECK(metrics_of(npy<int8_t>("|i1", "(2,)", {1, 2}), npy<int8_t>("|i1", "(2,)", {0, 2}))[3] == "4503599627370496.0");
+  CHECK(metrics_of(floats({1, 2}), npy<double>("<f8", "(2,)", {0, 2}))[3] == "4503599627370496.0");
 }
 
 TEST_CASE("vectors of zeros and of one element have words for a cosine") {
-  CHECK(compare(floats({0, 0}), floats({0, 0}))[0] == "1.0");
-  CHECK(compare(floats({0, 0}), floats({1, 0}))[0] == "Nan");
-  CHECK(compare(floats({0, 2}), floats({0, 0}))[0] == "Nan");
-  CHECK(compare(floats({1, 1e-3F, 0}), floats({1, 0, 0}))[0] == "1.0");  // 0.9999995, to 6 decimals
+  CHECK(metrics_of(floats({0, 0}), floats({0, 0}))[0] == "1.0");
+  CHECK(metrics_of(floats({0, 0}), floats({1, 0}))[0] == "Nan");
+  CHECK(metrics_of(floats({0, 2}), floats({0, 0}))[0] == "Nan");
+  CHECK(metrics_of(floats({1, 1e-3F, 0}), floats({1, 0, 0}))[0] == "1.0");  // 0.9999995, to 6 decimals
 }
 
 TEST_CASE("dimensions of 1 are dropped before the shapes are compared") {
   const std::vector<float> six(6, 1.0F);
-  CHECK(compare(floats(six, "(1, 6)"), floats(six, "(6, 1)"))[4] == "1.0");
-  CHECK(compare(floats(six, "(2, 3)"), floats(six, "(3, 2)")) == all("shape unmatched"));
-  CHECK(compare(floats({}, "(0, 3)"), floats(six)) == all("unsupported"));
-  CHECK(compare(floats(six), floats({}, "(0,)")) == all("shape unmatched"));
-  CHECK(compare(floats({2}, "(1,)"), floats({3}, "()")) ==
+  CHECK(metrics_of(floats(six, "(1, 6)"), floats(six, "(6, 1)"))[4] == "1.0");
+  CHECK(metrics_of(floats(six, "(2, 3)"), floats(six, "(3, 2)")) == all("shape unmatched"));
+  CHECK(metrics_of(floats({}, "(0, 3)"), floats(six)) == all("unsupported"));
+  CHECK(metrics_of(floats(six), floats({}, "(0,)")) == all("shape unmatched"));
+  CHECK(metrics_of(floats({2}, "(1,)"), floats({3}, "()")) ==
         Strings{"unsupported", "unsupported", "1.0", "0.333333343267", "unsupported", "unsupported"});
 }
 
 TEST_CASE("NaN and infinities at the same places count as zeros, at others nothing is compared") {
   const auto nan = static_cast<float>(kNan), inf = static_cast<float>(kInf);
-  CHECK(compare(floats({1, nan, inf}), floats({1, nan, -inf})) == Strings{"1.0", "0.0", "0.0", "0.0", "1.0", "1.0"});
-  CHECK(compare(floats({1, nan, 2}), floats({1, 2, nan})) == all("N/A"));
-  CHECK(compare(floats({1, nan}), floats({1, inf})) == all("N/A"));
-  CHECK(compare(floats({1, inf}), floats({1, 2})) == all("N/A"));
+  CHECK(metrics_of(floats({1, nan, inf}), floats({1, nan, -inf})) == Strings{"1.0", "0.0", "0.0", "0.0", "1.0", "1.0"});
+  CHECK(metrics_of(floats({1, nan, 2}), floats({1, 2, nan})) == all("N/A"));
+  CHECK(metrics_of(floats({1, nan}), floats({1, inf})) == all("N/A"));
+  CHECK(metrics_of(floats({1, inf}), floats({1, 2})) == all("N/A"));
 }
 
 TEST_CASE("tensors of many slabs are compared to the last element") {
   std::vector<float> a(200'001, 1.0F), b = a;
   b.back() = 2.0F;
-  CHECK(compare(floats(a), floats(b)) == Strings{"0.999998", "1.0", "1.0", "0.5", "0.999995000025", "0.999995000025"});
+  CHECK(metrics_of(floats(a), floats(b)) ==
+        Strings{"0.999998", "1.0", "1.0", "0.5", "0.999995000025", "0.999995000025"});
   b.back() = static_cast<float>(kNan);
-  CHECK(compare(floats(a), floats(b)) == all("N/A"));
+  CHECK(metrics_of(floats(a), floats(b)) == all("N/A"));
 }
 
 TEST_CASE("overflows of float32 and float64 are infinite") {
-  const Strings metrics = compare(floats({3e38F, 1}), floats({-3e38F, 1}));
+  const Strings metrics = metrics_of(floats({3e38F, 1}), floats({-3e38F, 1}));
   CHECK(metrics[3] == "inf");
   CHECK(metrics[2] == "6.0000000109955115e+38");
-  CHECK(compare(npy<double>("<f8", "(2,)", {1e308, 1}), npy<double>("<f8", "(2,)", {-1e308, 1}))[1] == "inf");
+  CHECK(metrics_of(npy<double>("<f8", "(2,)", {1e308, 1}), npy<double>("<f8", "(2,)", {-1e308, 1}))[1] == "inf");
 }
 
 TEST_CASE("tensors without a dimension are subtracted in their own dtype") {
-  const auto distance = [](const std::string& a, const std::string& b) { return compare(a, b)[2]; };
+  const auto distance = [](const std::string& a, const std::string& b) { return metrics_of(a, b)[2]; };
   const auto i8 = [](int8_t value) { return npy<int8_t>("|i1", "()", {value}); };
   const auto u8 = [](uint8_t value) { return npy<uint8_t>("|u1", "()", {value}); };
   const auto half = [](uint16_t bits) { return npy<uint16_t>("<f2", "()", {bits}); };
@@ -129,9 +130,9 @@ TEST_CASE("tensors without a dimension are subtracted in their own dtype") {
 
 TEST_CASE("numpy 1 takes float32 for float64 values without a dimension") {
   const auto f8 = [](double value) { return npy<double>("<f8", "()", {value}); };
-  CHECK(compare(f8(1), f8(0), true)[3] == "8388608.0");
-  CHECK(compare(f8(1), f8(0), false)[3] == "4503599627370496.0");
-  CHECK(compare(f8(1e39), f8(0), true)[3] == compare(f8(1e39), f8(0), false)[3]);
+  CHECK(metrics_of(f8(1), f8(0), true)[3] == "8388608.0");
+  CHECK(metrics_of(f8(1), f8(0), false)[3] == "4503599627370496.0");
+  CHECK(metrics_of(f8(1e39), f8(0), true)[3] == metrics_of(f8(1e39), f8(0), false)[3]);
 }
 
 TEST_CASE("PyTorch's bfloat16 is compared as float32") {

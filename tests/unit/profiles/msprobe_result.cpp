@@ -53,13 +53,13 @@ Outcome compare_files(const std::string& a, const std::string& b, const MsprobeC
   return outcome;
 }
 
-Outcome compare(const std::string& a, const std::string& b, const MsprobeCompareOptions& options = {}) {
+Outcome result_of(const std::string& a, const std::string& b, const MsprobeCompareOptions& options = {}) {
   const ScratchDir scratch;
   return compare_files(scratch.write("a/dump.json", a), scratch.write("b/dump.json", b), options);
 }
 
 std::string refusal(const std::string& a, const std::string& b, const MsprobeCompareOptions& options = {}) {
-  const Outcome outcome = compare(a, b, options);
+  const Outcome outcome = result_of(a, b, options);
   REQUIRE_FALSE(outcome.counts);
   CHECK(outcome.counts.error().code == ErrorCode::kUsage);
   CHECK(outcome.csv.empty());
@@ -67,8 +67,8 @@ std::string refusal(const std::string& a, const std::string& b, const MsprobeCom
 }
 
 TEST_CASE("statistics are written as msprobe writes them") {
-  const Outcome outcome = compare(dump_json(call("T.f.0.forward", leaf("2.0"), leaf("3.0"))),
-                                  dump_json(call("T.f.0.forward", leaf("2.0"), leaf("1.5"))));
+  const Outcome outcome = result_of(dump_json(call("T.f.0.forward", leaf("2.0"), leaf("3.0"))),
+                                    dump_json(call("T.f.0.forward", leaf("2.0"), leaf("1.5"))));
   REQUIRE(outcome.counts);
   CHECK(outcome.counts->rows == 2);
   CHECK(outcome.counts->error == 1);
@@ -136,7 +136,7 @@ TEST_CASE("a column of numbers with a float among them is a column of floats") {
   const std::string golden = dump_json(call("T.f.0.forward", leaf("1"), leaf("2")));
   const auto maxima = [&](const std::string& target, bool pandas2 = false) {
     Strings all;
-    const Outcome outcome = compare(target, golden, {.pandas2 = pandas2});
+    const Outcome outcome = result_of(target, golden, {.pandas2 = pandas2});
     for (const std::string& line : outcome.lines()) {
       if (line.starts_with("T.")) all.emplace_back(split(line, ',')[16]);
     }
@@ -154,7 +154,7 @@ TEST_CASE("a column of numbers with a float among them is a column of floats") {
 
 TEST_CASE("infinite numbers have a blank in front, null arguments depend on pandas") {
   const std::string json = dump_json(call("T.f.0.forward", leaf("-Infinity") + ", null"));
-  const Outcome three = compare(json, json), two = compare(json, json, {.pandas2 = true});
+  const Outcome three = result_of(json, json), two = result_of(json, json, {.pandas2 = true});
   CHECK(three.lines()[1].find(", -inf, -inf,") != std::string::npos);
   CHECK(three.lines()[2].starts_with("T.f.0.forward.input.1,T.f.0.forward.input.1,N/A,N/A,N/A,N/A,N/A,N/A,0,"));
   CHECK(two.lines()[2].starts_with("T.f.0.forward.input.1,T.f.0.forward.input.1,None,None,None,None,N/A,N/A,0,"));
@@ -183,9 +183,9 @@ TEST_CASE("a layer mapping of PyTorch dumps is ignored, as msprobe ignores it") 
   const std::string torch = dump_json(call("T.f.0.forward", leaf("1")), "statistics", "pytorch");
   MsprobeCompareOptions layers;
   layers.layer_mapping = "no such file";
-  const Outcome outcome = compare(torch, torch, layers);
+  const Outcome outcome = result_of(torch, torch, layers);
   REQUIRE(outcome.counts);
-  CHECK(outcome.csv == compare(torch, torch).csv);
+  CHECK(outcome.csv == result_of(torch, torch).csv);
 }
 
 TEST_CASE("a mapping file that cannot be used is a usage error, whatever is wrong with it") {
@@ -195,7 +195,7 @@ TEST_CASE("a mapping file that cannot be used is a usage error, whatever is wron
                                   scratch.path().string(), scratch.file("missing")}) {
     MsprobeCompareOptions cells;
     cells.cell_mapping = path;
-    const Outcome outcome = compare(json, json, cells);
+    const Outcome outcome = result_of(json, json, cells);
     REQUIRE_FALSE(outcome.counts);
     CHECK(outcome.counts.error().code == ErrorCode::kUsage);
   }
@@ -203,7 +203,7 @@ TEST_CASE("a mapping file that cannot be used is a usage error, whatever is wron
 
 TEST_CASE("statistics matched fuzzily are mixed up as msprobe mixes them up, and end where it ends") {
   const std::string json = dump_json(call("T.f.0.forward", leaf("1") + ", null"));
-  const Outcome outcome = compare(json, json, {.fuzzy = true});
+  const Outcome outcome = result_of(json, json, {.fuzzy = true});
   REQUIRE(outcome.counts);
   CHECK(outcome.lines()[1].starts_with("T.f.0.forward.input.0,N/A,Float32,N/A,[2],N/A,N/A,N/A,N/A,"));
   CHECK(outcome.lines()[2].starts_with(

@@ -31,7 +31,7 @@ Written written(size_t count, const Make& make, const CancelToken& cancel = {}) 
   return {std::move(text), std::move(counts)};
 }
 
-Result<ProfileRows<Counts>> row(size_t i) { return ProfileRows<Counts>{fmt::format("{}\n", i), {1}}; }
+Result<ProfileRows<Counts>> numbered_row(size_t i) { return ProfileRows<Counts>{fmt::format("{}\n", i), {1}}; }
 
 }  // namespace
 
@@ -46,20 +46,20 @@ TEST_CASE("fields are quoted only when they must be") {
   CHECK(line == "\"a\rb\",\"c\nd\"");
 }
 
-TEST_CASE("rows are written behind the header in order, and counted") {
-  const Written all = written(100, row);
+TEST_CASE("rows are written after the header in order, and counted") {
+  const Written all = written(100, numbered_row);
   std::string expected = "head\n";
   for (int i = 0; i < 100; ++i) expected += fmt::format("{}\n", i);
   CHECK(all.text == expected);
   REQUIRE(all.counts);
   CHECK(all.counts->rows == 100);
-  CHECK(written(0, row).text == "head\n");
+  CHECK(written(0, numbered_row).text == "head\n");
 }
 
 TEST_CASE("the first error ends the file after the rows before it") {
   const Written some = written(100, [](size_t i) -> Result<ProfileRows<Counts>> {
     if (i == 3) return fail(ErrorCode::kUsage, "stop");
-    return row(i);
+    return numbered_row(i);
   });
   CHECK(some.text == "head\n0\n1\n2\n");
   REQUIRE_FALSE(some.counts);
@@ -70,14 +70,14 @@ TEST_CASE("a sink that fails ends the work, and so does an interruption") {
   WorkerPool pool(2);
   CancelToken cancel;
   int calls = 0;
-  const auto counts = write_rows_in_order<Counts>({pool, cancel}, 100, "head\n", row, [&](std::string_view) {
+  const auto counts = write_rows_in_order<Counts>({pool, cancel}, 100, "head\n", numbered_row, [&](std::string_view) {
     return ++calls < 3 ? Status() : Status(fail(ErrorCode::kWriteFailed, "disk full"));
   });
   REQUIRE_FALSE(counts);
   CHECK(counts.error().message == "disk full");
   CHECK(calls == 3);
   cancel.cancel();
-  const Written none = written(100, row, cancel);
+  const Written none = written(100, numbered_row, cancel);
   REQUIRE_FALSE(none.counts);
   CHECK(none.counts.error().code == ErrorCode::kCancelled);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using test::ScratchDir;
 
-Result<NameMapping> read(const std::string& content) {
+Result<NameMapping> read_mapping(const std::string& content) {
   const ScratchDir scratch;
   const auto file = File::open(scratch.write("mapping.csv", content));
   REQUIRE(file);
@@ -36,7 +36,8 @@ TEST_CASE("names are hashed alike on a FIPS host, where OpenSSL has no MD5") {
 }
 
 TEST_CASE("lines map the name on disk to the real one") {
-  const auto mapping = read("123.npy,Add.a.0.0.17.output.0.ND.npy\n456,Mul.b.1.2.18\r\n\nlast,without line feed");
+  const auto mapping =
+      read_mapping("123.npy,Add.a.0.0.17.output.0.ND.npy\n456,Mul.b.1.2.18\r\n\nlast,without line feed");
   REQUIRE(mapping);
   CHECK(mapping->size() == 3);
   CHECK(resolve_name(*mapping, "123.npy") == "Add.a.0.0.17.output.0.ND.npy");
@@ -45,7 +46,7 @@ TEST_CASE("lines map the name on disk to the real one") {
 }
 
 TEST_CASE("a name is found with its suffix and without it") {
-  const auto mapping = read("456,Mul.b.1.2.18\n");
+  const auto mapping = read_mapping("456,Mul.b.1.2.18\n");
   REQUIRE(mapping);
   CHECK(resolve_name(*mapping, "456.npy") == "Mul.b.1.2.18");
   CHECK(resolve_name(*mapping, "456.bin") == "Mul.b.1.2.18");
@@ -55,26 +56,26 @@ TEST_CASE("a name is found with its suffix and without it") {
 }
 
 TEST_CASE("everything after the first comma is the real name") {
-  const auto mapping = read("1,a,b\n");
+  const auto mapping = read_mapping("1,a,b\n");
   REQUIRE(mapping);
   CHECK(resolve_name(*mapping, "1") == "a,b");
 }
 
 TEST_CASE("of two lines for a name the later one counts") {
-  const auto mapping = read("1,old\n1,new\n");
+  const auto mapping = read_mapping("1,old\n1,new\n");
   REQUIRE(mapping);
   CHECK(resolve_name(*mapping, "1") == "new");
 }
 
 TEST_CASE("an empty table is a table") {
-  CHECK(read("").value().empty());
-  CHECK(read("\n\r\n\n").value().empty());
+  CHECK(read_mapping("").value().empty());
+  CHECK(read_mapping("\n\r\n\n").value().empty());
 }
 
 TEST_CASE("a damaged line is named by its number") {
   for (const char* line : {"no comma", ",right only", "left only,", ","}) {
     CAPTURE(line);
-    const auto mapping = read(std::string("1,a\n\n") + line + "\n2,b\n");
+    const auto mapping = read_mapping(std::string("1,a\n\n") + line + "\n2,b\n");
     REQUIRE_FALSE(mapping);
     CHECK(mapping.error().code == ErrorCode::kBadCsv);
     CHECK(mapping.error().message == "line 3: expected 'mapped,original'");
@@ -97,8 +98,8 @@ TEST_CASE("a table larger than any is refused before it is read") {
 TEST_CASE("a table of very many short names is refused instead of taking thirty times its size") {
   std::string text;
   for (int i = 0; i < 500'000; ++i) text += std::to_string(i) + ",a\n";
-  CHECK(read(text).value().size() == 500'000);
-  const auto mapping = read(text + "b,a\n");
+  CHECK(read_mapping(text).value().size() == 500'000);
+  const auto mapping = read_mapping(text + "b,a\n");
   REQUIRE_FALSE(mapping);
   CHECK(mapping.error().code == ErrorCode::kTooLarge);
   CHECK(mapping.error().message == "a mapping.csv of more than 500000 names");
@@ -107,7 +108,7 @@ TEST_CASE("a table of very many short names is refused instead of taking thirty 
 TEST_CASE("a table is written sorted and read back") {
   const NameMapping mapping = {{"b", "second"}, {"a", "first,with comma"}};
   CHECK(format_mapping_csv(mapping) == "a,first,with comma\nb,second\n");
-  CHECK(read(format_mapping_csv(mapping)).value() == mapping);
+  CHECK(read_mapping(format_mapping_csv(mapping)).value() == mapping);
   CHECK(format_mapping_csv({}).empty());
 }
 
