@@ -14,6 +14,7 @@ TEST_CASE("every code has a word of its own in snake case") {
   for (int code = 0; code <= static_cast<int>(ErrorCode::kInternal); ++code) {
     const std::string_view word = code_word(static_cast<ErrorCode>(code));
     CAPTURE(word);
+    CHECK_FALSE(word.empty());
     CHECK(words.insert(word).second);
     CHECK(word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos);
   }
@@ -47,9 +48,11 @@ TEST_CASE("system errors become the codes users see") {
   CHECK(system_error(ENOTDIR, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kNotFound);
   CHECK(system_error(ELOOP, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kNotFound);
   CHECK(system_error(EACCES, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kPermission);
+  CHECK(system_error(EPERM, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kPermission);
   CHECK(system_error(EIO, "read", "p", ErrorCode::kReadFailed).code == ErrorCode::kReadFailed);
   CHECK(system_error(EACCES, "write", "p", ErrorCode::kWriteFailed).code == ErrorCode::kWriteFailed);
   CHECK(system_error(ENOENT, "open", "p", ErrorCode::kReadFailed).message == "cannot open: No such file or directory");
+  CHECK(system_error(ENOENT, "open", "a/b", ErrorCode::kReadFailed).path == "a/b");
 }
 
 Result<std::unique_ptr<int>> half(int value) {

@@ -1,5 +1,8 @@
 #include "base/hash_slots.h"
 
+#include <set>
+#include <string>
+
 #include "support/catch.h"
 
 namespace msdump {
@@ -19,6 +22,20 @@ TEST_CASE("slots find what was added, also with equal hashes and after growing")
     REQUIRE(slots.find_or_add(hash, 9999, is(i)) == i);
   }
   CHECK(slots.find(12345, is(1)) == HashSlots::kNone);
+}
+
+TEST_CASE("texts that differ in one byte or in their length have different hashes") {
+  std::set<uint64_t> hashes;
+  for (size_t length = 0; length <= 40; ++length) {
+    std::string text(length, '\0');
+    CHECK(hashes.insert(text_hash(text)).second);
+    for (char& byte : text) {
+      byte = 'x';
+      CHECK(hashes.insert(text_hash(text)).second);
+      byte = '\0';
+    }
+  }
+  CHECK(text_hash(std::string("MatMul-op1")) == text_hash(std::string_view("MatMul-op12").substr(0, 10)));
 }
 
 TEST_CASE("hashes of equal texts do not cancel each other, and the order of texts counts") {

@@ -1,4 +1,4 @@
-// checked.h, byte_reader.h, int_ranges.h
+// checked.h, byte_reader.h, int_ranges.h, order.h
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "base/byte_reader.h"
 #include "base/checked.h"
 #include "base/int_ranges.h"
+#include "base/order.h"
 #include "support/catch.h"
 
 namespace msdump {
@@ -86,6 +87,19 @@ TEST_CASE("an enormous count does not wrap around the end") {
   CHECK(reader.offset() == 12);
 }
 
+TEST_CASE("the bytes of a file are loaded as little-endian numbers of each width") {
+  const auto bytes = counting_bytes();
+  CHECK(load_u16(bytes.data() + 1) == 0x0302U);
+  CHECK(load_u32(bytes.data() + 1) == 0x05040302U);
+  CHECK(load_u64(bytes.data() + 1) == 0x0908070605040302U);
+  ByteReader reader(bytes);
+  CHECK(reader.u64() == 0x0807060504030201U);
+  const auto rest = reader.bytes(4);
+  REQUIRE(rest);
+  CHECK(rest->data() == bytes.data() + 8);
+  CHECK(rest->size() == 4);
+}
+
 TEST_CASE("a reader over a part ends where the part ends and knows where it is") {
   const auto bytes = counting_bytes();
   ByteReader reader(bytes, 100);
@@ -96,6 +110,12 @@ TEST_CASE("a reader over a part ends where the part ends and knows where it is")
   CHECK(reader.offset() == 106);
   CHECK(part->u32() == 0x06050403U);
   CHECK(part->u32().error().offset == 106U);
+}
+
+TEST_CASE("numbers that are not known come after those that are") {
+  CHECK(known_first(-1) < known_first(0));
+  CHECK(known_first(INT64_MAX) < known_first(std::nullopt));
+  CHECK(known_first(std::nullopt) == known_first(std::nullopt));
 }
 
 TEST_CASE("iteration ranges as MindSpore writes them") {
