@@ -27,6 +27,7 @@ TEST_CASE("a glob's star also matches slashes and nothing at all") {
   CHECK(glob_match("**a**", "a"));
   CHECK(glob_match("*ab*ab", "abab"));
   CHECK_FALSE(glob_match("*ab*ab", "aab"));
+  CHECK_FALSE(glob_match("abb*bbc", "abbc"));
   CHECK(glob_match("a?c", "abc"));
   CHECK_FALSE(glob_match("a?c", "ac"));
   CHECK_FALSE(glob_match("?", ""));
@@ -108,13 +109,15 @@ TEST_CASE("escaping disarms control characters and bytes that are not UTF-8") {
 }
 
 TEST_CASE("escaping shows characters that hide, reorder or break a line") {
-  for (const char* hidden : {"\u061c", "\u200b", "\u200f", "\u2028", "\u2029", "\u202a", "\u2060", "\u2066", "\u2069",
-                             "\ufeff", "\u00ad", "\ufff9", "\U000e0041"}) {
+  for (const char* hidden : {"\u001f",     "\u007f",     "\u0080", "\u009f", "\u180e", "\u202e", "\u206f",    "\ufffb",
+                             "\U000e0000", "\U000e007f", "\u061c", "\u200b", "\u200f", "\u2028", "\u2029",    "\u202a",
+                             "\u2060",     "\u2066",     "\u2069", "\ufeff", "\u00ad", "\ufff9", "\U000e0041"}) {
     CAPTURE(escape_for_terminal(hidden));
     CHECK(escape_for_terminal(hidden).starts_with("\\x"));
   }
-  for (const char* shown : {"\u00ac", "\u00ae", "\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u2070", "\ufefe",
-                            "\ufff8", "\u05d0", "\u0627"}) {
+  for (const char* shown : {" ",      "~",          "\u00a0",     "\u061d", "\u180d", "\u180f", "\u205f", "\uff00",
+                            "\ufffc", "\U000dffff", "\U000e0080", "\u00ac", "\u00ae", "\u061b", "\u200a", "\u2010",
+                            "\u2027", "\u202f",     "\u2070",     "\ufefe", "\ufff8", "\u05d0", "\u0627"}) {
     CHECK(escape_for_terminal(shown) == shown);
   }
 }
@@ -206,6 +209,13 @@ TEST_CASE("natural order is what people expect") {
         std::vector<std::string>{"File1", "a1b9", "a1b10", "file", "file1", "file02", "file2", "file2a", "file10"});
 }
 
+TEST_CASE("leading zeros decide the natural order only when nothing else does") {
+  CHECK(natural_less("a1", "a01a"));
+  CHECK_FALSE(natural_less("a01a", "a1"));
+  CHECK(natural_less("a01a", "a1b"));
+  CHECK(natural_less("a01", "a1"));
+}
+
 TEST_CASE("natural order of parts of a text does not see what stands around them") {
   const std::string_view ten = "7x10", nine = "7x9", zeros = "a0001";
   CHECK(natural_less(nine.substr(1), ten.substr(1)));
@@ -266,6 +276,11 @@ TEST_CASE("natural keys agree with natural order") {
     }
   }
   CHECK(natural_key("layer9") < natural_key("layer10"));
+  CHECK(natural_key("abcdefga") < natural_key("abcdefgb"));
+  CHECK(natural_key("abcdefgha") < natural_key("abcdefghb"));
+  CHECK(natural_key("abcdefghijklmnop") < natural_key("abcdefghijklmnoq"));
+  CHECK(natural_key("abcdefghijklmnopA") == natural_key("abcdefghijklmnopB"));
+  CHECK(natural_key("12-a") < natural_key("12-b"));
   CHECK(natural_key("layer07") == natural_key("layer7"));
 }
 

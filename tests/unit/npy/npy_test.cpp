@@ -162,6 +162,39 @@ TEST_CASE("faults of the header name the column") {
   CHECK(error_of(NpyFault::kRankAboveLimit).message.ends_with("rank above 64"));
 }
 
+TEST_CASE("a header literal ends where its text ends, whatever comes after") {
+  const std::string_view whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 34L, ), } ";
+  const auto fields = parse_header_literal(whole);
+  REQUIRE(fields);
+  CHECK(fields->descr == "<f4");
+  CHECK_FALSE(fields->fortran_order);
+  CHECK(fields->shape == Shape{12, 34});
+  for (size_t size = 0; size < whole.size() - 1; ++size) {
+    const std::string_view cut = whole.substr(0, size);
+    CAPTURE(cut);
+    const auto part = parse_header_literal(cut), alone = parse_header_literal(std::string(cut));
+    REQUIRE_FALSE(part);
+    REQUIRE_FALSE(alone);
+    CHECK(part.error().message == alone.error().message);
+  }
+}
+
+TEST_CASE("a token of the wrong sort is refused where it stands") {
+  const auto message_of = [](std::string_view literal) {
+    const auto fields = parse_header_literal(literal);
+    return fields ? std::string() : fields.error().message;
+  };
+  CHECK(message_of("{descr: '<f4'}") == "npy header, column 2: expected a quoted text");
+  CHECK(message_of("{'descr': <f4}") == "npy header, column 11: expected a quoted text");
+  CHECK(message_of("{'descr' '<f4'}") == "npy header, column 10: expected ':'");
+  CHECK(message_of("{'descr': '<f4\"}") == "npy header, column 11: a quote is not closed");
+  CHECK(message_of("{'fortran_order': 0}") == "npy header, column 19: expected True or False");
+  CHECK(message_of("{'shape': (2 3)}") == "npy header, column 14: expected ',' after the only dimension");
+  CHECK(message_of("{'shape': (2, 3 4)}") == "npy header, column 17: expected ')'");
+  CHECK(message_of("{'shape': (x,)}") == "npy header, column 12: expected a dimension");
+  CHECK(message_of("{'descr': '<f4' 'shape'}") == "npy header, column 17: expected '}'");
+}
+
 TEST_CASE("sizes are checked before they are believed") {
   CHECK(error_of(NpyFault::kDimProductOverflows).message ==
         "dimension product of 1099511627776x1099511627776 overflows");

@@ -52,9 +52,13 @@ TEST_CASE("slices have Python's rules") {
   CHECK(elements_of(part(":3", shape)) == Elements{0, 1, 2});
   CHECK(elements_of(part("-2:", shape)) == Elements{8, 9});
   CHECK(elements_of(part("::4", shape)) == Elements{0, 4, 8});
+  CHECK(elements_of(part("::3,1", {7, 2})) == Elements{1, 7, 13});
   CHECK(elements_of(part("8::-3", shape)) == Elements{8, 5, 2});
   CHECK(elements_of(part("::-5", shape)) == Elements{9, 4});
+  CHECK(elements_of(part("2:3", shape)) == Elements{2});
+  CHECK(elements_of(part("3:2:-1", shape)) == Elements{3});
   CHECK(elements_of(part("5:2", shape)).empty());
+  CHECK(elements_of(part("2:2", shape)).empty());
   CHECK(elements_of(part("-100:100:9", shape)) == Elements{0, 9});
   CHECK(elements_of(part("100:-100:-9", shape)) == Elements{9, 0});
   CHECK(part("20:30", shape).shape == Shape{0});
@@ -65,6 +69,8 @@ TEST_CASE("borders and steps beyond 64 bits are only far away") {
   CHECK(elements_of(part(":99999999999999999999", {3})) == Elements{0, 1, 2});
   CHECK(elements_of(part("::99999999999999999999", {3})) == Elements{0});
   CHECK(elements_of(part("::-99999999999999999999", {3})) == Elements{2});
+  // A step is not multiplied where it is never taken.
+  CHECK(part("::99999999999999999999", {3, 100}).strides == std::vector<int64_t>{0, 1});
 }
 
 TEST_CASE("an ellipsis stands for the axes that are not named") {
@@ -100,6 +106,9 @@ TEST_CASE("text that is not an index is refused, not guessed") {
   CHECK(error_of("1:2:3:4", {2}) == "'1:2:3:4' is not a slice: it has more than three parts");
   CHECK(error_of("...,...", {2}) == "'...,...' has two ellipses");
   CHECK(error_of("--1", {2}) == "'--1' is not an index");
+  CHECK(error_of("-", {2}) == "'-' is not an index");
+  CHECK(error_of("1]", {2}) == "'1]' is not an index");
+  CHECK(error_of("[1", {2}) == "'[1' is not an index");
 }
 
 TEST_CASE("an array without elements has parts without elements") {

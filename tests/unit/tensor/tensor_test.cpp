@@ -1,9 +1,12 @@
-// dtype.h, format.h, shape.h
+// dtype.h, dtype_kind.h, format.h, shape.h
+#include <map>
 #include <set>
+#include <vector>
 
 #include "base/text.h"
 #include "support/catch.h"
 #include "tensor/dtype.h"
+#include "tensor/dtype_kind.h"
 #include "tensor/format.h"
 #include "tensor/shape.h"
 
@@ -24,6 +27,60 @@ TEST_CASE("the two numberings of dtypes are those of CANN") {
   CHECK(dtype_from_proto(33) == DType::kHifloat8);
   CHECK(dtype_from_proto(40) == DType::kFloat4E1m2);
   CHECK(dtype_from_ge(42) == DType::kHifloat4);
+}
+
+TEST_CASE("dtypes are as wide as their encodings") {
+  struct Width {
+    int bits;
+    std::vector<std::string_view> names;
+  };
+  const std::vector<Width> widths = {
+      {0, {"undefined", "string", "string_ref", "dual", "variant", "float6_e3m2", "float6_e2m3", "hifloat4"}},
+      {1, {"uint1"}},
+      {2, {"int2", "uint2"}},
+      {4, {"int4", "float4_e2m1", "float4_e1m2"}},
+      {8,
+       {"int8", "uint8", "bool", "dual_sub_int8", "dual_sub_uint8", "qint8", "quint8", "hifloat8", "float8_e5m2",
+        "float8_e4m3fn", "float8_e8m0"}},
+      {16, {"float16", "int16", "uint16", "qint16", "quint16", "bfloat16"}},
+      {32, {"float32", "int32", "uint32", "qint32", "complex32"}},
+      {64, {"int64", "uint64", "float64", "resource", "complex64"}},
+      {128, {"complex128"}},
+  };
+  size_t dtypes = 0;
+  for (const Width& width : widths) {
+    for (const std::string_view name : width.names) {
+      CAPTURE(name);
+      CHECK(info(*dtype_from_name(name)).bits == width.bits);
+      ++dtypes;
+    }
+  }
+  CHECK(dtypes == all_dtypes().size());
+}
+
+TEST_CASE("the kind of a dtype is what its elements are") {
+  struct Kind {
+    DTypeKind kind;
+    std::vector<std::string_view> names;
+  };
+  const std::vector<Kind> kinds = {
+      {DTypeKind::kOther,
+       {"undefined", "string", "string_ref", "dual", "variant", "float6_e3m2", "float6_e2m3", "hifloat4"}},
+      {DTypeKind::kBool, {"bool"}},
+      {DTypeKind::kComplex, {"complex32", "complex64", "complex128"}},
+      {DTypeKind::kFloat,
+       {"float16", "bfloat16", "float32", "float64", "hifloat8", "float8_e5m2", "float8_e4m3fn", "float8_e8m0",
+        "float4_e2m1", "float4_e1m2"}},
+  };
+  std::map<std::string_view, DTypeKind> kind_by_name;
+  for (const Kind& kind : kinds) {
+    for (const std::string_view name : kind.names) kind_by_name[name] = kind.kind;
+  }
+  for (const DTypeInfo& entry : all_dtypes()) {
+    CAPTURE(entry.name);
+    const auto listed = kind_by_name.find(entry.name);
+    CHECK(kind_of(entry.dtype) == (listed == kind_by_name.end() ? DTypeKind::kInteger : listed->second));
+  }
 }
 
 TEST_CASE("an unknown number is not a dtype") {
@@ -57,6 +114,13 @@ TEST_CASE("spellings of MindSpore and numpy") {
   CHECK(dtype_from_name("Bool") == DType::kBool);
   CHECK(dtype_from_name("half") == DType::kFloat16);
   CHECK(dtype_from_name("double") == DType::kFloat64);
+  CHECK(dtype_from_name("float") == DType::kFloat32);
+  CHECK(dtype_from_name("int") == DType::kInt32);
+  CHECK(dtype_from_name("UInt") == DType::kUint32);
+  CHECK(dtype_from_name("fp32") == DType::kFloat32);
+  CHECK(dtype_from_name("fp16") == DType::kFloat16);
+  CHECK(dtype_from_name("float8_e4m3") == DType::kFloat8E4m3fn);
+  CHECK(dtype_from_name("hif8") == DType::kHifloat8);
   CHECK_FALSE(dtype_from_name(""));
   CHECK_FALSE(dtype_from_name("float33"));
 }
@@ -111,6 +175,8 @@ TEST_CASE("format names of msaccucmp and MindSpore") {
   CHECK(format_from_name("DefaultFormat") == Format::kND);
   CHECK(format_from_name("FracZ") == Format::kFractalZ);
   CHECK(format_from_name("FRAC_NZ") == Format::kFractalNZ);
+  CHECK(format_from_name("LOOKUP_HITS") == Format::kHashtableLookupHits);
+  CHECK(format_from_name("YUV") == Format::kNYUV);
   CHECK(format_from_name("FRACTAL_Z_C04") == Format::kFractalZC04);
   CHECK_FALSE(format_from_name(""));
   CHECK_FALSE(format_from_name("NCHWX"));
@@ -127,6 +193,10 @@ TEST_CASE("a packed format number splits into format and groups") {
   CHECK(packed->groups == 32);
   CHECK(unpack_format(32 << 8 | 4, 2)->groups == 2);  // an explicit field wins
   CHECK(unpack_format(4, -1)->groups == -1);          // for the plan to refuse
+  const auto largest = unpack_format(0x0FFF'FFFF, 0);
+  REQUIRE(largest);
+  CHECK(largest->format == Format::kMax);
+  CHECK(largest->groups == 0xFFFF);
 }
 
 TEST_CASE("an unknown number is not a format") {
@@ -139,8 +209,9 @@ TEST_CASE("an unknown number is not a format") {
 }
 
 TEST_CASE("only host formats have axes") {
-  CHECK(host_axes(Format::kNCHW) == "NCHW");
-  CHECK(host_axes(Format::kDHWCN) == "DHWCN");
+  for (const char* axes : {"NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC"}) {
+    CHECK(host_axes(*format_from_name(axes)) == axes);
+  }
   CHECK(host_axes(Format::kND).empty());
   CHECK(host_axes(Format::kNC1HWC0).empty());
 }
