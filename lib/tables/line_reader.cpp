@@ -61,7 +61,7 @@ Status LineReader::refill() {
     if (left > 0) std::memcpy(larger.get(), buffer_.get() + begin_, left);
     buffer_ = std::move(larger);
     capacity_ = capacity;
-  } else if (begin_ > 0) {
+  } else {
     std::memmove(buffer_.get(), buffer_.get() + begin_, left);
   }
   begin_ = 0;
@@ -69,7 +69,7 @@ Status LineReader::refill() {
   const auto count = static_cast<size_t>(std::min<uint64_t>(capacity_ - left, file_->size() - file_offset_));
   const Status read = file_->read_at(file_offset_, std::as_writable_bytes(std::span(buffer_.get() + left, count)));
   if (!read) {
-    begin_ = end_ = 0;
+    end_ = 0;
     file_offset_ = file_->size();
     return read;
   }

@@ -49,6 +49,27 @@ TEST_CASE("lines are found across the border of the buffer") {
         Lines{"1@0:99999 bytes", "2@100000:99999 bytes", "3@200000:99999 bytes", "4@300000:99999 bytes+"});
 }
 
+TEST_CASE("a line keeps its text when the buffer moves on and when it grows") {
+  std::vector<std::string> texts;
+  std::string content;
+  for (const size_t length : {100'000U, 150'000U, 90'000U, 700'000U, 3U, 300'000U}) {
+    std::string text;
+    while (text.size() < length) text += std::to_string(content.size() + text.size()) + ' ';
+    texts.push_back(text);
+    content += text + '\n';
+  }
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("lines", content));
+  REQUIRE(file);
+  LineReader reader(*file);
+  for (const std::string& text : texts) {
+    const auto line = reader.next();
+    REQUIRE(line);
+    REQUIRE(*line);
+    CHECK(((*line)->text == text));  // not printed: it is long
+  }
+}
+
 TEST_CASE("a line of the greatest length is read") {
   const std::string line(kMaxLine, 'x');
   CHECK(lines_of("a\n" + line + "\nb") == Lines{"1@0:a", "2@2:1048576 bytes", "3@1048579:b+"});

@@ -119,6 +119,9 @@ TEST_CASE("names that only a table can explain") {
   CHECK(looks_hashed("1804289383.npy"));
   CHECK(looks_hashed("7"));
   CHECK_FALSE(looks_hashed("6fa459eaee8a3ca4894edb77e160355"));
+  CHECK_FALSE(looks_hashed("6fa459eaee8a3ca4894edb77e160355g"));
+  CHECK_FALSE(looks_hashed("Default_network-Add-op1234567890"));
+  CHECK_FALSE(looks_hashed("1804289383.bin"));
   CHECK_FALSE(looks_hashed("Add.a.1.2.3"));
   CHECK_FALSE(looks_hashed(".npy"));
   CHECK_FALSE(looks_hashed(""));

@@ -227,6 +227,12 @@ TEST_CASE("the rows of msprobe have a format and their own shapes") {
   CHECK(table.rows[0].values == Strings{"1.99999", "0"});
   CHECK(table.rows[1].shape.empty());
   CHECK(table.rows[2].shape == Shape{3});
+  CHECK(only_row(kMsprobe + front + "input,0,24,FLOAT,ND,2_3,1,").values == Strings{"1", ""});
+  const Row with_comma = only_row(kMsprobe + front + "input,0,24,FLOAT,ND,2x3,1,0,");
+  CHECK(with_comma.values == Strings{"1", "0"});
+  CHECK(with_comma.trailing_comma);
+  const std::string without_values = kMsprobe.substr(0, kMsprobe.find(",Max")) + "\n";
+  CHECK(only_row(without_values + front + "input,0,24,FLOAT,ND,2x3").shape == Shape{2, 3});
   CHECK(reason("Add,a,1,2,3,Output,0,640000,FLOAT,NHWC,4x,1,0", kMsprobe) == "line 2: '4x' is not a shape");
 }
 
@@ -248,6 +254,12 @@ TEST_CASE("a bad row says what is wrong with it") {
   CHECK(reason("Add,0,0,1,input,0,24,float32,\"(2,3)\"" + values) == "line 2: a field is missing before the shape");
   CHECK(reason(",a,0,0,1,input,0,24,float32,\"(2,3)\"" + values) == "line 2: op type or op name is empty");
   CHECK(reason("Add,a,0,0,1,input,0,24,,\"(2,3)\"" + values) == "line 2: the data type is empty");
+  CHECK(reason("Add,,0,0,1,input,0,24,float32,\"(2,3)\"" + values) == "line 2: op type or op name is empty");
+  CHECK(reason("Add,a,0,x,1,input,0,24,float32,\"(2,3)\"" + values) ==
+        "line 2: task id, stream id or time stamp is not a number");
+  CHECK(reason("Add,a,0,0,,input,0,24,float32,\"(2,3)\"" + values) ==
+        "line 2: task id, stream id or time stamp is not a number");
+  CHECK(reason(",6,1,9") == "line 2: no shape found");
   CHECK(reason("hello") == "line 2: no shape found");
   CHECK(reason(std::string(5, '\0')) == "line 2: no shape found");
 }
