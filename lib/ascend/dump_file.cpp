@@ -34,7 +34,7 @@ bool is_text(std::span<const std::byte> head) {
 // The tag of one of DumpData's fields, as a classic file must begin.
 bool begins_like_protobuf(std::span<const std::byte> head) {
   constexpr std::string_view kTags = "\x0a\x10\x1a\x22\x2a\x32\x3a\x42\x4a";
-  return !head.empty() && kTags.find(static_cast<char>(head[0])) != std::string_view::npos;
+  return kTags.find(static_cast<char>(head[0])) != std::string_view::npos;
 }
 
 Error not_a_header(const File& file, uint64_t length) {
@@ -166,7 +166,7 @@ Result<DumpFile> read_dump_file(const File& file) {
 }
 
 bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size) {
-  if (file_size <= kLengthBytes || head.size() < kLengthBytes + 1) return false;
+  if (head.size() <= kLengthBytes) return false;
   if (is_nano(head)) return true;
   const uint64_t length = load<uint64_t>(head.data());
   return length > 0 && length <= file_size - kLengthBytes && begins_like_protobuf(head.subspan(kLengthBytes));

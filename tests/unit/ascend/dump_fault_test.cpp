@@ -184,6 +184,17 @@ TEST_CASE("damaged protobuf names what is wrong and where") {
   CHECK(message_of(DumpFault::kInnerLengthBomb) == "length past its end");
 }
 
+TEST_CASE("tensor bytes that are longer than their tensor's entry are cut off") {
+  const ScratchDir scratch;
+  // Outputs are field 3, their data field 5.
+  const auto file = File::open(scratch.write("dump", test::with_length(std::string("\x1a\x04\x2a\x64xy"), "rest")));
+  REQUIRE(file);
+  const auto dump = read_dump_file(*file);
+  REQUIRE_FALSE(dump);
+  CHECK(dump.error().code == ErrorCode::kBadProtobuf);
+  CHECK(dump.error().message == "header is not a valid protobuf: tensor bytes cut off");
+}
+
 TEST_CASE("headers beyond any real operator are too large") {
   const auto message_of = [](DumpFault fault) {
     const Error error = error_of(fault);
@@ -207,17 +218,28 @@ TEST_CASE("a rank above the limit costs its tensor and no memory") {
   CHECK(dump.tensors[1].problem->tensor == "output:0");
 }
 
+std::string repeated_attributes(size_t count) {
+  std::string fields;
+  for (size_t i = 0; i < count; ++i) fields += std::string("\x3a\x00", 2);
+  return fields;
+}
+
 TEST_CASE("attributes of two bytes each are not multiplied in memory") {
   const ScratchDir scratch;
   const auto attributes = [&](size_t count) {
     std::string header = build_header(test::DumpSpec{.tensors = {output_of(DType::kInt8, Format::kND, {1})}}, false);
-    for (size_t i = 0; i < count; ++i) header += std::string("\x3a\x00", 2);
-    const auto file = File::open(scratch.write("dump", test::with_length(header, "x")));
+    const auto file = File::open(scratch.write("dump", test::with_length(header + repeated_attributes(count), "x")));
     REQUIRE(file);
     return read_dump_file(*file);
   };
   REQUIRE(attributes(4096));
   CHECK(attributes(4096)->attributes.size() == 4096);
+  // The same fields without a length before them: what is wrong is said of the file, not of a length.
+  const auto classic = File::open(scratch.write("classic", repeated_attributes(4097)));
+  REQUIRE(classic);
+  const auto refused = read_dump_file(*classic);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::kTooLarge);
   const auto many = attributes(4097);
   REQUIRE_FALSE(many);
   CHECK(many.error().code == ErrorCode::kTooLarge);

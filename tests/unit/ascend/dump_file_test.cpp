@@ -216,6 +216,12 @@ TEST_CASE("the first bytes show what could be a dump file") {
   CHECK_FALSE(looks("Op Type,Op Name,Task ID"));
   CHECK_FALSE(looks("\x93NUMPY\x01\x00\x76\x00{'descr'"));
   CHECK_FALSE(looks("{\"data\": {\"step\": 0}}"));
+  // The length of the header must fit, and a field of DumpData must follow it.
+  CHECK(looks(test::with_length("\x0a", "")));
+  CHECK_FALSE(looks(test::with_length("\x0b", "")));
+  CHECK_FALSE(looks(std::string("\x02\0\0\0\0\0\0\0\x0a", 9)));
+  CHECK(looks(test::with_length("ZZZZ\x01", "")));
+  CHECK_FALSE(looks(test::with_length("ZZZZ", "")));
 }
 
 }  // namespace

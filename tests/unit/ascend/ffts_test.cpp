@@ -40,6 +40,12 @@ TEST_CASE("a file whose attribute does not turn automatic slicing on is left alo
   DumpFile manual = sliced(R"({"threadMode": false, "input_tensor_slice": [[]]})");
   REQUIRE(apply_thread_slices(manual, kName).has_value());
   CHECK(manual.tensors[0].shape == Shape{4, 8});
+  DumpFile mentioned = sliced(R"({"comment": "threadMode", "input_tensor_slice": [[]]})");
+  REQUIRE(apply_thread_slices(mentioned, kName).has_value());
+  CHECK(mentioned.tensors[0].shape == Shape{4, 8});
+  DumpFile number = sliced(R"({"threadMode": 1, "input_tensor_slice": [[]]})");
+  REQUIRE(apply_thread_slices(number, kName).has_value());
+  CHECK(number.tensors[0].shape == Shape{4, 8});
   DumpFile none = sliced("text");
   REQUIRE(apply_thread_slices(none, kName).has_value());
   CHECK(none.tensors[0].shape == Shape{4, 8});
@@ -55,7 +61,9 @@ TEST_CASE("slices that contradict the file are refused") {
   DumpFile backwards = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":3,"higher":2}]]]})");
   CHECK(apply_thread_slices(backwards, kName).error().code == ErrorCode::kBadHeader);
   DumpFile too_few = sliced(R"({"threadMode": true, "input_tensor_slice": [[], []]})");
-  CHECK(apply_thread_slices(too_few, kName).error().message.find("the file has more") != std::string::npos);
+  CHECK(apply_thread_slices(too_few, kName).error().message == "input_tensor_slice has 0 tensors, the file has more");
+  DumpFile no_bound = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":0}]]]})");
+  CHECK(apply_thread_slices(no_bound, kName).error().message == "an FFTS+ slice without a sound lower and higher");
   DumpFile broken = sliced(R"({"threadMode": tru)");
   const Error error = apply_thread_slices(broken, kName).error();
   CHECK(error.code == ErrorCode::kBadJson);

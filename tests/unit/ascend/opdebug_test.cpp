@@ -112,9 +112,21 @@ TEST_CASE("overflow records as JSON") {
         "            \"model_id\": 100,\n            \"stream_id\": 101,\n            \"task_id\": 102,\n"
         "            \"task_type\": 103,\n            \"context_id\": 104,\n            \"cpu_id\": 105,\n"
         "            \"thread_id\": 106,\n            \"status\": 107\n        }\n    }\n}\n");
+  CHECK(opdebug_json(*read(new_record(1, 0, 14)))
+            .ends_with("            \"thread_id\": 105,\n            \"pc_start\": \"0x6a\",\n"
+                       "            \"para_base\": \"0x6b\",\n            \"core_id\": 108,\n"
+                       "            \"block_id\": 109,\n            \"status\": [\n                110,\n"
+                       "                111,\n                112,\n                113\n            ]\n"
+                       "        }\n    }\n}\n"));
+  CHECK(opdebug_json(*read(new_record(1, 3, 10)))
+            .ends_with("            \"thread_id\": 105,\n            \"src_addr\": \"0x6a\",\n"
+                       "            \"dst_addr\": \"0x6b\",\n            \"channel_id\": 108,\n"
+                       "            \"status\": 109\n        }\n    }\n}\n"));
   const std::string old_text = opdebug_json(*read(old_record()));
   CHECK(old_text.starts_with("{\n    \"DHA Atomic Add\": {\n        \"model_id\": 0,\n"));
   CHECK(old_text.find("\"pc_start\": \"0x24\"") != std::string::npos);
+  CHECK(old_text.find("\"kernel_code\": \"0x80\",\n        \"block_idx\": 129,\n") != std::string::npos);
+  CHECK(old_text.find("\n    },\n    \"L2 Atomic Add\": {\n") != std::string::npos);
   CHECK(old_text.ends_with("        \"status\": 130\n    }\n}\n"));
 }
 
