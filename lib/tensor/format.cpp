@@ -126,11 +126,9 @@ std::optional<Format> format_from_name(std::string_view name) {
 }
 
 std::optional<PackedFormat> unpack_format(int64_t number, int64_t sub_format) {
-  if (number < 0) return std::nullopt;
-  const int64_t primary = number & 0xff;
+  if ((number >> 28) != 0) return std::nullopt;  // also a negative one
   const int64_t packed_sub = (number >> 8) & 0xffff;
-  if ((number >> 28) != 0) return std::nullopt;
-  const auto format = format_from_number(primary);
+  const auto format = format_from_number(number & 0xff);
   if (!format) return std::nullopt;
   return PackedFormat{*format, sub_format != 0 ? sub_format : packed_sub};
 }

@@ -50,6 +50,7 @@ TEST_CASE("null, bool and optional") {
 
 TEST_CASE("strings: quotes, control characters and bytes that are not UTF-8") {
   CHECK(json("a\"b\\c\n\t\r\x01\x7f") == "\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u007f\"");
+  CHECK(json("\x1f !~\xc2\x80\xc2\x9f\xc2\xa0\xc3\x9b") == "\"\\u001f !~\\u0080\\u009f\xc2\xa0\xc3\x9b\"");
   CHECK(json("\xc2\x9b[31m") == "\"\\u009b[31m\"");
   CHECK(json("算子") == "\"算子\"");
   CHECK(json("a\xff\x80") == "\"a\\udcff\\udc80\"");

@@ -100,9 +100,37 @@ TEST_CASE("suites count their cases, failures and errors") {
   CHECK(elements_of(junit_text({})).size() == 1);
 }
 
+TEST_CASE("a JUnit file is the same text for the same findings") {
+  CHECK(junit_text(example()) ==
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuites tests=\"3\" failures=\"1\" errors=\"1\">\n"
+        "  <testsuite name=\"msdump check\" tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\" time=\"0\">\n"
+        "    <testcase name=\"Conv2D\" classname=\"msdump.check.nan\" time=\"0\"/>\n"
+        "    <testcase name=\"Pow\" classname=\"msdump.check.inf\" time=\"0\">\n"
+        "      <failure message=\"47 of 64\" type=\"inf\">a &lt; b &amp;&amp; &quot;c&quot;&#10;</failure>\n"
+        "      <system-out>a note&#10;</system-out>\n"
+        "    </testcase>\n"
+        "    <testcase name=\"tree\" classname=\"msdump.check.unreadable\" time=\"0\">\n"
+        "      <error message=\"cut\" type=\"unreadable\">x</error>\n"
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        "</testsuites>\n");
+  JunitCase note{"Add", "msdump.check.nan", {}, {}, "a note"};
+  CHECK(junit_text({{"one", {note}}, {"two", {}}})
+            .ends_with("    <testcase name=\"Add\" classname=\"msdump.check.nan\" time=\"0\">\n"
+                       "      <system-out>a note</system-out>\n"
+                       "    </testcase>\n"
+                       "  </testsuite>\n"
+                       "  <testsuite name=\"two\" tests=\"0\" failures=\"0\" errors=\"0\" skipped=\"0\" time=\"0\">\n"
+                       "  </testsuite>\n"
+                       "</testsuites>\n"));
+}
+
 TEST_CASE("what XML cannot hold is written as \\xNN") {
   CHECK(xml_escaped("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;");
   CHECK(xml_escaped(std::string_view("a\0\x1b\x7f", 4)) == "a\\x00\\x1b\\x7f");
+  CHECK(xml_escaped("\x1f ~\r\n\t") == "\\x1f ~\\x0d&#10;&#9;");
+  CHECK(xml_escaped("\xEF\xBF\xBE\xEF\xBF\xBD") == "\\xef\\xbf\\xbe\xEF\xBF\xBD");
   CHECK(xml_escaped("\xff\xc3") == "\\xff\\xc3");
   CHECK(xml_escaped("\xEF\xBF\xBF") == "\\xef\\xbf\\xbf");
   CHECK(xml_escaped("\xc3\xa4 \xe5\xad\x97") == "\xc3\xa4 \xe5\xad\x97");

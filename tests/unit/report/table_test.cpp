@@ -87,6 +87,16 @@ TEST_CASE("table: names give way further where the last column, the message, wou
   CHECK(text.substr(text.find('\n') + 1) == "a kind of finding  " + cut + "  " + std::string(23, 'm') + "…\n");
 }
 
+TEST_CASE("table: the widest text gives way first, and a number never") {
+  Row row;
+  row.add("number", 12345678901234567).add("name", std::string(40, 'n')).add("text", std::string(36, 't'));
+  row.add("last", "end");
+  // Of equally wide texts the first gives way.
+  CHECK(table({row}, {}, 90) ==
+        "           number  name                             text                              last\n"
+        "12345678901234567  nnnnnnnnnn…nnnnnnnnnnnnnnnnnnnn  tttttttttt…ttttttttttttttttttttt  end\n");
+}
+
 TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", "name"}}).empty()); }
 
 TEST_CASE("table: numbers are rounded for eyes") {

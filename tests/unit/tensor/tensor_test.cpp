@@ -200,7 +200,8 @@ TEST_CASE("a packed format number splits into format and groups") {
 }
 
 TEST_CASE("an unknown number is not a format") {
-  for (const int64_t number : {int64_t{-1}, int64_t{55}, int64_t{200}, int64_t{0x10000000}, int64_t{1} << 40}) {
+  for (const int64_t number :
+       {int64_t{-1}, INT64_MIN, INT64_MIN + 2, int64_t{55}, int64_t{200}, int64_t{0x10000000}, int64_t{1} << 40}) {
     CAPTURE(number);
     CHECK_FALSE(unpack_format(number, 0));
   }
