@@ -85,6 +85,7 @@ class TensorWriter {
   }
 
  private:
+  // Of a plan that moves or widens elements, or both.
   void move_whole(const std::byte* src, std::byte* body) {
     const Plan& plan = source_.plan;
     const std::byte* moved = src;
@@ -94,11 +95,7 @@ class TensorWriter {
       for (const PlanPart& part : plan.parts) run_part(part, src, into, moved_bytes_);
       moved = into;
     }
-    if (widens_) {
-      kernels::widen(source_.plan.dtype, moved, plan.dst_elements, body);
-    } else if (moved != body) {
-      std::memcpy(body, moved, static_cast<size_t>(plan.dst_elements) * out_bytes_);
-    }
+    if (widens_) kernels::widen(plan.dtype, moved, plan.dst_elements, body);
   }
 
   [[nodiscard]] Tiling tiling_for(const PlanPart& part, int64_t gap) const {

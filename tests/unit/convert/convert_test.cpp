@@ -128,6 +128,57 @@ TEST_CASE("resume leaves outputs that are complete and newer, and rewrites those
   CHECK((files_below(options.out) == complete));
 }
 
+TEST_CASE("resume leaves an output as old as its input, and takes a pipe for what it is") {
+  const ScratchDir scratch;
+  const std::string input = scratch.write(
+      "dump/" + kName, build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {0, 3}, Dims{0, 3})}}));
+  ConvertOptions options = options_for(scratch.file("out"));
+  options.resume = true;
+  options.type = OutputType::kBin;
+  REQUIRE(run_convert({scratch.file("dump")}, options).summary.written == 1);
+  const std::string output = scratch.file("out/" + names_below(options.out).at(0));
+  fs::last_write_time(output, fs::last_write_time(input));
+  CHECK(run_convert({scratch.file("dump")}, options).summary.skipped == 1);
+  set_age(output, std::chrono::seconds(100));
+  CHECK(run_convert({scratch.file("dump")}, options).summary.written == 1);
+  fs::remove(output);
+  REQUIRE(::mkfifo(output.c_str(), 0600) == 0);  // of no bytes, as the output has
+  CHECK(run_convert({scratch.file("dump")}, options).summary.written == 1);
+  CHECK(fs::is_regular_file(output));
+}
+
+TEST_CASE("each status of a tensor has its word") {
+  CHECK(name_of(ConvertStatus::kWritten) == "written");
+  CHECK(name_of(ConvertStatus::kSkipped) == "skipped");
+  CHECK(name_of(ConvertStatus::kPlanned) == "planned");
+  CHECK(name_of(ConvertStatus::kFailed) == "failed");
+}
+
+TEST_CASE("progress counts the files, their bytes as they are read, and each file that is done") {
+  class Recorder final : public ProgressSink {
+   public:
+    void start(uint64_t units, uint64_t bytes) override {
+      units_total = units;
+      bytes_total = bytes;
+    }
+    void add_bytes(uint64_t count) override { bytes_added += count; }
+    void unit_done(std::string_view name) override { names.emplace_back(name); }
+    uint64_t units_total = 0, bytes_total = 0, bytes_added = 0;
+    std::vector<std::string> names;
+  };
+  const ScratchDir scratch;
+  scratch.write("dump/" + kName, sample_dump());
+  scratch.write("dump/" + kOther, sample_dump());
+  scratch.write("dump/graph.ir", "text");
+  Recorder progress;
+  const ConvertRun run =
+      run_convert({scratch.file("dump")}, options_for(scratch.file("out")), {.jobs = 1, .progress = &progress});
+  CHECK(progress.units_total == 2);
+  CHECK(progress.bytes_total == 2 * sample_dump().size());
+  CHECK(progress.bytes_added == run.summary.bytes_in);
+  CHECK(progress.names == std::vector<std::string>{kName, kOther});
+}
+
 TEST_CASE("resume takes a link or a folder in the place of an output for what it is") {
   const ScratchDir scratch;
   set_age(scratch.write("dump/" + kName, sample_dump()), std::chrono::seconds(100));

@@ -1,7 +1,9 @@
 // The tensor writer: whole or in windows, unpacked, moved and widened, the bytes are those of the slow way.
 #include "convert/tensor_writer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -163,6 +165,28 @@ TEST_CASE("a tensor whose output is small and whose input is large goes through 
   // One channel of 16 is real.
   check_written(device_sample({1, 1, 1, 201, 199}, 16, Format::kNCHW, DType::kFloat16), true);
   check_written(device_sample({1, 1, 1, 201, 199}, 16, Format::kNHWC, DType::kFloat16), true);
+}
+
+TEST_CASE("a large tensor goes through in windows of at most a mebibyte") {
+  class Windows final : public ProgressSink {
+   public:
+    void start(uint64_t, uint64_t) override {}
+    void add_bytes(uint64_t bytes) override { sizes.push_back(bytes); }
+    void unit_done(std::string_view) override {}
+    std::vector<uint64_t> sizes;
+  };
+  const ScratchDir scratch;
+  const Sample sample = identity_sample(2'500'000, DType::kFloat16);
+  const std::string input = scratch.write("input", pattern_bytes(5'000'000, 1));
+  WorkerPool pool(1);
+  const CancelToken never;
+  Windows windows;
+  const auto file = File::open(input).value();
+  REQUIRE(write_tensor({file, StoredElements(0, sample.plan.dtype), sample.plan}, "", scratch.file("output"),
+                       {pool, never, &windows}));
+  CHECK(std::accumulate(windows.sizes.begin(), windows.sizes.end(), uint64_t{0}) == 5'000'000);
+  CHECK(*std::max_element(windows.sizes.begin(), windows.sizes.end()) <= 1 << 20);
+  CHECK(windows.sizes.size() < 20);
 }
 
 TEST_CASE("an empty tensor is its header") {

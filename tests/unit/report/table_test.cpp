@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "report/row_sink.h"
@@ -29,6 +31,12 @@ TEST_CASE("table: text to the left, numbers to the right, no blanks at the end")
         "Add         3\n"
         "x           -\n");
   CHECK(table({row_of(1, "long text"), row_of(20, "x")}) == "name  count\n   1  long text\n  20  x\n");
+}
+
+TEST_CASE("table: a column of numbers and texts is aligned to the left") {
+  CHECK(table({row_of("a", 1), row_of("b", "text"), row_of("c", 22)}) ==
+        "name  count\na     1\nb     text\nc     22\n");
+  CHECK(table({row_of("a", true), row_of("b", nullptr)}) == "name  count\na     true\nb     -\n");
 }
 
 TEST_CASE("table: wide characters take two columns") {
@@ -78,6 +86,17 @@ TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first
   CHECK(table({row}, columns, 16) == "line       mess…\nnet.py:12  is N…\n");  // the line and the message stay
 }
 
+TEST_CASE("table: a column is dropped only where the line is too wide by one") {
+  const std::vector<Column> columns = {{"rank", "rank", {}, kDropRank}, {"name", "name"}, {"empty", "empty"}};
+  Row row;
+  row.add("rank", 0).add("name", "Conv2D").add("empty", nullptr);
+  CHECK(table({row}, columns, 19) == "rank  name    empty\n   0  Conv2D  -\n");
+  CHECK(table({row}, columns, 18) == "rank  name\n   0  Conv2D\n");
+  CHECK(table({row}, columns, 12) == "rank  name\n   0  Conv2D\n");
+  CHECK(table({row}, columns, 11) == "name\nConv2D\n");
+  CHECK(table({row}, {{"empty", "empty"}}, 3) == "em…\n-\n");
+}
+
 TEST_CASE("table: names give way further where the last column, the message, would have no room") {
   const std::string name(40, 'n'), message(60, 'm');
   Row row;
@@ -101,6 +120,8 @@ TEST_CASE("table: without rows nothing is printed") { CHECK(table({}, {{"name", 
 
 TEST_CASE("table: numbers are rounded for eyes") {
   CHECK(table({row_of("x", 0.1234567891)}) == "name     count\nx     0.123457\n");
+  CHECK(table({row_of("x", 0.1234567891F)}) == "name     count\nx     0.123457\n");
+  CHECK(table({row_of("x", -HUGE_VAL)}) == "name  count\nx      -inf\n");
 }
 
 TEST_CASE("table: after the look-ahead rows are printed as they come") {
