@@ -124,6 +124,10 @@ TEST_CASE("text and npy inside are not dumps") {
   CHECK(error_of(DumpFault::kText).message == "not a dump file: the header length is text");
   CHECK(error_of(DumpFault::kNpyInside).code == ErrorCode::kNotADump);
   CHECK(error_of(DumpFault::kNpyInside).message == "this is an .npy file, not a dump");
+  const ScratchDir scratch;
+  const auto magic_alone = File::open(scratch.write("dump", "\x93NUMPY"));
+  REQUIRE(magic_alone);
+  CHECK(read_dump_file(*magic_alone).error().code == ErrorCode::kNotADump);
 }
 
 TEST_CASE("data cut costs the last tensor only") {

@@ -64,6 +64,8 @@ TEST_CASE("slices that contradict the file are refused") {
   CHECK(apply_thread_slices(too_few, kName).error().message == "input_tensor_slice has 0 tensors, the file has more");
   DumpFile no_bound = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":0}]]]})");
   CHECK(apply_thread_slices(no_bound, kName).error().message == "an FFTS+ slice without a sound lower and higher");
+  DumpFile text_bound = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":"0","higher":2}]]]})");
+  CHECK(apply_thread_slices(text_bound, kName).error().message == "an FFTS+ slice without a sound lower and higher");
   DumpFile broken = sliced(R"({"threadMode": tru)");
   const Error error = apply_thread_slices(broken, kName).error();
   CHECK(error.code == ErrorCode::kBadJson);
