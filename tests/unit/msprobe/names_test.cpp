@@ -92,7 +92,10 @@ TEST_CASE("other names are none of msprobe") {
     INFO(name);
     CHECK(parsed(name) == "none");
   }
-  CHECK(parsed("Functional." + std::string(1024, 'x') + ".0.forward.input.0.npy") == "none");
+  const std::string front = "Functional.", back = ".0.forward.input.0.npy",
+                    longest(1024 - front.size() - back.size(), 'x');
+  CHECK(parsed(front + longest + back) == front + longest + ".0.forward|" + longest + "|input|0");
+  CHECK(parsed(front + longest + 'x' + back) == "none");
 }
 
 TEST_CASE("the name of a backward call gives that of its forward call") {
