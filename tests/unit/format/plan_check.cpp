@@ -147,6 +147,8 @@ void check_plan(const Plan& plan, const std::vector<int64_t>& sources) {
     REQUIRE((dst == expected));
     if (size != 2 && size != 16) continue;
     for (const int64_t budget : {1, 20, 500, 1 << 20}) {
+      // Tiny windows are many: once, and single elements only where there are few.
+      if (budget < 500 && (size != 2 || plan.dst_elements > 1000 * budget)) continue;
       const int64_t gap = budget == 20 ? 3 : budget == 500 ? 100 : budget == 1 ? 0 : 4096;
       INFO("windows of " << budget << " elements, gap " << gap);
       REQUIRE((run_windows(plan, src, size, budget, gap) == expected));

@@ -53,8 +53,8 @@ TEST_CASE("a plan that fits the budget is one window") {
 
 TEST_CASE("windows keep to the budget") {
   for (const Format target : {Format::kNCHW, Format::kNHWC, Format::kHWCN, Format::kCHWN}) {
-    const Plan plan = nc1hwc0_plan({3, 70, 1, 40, 30}, target);
-    for (const int64_t budget : {3, 16, 100, 1000, 5000, 100000}) {
+    const Plan plan = nc1hwc0_plan({2, 40, 1, 13, 11}, target);
+    for (const int64_t budget : {3, 16, 100, 1000, 5000, 20000}) {
       for (const int64_t gap : {0, 16, 4096}) {
         INFO(name_of(target) << " budget " << budget << " gap " << gap);
         const Tiling tiling = choose_tiling(plan.parts.at(0), budget, gap);
