@@ -69,7 +69,7 @@ unsigned open_files_each(unsigned workers, unsigned most) {
   // Of the standard streams, the file that is written, folders that are walked.
   constexpr rlim_t kReserved = 8;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return most;
   const rlim_t left = limit.rlim_cur > kReserved ? limit.rlim_cur - kReserved : 0;
   return static_cast<unsigned>(std::clamp<rlim_t>(left / std::max(workers, 1U), 1, most));
 }

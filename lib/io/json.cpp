@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
@@ -80,11 +79,7 @@ std::optional<int64_t> JsonValue::as_int() const { return is(JsonKind::kNumber) 
 
 std::optional<double> JsonValue::as_double() const {
   if (!is(JsonKind::kNumber)) return std::nullopt;
-  // from_chars reads "nan" and "inf" in any case, but not Python's "Infinity" without its sign rules; spell them out.
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity" || text == "Inf") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity" || text == "-Inf") return -std::numeric_limits<double>::infinity();
-  double value = 0;
+  double value = 0;  // from_chars also reads NaN, Infinity and Inf
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;

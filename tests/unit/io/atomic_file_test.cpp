@@ -1,5 +1,6 @@
 #include "io/atomic_file.h"
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "as_nobody.h"
+#include "io/text_file.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/scratch_dir.h"
@@ -123,8 +125,69 @@ TEST_CASE("a file that is not a regular one is written into and stays what it is
   const Status full = write_named_file("/dev/full", "x");
   REQUIRE_FALSE(full);
   CHECK(full.error().code == ErrorCode::kWriteFailed);
+  CHECK(full.error().hint == "free some space, then run again");
   CHECK_FALSE(fs::is_regular_file("/dev/full"));
   CHECK_FALSE(write_named_file(scratch.path().string(), "x"));  // a directory
+}
+
+TEST_CASE("whoever waits for the reader of a pipe stops waiting at a signal") {
+  const ScratchDir scratch;
+  const std::string pipe = scratch.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  struct sigaction before {
+  }, interrupting{};
+  interrupting.sa_handler = [](int) {};  // without SA_RESTART
+  REQUIRE(::sigaction(SIGUSR1, &interrupting, &before) == 0);
+  std::atomic<bool> done = false;
+  std::thread signals([&, waiting = ::pthread_self()] {
+    while (!done) {
+      ::pthread_kill(waiting, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const Status written = write_named_file(pipe, "x");
+  done = true;
+  signals.join();
+  REQUIRE(::sigaction(SIGUSR1, &before, nullptr) == 0);
+  REQUIRE_FALSE(written);
+  CHECK(written.error().code == ErrorCode::kCancelled);
+}
+
+TEST_CASE("the temporary file of a killed process that had our number is stepped over") {
+  const ScratchDir scratch;
+  {
+    const auto first = AtomicFile::create(scratch.file("out"));
+    REQUIRE(first);
+    const std::string name = names_in(scratch.path()).at(0);  // .msdump-PROCESS-COUNT.tmp
+    const size_t count_at = name.rfind('-') + 1;
+    const int count = std::stoi(name.substr(count_at));
+    for (const int next : {count + 1, count + 2})
+      scratch.write(name.substr(0, count_at) + std::to_string(next) + ".tmp", "left over");
+    REQUIRE(write_file(scratch.file("other"), "new"));
+  }
+  CHECK(scratch.read("other") == "new");
+  CHECK(names_in(scratch.path()).size() == 3);
+}
+
+TEST_CASE("a text file is made with its folder, from pieces of any size, and only when it is committed") {
+  const ScratchDir scratch;
+  const std::string piece = test::pattern_bytes(300'000, 3);
+  std::string whole;
+  {
+    auto text = TextFile::create(scratch.file("a/b/text"));
+    REQUIRE(text);
+    for (int i = 0; i < 8; ++i) {
+      REQUIRE(text->append(piece));
+      REQUIRE(text->append("\n"));
+      whole += piece + "\n";
+    }
+    CHECK_FALSE(scratch.exists("a/b/text"));
+    REQUIRE(text->commit());
+  }
+  CHECK((scratch.read("a/b/text") == whole));
+  { REQUIRE(TextFile::create(scratch.file("a/b/text"))->append("never committed")); }
+  CHECK((scratch.read("a/b/text") == whole));
+  CHECK(TextFile::create(scratch.file("a/b/text/below")).error().code == ErrorCode::kWriteFailed);
 }
 
 TEST_CASE("blocks are written at their offsets by several threads") {
@@ -202,11 +265,14 @@ TEST_CASE("a write that the system cuts off is an error and leaves nothing") {
   const struct rlimit small = {10000, before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
   const Status written = write_file(scratch.file("out"), std::string(20000, 'x'));
+  const Status sized = AtomicFile::create(scratch.file("out")).value().set_size(20000);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
   std::signal(SIGXFSZ, handler);
   REQUIRE_FALSE(written);
   CHECK(written.error().code == ErrorCode::kWriteFailed);
   CHECK(written.error().message == "cannot write: File too large");
+  REQUIRE_FALSE(sized);
+  CHECK(sized.error().message == "cannot write: File too large");
   CHECK(names_in(scratch.path()).empty());
 }
 

@@ -115,6 +115,12 @@ TEST_CASE("dangling and looping links are problems of the walk and not its end")
   CHECK(paths(result) == Names{"f"});
   REQUIRE(result.problems.size() == 2);
   for (const Error& problem : result.problems) CHECK(problem.code == ErrorCode::kNotFound);
+  scratch.make_dir("a/b");
+  fs::create_symlink("nowhere", scratch.file("a/b/link"));
+  const WalkResult below = walk(scratch.file("a"));
+  REQUIRE(below.problems.size() == 1);
+  CHECK(below.problems[0].path == scratch.file("a/b/link"));
+  CHECK(below.problems[0].message == "cannot follow: No such file or directory");
 }
 
 TEST_CASE("files that are not regular are listed as such") {

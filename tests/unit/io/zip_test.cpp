@@ -151,6 +151,7 @@ TEST_CASE("A directory that points beside the local header is damaged") {
     const auto opened = open_zip(build_zip(spec));
     REQUIRE(opened->zip);
     CHECK(opened->zip->data_offset(1).error().code == ErrorCode::kBadHeader);
+    CHECK(opened->zip->data_offset(1).error().offset == offset);
     CHECK(opened->zip->read(1, 100).error().code == ErrorCode::kBadHeader);
   }
 }
@@ -195,6 +196,71 @@ TEST_CASE("A directory of more or fewer entries than announced") {
   CHECK(refusal(build_zip(spec)) == ErrorCode::kBadHeader);
   spec.entry_count = uint64_t{1} << 40;
   CHECK(refusal(build_zip(spec)) == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("Entries are counted up to what an archive may have") {
+  ZipSpec spec = two_entries();
+  spec.entry_count = 1 << 18;
+  CHECK(refusal(build_zip(spec)) == ErrorCode::kBadHeader);
+  spec.entry_count = (1 << 18) + 1;
+  CHECK(refusal(build_zip(spec)) == ErrorCode::kTooLarge);
+}
+
+TEST_CASE("An archive in several parts is refused, whichever number says so") {
+  struct Part {
+    ZipForm form;
+    std::string magic;
+    size_t at;  // of a number of a part after the magic
+  };
+  for (const Part& part : {Part{ZipForm::kPlain, "PK\x05\x06", 4}, Part{ZipForm::kPlain, "PK\x05\x06", 6},
+                           Part{ZipForm::kTorch, "PK\x06\x06", 16}, Part{ZipForm::kTorch, "PK\x06\x06", 20}}) {
+    ZipSpec spec = two_entries();
+    spec.form = part.form;
+    std::string bytes = build_zip(spec);
+    bytes[bytes.rfind(part.magic) + part.at] = 1;
+    const auto opened = open_zip(bytes);
+    REQUIRE_FALSE(opened->zip);
+    CHECK(opened->zip.error().message == "a zip archive in several parts");
+  }
+}
+
+TEST_CASE("An entry whose name, extra field or comment passes the end of the directory is damaged") {
+  for (const size_t length_at : {28U, 30U, 32U}) {
+    ZipSpec spec = two_entries();
+    spec.form = ZipForm::kPlain;
+    std::string bytes = build_zip(spec);
+    const size_t second = bytes.rfind("PK\x01\x02");
+    bytes[second + length_at + 1] = '\x7f';
+    const auto opened = open_zip(bytes);
+    REQUIRE_FALSE(opened->zip);
+    CHECK(opened->zip.error().message == "entry 1 of the zip directory is damaged");
+    CHECK(opened->zip.error().offset == second);
+  }
+}
+
+TEST_CASE("The end of an archive is found before a comment of up to 65535 bytes") {
+  ZipSpec spec = two_entries();
+  spec.form = ZipForm::kPlain;
+  std::string bytes = build_zip(spec);
+  for (const size_t length : {1U, 1000U, 65535U}) {
+    const auto opened = open_zip(bytes + std::string(length, 'c'));
+    REQUIRE(opened->zip);
+    CHECK(opened->zip->entries().size() == 2);
+  }
+  CHECK(refusal(bytes + std::string(65536, 'c')) == ErrorCode::kTruncated);
+}
+
+TEST_CASE("What deflate cannot make of so few bytes is refused before it is tried") {
+  ZipSpec spec = two_entries();
+  spec.entries[1].deflated = true;  // 13 bytes
+  const auto message = [&](uint64_t size) {
+    spec.entries[1].size = size;
+    const auto opened = open_zip(build_zip(spec));
+    REQUIRE(opened->zip);
+    return opened->zip->read(1, 1 << 20).error().message;
+  };
+  CHECK(message(14 * 1032 - 1) == "zip entry 't/two': its data end too early");
+  CHECK(message(14 * 1032) == "zip entry 't/two': its sizes cannot be right");
 }
 
 TEST_CASE("Bytes before the archive are refused: they would shift every place") {
