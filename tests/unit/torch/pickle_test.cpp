@@ -154,6 +154,41 @@ TEST_CASE("A name that is not allowed is refused where it stands, with the name"
   CHECK(error.offset == 104);
 }
 
+TEST_CASE("A name of a module or in it has at most 200 bytes") {
+  const auto refusal = [](const std::string& opcodes) {
+    const std::string bytes = build::whole(opcodes);
+    const auto pickle = parse_pickle(std::as_bytes(std::span(bytes)), 0, [](std::string_view) { return true; });
+    return pickle ? "none" : pickle.error().message.substr(0, 12);
+  };
+  const std::string longest(200, 'n');
+  CHECK(refusal("c" + longest + "\n" + longest + "\n") == "none");
+  CHECK(refusal(build::text(longest) + build::text(longest) + "\x93") == "none");
+  CHECK(refusal(build::text(longest + "n") + build::text("x") + "\x93") == "unsupported:");
+  CHECK(refusal(build::text("x") + build::text(longest + "n") + "\x93") == "unsupported:");
+  CHECK(refused(build::whole("c" + longest + "n\nx\n")).message == "damaged pickle: a name that does not end");
+  CHECK(refused(build::whole("cx\n" + longest + "n\n")).message == "damaged pickle: a name that does not end");
+}
+
+TEST_CASE("What contradicts itself is damaged, with what is wrong") {
+  const auto message = [](const std::string& opcodes) { return refused(build::whole(opcodes)).message; };
+  CHECK(message("(K\x01"
+                "d") == "damaged pickle: a key without a value");
+  CHECK(message("}(K\x01u") == "damaged pickle: a key without a value");
+  CHECK(message("](K\x01Nu") == "damaged pickle: items for a value that is not their container");
+  CHECK(message("}K\x01"
+                "a") == "damaged pickle: items for a value that is not their container");
+  CHECK(message("h\x00"s) == "damaged pickle: nothing is memorized there");
+  CHECK(message("Nq\x02h\x01") == "damaged pickle: nothing is memorized there");
+  CHECK(message("NN") == "damaged pickle: values are left over at its end");
+  CHECK(message("N(") == "damaged pickle: a value is missing on the stack");
+  CHECK(message("t") == "damaged pickle: a mark is missing on the stack");
+  CHECK(message("N\x86") == "damaged pickle: values are missing on the stack");
+  CHECK(message("K\x01)R") == "damaged pickle: a call of a value that is not a name");
+  CHECK(message("K\x01K\x02\x93") == "damaged pickle: a name that is not a text");
+  CHECK(refused("\x80\x01N.").message == "damaged pickle: protocol 1");
+  CHECK(refused("\x80\x06N.").message == "damaged pickle: protocol 6");
+}
+
 TEST_CASE("A mark protects what is below it") {
   CHECK(refused(build::whole("N(\x85")).code == ErrorCode::kBadHeader);
   CHECK(refused(build::whole("](K\x01"

@@ -111,6 +111,8 @@ TEST_CASE("dtypes without a storage class are named beside an untyped storage") 
 
 TEST_CASE("Scalars and empty tensors") {
   const PtTensor scalar = only({.elements = 1, .shape = {}}, 4);
+  CHECK(scalar.offset % 64 == 0);  // where the builder puts storages, not at the beginning
+  CHECK(scalar.offset > 0);
   CHECK(scalar.shape.empty());
   CHECK(scalar.bytes == 4);
   CHECK(scalar.contiguous);
@@ -147,6 +149,25 @@ TEST_CASE("The byte order is the file's") {
   CHECK(big.tensors[0].big_endian);
   CHECK_FALSE(big.tensors[1].big_endian);  // of one byte
   CHECK_FALSE(read_good(build_pt({.byteorder = ""})).tensors[0].big_endian);
+}
+
+TEST_CASE("An empty tensor needs no storage in the file, wherever it was") {
+  const PtFile file =
+      read_value(tensor_call({.key = "none", .location = "meta", .elements = 0, .shape = {0, 3}, .strides = {{7, 9}}}));
+  REQUIRE(file.tensors.size() == 1);
+  CHECK(file.tensors[0].offset == 0);
+  CHECK(file.tensors[0].contiguous);
+}
+
+TEST_CASE("Keys may be empty, and up to 1024 bytes long") {
+  const std::string longest(1024, 'k');
+  CHECK(keys_of(read_value(pickle::dict(
+            {{pickle::text(""), tensor_call()}, {pickle::text(longest), tensor_call()}}))) == Keys{"", longest});
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write(
+      "a.pt", build_pt({.pickle = pickle::whole(pickle::dict({{pickle::text(longest + "k"), tensor_call()}}))})));
+  REQUIRE(file);
+  CHECK(torch::read_pt(*file).error().message == "a key of 1025 bytes");
 }
 
 TEST_CASE("Tensors in dicts, lists and tuples have the way to them as their key") {
