@@ -106,7 +106,9 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
     MSDUMP_TRY(FirstNonfinite found, entered(run, *bad));
     return Cause{std::move(found), !contradicts && ordered};
   }
-  return Cause{root(run), true};
+  FirstNonfinite found = root(run);
+  found.reason = "its inputs are not finite already, and what made them reads its output";
+  return Cause{std::move(found), false};
 }
 
 FirstNonfinite CauseFinder::start(uint32_t run) const {

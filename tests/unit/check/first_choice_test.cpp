@@ -88,11 +88,14 @@ TEST_CASE("an infinity is called one") {
 
 TEST_CASE("an infinity among the values of the network's input is where NaN came from") {
   const test::ScratchDir scratch;
-  write_chain(scratch, {-kInf, 1, 3}, {kNan, 1, 9});
+  write_chain(scratch, {-kInf, 1, 3}, {kNan, 1, 1});
   const Checked checked(scratch.path());
   REQUIRE(checked.report().first);
   CHECK(checked.report().first->kind == Kind::kInput);
   CHECK(checked.report().first->parameter == "x");
+  // Beside one other value it is a mask.
+  write_chain(scratch, {-kInf, 1, 1}, {kNan, 1, 9});
+  CHECK(Checked(scratch.path()).report().first->kind == Kind::kNan);
 }
 
 TEST_CASE("where an input was not dumped it is not said that the inputs are finite") {
@@ -180,6 +183,24 @@ TEST_CASE("of an operator in a loop the maker is the run of the same number, els
     CHECK(checked.dump().operators()[checked.dump().runs()[maker].op].name == "Default/Mul-op1");
   }
   CHECK(readers == 2);
+}
+
+TEST_CASE("where operators read each other's NaN in a circle one of them is named") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/graphs/ms_output_trace_code_graph_0.ir",
+                test::ir_text(test::node_text("%1", "Mul", "%2", "Default/Mul-op1") +
+                              test::node_text("%2", "Log", "%1", "Default/Log-op2") +
+                              test::node_text("%3", "Exp", "%para1_x", "Default/Exp-op3")));
+  for (const char* const op : {"Default/Mul-op1", "Default/Log-op2"}) {
+    for (const char* const slot : {"input.0", "output.0"}) scratch.write(tensor_path(op, 1, slot), floats({kNan, 1}));
+  }
+  const Checked checked(scratch.path());
+  CHECK(checked.first_op() == "Default/Mul-op1");
+  CHECK(checked.report().first->reason == "its inputs are not finite already, and what made them reads its output");
+  // One that made NaN of finite numbers goes before them.
+  scratch.write(tensor_path("Default/Exp-op3", 1, "input.0"), floats({1, 2}));
+  scratch.write(tensor_path("Default/Exp-op3", 1, "output.0"), floats({kNan, 2}));
+  CHECK(Checked(scratch.path()).first_op() == "Default/Exp-op3");
 }
 
 TEST_CASE("a NaN in a loss that only Return reads is an error, not a note") {
