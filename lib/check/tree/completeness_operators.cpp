@@ -264,7 +264,7 @@ std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<u
   for (size_t i = ops.size(); i-- > 0;) {
     const auto& readers = dump.readers_of_op(ops[i]);
     unread[i] = !is_dumped(ops[i]) && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
-      const auto later = std::lower_bound(ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, ops.end(), reader);
+      const auto later = reader > ops[i] ? std::lower_bound(ops.begin(), ops.end(), reader) : ops.end();
       const bool known = later != ops.end() && *later == reader;
       return known ? unread[static_cast<size_t>(later - ops.begin())] : !is_dumped(reader);
     });

@@ -95,8 +95,8 @@ class Estimator {
   // `kernels` takes the numbers of the files, which are not those of the IR beside a dump from 2.7 on.
   [[nodiscard]] std::string name_in_files(OpId op) const {
     const std::string name = graph_.full_name(op);
-    const auto numbered = split_number(name);
-    if (setup_.version < kV27 || numbers_[op] == kNoIndex || !numbered) return name;
+    const auto numbered = numbers_[op] == kNoIndex ? std::nullopt : split_number(name);
+    if (setup_.version < kV27 || !numbered) return name;
     return fmt::format("{}{}{}", numbered->prefix, kNumberMark, numbers_[op]);
   }
 

@@ -120,29 +120,31 @@ class OperatorFinder {
   explicit OperatorFinder(const CheckedDump& dump) : dump_(dump) {
     for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
       const NameFacts& name = dump.record(tensor).name;
-      if (name.task_id && name.stream_id) by_task_.emplace_back(*name.task_id, *name.stream_id, tensor);
+      if (name.task_id && name.stream_id) by_task_.emplace_back(Task(name.task_id, name.stream_id), tensor);
     }
     std::sort(by_task_.begin(), by_task_.end());
   }
 
   void join(OverflowHit& hit, const IndexedFile& file, const RecordName& name) const {
-    if (hit.task_id && hit.stream_id) hit.tensor = find(*hit.task_id, *hit.stream_id, hit, file);
-    if (hit.tensor == kNone && name.task_id && name.stream_id) {
-      hit.tensor = find(static_cast<uint64_t>(*name.task_id), static_cast<uint64_t>(*name.stream_id), hit, file);
+    hit.tensor = find({hit.task_id, hit.stream_id}, hit, file);
+    if (hit.tensor == kNone) {
+      hit.tensor = find({name.task_id, name.stream_id}, hit, file);
       hit.by_file_name = hit.tensor != kNone;
     }
     if (hit.tensor != kNone) hit.op = dump_.op_of(hit.tensor);
   }
 
  private:
+  using Task = std::pair<std::optional<uint64_t>, std::optional<uint64_t>>;  // and its stream; by_task_ has whole ones
+
   // The nearest tensor with these numbers: in the same folder, else of the same step and rank.
-  [[nodiscard]] uint32_t find(uint64_t task, uint64_t stream, const OverflowHit& hit, const IndexedFile& file) const {
-    const auto key = std::tuple(static_cast<int64_t>(task), static_cast<int64_t>(stream), uint32_t{0});
+  [[nodiscard]] uint32_t find(const Task& task, const OverflowHit& hit, const IndexedFile& file) const {
     uint32_t best = kNone;
     int best_rank = 0;
-    for (auto at = std::lower_bound(by_task_.begin(), by_task_.end(), key); at != by_task_.end(); ++at) {
-      if (std::get<0>(*at) != std::get<0>(key) || std::get<1>(*at) != std::get<1>(key)) break;
-      const uint32_t tensor = std::get<2>(*at);
+    const std::pair<Task, uint32_t> first{task, 0};
+    for (auto at = std::lower_bound(by_task_.begin(), by_task_.end(), first); at != by_task_.end(); ++at) {
+      if (at->first != task) break;
+      const uint32_t tensor = at->second;
       const IndexedFile& other = dump_.index().files()[dump_.record(tensor).file];
       const FolderIdentity& folder = dump_.index().folders()[other.folder].identity;
       const bool same_rank = !folder.rank || !hit.rank || folder.rank == hit.rank;
@@ -157,7 +159,7 @@ class OperatorFinder {
   }
 
   const CheckedDump& dump_;
-  std::vector<std::tuple<int64_t, int64_t, uint32_t>> by_task_;
+  std::vector<std::pair<Task, uint32_t>> by_task_;
 };
 
 std::string section_text(const std::string& section) {

@@ -189,11 +189,10 @@ class TensorJudge {
     const uint32_t run = dump_.run_of(tensor);
     if (run == kNone || makes_constants(dump_.operators()[dump_.runs()[run].op].type)) return;
     const double least = rules_.value(RuleId::kAllZero, "zero_percentage_ge");
-    const bool zero = facts.zero && facts.elements ? percent(*facts.zero, *facts.elements) >= least
-                                                   : facts.all_zero().value_or(false);
+    const bool zero = facts.zero ? percent(*facts.zero, *facts.elements) >= least : facts.all_zero().value_or(false);
     if (zero && some_input_varies(run, &TensorFacts::all_zero)) {
       if (Finding* const finding = add(RuleId::kAllZero, tensor)) {
-        finding->value = facts.zero && facts.elements ? percent(*facts.zero, *facts.elements) : 100.0;
+        finding->value = facts.zero ? percent(*facts.zero, *facts.elements) : 100.0;
         finding->message = fmt::format(
             "{} zero", facts.all_zero().value_or(false) ? "every element is" : count_text(facts.zero, facts));
       }

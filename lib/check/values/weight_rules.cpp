@@ -70,7 +70,7 @@ class WeightJudge {
     const double zeros = rules_.value(RuleId::kWeightInitialization, "zero_percentage_ge");
     std::string message;
     double value = 0;
-    if (!bias && facts.zero && facts.elements.value_or(0) > 0) {
+    if (!bias && facts.zero && facts.elements > 0U) {
       value = 100.0 * static_cast<double>(*facts.zero) / static_cast<double>(*facts.elements);
       if (value >= zeros) message = fmt::format("{:.3g} % of the elements are zero", value);
     }

@@ -60,6 +60,7 @@ Severity severity_of_branch(int operators, int missing) {
 TEST_CASE("a dump has stopped from four operators after its end on") {
   CHECK(told_of_chain(20, [](int op) { return op < 16; }) == std::vector<std::string>{"stopped warning"});
   CHECK(told_of_chain(20, [](int op) { return op < 17; }) == std::vector<std::string>{"missing_files note"});
+  CHECK(told_of_chain(20, [](int op) { return op < 1; }) == std::vector<std::string>{"stopped warning"});
 }
 
 TEST_CASE("a tail that is short beside the graph, or one after many gaps, is not an end") {

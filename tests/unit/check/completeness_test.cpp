@@ -166,11 +166,13 @@ TEST_CASE("tensors that the IR does not explain are a note") {
 
 TEST_CASE("msprobe that was not stopped leaves tensors without entries") {
   const test::ScratchDir scratch;
-  scratch.write("step0/rank0/dump.json",
+  scratch.write("step7/rank3/dump.json",
                 R"({"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{}})");
-  scratch.write("step0/rank0/dump_tensor_data/Functional.relu.0.forward.output.0.npy", floats({1, 2}));
+  scratch.write("step7/rank3/dump_tensor_data/Functional.relu.0.forward.output.0.npy", floats({1, 2}));
   const Finding& finding = Checked(scratch.path()).only("stopped");
-  CHECK(finding.path == "step0/rank0/dump.json");
+  CHECK(finding.path == "step7/rank3/dump.json");
+  CHECK(finding.step == 7);
+  CHECK(finding.rank == 3);
   CHECK(finding.message == "dump.json has no entries beside 1 tensor: the process ended before stop()");
 }
 
@@ -207,6 +209,13 @@ TEST_CASE("branches and loops are not asked for the inputs that cross from one g
   fs::remove(scratch.path() / tensor_path("Default/Mul-op4", 4, "input.0"));
   scratch.write("rank_0/Net/1/0/Neg.Default_Neg-op0.0.0.1700000000000099.output.0.DefaultFormat.npy", floats({1, 2}));
   CHECK(Checked(scratch.path()).of("missing_slots").empty());
+}
+
+TEST_CASE("a folder with notes only is not a step that lacks operators") {
+  const test::ScratchDir scratch;
+  for (int64_t step = 0; step < 3; ++step) write_op(scratch, 0, step);
+  scratch.write("rank_0/Net/0/3/notes.txt", "looked at this one");
+  CHECK(Checked(scratch.path()).told().empty());
 }
 
 TEST_CASE("a table without rows is a step without tensors") {

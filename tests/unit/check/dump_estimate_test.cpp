@@ -21,10 +21,11 @@ OpGraph small_graph() {
                                                    node_text("%2", "ReLU", "%1", "Default/relu-ReLU/ReLU-op6"))}});
 }
 
-DumpEstimate estimate(const std::string& common, const std::string& e2e, const Setup& setup) {
+DumpEstimate estimate(const std::string& common, const std::string& e2e, const Setup& setup,
+                      const OpGraph& graph = small_graph()) {
   const auto root = parse_json(R"({"common_dump_settings": {)" + common + R"(}, "e2e_dump_settings": {)" + e2e + "}}");
   REQUIRE(root);
-  return estimate_dump(small_graph(), read_data_dump(*root), setup);
+  return estimate_dump(graph, read_data_dump(*root), setup);
 }
 
 }  // namespace
@@ -54,6 +55,23 @@ TEST_CASE("kernels choose by the numbers of the files, and items without an oper
   const DumpEstimate before =
       estimate(R"("dump_mode": 1, "input_output": 0, "kernels": ["Default/Add-op5"])", R"("enable": true)", old);
   CHECK(before.tensors() == 3);
+}
+
+TEST_CASE("each operator has its own number in the files, and one without a number keeps its name") {
+  const OpGraph graph = graph_of(
+      {{"ms_output_trace_code_graph_0.ir",
+        ir_text(node_text("%1", "Add", "%para1_x, %para2_w", "Default/Add-op5") +
+                node_text("%2", "Add", "%1", "Default/Add-op7") + node_text("%3", "Tanh", "%1, %2", "Default/Tanh"))}});
+  const auto chosen = [&](const std::string& name) {
+    const DumpEstimate one =
+        estimate(R"("dump_mode": 1, "input_output": 1, "kernels": ["Default/)" + name + "\"]", "", kCpu, graph);
+    return std::pair(one.tensors(), one.unmatched_kernels.size());
+  };
+  using Chosen = std::pair<uint64_t, size_t>;
+  CHECK(chosen("Add-op0") == Chosen(2, 0));
+  CHECK(chosen("Add-op1") == Chosen(1, 0));
+  CHECK(chosen("Add-op5") == Chosen(0, 1));
+  CHECK(chosen("Tanh") == Chosen(2, 0));
 }
 
 TEST_CASE("an item that repeats an earlier one chooses something all the same") {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 
@@ -37,6 +39,26 @@ TEST_CASE("a watchpoint is off until it is asked for, and has no limit until one
   CHECK(std::isnan(rules.value(RuleId::kTooLarge, "abs_mean_gt")));
   CHECK(rules.any_given("max_gt"));
   CHECK_FALSE(rules.any_given("abs_mean_gt"));
+}
+
+TEST_CASE("the limits that a rule has without being given one") {
+  RuleSet rules = RuleSet::defaults();
+  REQUIRE(rules.apply("all"));
+  std::vector<std::string> limits;
+  for (const RuleInfo& rule : all_rules()) {
+    for (const RuleParameter& parameter : rule.parameters) {
+      const double value = rules.value(rule.id, parameter.name);
+      if (!std::isnan(value)) limits.push_back(fmt::format("{} {} {:g}", rule.name, parameter.name, value));
+    }
+  }
+  CHECK(limits == std::vector<std::string>{
+                      "nan percentage_ge 0", "inf percentage_ge 0", "saturation percentage_ge 0",
+                      "saturation fp8_percentage_ge 1", "subnormal percentage_ge 50", "all_zero zero_percentage_ge 100",
+                      "weight_initialization zero_percentage_ge 100", "weight_unchanged rtol 1e-05",
+                      "weight_unchanged atol 1e-08", "weight_change_large abs_mean_update_ratio_gt 0.1",
+                      "weight_change_large epsilon 1e-09", "weight_change_small abs_mean_update_ratio_lt 0.0001",
+                      "weight_change_small epsilon 1e-09", "gradient_exploding rms_gt 1e+06",
+                      "gradient_vanishing layer_ratio_lt 1e-08"});
 }
 
 TEST_CASE("an abbreviation may be of several rules, and names are taken in any case") {
