@@ -118,12 +118,10 @@ TensorGroups::TensorGroups(const DumpIndex& index, const std::vector<TensorRecor
     group_of[i] = finder.find_or_add(tensors[i], place, places[place]);
     ++groups_[group_of[i]].count;
   }
-  uint32_t first = 0;
   for (TensorGroup& group : groups_) {
-    group.first = first;
-    first += std::exchange(group.count, 0);
+    group.first = static_cast<uint32_t>(order_.size());
+    order_.resize(order_.size() + std::exchange(group.count, 0));
   }
-  order_.resize(tensors.size());
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     TensorGroup& group = groups_[group_of[i]];
     order_[group.first + group.count++] = i;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/flow/dot.h"
 #include "support/catch.h"
@@ -15,6 +16,12 @@ using test::graph_of;
 using test::ir_text;
 using test::node_text;
 using From = InputEdge::From;
+
+std::string repeated(std::string_view text, size_t count) {
+  std::string result(text);
+  for (size_t i = 1; i < count; ++i) result.append(", ").append(text);
+  return result;
+}
 
 OpGraph graph(const std::string& body) { return graph_of({{"graph_build_0_0001.ir", ir_text(body)}}); }
 
@@ -36,6 +43,37 @@ TEST_CASE("inputs come from operators, parameters and constants, through Load an
   CHECK(add[1].slot == 1);
 }
 
+TEST_CASE("a network keeps what the IR calls a reference") {
+  const OpGraph ops = graph(node_text("%0", "Mul", "%para1_x, %para2_w", "Default/Mul-op0"));
+  const IrGraph& ir = ops.ir(0);
+  REQUIRE(ir.parameters.size() == 2);
+  CHECK_FALSE(is_kept(ir, ir.parameters[0]));
+  CHECK(is_kept(ir, ir.parameters[1]));
+}
+
+TEST_CASE("constants that are attributes have no slot on the device; other differences leave the slots unknown") {
+  const auto slots = [](const std::string& device) {
+    const OpGraph ops = graph(node_text("%0", "Neg", "%para1_x", "Default/Neg-op0") +
+                              "  %1(CNode_1) = Tile(I64(2), %0, I64(3), %para2_w)\n"
+                              "      : (<Int64, NoShape>, <Tensor[Float32], (2, 2)>, <Int64, NoShape>, "
+                              "<Tensor[Float32], (2, 2)>) -> (<Tensor[Float32], (2, 2)>)\n"
+                              "      : (" +
+                              device +
+                              ") -> (<Float32xDefaultFormat[const vector]{2, 2}>)\n"
+                              "      # Fullname with scope: (Default/Tile-op1)\n");
+    std::vector<From> from;
+    for (const InputEdge& edge : inputs_of(ops, test::find_operator(ops, "Default/Tile-op1"))) {
+      CHECK(edge.slot == from.size());
+      from.push_back(edge.from);
+    }
+    return from;
+  };
+  const std::string type = "<Float32xDefaultFormat[const vector]{2, 2}>";
+  CHECK(slots(repeated(type, 2)) == std::vector{From::kOperator, From::kParameter});
+  CHECK(slots(repeated(type, 4)) == std::vector{From::kConstant, From::kOperator, From::kConstant, From::kParameter});
+  CHECK(slots(repeated(type, 3)).empty());
+}
+
 TEST_CASE("an element of a tuple is the output of that number, a tuple that was made is its elements") {
   const OpGraph ops = graph(node_text("%0", "Split", "%para1_x", "Default/Split-op0") +
                             node_text("%1", "TupleGetItem", "%0, I64(1)", "Default/TupleGetItem-op0") +
@@ -46,12 +84,6 @@ TEST_CASE("an element of a tuple is the output of that number, a tuple that was 
   CHECK(inputs[0].from == From::kOperator);
   CHECK(inputs[0].output == 1);
   CHECK(inputs[1].from == From::kParameter);
-}
-
-std::string repeated(std::string_view text, size_t count) {
-  std::string result(text);
-  for (size_t i = 1; i < count; ++i) result.append(", ").append(text);
-  return result;
 }
 
 // A tuple of `elements`, `readers` operators that read it, and one that reads a small tuple.

@@ -97,6 +97,16 @@ TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is take
         Names{"run/save_graphs/graph_build_0_0090.ir", "run/save_graphs/graph_build_1_0134.ir"});
 }
 
+TEST_CASE(
+    "of saved snapshots of the whole run that nearest to what ran is taken, whatever number stands before its name") {
+  const ScratchDir scratch;
+  scratch.write(std::string("run/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
+  for (const char* name :
+       {"13_validate_0040.ir", "15_task_emit_0070.ir", "16_execute_0066.ir", "2_type_inference_0012.ir"})
+    scratch.write(std::string("run/save_graphs/") + name, "");
+  CHECK(found_from(scratch, "run/dump") == Names{"run/save_graphs/16_execute_0066.ir"});
+}
+
 TEST_CASE("an IR two folders above a dump is another run's") {
   const ScratchDir scratch;
   scratch.write(std::string("runs/today/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));

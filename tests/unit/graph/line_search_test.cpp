@@ -109,6 +109,14 @@ TEST_CASE("without a hit the nearest lines of the file are named, nearest first"
   CHECK(nearest_lines(graph, *parse_line_query("nothing.py:12"), 5).empty());
 }
 
+TEST_CASE("the files of the script are named once each, those of libraries after them") {
+  const OpGraph graph = graph_of(
+      {{"graph_build_0_0001.ir", ir_text(node_text("%0", "Conv2D", "%para1_x", "Default/Conv2D-op0", kConvStack) +
+                                         node_text("%1", "Add", "%0", "Default/Add-op0", {"/u/a.py:3, 4~9/y"}))}});
+  CHECK(script_files(graph) ==
+        std::vector<std::string>{"/u/a.py", "/u/net.py", "/lib/site-packages/mindspore/nn/layer/conv.py"});
+}
+
 TEST_CASE("a frame that a copy wrapped over two lines is found without reading the whole IR") {
   const ScratchDir scratch;
   for (const char* frame : {"/u/net.py:12,\n8~20/x = y/", "/u/net.py\n(12)/x = y/", "/u/net.py:12, 8~\n20/x = y/"}) {
@@ -130,6 +138,7 @@ TEST_CASE("what is left out for a line has no frame of it") {
     return !needle.accept || needle.accept(behind);
   };
   CHECK(needle_of(*parse_line_query("src/net.py:12")).text == "net.py");
+  CHECK(needle_of(*parse_line_query("src/net.py")).text == "net.py");
   CHECK(needle_of(*parse_line_query("C:\\src\\net.py:12")).text == "net.py");
   CHECK(accepts("net.py", "anything"));
   CHECK(accepts("net.py:12", ":12, 8~20/x = y/"));

@@ -2,7 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "support/catch.h"
 #include "support/graph_run.h"
@@ -69,6 +72,22 @@ TEST_CASE("without bytes the version decides, and pairs that depend on it are le
   CHECK(dump.joined->join.numbering().renumbered);
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Add-op1"))[0].confidence == Approx(0.9));
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Mul-op0"))[0].confidence == 1);
+}
+
+TEST_CASE("what is known of a version: the numbers of the graph before 2.3, new ones from 2.7 on, nothing between") {
+  const auto chosen = [](const char* version) {
+    const ScratchDir scratch;
+    scratch.write(kGraph, ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op7") +
+                                  node_text("%1", "Add", "%0", "Default/Add-op8")));
+    scratch.write("rank_0/.dump_metadata/config.json", fmt::format(R"({{"ms_version":"{}"}})", version));
+    put(scratch, "Add.Default_Add-op0", "output", "");
+    const Numbering numbering = test::join_dump(scratch.path()).join().numbering();
+    return std::pair(numbering.renumbered, numbering.confidence);
+  };
+  CHECK(chosen("2.2.14") == std::pair(false, 0.9));
+  CHECK(chosen("2.3.0") == std::pair(true, 0.5));
+  CHECK(chosen("2.6.0") == std::pair(true, 0.5));
+  CHECK(chosen("2.7.0") == std::pair(true, 0.9));
 }
 
 TEST_CASE("without bytes and version the numbers are those with which more operators have files") {

@@ -59,5 +59,21 @@ TEST_CASE("a tensor that cannot be read proves nothing and is reported") {
   CHECK(failures[1].path == paths[2]);
 }
 
+TEST_CASE("tensors without elements are compared by the values of their rows") {
+  const test::ScratchDir scratch;
+  scratch.write("rank_0/Net/0/0/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value\n"
+                "Add,Default_Add-op0,0,0,1700000000000001,output,0,8,float32,\"(2)\",3,1\n"
+                "Mul,Default_Mul-op0,0,0,1700000000000002,input,0,8,float32,\"(2)\",3,1\n"
+                "Mul,Default_Mul-op0,0,0,1700000000000002,input,1,8,float32,\"(2)\",3,2\n"
+                "Mul,Default_Mul-op0,0,0,1700000000000002,output,0,8,float16,\"(2)\",3,1\n");
+  const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  REQUIRE(listed.tensors().size() == 4);
+  const ValueComparer comparer(listed.index, listed.tensors());
+  CHECK(comparer.compare(0, 1) == Agreement::kEqual);
+  CHECK(comparer.compare(0, 2) == Agreement::kDifferent);
+  CHECK(comparer.compare(0, 3) == Agreement::kDifferent);
+}
+
 }  // namespace
 }  // namespace msdump

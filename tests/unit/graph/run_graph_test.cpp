@@ -1,0 +1,321 @@
+#include "graph/flow/run_graph.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/catch.h"
+#include "support/graph_run.h"
+
+namespace msdump {
+namespace {
+
+using test::ir_text;
+using test::node_text;
+using From = InputEdge::From;
+using Tensors = std::vector<uint32_t>;
+
+// A tensor of the operator of that number.
+struct Dumped {
+  uint32_t op;
+  TensorRole role;
+  std::string_view slot;
+  uint64_t contents = 0;
+  RunPlace place = {0, 0, 0};
+  std::optional<uint64_t> time = {};
+  std::optional<int64_t> graph = 0;
+  std::string_view name = {};
+};
+
+RunGraph runs_of(RunSource source, const std::vector<Dumped>& tensors) {
+  source.tensors = tensors.size();
+  source.tensor = [&](uint32_t i) {
+    const Dumped& one = tensors[i];
+    return RunTensor{one.op, one.place, one.graph, one.role, one.name, one.slot, one.time};
+  };
+  for (const Dumped& one : tensors) {
+    if (one.contents != 0) source.contents.resize(tensors.size());
+  }
+  for (size_t i = 0; i < source.contents.size(); ++i) source.contents[i] = tensors[i].contents;
+  return RunGraph(std::move(source));
+}
+
+RunSource named(const std::vector<std::string_view>& types, bool ordered = true) {
+  RunSource source;
+  for (const std::string_view type : types) source.operators.push_back({kNoIndex, type, ordered});
+  return source;
+}
+
+// x -> Mul -> Neg -> Sub(Neg, Mul, w) -> Assign(w, Sub) with a monad, of which the Neg was not dumped. In the source the
+// operators are in another order than in the graph: 0 Sub, 1 Mul, 2 Assign.
+class Network {
+ public:
+  static constexpr uint32_t kSub = 0, kMul = 1, kWrite = 2;
+
+  explicit Network(std::string_view writer = "Assign")
+      : graph_(test::graph_of(
+            {{"graph_build_0_0001.ir",
+              ir_text(
+                  node_text("%1", "Mul", "%para1_x", "Default/Mul-op1") +
+                  node_text("%2", "Neg", "%1", "Default/Neg-op2") +
+                  node_text("%3", "Sub", "%2, %1, %para2_w", "Default/Sub-op3") +
+                  fmt::format("  %4(CNode_4) = {}(%para2_w, %3, U)\n"
+                              "      : (<Tensor[Float32], (2, 2)>, <Tensor[Float32], (2, 2)>, <UMonad, NoShape>) -> "
+                              "(<Tensor[Float32], (2, 2)>)\n"
+                              "      # Fullname with scope: (Default/{}-op4)\n",
+                              writer, writer))}})),
+        writer_(writer) {}
+
+  [[nodiscard]] RunGraph runs(const std::vector<Dumped>& tensors) const {
+    RunSource source;
+    source.graph = &graph_;
+    const auto add = [&](const std::string& name, std::string_view type) {
+      source.operators.push_back({test::find_operator(graph_, "Default/" + name), type, true});
+    };
+    add("Sub-op3", "Sub");
+    add("Mul-op1", "Mul");
+    add(writer_ + "-op4", writer_);
+    return runs_of(std::move(source), tensors);
+  }
+
+ private:
+  OpGraph graph_;
+  std::string writer_;
+};
+
+const OpRun& run_of(const RunGraph& graph, uint32_t op, const RunPlace& place = {0, 0, 0}) {
+  for (const OpRun& run : graph.runs()) {
+    if (run.op == op && run.place == place) return run;
+  }
+  FAIL("no run of operator " << op);
+  return graph.runs().front();
+}
+
+const auto kNothingLost = [](uint32_t) { return false; };
+constexpr auto kIn = TensorRole::kInput, kOut = TensorRole::kOutput;
+
+// By the contents of their first outputs.
+std::vector<uint32_t> order_of(const RunGraph& graph) {
+  std::vector<uint32_t> tensors;
+  for (const OpRun& run : graph.runs()) tensors.push_back(run.outputs.front());
+  return tensors;
+}
+
+}  // namespace
+
+TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that it was") {
+  const RunGraph graph = Network().runs({{Network::kMul, kIn, "0"},
+                                         {Network::kMul, kOut, "0"},
+                                         {Network::kSub, kIn, "0"},
+                                         {Network::kSub, kIn, "2"},
+                                         {Network::kSub, kOut, "0"},
+                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"}});
+  CHECK(graph.flow() == FlowKind::kIr);
+  REQUIRE(graph.runs().size() == 2);
+  const OpRun &mul = run_of(graph, Network::kMul), &sub = run_of(graph, Network::kSub);
+  const uint32_t mul_run = graph.run_of(1), sub_run = graph.run_of(4);
+  CHECK(graph.run_of(5) == kNoRun);
+  REQUIRE(mul.inputs.size() == 1);
+  CHECK(mul.inputs[0].from == From::kParameter);
+  CHECK(mul.inputs[0].parameter == "x");
+  CHECK_FALSE(mul.inputs[0].is_weight);
+  CHECK(mul.inputs[0].tensor == 0);
+  CHECK(mul.readers == std::vector{sub_run});
+  REQUIRE(sub.inputs.size() == 3);
+  CHECK(sub.inputs[0].from == From::kOperator);  // the Neg, which was not dumped
+  CHECK(sub.inputs[0].made_by == kNoRun);
+  CHECK(sub.inputs[0].tensor == 2);
+  CHECK(sub.inputs[1].tensor == kNoTensor);
+  CHECK(sub.inputs[1].made_by == mul_run);
+  CHECK(sub.inputs[1].made_as == 1);
+  CHECK(sub.inputs[1].slot == 1);
+  CHECK(sub.inputs[2].tensor == 3);
+  CHECK(sub.inputs[2].parameter == "w");
+  CHECK(sub.inputs[2].is_weight);
+  CHECK(sub.outputs == Tensors{4});
+  CHECK(graph.readers_of_op(Network::kMul) == std::vector<uint32_t>{Network::kSub});
+  CHECK(graph.readers_of_op(Network::kSub) == std::vector<uint32_t>{Network::kWrite});
+  CHECK(graph.readers_of_parameter("w", sub.place) == std::vector{sub_run});
+  CHECK(graph.readers_of_parameter("w", {0, 1, 0}).empty());
+}
+
+TEST_CASE("an input of the network that was not dumped is the parameter's file; a weight may have changed since") {
+  const RunGraph graph = Network().runs({{Network::kMul, kOut, "0"},
+                                         {Network::kSub, kOut, "0"},
+                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"},
+                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "w"}});
+  CHECK(run_of(graph, Network::kMul).inputs.at(0).made_as == 2);
+  CHECK(run_of(graph, Network::kSub).inputs.at(2).made_as == kNoTensor);
+}
+
+TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of their readers") {
+  const RunGraph dumped =
+                     Network().runs({{Network::kMul, kIn, "0"}, {Network::kMul, kOut, "0"}, {Network::kSub, kIn, "1"}}),
+                 lacking = Network().runs({{Network::kMul, kIn, "0"}, {Network::kSub, kIn, "1"}});
+  CHECK(dumped.stand_ins(dumped.run_of(0), kNothingLost).empty());
+  CHECK(dumped.stand_ins(dumped.run_of(0), [](uint32_t tensor) { return tensor == 1; }) == Tensors{2});
+  CHECK(lacking.stand_ins(lacking.run_of(0), kNothingLost) == Tensors{1});
+  CHECK(lacking.stand_ins(lacking.run_of(1), kNothingLost).empty());
+}
+
+TEST_CASE("an operator ran once for each rank, step and occurrence, and reads what ran in the same one") {
+  const RunGraph graph = Network().runs({{Network::kMul, kOut, "0", 0, {0, 0, 0}},
+                                         {Network::kMul, kOut, "0", 0, {0, 1, 0}},
+                                         {Network::kMul, kOut, "0", 0, {1, 1, 0}},
+                                         {Network::kMul, kOut, "0", 0, {1, 1, 1}},
+                                         {Network::kSub, kIn, "1", 0, {0, 1, 0}},
+                                         {Network::kSub, kIn, "1", 0, {0, 1, 1}},
+                                         {Network::kSub, kIn, "1", 0, {1, 1, 1}},
+                                         {Network::kSub, kIn, "1", 0, {1, 0, 0}}});
+  REQUIRE(graph.runs().size() == 8);
+  const auto maker_of = [&](const RunPlace& place) { return run_of(graph, Network::kSub, place).inputs.at(1).made_as; };
+  CHECK(maker_of({0, 1, 0}) == 1);
+  CHECK(maker_of({0, 1, 1}) == 1);  // outside of the loop
+  CHECK(maker_of({1, 1, 1}) == 3);
+  CHECK(maker_of({1, 0, 0}) == kNoTensor);
+}
+
+TEST_CASE("what an operator updates is its output, by its type and by the contents") {
+  const std::vector<Dumped> tensors = {{Network::kMul, kOut, "0", 7},  {Network::kSub, kIn, "0", 5},
+                                       {Network::kSub, kIn, "1", 8},   {Network::kSub, kIn, "2", 9},
+                                       {Network::kSub, kOut, "0", 3},  {Network::kWrite, kIn, "0", 4},
+                                       {Network::kWrite, kIn, "1", 3}, {Network::kWrite, kOut, "0", 6}};
+  const RunGraph by_type = Network("Assign").runs(tensors);
+  CHECK(by_type.role(5) == TensorRole::kUpdated);
+  CHECK(by_type.role(7) == TensorRole::kUnwritten);  // nothing reads it
+  CHECK(run_of(by_type, Network::kWrite).outputs == Tensors{5});
+  // Not what the Mul wrote.
+  CHECK(by_type.role(2) == TensorRole::kUpdated);
+  CHECK(run_of(by_type, Network::kSub).outputs == Tensors{4, 2});
+  // An operator with side effects reads w as something else than the Sub does.
+  const RunGraph by_contents = Network("Custom").runs(tensors);
+  CHECK(by_contents.role(5) == TensorRole::kUpdated);
+  CHECK(by_contents.role(6) == kIn);
+}
+
+TEST_CASE("without contents, or where they agree or prove nothing, an input is not updated") {
+  const auto role_of_w = [](uint64_t read_first, uint64_t now) {
+    const RunGraph graph = Network("Custom").runs({{Network::kMul, kOut, "0", 7},
+                                                   {Network::kSub, kIn, "1", 7},
+                                                   {Network::kSub, kIn, "2", read_first},
+                                                   {Network::kSub, kOut, "0", 3},
+                                                   {Network::kWrite, kIn, "0", now},
+                                                   {Network::kWrite, kIn, "1", 3}});
+    CHECK(graph.role(1) == kIn);
+    CHECK(graph.role(5) == kIn);
+    return graph.role(4);
+  };
+  CHECK(role_of_w(9, 4) == TensorRole::kUpdated);
+  CHECK(role_of_w(9, 9) == kIn);
+  CHECK(role_of_w(0, 4) == kIn);
+  CHECK(role_of_w(9, 0) == kIn);
+  const RunGraph not_dumped = Network("Custom").runs({{Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "1", 3}});
+  CHECK(not_dumped.role(1) == kIn);
+}
+
+TEST_CASE("contents name the first earlier output of the same rank and step that an input equals") {
+  const RunGraph graph = runs_of(named({"A", "B", "C"}), {{0, kOut, "0", 5},
+                                                          {1, kIn, "0", 5},
+                                                          {1, kOut, "0", 5},
+                                                          {2, kIn, "0", 5},
+                                                          {2, kIn, "1", 0},
+                                                          {2, kOut, "0", 0},
+                                                          {2, kIn, "2", 8},
+                                                          {0, kOut, "0", 8, {0, 1, 0}},
+                                                          {1, kIn, "0", 8, {0, 1, 0}},
+                                                          {1, kIn, "0", 8, {1, 1, 0}}});
+  CHECK(graph.flow() == FlowKind::kValues);
+  const auto maker_of = [&](uint32_t tensor) {
+    for (const RunInput& input : graph.runs()[graph.run_of(tensor)].inputs) {
+      if (input.tensor == tensor) return input.made_as;
+    }
+    return kNoTensor;
+  };
+  CHECK(maker_of(1) == 0);
+  CHECK(maker_of(3) == 0);
+  CHECK(maker_of(4) == kNoTensor);
+  CHECK(maker_of(6) == kNoTensor);
+  CHECK(maker_of(8) == 7);
+  CHECK(maker_of(9) == kNoTensor);
+  CHECK(graph.runs()[graph.run_of(0)].readers == std::vector{graph.run_of(1), graph.run_of(3)});
+  CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0", 5}, {1, kIn, "0", 6}}).flow() == FlowKind::kOrder);
+  CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0"}, {1, kIn, "0"}}).flow() == FlowKind::kOrder);
+}
+
+TEST_CASE("without an IR the types of operators say what is updated and what the kernel does not write") {
+  const std::vector<Dumped> tensors = {{0, kIn, "0"},  {0, kIn, "1"},  {0, kIn, "3"},  {0, kOut, "0"}, {1, kOut, "0"},
+                                       {1, kOut, "1"}, {1, kOut, "2"}, {1, kOut, "3"}, {1, kIn, "3"},  {2, kOut, "0"}};
+  RunSource source = named({"ApplyMomentum", "BatchNorm", "Mul"});
+  const RunGraph unknown = runs_of(source, tensors);
+  for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) CHECK(unknown.role(tensor) == tensors[tensor].role);
+  source.known_types = true;
+  const RunGraph graph = runs_of(source, tensors);
+  std::vector<TensorRole> roles;
+  for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) roles.push_back(graph.role(tensor));
+  using enum TensorRole;
+  CHECK(roles == std::vector{kUpdated, kUpdated, kInput, kUnwritten, kOutput, kUnwritten, kUnwritten, kOutput, kUpdated,
+                             kOutput});
+  CHECK(graph.runs()[0].outputs == Tensors{0, 1});
+  REQUIRE(graph.runs()[0].inputs.size() == 1);
+  CHECK(graph.runs()[0].inputs[0].tensor == 2);
+  CHECK(graph.runs()[1].outputs == Tensors{4, 7, 8});
+}
+
+TEST_CASE("runs are in the order of the operators, inside one rank and step") {
+  const RunGraph graph = runs_of(named({"A", "B"}), {{1, kOut, "0", 0, {1, 0, 0}},
+                                                     {1, kOut, "0", 0, {0, 1, 0}},
+                                                     {1, kOut, "0", 0, {0, 0, 0}},
+                                                     {0, kOut, "0", 0, {0, 0, 1}},
+                                                     {0, kOut, "0", 0, {0, 0, 0}},
+                                                     {0, kOut, "0", 0, {1, 0, 0}}});
+  CHECK(order_of(graph) == Tensors{4, 3, 2, 1, 5, 0});
+}
+
+TEST_CASE("by time whole graphs follow each other, each in the order of its operators") {
+  RunSource source = named({"A", "B", "C"});
+  source.order = RunSource::Order::kTime;
+  const std::vector<Dumped> tensors = {{0, kOut, "0", 0, {0, 0, 0}, 50, 0},
+                                       {1, kOut, "0", 0, {0, 0, 0}, 40, 0},
+                                       {2, kOut, "0", 0, {0, 0, 0}, 30, 1},
+                                       {2, kOut, "0", 0, {1, 0, 0}, 10, 1},
+                                       {2, kOut, "0", 0, {0, 1, 0}, 5, 1}};
+  CHECK(order_of(runs_of(source, tensors)) == Tensors{2, 0, 1, 3, 4});
+  // Names alone say nothing about the order, and neither do operators that ran several times.
+  for (RunSource::Operator& op : source.operators) op.ordered = false;
+  CHECK(order_of(runs_of(source, tensors)) == Tensors{2, 1, 0, 3, 4});
+  for (RunSource::Operator& op : source.operators) op.ordered = true;
+  CHECK(order_of(runs_of(source, {{0, kOut, "0", 0, {0, 0, 0}, 50, 0},
+                                  {1, kOut, "0", 0, {0, 0, 0}, 40, 0},
+                                  {0, kOut, "0", 0, {0, 0, 1}, 30, 0}})) == Tensors{2, 1, 0});
+}
+
+TEST_CASE("a run is ordered by the time of a tensor, or by an operator whose place is known") {
+  const RunGraph times =
+      runs_of(named({"A", "B"}, false), {{0, kOut, "0"}, {1, kIn, "0"}, {1, kOut, "0", 0, {0, 0, 0}, 3}});
+  CHECK_FALSE(times.runs()[0].ordered);
+  CHECK(times.runs()[1].ordered);
+  CHECK(runs_of(named({"A"}, true), {{0, kOut, "0"}}).runs()[0].ordered);
+}
+
+TEST_CASE("the role of a tensor follows from its name") {
+  const auto role = [](std::string_view op_type, std::string_view op_name, Io io) {
+    NameFacts name;
+    name.op_type = op_type;
+    name.op_name = op_name;
+    name.io = io;
+    return role_of(name);
+  };
+  using enum TensorRole;
+  CHECK(role("Mul", "Default_Mul-op1", Io::kInput) == kInput);
+  CHECK(role("Mul", "Default_Mul-op1", Io::kOutput) == kOutput);
+  CHECK(role("Parameter", "fc_weight", Io::kOutput) == kParameter);
+  CHECK(role("", "fc_weight", Io::kParameter) == kParameter);
+  CHECK(role("Linear", "Module.fc.Linear.forward.0", Io::kParameter) == kInput);
+  CHECK(role("", "Module.fc.Linear.parameters_grad", Io::kParameter) == kOutput);
+  CHECK(role("", "logits.0", Io::kDebug) == kOutput);
+  CHECK(role("Mul", "Default_Mul-op1", Io::kBuffer) == kOther);
+}
+
+}  // namespace msdump
