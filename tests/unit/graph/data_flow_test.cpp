@@ -86,6 +86,23 @@ TEST_CASE("an element of a tuple is the output of that number, a tuple that was 
   CHECK(inputs[1].from == From::kParameter);
 }
 
+TEST_CASE("what is taken out of a tuple that was made is its element; what a call returns is not known") {
+  const OpGraph ops = graph(node_text("%0", "Neg", "%para1_x", "Default/Neg-op0") +
+                            node_text("%1", "MakeTuple", "%para1_x, %0", "Default/MakeTuple-op0") +
+                            node_text("%2", "TupleGetItem", "%1, I64(1)", "Default/TupleGetItem-op0") +
+                            node_text("%3", "TupleGetItem", "%1, I64(2)", "Default/TupleGetItem-op1") +
+                            node_text("%4", "call @g", "%0", "Default/call-op0") +
+                            node_text("%5", "TupleGetItem", "%4, I64(0)", "Default/TupleGetItem-op2") +
+                            node_text("%6", "AddN", "%2, %3, %5, %4", "Default/AddN-op0"));
+  const auto inputs = inputs_of(ops, find_operator(ops, "Default/AddN-op0"));
+  REQUIRE(inputs.size() == 4);
+  CHECK(inputs[0].from == From::kOperator);
+  CHECK(inputs[0].op == find_operator(ops, "Default/Neg-op0"));
+  CHECK(inputs[1].from == From::kUnknown);
+  CHECK(inputs[2].from == From::kUnknown);
+  CHECK(inputs[3].from == From::kUnknown);
+}
+
 // A tuple of `elements`, `readers` operators that read it, and one that reads a small tuple.
 OpGraph graph_with_tuple(size_t elements, size_t readers) {
   std::string body = node_text("%0", "ReLU", "%para1_x", "Default/ReLU-op0") +

@@ -1,24 +1,42 @@
 #include "graph/flow/in_place.h"
 
+#include <string_view>
+#include <vector>
+
 #include "support/catch.h"
 #include "support/graph_run.h"
 
 namespace msdump {
 
 TEST_CASE("the table knows which inputs the common optimizers write into") {
-  for (const uint32_t slot : {0U, 1U, 2U}) CHECK(is_known_to_update("Adam", slot));
-  CHECK_FALSE(is_known_to_update("Adam", 3));
-  CHECK(is_known_to_update("SGD", 0));
-  CHECK_FALSE(is_known_to_update("SGD", 1));
-  CHECK(is_known_to_update("SGD", 3));
-  CHECK(is_known_to_update("SGD", 5));
-  CHECK(is_known_to_update("BatchNorm", 3));
-  CHECK_FALSE(is_known_to_update("BatchNorm", 0));
-  CHECK(is_known_to_update("AssignAdd", 0));
-  CHECK_FALSE(is_known_to_update("AssignAdd", 1));
-  CHECK_FALSE(is_known_to_update("Add", 0));
-  CHECK_FALSE(is_known_to_update("adam", 0));
-  CHECK_FALSE(is_known_to_update("Assign", UINT32_MAX));
+  using Slots = std::vector<uint32_t>;
+  const auto slots_of = [](std::string_view type) {
+    Slots slots;
+    for (uint32_t slot = 0; slot < 10; ++slot) {
+      if (is_known_to_update(type, slot)) slots.push_back(slot);
+    }
+    CHECK_FALSE(is_known_to_update(type, UINT32_MAX));
+    return slots;
+  };
+  for (const char* const type :
+       {"Adam", "AdamW", "AdamWeightDecay", "FusedAdam", "FusedAdamWeightDecay", "ApplyRMSProp", "ApplyFtrl"}) {
+    INFO(type);
+    CHECK(slots_of(type) == Slots{0, 1, 2});
+  }
+  for (const char* const type : {"Momentum", "ApplyMomentum", "ApplyAdagrad"}) {
+    INFO(type);
+    CHECK(slots_of(type) == Slots{0, 1});
+  }
+  for (const char* const type :
+       {"Assign", "AssignAdd", "AssignSub", "ApplyGradientDescent", "ScatterUpdate", "ScatterAdd", "ScatterNdUpdate"}) {
+    INFO(type);
+    CHECK(slots_of(type) == Slots{0});
+  }
+  CHECK(slots_of("FusedScaleApplyMomentum") == Slots{1, 2});
+  CHECK(slots_of("SGD") == Slots{0, 3, 5});
+  CHECK(slots_of("BatchNorm") == Slots{3, 4});
+  CHECK(slots_of("Add").empty());
+  CHECK(slots_of("adam").empty());
 }
 
 TEST_CASE("the IR marks what is written in place, whatever the type is") {

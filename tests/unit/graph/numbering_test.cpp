@@ -90,6 +90,18 @@ TEST_CASE("what is known of a version: the numbers of the graph before 2.3, new 
   CHECK(chosen("2.7.0") == std::pair(true, 0.9));
 }
 
+TEST_CASE("where new numbers are those of the graph nothing has to be decided") {
+  const ScratchDir scratch;
+  scratch.write(kGraph, ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op0") +
+                                node_text("%1", "Add", "%0", "Default/Add-op1")));
+  put(scratch, "Add.Default_Add-op1", "output", value('a'));
+  const JoinedDump dump = test::join_dump(scratch.path());
+  const Numbering& numbering = dump.join().numbering();
+  CHECK_FALSE(numbering.renumbered);
+  CHECK(numbering.evidence.empty());
+  CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Add-op1")).size() == 1);
+}
+
 TEST_CASE("without bytes and version the numbers are those with which more operators have files") {
   const ScratchDir scratch;
   scratch.write(kGraph, ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op7") +
