@@ -212,7 +212,7 @@ IrNeedle needle_of(const LineQuery& query) {
     if (place->first >= first && place->second <= last) return true;
     // The frame of the enclosing def covers nearly every call in it.
     SourceFrame frame;
-    frame.code = rest.substr(std::min(rest.find('/'), rest.size() - 1) + 1);
+    frame.code = rest.substr(rest.find('/') + 1);
     return !is_def_frame(frame);
   };
   return needle;

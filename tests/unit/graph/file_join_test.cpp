@@ -1,6 +1,7 @@
 #include "graph/join/file_join.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,25 @@ TEST_CASE("parameters and constants belong to no operator") {
     CHECK(!join.reason(group).empty());
   }
   CHECK(join.groups_of_parameter(0, 1).size() == 1);
+}
+
+TEST_CASE("an IR of no rank has the parameters of every rank") {
+  const OpGraph ops =
+      graph_of({{"graph_build_0_0001.ir", ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1"))}});
+  const ScratchDir scratch;
+  for (const char* const name :
+       {"rank_0/Net/0/0/Parameter.x", "rank_0/Net/0/0/Parameter.w", "rank_1/Net/0/0/Parameter.w"})
+    scratch.write(std::string(name) + ".0.0.1700000000000001.output.0.DefaultFormat.npy", kNpy);
+  const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
+  const FileJoin join(std::make_shared<const TensorGroups>(listed.index, listed.tensors(), ops), ops, {});
+  const auto ranks_of = [&](uint32_t parameter) {
+    std::vector<std::optional<int64_t>> ranks;
+    for (const uint32_t group : join.groups_of_parameter(0, parameter)) ranks.push_back(join.groups()[group].rank);
+    return ranks;
+  };
+  CHECK(ranks_of(0) == std::vector<std::optional<int64_t>>{0});
+  CHECK(ranks_of(1) == std::vector<std::optional<int64_t>>{0, 1});
+  CHECK(ranks_of(2).empty());
 }
 
 }  // namespace
