@@ -206,8 +206,7 @@ Status Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
   if (wanted_.md5) {
     const uint64_t before = static_cast<uint64_t>(slab_begin_) * width;
     const uint64_t left = analysis.md5_bytes > before ? analysis.md5_bytes - before : 0;
-    const auto size = static_cast<size_t>(std::min<uint64_t>(left, count * width));
-    if (size > 0) jobs.push_back({&state_->md5, data, size});
+    jobs.push_back({&state_->md5, data, static_cast<size_t>(std::min<uint64_t>(left, count * width))});
   }
   return wanted_.sha1 ? add_sha1(data, width) : Status();
 }

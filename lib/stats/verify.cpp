@@ -59,8 +59,8 @@ std::optional<double> number_of(StatisticColumn column, const TensorStatistics& 
 
 // A mean of numbers that cancel each other is only as exact as the largest of them.
 bool agrees_with_device(double stored, double computed, StatisticColumn column, const TensorStatistics& statistics) {
-  if (std::isnan(stored) || std::isnan(computed)) return std::isnan(stored) && std::isnan(computed);
-  if (stored == computed) return true;
+  if (stored == computed || (std::isnan(stored) && std::isnan(computed))) return true;
+  if (!std::isfinite(computed)) return false;  // an infinite scale would allow any number
   double scale = std::abs(computed);
   if (column == StatisticColumn::kAvg) scale = std::max({scale, std::abs(statistics.max), std::abs(statistics.min)});
   return std::abs(stored - computed) <= relative_tolerance(statistics.dtype) * scale;

@@ -94,5 +94,106 @@ TEST_CASE("columns are those of the file there, else of data_dump.json, else the
   CHECK(columns() == std::vector{kMax, kL2Norm});
 }
 
+// What is left and why, with the path cut from the evidence.
+std::string in_words(const ScratchDir& scratch, const DialectChoice& choice) {
+  std::string text;
+  for (const Dialect* dialect : choice.candidates) text += std::string(dialect->name) + "; ";
+  std::string evidence = choice.evidence;
+  const std::string path = scratch.path().string() + "/";
+  if (const size_t at = evidence.find(path); at != std::string::npos) evidence.erase(at, path.size());
+  return text + evidence;
+}
+
+TEST_CASE("the look of the file and what the names say leave the dialects that fit both") {
+  const ScratchDir scratch;
+  const char* file = "rank_0/Net/0/0/statistic.csv";
+  const std::string fixed =
+      ",Min Value,Avg Value,Count,Negative Zero Count,Positive Zero Count,NaN Count,Negative Inf Count,"
+      "Positive Inf Count,Zero Count";
+  const char* old = "rank_0/Net/0/0/Add.Add-op1.0.0.1700000000000001.input.0.DefaultFormat.npy";
+  const std::string names = ", file names of MindSpore ";
+  const std::string look = std::string("the look of ") + file;
+
+  scratch.write(file, csv(fixed, "\"(1)\",0,0,0,1,0,0,0,0,0,1"));
+  CHECK(in_words(scratch, choose(scratch, old)) == "1.6.0 to 2.2.13; " + look + names + "1.3 to 2.2");
+  scratch.write(file, csv(fixed + ",MD5", "\"(1)\",0,0,0,1,0,0,0,0,0,1,x"));
+  CHECK(in_words(scratch, choose(scratch, old)) == "2.2.14 to 2.3.0rc; " + look + names + "1.3 to 2.2");
+  // The columns are anybody's, but the rows end with a comma.
+  scratch.write(file, csv(fixed, "\"(1)\",0,0,0,1,0,0,0,0,0,1,"));
+  CHECK(in_words(scratch, choose(scratch, old)) == "2.3.0 to 2.3.1; 2.4; 2.5.0 to 2.7.0; " + look);
+  // Nobody writes fewer columns without a comma: the names alone decide.
+  scratch.write(file, csv("", "\"(1)\",0"));
+  CHECK(in_words(scratch, choose(scratch, old)) ==
+        "1.6.0 to 2.2.13; 2.2.14 to 2.3.0rc; file names of MindSpore 1.3 to 2.2");
+  // No rows: the columns alone decide.
+  scratch.write(file, std::string(kHeader) + "\n");
+  CHECK(in_words(scratch, choose(scratch, old)) == "2.3.0 to 2.3.1; 2.4; 2.5.0 to 2.7.0; 2.7.1 and later; " + look);
+}
+
+TEST_CASE("names alone leave the dialects of their versions") {
+  const ScratchDir scratch;
+  const DialectChoice choice = choose(scratch);
+  CHECK(in_words(scratch, choice) == "2.4; 2.5.0 to 2.7.0; 2.7.1 and later; file names of MindSpore 2.4 or later");
+  CHECK_FALSE(choice.too_old);
+}
+
+TEST_CASE("a version that the look of the file contradicts is no evidence") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/.dump_metadata/config.json", R"({"ms_version":"1.3.0"})");
+  scratch.write("rank_0/Net/0/0/statistic.csv", csv("", "\"[1]\",0,"));
+  const DialectChoice choice = choose(scratch);
+  CHECK(in_words(scratch, choice) == "2.7.1 and later; the look of rank_0/Net/0/0/statistic.csv");
+  CHECK_FALSE(choice.too_old);
+}
+
+TEST_CASE("files of raw elements are of versions that wrote no statistic.csv yet") {
+  const ScratchDir scratch;
+  scratch.write("net/device_0/iteration_1/Default--Add-op1_input_0_shape_1_Float32_DefaultFormat.bin", "1234");
+  const DialectChoice choice = choose(scratch, "other.npy");
+  CHECK(in_words(scratch, choice) == "1.6.0 to 2.2.13; file names of MindSpore 1.0 to 1.2");
+  CHECK(choice.too_old);
+}
+
+TEST_CASE("a statistic.csv that cannot be read and one of msprobe say nothing of the dialect") {
+  const ScratchDir scratch;
+  scratch.write("a/statistic.csv", "no header");
+  scratch.write(
+      "b/statistic.csv",
+      "Op Type,Op Name,Task ID,Stream ID,Timestamp,Input/Output,Slot,Data Size,Data Type,Format,Shape,Max Value\n");
+  scratch.write("c/statistic.csv", csv("", "\"(1)\",0,"));
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  const auto stored = stored_style(*index);
+  REQUIRE(stored);
+  CHECK(stored->path == scratch.file("c/statistic.csv"));
+  CHECK((stored->has_rows && stored->comma_at_end && !stored->square_brackets));
+}
+
+TEST_CASE("categories that are unknown, too long, not a list or not the writer's choice do not count") {
+  const ScratchDir scratch;
+  const std::string path = "rank_0/.dump_metadata/data_dump.json";
+  const auto columns = [&](const std::string& content, const Dialect& dialect = newest_dialect()) {
+    scratch.write(path, content);
+    const auto index = DumpIndex::build({scratch.path().string()}, {});
+    REQUIRE(index);
+    return choose_columns(*index, dialect, std::nullopt);
+  };
+  const auto said = [](const std::string& list) {
+    return R"({"common_dump_settings":{"statistic_category":)" + list + "}}";
+  };
+  CHECK(columns(said(R"(["avg"])")) == std::vector{kAvg});
+  CHECK(columns(said("[]")).empty());
+  CHECK(columns(said(R"(["avg","max","avg"])")) == std::vector{kAvg, kMax});
+  CHECK(columns(said(R"(["avg","max","avg"])"), *dialect_from_text("2.5.0").value()) == std::vector{kAvg, kMax, kAvg});
+  CHECK(columns(said(R"(["avg"])"), all_dialects()[1]) == default_columns(all_dialects()[1]));
+  const std::vector usual = {kMax, kMin, kL2Norm};
+  for (const std::string& content :
+       {said(R"(["avg","mode"])"), said(R"("avg")"), said(R"({"avg":"max"})"), std::string("{}"), std::string("{"),
+        std::string(R"({"common_dump_settings":{}})"), said(R"(["avg"])") + std::string(1 << 20, ' ')}) {
+    INFO(content.substr(0, 80));
+    CHECK(columns(content) == usual);
+  }
+}
+
 }  // namespace
 }  // namespace msdump::stats

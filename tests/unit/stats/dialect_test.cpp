@@ -76,5 +76,41 @@ TEST_CASE("chunks cover every element once, whatever the dialect") {
   }
 }
 
+TEST_CASE("what is particular to each dialect") {
+  std::vector<std::string> lines;
+  for (const Dialect& each : all_dialects()) {
+    std::string line(each.name);
+    line += each.rule == Rule::kA ? " A" : each.rule == Rule::kB ? " B" : " C";
+    const auto add = [&](bool has, const char* word) { line += has ? word : ""; };
+    add(each.fixed_columns, " fixed");
+    add(each.with_md5, " md5");
+    add(each.comma_at_end, " comma");
+    add(each.square_brackets, " square");
+    add(each.drops_repeats, " once");
+    add(each.nan_survives_merge, " nan");
+    add(each.slices, " slices");
+    add(each.float_count, " float");
+    add(each.widened_bfloat16, " widened");
+    lines.push_back(line);
+  }
+  CHECK(lines == std::vector<std::string>{"1.6.0 to 2.2.13 A fixed", "2.2.14 to 2.3.0rc A fixed md5 widened",
+                                          "2.3.0 to 2.3.1 B comma", "2.4 C comma float",
+                                          "2.5.0 to 2.7.0 C comma nan float",
+                                          "2.7.1 and later C comma square once nan slices float"});
+}
+
+TEST_CASE("before 2.7.1 there are at most 32 chunks, of at least 10000 elements") {
+  const auto chunks = [](int64_t count) {
+    const Chunks all = chunks_of(dialect("2.7.0"), count);
+    return std::vector<int64_t>{all.count, all.size, all.last, all.merged ? 1 : 0};
+  };
+  CHECK(chunks(0) == std::vector<int64_t>{1, 0, 0, 0});
+  CHECK(chunks(10000) == std::vector<int64_t>{1, 10000, 10000, 0});
+  CHECK(chunks(10001) == std::vector<int64_t>{1, 10001, 10001, 1});
+  CHECK(chunks(20001) == std::vector<int64_t>{2, 10000, 10001, 1});
+  CHECK(chunks(319999) == std::vector<int64_t>{31, 10322, 10339, 1});
+  CHECK(chunks(640001) == std::vector<int64_t>{32, 20000, 20001, 1});
+}
+
 }  // namespace
 }  // namespace msdump::stats

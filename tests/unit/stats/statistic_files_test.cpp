@@ -132,5 +132,34 @@ TEST_CASE("after a write that fails nothing more is written") {
   CHECK(dump.files() == 0);
 }
 
+TEST_CASE("directories come in natural order; each has its tensors in order, Parameters last") {
+  const ScratchDir scratch;
+  const std::string array = test::npy_of("<f4", {1}, std::string(4, '\0'));
+  const auto npy = [](const char* op, const char* time) {
+    return std::string(op) + ".1.1." + time + ".output.0.DefaultFormat.float32.npy";
+  };
+  scratch.write("a/10/" + npy("Add.x", "1700000000000001"), array);
+  scratch.write("a/9/" + npy("Parameter.w", "1700000000000002"), array);
+  scratch.write("a/9/" + npy("Add.y", "1700000000000004"), array);
+  scratch.write("a/9/" + npy("Add.z", "1700000000000003"), array);
+  scratch.write("a/9/" + npy("Add.damaged", "1700000000000001"), "no array");
+  scratch.write("b/1/" + npy("Add.v", "1700000000000000"), array);
+  scratch.write("b/2/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                "Add,no_elements,1,1,1700000000000001,output,0,4,float32,\"[1]\",1,\n");
+  scratch.write("c/dump_tensor_data/" + npy("Add.m", "1700000000000000"), array);
+  scratch.write("c/step1/dump_tensor_data/" + npy("Add.n", "1700000000000000"), array);
+  scratch.write("c/step1/my_dump_tensor_data/" + npy("Add.o", "1700000000000000"), array);
+  const ListedDump dump = test::list_dump({scratch.path() / "a", scratch.path() / "b", scratch.path() / "c"});
+  std::vector<std::string> lines;
+  for (const StatisticDirectory& directory : statistic_directories(dump.index, dump.tensors())) {
+    lines.push_back(dump.index.paths()[directory.root].substr(scratch.path().string().size() + 1) + "|" +
+                    directory.relative + ":");
+    for (const size_t i : directory.tensors) lines.back() += " " + std::string(dump.tensors()[i].name.op_name);
+  }
+  CHECK(lines == std::vector<std::string>{"a|9: z y w", "a|10: x", "b|1: v", "c|: m", "c|step1: n",
+                                          "c|step1/my_dump_tensor_data: o"});
+}
+
 }  // namespace
 }  // namespace msdump::stats

@@ -76,5 +76,38 @@ TEST_CASE("exact numbers read back as the same double") {
   CHECK(cell_text(style("2.10.0"), kAvg, statistics) == "0.3");
 }
 
+TEST_CASE("each column has its own number") {
+  TensorStatistics one;
+  one.max = 1.5, one.min = -2.5, one.avg = 0.25, one.l2norm = 9;
+  one.count = 11, one.negative = 12, one.positive = 13, one.nan = 14, one.negative_inf = 15, one.positive_inf = 16;
+  one.zero = 17, one.md5 = "m", one.sha1 = "s";
+  std::string cells;
+  for (const StatisticColumn column : test::StatisticsRequest::all_columns())
+    cells += cell_text(style("2.10.0"), column, one) + " ";
+  CHECK(cells == "1.5 -2.5 0.25 11 12 13 14 15 16 17 9 m s ");
+}
+
+TEST_CASE("exact rows have no comma at the end, NaN as an ostream prints it and no null") {
+  const ScratchDir scratch;
+  scratch.write("Add.a.3.4.1700000000000001.input.0.DefaultFormat.npy",
+                test::npy_of("<f8", {1}, std::string("\0\0\0\0\0\0\xf8\xff", 8)));
+  CHECK(test::statistic_csv(scratch.path(), {.columns = {kMax}, .exact = true}).ends_with("float64,\"[1]\",-nan\n"));
+  TensorStatistics statistics;
+  statistics.nothing_finite = true;
+  TextStyle exact = style("2.0.0");
+  exact.exact = true;
+  CHECK(cell_text(exact, kMax, statistics) == "0.0");
+}
+
+TEST_CASE("what a name does not say is 0, and every io but an input is an output") {
+  const ScratchDir scratch;
+  scratch.write("Parameter.fc.weight.0.0.1700000000000001.output.0.DefaultFormat.npy",
+                test::npy_of("<f4", {1}, std::string("\0\0\x80\x3f", 4)));
+  scratch.write("plain.npy", test::npy_of("<f4", {1}, std::string("\0\0\0\x40", 4)));
+  const std::string text = test::statistic_csv(scratch.path(), {.columns = {kMax}});
+  CHECK(text.find(",plain,0,0,0,output,0,4,float32,\"[1]\",2,\n") != std::string::npos);
+  CHECK(text.find("Parameter,fc.weight,0,0,1700000000000001,output,0,4,float32,\"[1]\",1,\n") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace msdump::stats
