@@ -1,6 +1,5 @@
 // msprobe's dump.json and debug.json: every tensor of a run with its statistics; the elements, if dumped, lie in
 // dump_tensor_data beside it.
-#include "base/text.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "msprobe/dump_json.h"
@@ -43,7 +42,7 @@ class DumpJsonFamily final : public Family {
     const int64_t unlisted = json.bad_entries - static_cast<int64_t>(json.problems.size());
     if (unlisted > 0) {
       sink.problem(
-          make_error(ErrorCode::kBadJson, "{} more like these", plural(static_cast<uint64_t>(unlisted), "entry"))
+          make_error(ErrorCode::kBadJson, "{} {} more like these", unlisted, unlisted == 1 ? "entry" : "entries")
               .with_path(file.path()));
     }
     return {};

@@ -95,6 +95,17 @@ TEST_CASE("rows come by rank and graph and step and time whatever the folders ar
               "rank_10/Net/0/0/A.x.1.2.1700000000000002", "other"});
 }
 
+TEST_CASE("time stamps of any length are in order, and files without one come last") {
+  const ScratchDir scratch;
+  for (const char* name :
+       {"0.npy", "A.a.1.2.99999999999999999999999", "A.b.1.2.33333333333333333333333", "A.c.1.2.1700000000000000"}) {
+    scratch.write(name, "");
+  }
+  CHECK(relative_paths(index_of({scratch.path().string()})) == Names{"A.c.1.2.1700000000000000",
+                                                                     "A.b.1.2.33333333333333333333333",
+                                                                     "A.a.1.2.99999999999999999999999", "0.npy"});
+}
+
 TEST_CASE("a path given twice counts once") {
   const ScratchDir scratch;
   const std::string path = scratch.write(std::string("a/") + kAdd, good_dump());

@@ -24,6 +24,7 @@ TEST_CASE("files that hold no tensors are known by their names") {
   CHECK(kind("dump.json") == "dump_json");
   CHECK(kind("debug.json") == "debug_json");
   CHECK(kind("stack.json") == "stack_json");
+  CHECK(kind("construct.json") == "construct_json");
   CHECK(kind("free_benchmark.csv") == "free_benchmark");
   CHECK(kind("data_dump.json") == "config");
   CHECK(kind("Opdebug.Node_OpDebug.21.7.1597922031178434.output.0.json") == "opdebug");
@@ -65,6 +66,16 @@ TEST_CASE("the version comes from config.json, else from the look of the names")
   CHECK(of_name("Add.Default_Add-op1" + tail) == "2.3");
   CHECK(of_name("Add.Add-op1" + tail) == "1.3 to 2.2");
   CHECK(of_name("Parameter.conv1.weight" + tail).empty());  // alike in all of them
+}
+
+TEST_CASE("only a config.json among the metadata of a dump says the version") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/config.json", R"({"ms_version":"2.7.1"})");
+  scratch.write("rank_0/.dump_metadata/other.json", R"({"ms_version":"2.7.2"})");
+  scratch.write("my.dump_metadata/config.json", R"({"ms_version":"2.7.3"})");
+  CHECK(framework_text(scratch).empty());
+  scratch.write(".dump_metadata/config.json", R"({"ms_version":"2.7.4"})");
+  CHECK(framework_text(scratch) == "2.7.4");
 }
 
 TEST_CASE("a damaged config.json says nothing and harms nothing") {

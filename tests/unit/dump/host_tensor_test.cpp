@@ -85,6 +85,27 @@ TEST_CASE("arrays are read as they lie, big-endian and Fortran order made ordina
   CHECK(read_all(b, 2) == "\1\2\3\4\5\6");
 }
 
+TEST_CASE("a table says what a wider copy was, and nothing about an array that is no copy of it") {
+  const auto original = [](const std::string& said) {
+    const ScratchDir scratch;
+    const std::string folder = "rank_0/Net/0/0/", name = "Add.Default_a-op1.0.0.1700000000000002.output.0.";
+    scratch.write(folder + name + "DefaultFormat.npy", test::npy_of("<f4", {2}, std::string(8, '\1')));
+    scratch.write(folder + "statistic.csv",
+                  "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                  "Add,Default_a-op1,0,0,1700000000000002,output,0,8," +
+                      said + ",\"[2]\",0,\n");
+    const Opened opened(scratch.path().string());
+    REQUIRE(opened.dump.tensors().size() == 1);
+    const HostTensor tensor = opened.tensor(0);
+    CHECK(tensor.dtype() == DType::kFloat32);
+    return tensor.original_dtype();
+  };
+  CHECK(original("bfloat16") == DType::kBfloat16);
+  CHECK(original("int32") == DType::kFloat32);
+  CHECK(original("float32") == DType::kFloat32);
+  CHECK(original("what") == DType::kFloat32);
+}
+
 TEST_CASE("a file that changed after it was listed is noticed") {
   const ScratchDir scratch;
   const std::string path = scratch.write("a.npy", build_faulty_npy(test::NpyFault::kNone));

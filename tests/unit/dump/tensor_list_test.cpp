@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/dump_builder.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
@@ -137,6 +138,40 @@ TEST_CASE("a damaged file is one failure, and costs no other tensor") {
   CHECK(dump.list.failures()[0].path == bad);
   CHECK(dump.list.failures()[0].code == ErrorCode::kTruncated);
   CHECK(rows(dump).size() >= 1);
+}
+
+TEST_CASE("an optional input that was not given is not listed") {
+  const ScratchDir scratch;
+  test::DumpSpec spec;
+  test::TensorSpec absent;
+  absent.part = test::TensorSpec::kInput;
+  spec.tensors = {absent, test::input_of(DType::kFloat32, Format::kND, {3})};
+  scratch.write("Add.Default_a-op1.0.0.1700000000000002", build_dump(spec));
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(dump.list.failures().empty());
+  CHECK(rows(dump) == std::vector<std::string>{"Default/network-Net/Add-op1 input 1 0"});
+}
+
+// A dump.json with one good entry after `bad` ones that cannot be read.
+std::vector<Error> failures_of_dump_json(int bad) {
+  const ScratchDir scratch;
+  std::string data;
+  for (int i = 0; i < bad; ++i) data += "\"F.f." + std::to_string(i) + ".forward\": 7,\n";
+  scratch.write("dump.json", R"({"task": "statistics", "level": "L1", "framework": "pytorch", "data": {)" + data +
+                                 R"("F.g.0.forward": {"output": [{"type": "torch.Tensor", "dtype": "torch.int8",
+                                 "shape": [2]}]}}})");
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(rows(dump) == std::vector<std::string>{"F.g.0.forward output 0 0"});
+  return dump.list.failures();
+}
+
+TEST_CASE("each bad entry of a dump.json is a failure, and very many are counted") {
+  CHECK(failures_of_dump_json(0).empty());
+  CHECK(failures_of_dump_json(2).size() == 2);
+  const std::vector<Error> failures = failures_of_dump_json(1003);
+  REQUIRE(failures.size() == 1001);
+  CHECK(failures.back().message == "3 entries more like these");
+  CHECK(failures.back().path.ends_with("dump.json"));
 }
 
 TEST_CASE("a tensor costs less than 200 bytes beside its name") { CHECK(sizeof(TensorRecord) < 200); }
