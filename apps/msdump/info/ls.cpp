@@ -1,10 +1,17 @@
 // msdump ls: the tensors of a dump as rows.
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
+#include "compare/statistics/statistic_tables.h"
+#include "dump/index/framework.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "shared/catalogue.h"
@@ -22,7 +29,8 @@ const CommandInfo& ls_info() {
       .usage = "-d DUMP [--no-shape] [-0] [OPTIONS]",
       .description =
           "Lists every tensor below DUMP: whose it is, its dtype, format and shape, and the file it is in. Rows of "
-          "statistic.csv and dump.json whose tensors were not dumped are listed too. Headers are read, data is not.",
+          "statistic.csv and dump.json whose tensors were not dumped are listed too; the table of a dump of statistics "
+          "shows these. Headers are read, data is not.",
       .examples = {{"msdump ls -d dump --op '*conv1*' --step 0", "what there is of some operators in one step"},
                    {"msdump ls -d dump --csv", "the inventory as a table for scripts"},
                    {"msdump ls -d dump --op-type MatMul --io output -0 | xargs -0 cp -t there",
@@ -31,6 +39,35 @@ const CommandInfo& ls_info() {
       .no = "done, but the selection matched nothing"};
   return info;
 }
+
+// What a dump of statistics knows of its tensors, for people: scripts ask stats.
+class StoredStatistics {
+ public:
+  explicit StoredStatistics(const Catalogue& catalogue) : tables_(catalogue.index) {}
+
+  static bool are_all(const Catalogue& catalogue) {
+    const auto& tensors = catalogue.list.tensors();
+    return std::none_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.has_elements; });
+  }
+  static void add_columns(std::vector<report::Column>& columns) {
+    for (const auto& [column, which] : kShown)
+      columns.push_back({std::string(info(column).key), std::string(info(column).category)});
+  }
+  void add_cells(const TensorRecord& tensor, report::Row& row) {
+    const auto values = tables_.values_of(tensor);
+    for (const auto& [column, which] : kShown) {
+      const auto number = values ? values->number(which) : std::nullopt;
+      row.add(info(column).key, number ? report::Value(number->value) : report::Value());
+    }
+  }
+
+ private:
+  static constexpr std::pair<StatisticColumn, Extremum> kShown[] = {{StatisticColumn::kMax, Extremum::kMax},
+                                                                    {StatisticColumn::kMin, Extremum::kMin},
+                                                                    {StatisticColumn::kAvg, Extremum::kMean},
+                                                                    {StatisticColumn::kL2Norm, Extremum::kNorm}};
+  StatisticTables tables_;
+};
 
 class Ls : public Command {
  public:
@@ -66,10 +103,19 @@ class Ls : public Command {
   }
 
   ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
-    const auto sink = session.open_report(form_, catalogue.index.paths(), identity_columns());
     const auto& tensors = catalogue.list.tensors();
-    write_rows(*sink, session.context.pool, tensors.size(),
-               [&](size_t i) { return identity_object(catalogue.index, tensors[i]); });
+    std::vector<report::Column> columns = identity_columns();
+    std::optional<StoredStatistics> statistics;
+    if (form_ == report::Form::kTable && StoredStatistics::are_all(catalogue)) {
+      statistics.emplace(catalogue);
+      StoredStatistics::add_columns(columns);
+    }
+    const auto sink = session.open_report(form_, catalogue.index.paths(), columns);
+    write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
+      report::Row row = identity_object(catalogue.index, tensors[i]);
+      if (statistics) statistics->add_cells(tensors[i], row);
+      return row;
+    });
     (void)sink->finish({catalogue_summary(catalogue), failure_objects(catalogue), {}});
     return conclude(session, catalogue);
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "dump/index/framework.h"
 #include "frame/usage.h"
 #include "stats/choice.h"
 
@@ -34,8 +36,10 @@ Status choose(StatsTask& task) {
           fmt::format("dialect of MindSpore {}, the newest that fits {}; --dialect chooses another", task.dialect->name,
                       choice.evidence));
     } else if (choice.evidence.empty() && !silent) {
-      task.session.messages.note(
-          fmt::format("dialect of MindSpore {}: nothing in the dump says which version wrote it", task.dialect->name));
+      const bool by_msprobe = framework_of(index).framework == "msprobe";
+      task.session.messages.note(fmt::format("dialect of MindSpore {}: {}", task.dialect->name,
+                                             by_msprobe ? "msprobe wrote the dump, and has none of its own"
+                                                        : "nothing in the dump says which version wrote it"));
     } else if (choice.too_old && !silent) {
       task.session.messages.note(fmt::format("dialect of MindSpore {}, the first that wrote a statistic.csv: {}",
                                              task.dialect->name, choice.evidence));
