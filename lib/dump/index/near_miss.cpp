@@ -70,13 +70,15 @@ std::string near_miss(const DumpIndex& index, const SelectionOptions& options) {
       if (any_matches(index, field, glob)) continue;
       const std::string nearest = nearest_name(index, field, glob);
       if (!nearest.empty()) return fmt::format("did you mean {} '{}'?", option, escape_for_terminal(nearest));
+      if (any_matches(index, &NameFacts::op_type, glob))
+        return fmt::format("did you mean --op-type '{}'?", escape_for_terminal(glob));
     }
     return std::string();
   };
   const auto number = [&](std::string_view what, Number field, const std::string& typed) {
     if (typed.empty()) return std::string();
     const std::set<int64_t> there = numbers_of(index, field);
-    if (there.empty()) return fmt::format("nothing here says of which {} it is", what);
+    if (there.empty()) return fmt::format("no folder or file here names a {}", what);
     return fmt::format("there {} {}{} {}", there.size() == 1 ? "is" : "are", what, there.size() == 1 ? "" : "s",
                        ranges_text(there));
   };

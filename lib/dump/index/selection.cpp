@@ -11,6 +11,7 @@ namespace msdump {
 struct Selection::Rules {
   IntRanges rank, graph, step;
   std::vector<std::string> op, op_type;
+  std::vector<std::string> parameter;  // the globs of `op` as MindSpore 2.7 writes names of parameters: w_1 for w.1
   std::unique_ptr<re2::RE2> regex;
   std::optional<Io> io;
   std::string slot;
@@ -48,10 +49,11 @@ Result<Selection> Selection::compile(const SelectionOptions& options) {
   MSDUMP_TRY(rules.graph, compile_ranges("--graph", options.graph));
   MSDUMP_TRY(rules.step, compile_ranges("--step", options.step));
   rules.op = options.op;
-  for (const std::string& glob : options.op) {
-    std::string in_file_names = glob;
-    std::replace(in_file_names.begin(), in_file_names.end(), '/', '_');
-    if (in_file_names != glob) rules.op.push_back(std::move(in_file_names));
+  for (std::string glob : options.op) {
+    std::replace(glob.begin(), glob.end(), '/', '_');
+    rules.op.push_back(glob);
+    std::replace(glob.begin(), glob.end(), '.', '_');
+    rules.parameter.push_back(std::move(glob));
   }
   rules.op_type = options.op_type;
   rules.slot = options.slot;
@@ -78,7 +80,10 @@ bool Selection::matches_folder(const Identity& identity) const {
 bool Selection::matches_file(const Identity& identity) const {
   const Rules& rules = *rules_;
   if (!matches_folder(identity)) return false;
-  if (!matches_any(rules.op, identity.name.op_name) || !matches_any(rules.op_type, identity.name.op_type)) return false;
+  const NameFacts& name = identity.name;
+  const bool is_named = matches_any(rules.op, name.op_name) ||
+                        (name.op_type == "Parameter" && matches_any(rules.parameter, name.op_name));
+  if (!is_named || !matches_any(rules.op_type, name.op_type)) return false;
   return !rules.regex ||
          re2::RE2::PartialMatch(re2::StringPiece(identity.name.op_name.data(), identity.name.op_name.size()),
                                 *rules.regex);

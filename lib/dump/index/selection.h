@@ -30,7 +30,7 @@ class Selection {
 
   // Rank, graph and step; what is not known matches only when it is not asked for. Thread-safe, as all of these.
   [[nodiscard]] bool matches_folder(const Identity& identity) const;
-  // The same and the operator. A glob with '/' also fits the '_' that file names have in its place.
+  // The same and the operator. A '/' of a glob also fits the '_' of file names, as a '.' does for parameters.
   [[nodiscard]] bool matches_file(const Identity& identity) const;
   // io and slot of one tensor.
   [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;

@@ -178,5 +178,17 @@ TEST_CASE("options that cannot be understood name the option") {
   CHECK(message_of(with(kIo, "both")) == "--io: 'both' is neither input, output nor parameter");
 }
 
+TEST_CASE("a parameter is selected by its name in the IR, whose dots file names have as underscores") {
+  Identity weight;
+  weight.name.op_type = "Parameter";
+  weight.name.op_name = "layers_0_conv1_weight";
+  CHECK(selects(with(kOp, {"layers.0.conv1.weight"}), weight));
+  CHECK(selects(with(kOp, {"*.conv?.weight"}), weight));
+  CHECK_FALSE(selects(with(kOp, {"layers.1.*"}), weight));
+  weight.name.op_name = "layers.0.conv1.weight";
+  CHECK(selects(with(kOp, {"layers.0.conv1.weight"}), weight));
+  CHECK_FALSE(selects(with(kOp, {"Default.net.Add-op1"}), add_of(0)));  // of operators a dot is a dot
+}
+
 }  // namespace
 }  // namespace msdump

@@ -47,5 +47,10 @@ TEST_CASE("what is nothing like any name gets no guess, nor does a glob") {
   CHECK(near_miss_of({}).empty());
 }
 
+TEST_CASE("a glob for names that only types match is offered as one for types") {
+  CHECK(near_miss_of({.op = {"Conv*"}}) == "did you mean --op-type 'Conv*'?");
+  CHECK(near_miss_of({.op = {"*Conv*"}}).empty());
+}
+
 }  // namespace
 }  // namespace msdump
