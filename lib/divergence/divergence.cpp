@@ -217,7 +217,7 @@ class Finder {
     if (left.empty() || (inputs.downstream && !surely_equal)) return;
     Root& root = roots_.add(run, roots_.kind_of(left), inputs, left);
     root.uncertain_source = inputs.unknown_source;
-    root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not dumped"
+    root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
                              : inputs.all_same       ? "its inputs are equal bit for bit, its outputs differ"
                                                      : "its inputs agree, its outputs differ";
   }
