@@ -198,9 +198,10 @@ Result<std::string> record_text(const FactSource& source, FileFacts& facts) {
 }
 
 Result<report::Value> record_value(const FactSource& source, FileFacts& facts) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 20;
   const bool json = has_suffix(source.indexed.shown_name(), ".json");
   MSDUMP_TRY(const std::string text,
-             json ? read_text(source.file, kMostRecordBytes, "an overflow record") : record_text(source, facts));
+             json ? read_text(source.file, kMostBytes, "an overflow record") : record_text(source, facts));
   return json_value(text);
 }
 

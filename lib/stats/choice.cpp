@@ -6,6 +6,7 @@
 
 #include "io/file.h"
 #include "io/json.h"
+#include "io/read_text.h"
 #include "tables/statistic_csv.h"
 
 namespace msdump::stats {

@@ -1,5 +1,6 @@
 #include "info/tree_facts.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -72,6 +73,36 @@ TEST_CASE("a tree is counted by what names and folders say") {
   CHECK(facts.kinds[0].files == 4);
   CHECK(facts.odd.empty());
   CHECK(facts.not_understood.empty());
+}
+
+TEST_CASE("each kind, layout, dtype and format has its number of files") {
+  const ScratchDir scratch;
+  const std::string array = test::build_npy({});
+  scratch.write("rank_0/Net/0/0/Parameter.w.0.0.1733905446819790.output.0.NHWC.bfloat16.npy", array);
+  scratch.write("rank_0/Net/0/0/Mul.a.0.0.1733905446819791.input.0.NHWC.float32.npy", array);
+  scratch.write("rank_0/Net/2/7/Mul.b.0.0.1733905446819791.output.0.NCHW.float32.npy", array);
+  scratch.write("rank_0/Net/2/7/Add.c.0.0.1733905446819792", std::string(100, 'x'));
+  scratch.write("rank_3/Net/2/9/statistic.csv", std::string(200, 'x'));
+  scratch.write("rank_4/Net/5/8/notes.txt", "hello");
+  scratch.write("Opdebug.Node_OpDebug.1.2.1700000000000000", std::string(3000, 'x'));
+  scratch.write("plain.npy", array);
+  const Tree tree = look_at(scratch);
+  const TreeFacts& facts = tree.facts;
+  CHECK((facts.files == 8 && facts.bytes == 4 * array.size() + 100 + 200 + 5 + 3000));
+  CHECK((facts.tensor_files == 5 && facts.tensor_bytes == 4 * array.size() + 100));
+  CHECK(facts.ranks == std::set<int64_t>{0, 3});
+  CHECK(facts.graphs == std::set<int64_t>{0, 2});
+  CHECK(facts.steps == std::set<int64_t>{0, 7, 9});
+  CHECK((facts.inputs == 1 && facts.outputs == 2 && facts.parameters == 1));
+  CHECK(facts.dtypes == std::map<DType, uint64_t>{{DType::kFloat32, 2}, {DType::kBfloat16, 1}});
+  CHECK(facts.formats == std::map<Format, uint64_t>{{Format::kNHWC, 2}, {Format::kNCHW, 1}});
+  CHECK(facts.op_types == std::map<std::string_view, uint64_t>{{"Parameter", 1}, {"Mul", 2}, {"Add", 1}});
+  Words words;
+  for (const auto& [layout, count] : facts.layouts) words.push_back(fmt::format("{} {}", name_of(layout), count));
+  for (const KindCount& one : facts.kinds)
+    words.push_back(fmt::format("{} {} {}", name_of(one.kind), one.files, one.bytes));
+  CHECK(words == Words{"MindSpore tree rank_R/NET/GRAPH/STEP 5", "plain folder 2", "dump_file 1 100", "opdebug 1 3000",
+                       "npy 4 608", "statistic 1 200", "unknown 1 5"});
 }
 
 TEST_CASE("files that nothing reads are named, those that may be dump files as an open question") {
@@ -180,9 +211,72 @@ TEST_CASE("what kept the index from being complete is odd") {
   CHECK(path_of(tree.index, tree.facts.odd[1]) == "a/mapping.csv");
 }
 
+TEST_CASE("a file is too small when it is a byte shorter than the least of its kind") {
+  const ScratchDir scratch;
+  const std::string titles = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
+  for (const auto& [name, least] : {std::pair<std::string, size_t>{npy_name(1), 58},
+                                    {"Add.a.0.0.1733905446819792", 10},
+                                    {"Opdebug.Node_OpDebug.1.2.1700000000000000", 10},
+                                    {"a.pt", 22},
+                                    {"statistic.csv", titles.size()},
+                                    {"dump.json", 11},
+                                    {"debug.json", 11},
+                                    {"stack.json", 1}}) {
+    scratch.write("good/" + name, std::string(least, 'x'));
+    scratch.write("small/" + name, std::string(least - 1, 'x'));
+  }
+  Words words = look_at(scratch).odd();
+  std::sort(words.begin(), words.end());
+  CHECK(words == Words{"small/" + npy_name(1) + ": 57 bytes: too small for its header",
+                       "small/Add.a.0.0.1733905446819792: 9 bytes: too small for its header",
+                       "small/Opdebug.Node_OpDebug.1.2.1700000000000000: 9 bytes: too small for its header",
+                       "small/a.pt: 21 bytes: too small for its header",
+                       "small/debug.json: 10 bytes: too small for its header",
+                       "small/dump.json: 10 bytes: too small for its header", "small/stack.json: empty",
+                       "small/statistic.csv: 76 bytes: too small for its header"});
+}
+
+TEST_CASE("at least half of the steps are the measure of the others; of equal halves the larger number") {
+  const ScratchDir scratch;
+  for (const auto& [step, count] : {std::pair{"0", 2}, {"1", 2}, {"2", 3}, {"3", 3}, {"4", 1}})
+    write_arrays(scratch, std::string("rank_0/Net/0/") + step, count);
+  for (const auto& [step, count] : {std::pair{"0", 2}, {"1", 2}, {"2", 3}, {"3", 3}})
+    write_arrays(scratch, std::string("rank_0/Net/1/") + step, count);
+  CHECK(look_at(scratch).odd() == Words{"rank_0/Net/1/0: 2 tensor files; others of this rank and graph have 3",
+                                        "rank_0/Net/1/1: 2 tensor files; others of this rank and graph have 3"});
+}
+
+TEST_CASE("oddities come by kind, whatever order they are found in") {
+  const ScratchDir scratch;
+  scratch.write("a/b_output_0_shape_2_3_Float32_DefaultFormat.bin", "x");
+  scratch.write("a/c_output_0_shape_0_Float32_DefaultFormat.bin", "");
+  scratch.write("a/mapping.csv", "no comma here\n");
+  scratch.write("a/z.npy", "x");
+  scratch.write("a/y.npy", "");
+  std::vector<OddityKind> kinds;
+  for (const Oddity& oddity : look_at(scratch).facts.odd) kinds.push_back(oddity.kind);
+  CHECK(kinds == std::vector{OddityKind::kProblem, OddityKind::kEmptyFile, OddityKind::kEmptyFile,
+                             OddityKind::kTooSmall, OddityKind::kSizeAgainstName});
+}
+
+TEST_CASE("a rank whose folders have no common part lies in the whole tree") {
+  const ScratchDir scratch;
+  for (const char* step : {"0", "1"}) write_arrays(scratch, std::string("rank_0/Net/0/") + step, 1);
+  write_arrays(scratch, "x/rank_1/Net/0/0", 1);
+  write_arrays(scratch, "y/rank_1/Net/0/0", 1);
+  CHECK(look_at(scratch).odd() == Words{".: rank 1 lacks step 1, which other ranks have"});
+}
+
 TEST_CASE("how many oddities there are is said in words") {
   CHECK(heading(OddityKind::kEmptyFile, 1) == "1 empty file");
   CHECK(heading(OddityKind::kEmptyFile, 2) == "2 empty files");
+  CHECK(heading(OddityKind::kProblem, 2) == "2 places that could not be read");
+  CHECK(heading(OddityKind::kTooSmall, 1) == "1 file too small for its header");
+  CHECK(heading(OddityKind::kTooSmall, 2) == "2 files too small for their headers");
+  CHECK(heading(OddityKind::kSizeAgainstName, 1) == "1 file whose size contradicts its name");
+  CHECK(heading(OddityKind::kSizeAgainstName, 2) == "2 files whose sizes contradict their names");
+  CHECK(heading(OddityKind::kEmptyStep, 1) == "1 empty step");
+  CHECK(heading(OddityKind::kIncompleteStep, 2) == "2 steps with fewer tensor files than others");
   CHECK(heading(OddityKind::kLackingSteps, 1) == "1 rank that lacks steps");
   CHECK(heading(OddityKind::kLackingSteps, 3) == "3 ranks that lack steps");
 }

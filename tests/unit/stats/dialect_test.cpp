@@ -58,6 +58,8 @@ TEST_CASE("from 2.7.1 on chunks are slices of 20480 elements") {
   CHECK(chunks.last == 1);
   CHECK(chunks.begin(3) == 3 * 20480);
   CHECK(chunks_of(newest_dialect(), 20480).count == 1);
+  CHECK(chunks_of(newest_dialect(), 2 * 20480 - 1).count == 2);
+  CHECK(chunks_of(newest_dialect(), 2 * 20480).count == 2);
 }
 
 TEST_CASE("chunks cover every element once, whatever the dialect") {

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
 
@@ -100,6 +99,15 @@ TEST_CASE("complex numbers have digests and no statistics") {
   CHECK(got.shape == Shape{1, 2});
   CHECK(got.data_size == 16);
   CHECK(got.md5 == "b4ad64bc24f643726bddf5606af738da");
+}
+
+TEST_CASE("elements of no fixed width have digests of their bytes and no statistics") {
+  const auto got = statistics_as("string", "|u1", {5}, "hello", "2.10.0");
+  CHECK_FALSE(got.supported);
+  CHECK(got.dtype == DType::kString);
+  CHECK(got.data_size == 5);
+  CHECK(got.md5 == "5d41402abc4b2a76b9719d911017c592");
+  CHECK(got.sha1 == "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d");
 }
 
 }  // namespace
