@@ -203,7 +203,55 @@ TEST_CASE("what the tool converts depends on the format and on the host's shape 
   CHECK(restored(Format::kFractalZ, {1, 1, 16, 16}, Shape{3, 4, 1, 1}));
   CHECK(restored(Format::kNHWC, {1, 2, 2, 3}, Shape{1, 3, 2, 2}));
   CHECK_FALSE(restored(Format::kNHWC, {12}, Shape{1, 3, 2, 2}));
+  CHECK(restored(Format::kHWCN, {2, 2, 3, 1}, Shape{1, 3, 2, 2}));
+  CHECK_FALSE(restored(Format::kHWCN, {2, 2, 3, 1}, Shape{1, 1, 3, 2, 2}));
+  CHECK_FALSE(restored(Format::kFractalZ, {1, 1, 16, 16}, Shape{3, 4, 1}));
+  CHECK(restored(Format::kFractalNZ, {1, 1, 16, 16}, Shape{1, 1, 3, 4}));
+  CHECK_FALSE(restored(Format::kFractalNZ, {1, 1, 16, 16}, Shape{1, 1, 1, 3, 4}));
+  CHECK(restored(Format::kFractalZ, {1, 1, 16, 16}, Shape{3, 4, 1, 1}, 1));
   CHECK_FALSE(restored(Format::kNDC1HWC0, {1, 1, 1, 2, 2, 16}, Shape{1, 3, 1, 2, 2}));
+}
+
+TEST_CASE("dump files: dtypes have numpy's names, those that the tool adds their own, all others NaN") {
+  Dumps dumps;
+  const auto tensor = [](DType dtype, size_t bytes) {
+    TensorSpec spec;
+    spec.dtype = info(dtype).proto_number;
+    spec.shape = Dims{2};
+    spec.data = std::string(bytes, '\0');
+    return spec;
+  };
+  const std::vector<std::pair<DType, std::string>> dtypes = {
+      {DType::kFloat16, "float16"}, {DType::kFloat64, "float64"},   {DType::kInt8, "int8"},
+      {DType::kBool, "bool"},       {DType::kBfloat16, "bfloat16"}, {DType::kComplex32, "NaN"},
+      {DType::kInt4, "NaN"},        {DType::kUint1, "uint1"},       {DType::kFloat8E5m2, "float8_e5m2"}};
+  std::vector<TensorSpec> tensors;
+  for (const auto& [dtype, name] : dtypes)
+    tensors.push_back(tensor(dtype, static_cast<size_t>(std::max(1, info(dtype).bits * 2 / 8))));
+  for (const char* const side : {"a", "b"}) dumps.add(std::string(side) + "/Add.x.1.0.1700000000000001", tensors);
+  REQUIRE(dumps.compare());
+  REQUIRE(dumps.rows.size() == 1 + dtypes.size());
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    const std::string& name = dtypes[i].second;
+    CHECK(dumps.head(i + 1) == "0,Add,x," + name + ",NaN,x," + name + ",NaN,x:output:" + std::to_string(i) + ",[2]");
+  }
+}
+
+TEST_CASE("dump files: a tensor that cannot be compared has a row, and the others of its operator theirs") {
+  Dumps dumps;
+  const auto padded = [](Dims host) {
+    return floats(TensorSpec::kOutput, {1, 1, 1, 1, 16}, std::vector<float>(16, 1), Format::kNC1HWC0, std::move(host));
+  };
+  const TensorSpec last = floats(TensorSpec::kOutput, {1}, {3});
+  dumps.add("a/Add.x.1.0.1700000000000001", {padded({1, 2, 1, 1}), last});
+  dumps.add("b/Add.x.1.0.1700000000000001", {padded({1, 5, 1, 1}), last});
+  const auto counts = dumps.compare();
+  REQUIRE(counts);
+  REQUIRE(dumps.rows.size() == 3);
+  CHECK(dumps.rows[1] == "0,Add,x,float32,NaN,x,float32,NaN,x:output:0,\"[1,1,1,1,16]\"," + kNaNs +
+                             ",\"[x_TENSOR] Shape mismatch after restore: (2,) vs (5,)\"");
+  CHECK(dumps.head(2) == "0,Add,x,float32,NaN,x,float32,NaN,x:output:1,[1]");
+  CHECK((counts->rows == 2 && counts->not_compared == 1 && counts->failures.kept.empty()));
 }
 
 TEST_CASE("dump files: one that cannot be read has a row that says so") {

@@ -89,6 +89,8 @@ TEST_CASE("of statistics outputs above 50 % are errors when no input reaches 10 
     return verdicts({statistic(kIn, in), statistic(kOut, "0"), statistic(kOut1, out)}, MsprobeMode::kStatistics);
   };
   CHECK(norms("0", "51.0%") == Strings{"pass", "warning", "error"});
+  CHECK(norms("0", "-51.0%") == Strings{"pass", "pass", "error"});
+  CHECK(norms("0", "50.0%") == Strings{"pass", "warning", "pass"});
   CHECK(norms("9.0%", "51.0%") == Strings{"pass", "pass", "error"});
   CHECK(norms("10.0%", "51.0%") == Strings{"pass", "pass", "pass"});
   CHECK(norms("0", "inf") == Strings{"pass", "pass", "error"});
@@ -149,6 +151,8 @@ TEST_CASE("checksums that differ are errors, missing ones warnings") {
   CHECK(checksums("1", "1") == "pass");
   CHECK(checksums("1", "2") == "error");
   CHECK(checksums("1", "N/A") == "warning");
+  CHECK(checksums("Nan", "1") == "warning");
+  CHECK(checksums("", "1") == "warning");
   CHECK(checksums("N/A", "N/A") == "pass");
 }
 
