@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "info/fact_readers.h"
+#include "ir/model/scan.h"
 #include "ir/protobuf/protobuf_graph.h"
 #include "ir/text/ir_text.h"
 
@@ -18,10 +19,10 @@ namespace {
 // What follows the colon of a line "# NAME : VALUE"; none if the line is another.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
   if (!line.starts_with('#')) return std::nullopt;
-  line = trimmed(line.substr(1));
+  line = trim(line.substr(1));
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !trimmed(line.substr(0, colon)).starts_with(name)) return std::nullopt;
-  return trimmed(line.substr(colon + 1));
+  if (colon == std::string_view::npos || !trim(line.substr(0, colon)).starts_with(name)) return std::nullopt;
+  return trim(line.substr(colon + 1));
 }
 
 // A text without any line of IR's, and a protobuf that does not begin as one.
@@ -42,7 +43,7 @@ std::optional<Error> not_ir(const FactSource& source, FileKind kind, std::string
 
 void add_ir_facts(const FactSource& source, FileFacts& facts) {
   report::Value entry, subgraphs, parameters;
-  const std::string_view head(reinterpret_cast<const char*>(source.file.head().data()), source.file.head().size());
+  const std::string_view head = head_text(source);
   for (const std::string_view line : split(head, '\n')) {
     if (const auto value = value_behind(line, "IR entry"); value && entry.is_null()) entry = *value;
     if (const auto value = value_behind(line, "Total subgraph"); value && subgraphs.is_null())

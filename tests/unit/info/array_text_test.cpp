@@ -68,6 +68,25 @@ TEST_CASE("a row longer than a line goes on in the next one") {
   CHECK(text.find("\n       24 25") != std::string::npos);
 }
 
+TEST_CASE("elements of every width have their own value") {
+  CHECK(array_text(array_of<int16_t>(DType::kInt16, {2}, {-32768, 7})) == "-32768      7");
+  CHECK(array_text(array_of<int64_t>(DType::kInt64, {1}, {INT64_MIN})) == "-9223372036854775808");
+  CHECK(array_text(array_of<uint16_t>(DType::kUint16, {2}, {65535, 1})) == "65535     1");
+  CHECK(array_text(array_of<uint32_t>(DType::kUint32, {2}, {4294967295U, 1})) == "4294967295          1");
+  CHECK(array_text(array_of<double>(DType::kComplex128, {2}, {1, 2, 3, -4})) == "1+2j 3-4j");
+}
+
+TEST_CASE("the first number of a row follows its place, however long the two are") {
+  const std::vector<double> wide = {-1.2345678e-10, -1.2345678e-10, 1, 2};
+  Shape shape(20, 1);
+  shape.back() = 2;
+  std::string place = "[";
+  for (int i = 0; i < 19; ++i) place += "0, ";
+  place += ":]";
+  CHECK(array_text(array_of(DType::kComplex128, shape, wide)) ==
+        place + " -1.2345678e-10-1.2345678e-10j\n" + std::string(place.size() + 26, ' ') + "1+2j");
+}
+
 TEST_CASE("a gap stands for what is not shown") {
   ShownArray row = array_of<int16_t>(DType::kInt16, {6}, {0, 1, 2, 1197, 1198, 1199});
   row.shape = {1200};

@@ -7,6 +7,7 @@
 #include "report/json_text.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
+#include "support/ir_pb_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
 #include "support/scratch_dir.h"
@@ -164,6 +165,7 @@ TEST_CASE("all of a statistic.csv, by who writes such rows") {
 TEST_CASE("all of the tables that are counted line by line") {
   const ScratchDir scratch;
   CHECK(detail_of(scratch, "mapping.csv", "1.npy,a.npy\n\n2.npy,b.npy\n") == "{'bytes':25,'rows':2,'bad_rows':0}");
+  CHECK(detail_of(scratch, "mapping.csv", "1.npy,a\tb.npy\n") == "{'bytes':14,'rows':1,'bad_rows':0}");
   const Told bad = told_of(scratch, "mapping.csv", "1.npy,a.npy\n,b\nc,\nd\n2.npy,b.npy\n");
   CHECK(bad.detail == "{'bytes':32,'rows':2,'bad_rows':3}");
   CHECK(bad.problems == "line 2: not MAPPED,ORIGINAL; line 3: not MAPPED,ORIGINAL; line 4: not MAPPED,ORIGINAL");
@@ -177,6 +179,25 @@ TEST_CASE("all of the tables that are counted line by line") {
         "{'bytes':18,'columns':['rank','step'],'rows':2}");
 }
 
+TEST_CASE("the lines of a table larger than a gibibyte are not counted") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("free_benchmark.csv", "rank,step\n0,1\n");
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  if (error) return;  // a file system without sparse files
+  const auto index = DumpIndex::build({path}, {});
+  REQUIRE(index);
+  IndexedFile file = index->files().at(0);
+  const FileFacts facts = read_file_facts(*index, file, CancelToken());
+  REQUIRE(facts.problems.size() == 1);
+  CHECK(facts.problems[0].message == "binary, not the text that its name promises");
+  scratch.write("free_benchmark.csv", std::string(size_t{64} << 10, 'a'));
+  std::filesystem::resize_file(path, uint64_t{1} << 40);
+  const FileFacts text = read_file_facts(*index, file, CancelToken());
+  REQUIRE(text.problems.size() == 1);
+  CHECK(text.problems[0].message == "a table of 1.0 TiB; the lines of at most 1.0 GiB are counted");
+}
+
 TEST_CASE("all of IR, as text and as protobuf") {
   const ScratchDir scratch;
   CHECK(detail_of(scratch, "a.ir",
@@ -186,6 +207,9 @@ TEST_CASE("all of IR, as text and as protobuf") {
   const Told text = told_of(scratch, "b.ir", "hello\n");
   CHECK(text.detail == "{'bytes':6,'entry':null,'subgraphs':null,'parameters':null}");
   CHECK(text.problems == "this is not IR text: no operator and no graph of MindSpore is in its first 64 KiB");
+  const std::string protobuf = test::build_ir_pb(test::small_ir_pb());
+  CHECK(told_of(scratch, "c.pb", protobuf).problems.empty());
+  CHECK_FALSE(told_of(scratch, "c.pb", protobuf.substr(0, 3)).problems.empty());
   const Told binary = told_of(scratch, "c.pb", "hello\n");
   CHECK(binary.detail == "{'bytes':6}");
   CHECK(binary.problems == "this is not an IR protobuf: it begins with no model and no node");
@@ -215,6 +239,19 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
         "{'bytes':1099511627776,'framework':'mindspore','level':'L1','task':'statistics','entries':null,"
         "'tensors':null,'in_files':null,'other_values':null,'bad_entries':null}");
   CHECK(facts.problems.empty());
+}
+
+TEST_CASE("all of an overflow record, and of one that has none") {
+  const ScratchDir scratch;
+  CHECK(detail_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000.output.0.json", R"({"AI Core": {"a": 5}})") ==
+        "{'bytes':21,'identity':{'rank':null,'graph':null,'step':null,'op_name':null,'op_type':null,'io':null,"
+        "'slot':null,'task_id':null,'stream_id':null,'timestamp':null},'record':{'AI Core':{'a':5}}}");
+  const Told none = told_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000", test::build_dump({}));
+  CHECK(none.detail ==
+        "{'bytes':51,'identity':{'rank':null,'graph':null,'step':null,'op_name':'Node_OpDebug',"
+        "'op_type':'Opdebug','io':null,'slot':null,'task_id':1,'stream_id':2,'timestamp':'1700000000000000'},"
+        "'record':null}");
+  CHECK(none.problems == "an overflow record without its record");
 }
 
 TEST_CASE("all of kernel arguments, whatever their values") {
