@@ -120,6 +120,18 @@ TEST_CASE("all of a dump file: its tensors on the device, what cannot be had and
   CHECK(told.facts.tensor_bytes == 128 + 24);  // without those that cannot be had
 }
 
+TEST_CASE("of many attributes the first 64 are listed, of long ones the first thousand characters") {
+  const ScratchDir scratch;
+  test::DumpSpec spec;
+  spec.attributes.assign(70, {std::string(1200, 'n'), std::string(1200, 'v')});
+  spec.tensors = {test::output_of(DType::kInt8, Format::kND, {1})};
+  const Told told = told_of(scratch, "Add.a.1.2.1700000000000000", test::build_dump(spec));
+  const auto& list = std::get<report::List>(told.facts.detail.find("attributes")->storage());
+  CHECK(list.size() == 64);
+  CHECK(json_with_apostrophes(std::get<report::Object>(list.back().storage())) ==
+        "{'name':'" + std::string(1000, 'n') + "','value':'" + std::string(1000, 'v') + "'}");
+}
+
 TEST_CASE("all of a .pt file") {
   const ScratchDir scratch;
   using namespace test;
@@ -221,13 +233,14 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
   const std::string tensor = R"({"type": "mindspore.Tensor", "dtype": "Float32", "shape": [2, 3])";
   const Told told = told_of(scratch, "dump.json",
                             front + R"("data": {"Functional.relu.0.forward": {"input_args": [)" + tensor +
-                                R"(, "data_name": "a.npy"}, )" + tensor + R"(}, {"type": "int", "value": 1}], )" +
+                                R"(, "data_name": "a.npy"}, )" + tensor + R"(}, {"type": "int", "value": 1}, )" +
+                                R"({"type": "mindspore.Tensor", "dtype": "Strange", "shape": [2]}], )" +
                                 R"("input_kwargs": {}, "output": []}, "bad": 3}})");
   CHECK(told.detail ==
-        "{'bytes':371,'framework':'mindspore','level':'L1','task':'statistics','entries':2,'tensors':2,"
+        "{'bytes':435,'framework':'mindspore','level':'L1','task':'statistics','entries':2,'tensors':3,"
         "'in_files':1,'other_values':1,'bad_entries':1}");
-  CHECK(told.problems == "line 1, column 369: bad: the name has no form that is known");
-  CHECK((told.facts.tensor_count == 2 && told.facts.tensor_bytes == 48));
+  CHECK(told.problems == "line 1, column 433: bad: the name has no form that is known");
+  CHECK((told.facts.tensor_count == 3 && told.facts.tensor_bytes == 48));
   scratch.write("debug.json", front + R"("n": 1, "data": {)");
   std::error_code error;
   std::filesystem::resize_file(scratch.file("debug.json"), uint64_t{1} << 40, error);

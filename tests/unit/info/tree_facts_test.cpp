@@ -190,6 +190,23 @@ TEST_CASE("an empty step is odd once") {
   CHECK(look_at(scratch).odd() == Words{"rank_0/Net/0/2: nothing in the folder of this step"});
 }
 
+TEST_CASE("a step whose files are in a folder of their own is not empty") {
+  const ScratchDir scratch;
+  write_arrays(scratch, "rank_0/Net/0/0", 2);
+  scratch.write("rank_0/Net/0/1/more/notes.txt", "hello");
+  CHECK(look_at(scratch).odd().empty());
+}
+
+TEST_CASE("layouts come by their number of files") {
+  const ScratchDir scratch;
+  write_arrays(scratch, "rank_0/Net/0/0", 1);
+  for (const char* name : {"a.npy", "b.npy"}) scratch.write(name, test::build_npy({}));
+  const auto layouts = look_at(scratch).facts.layouts;
+  REQUIRE(layouts.size() == 2);
+  CHECK(layouts[0].second == 2);
+  CHECK(layouts[1] == std::pair(Layout::kTree, uint64_t{1}));
+}
+
 TEST_CASE("a rank that lacks steps of the others is odd") {
   const ScratchDir scratch;
   for (const char* step : {"0", "1", "2"}) write_arrays(scratch, std::string("rank_0/Net/0/") + step, 1);

@@ -169,6 +169,20 @@ TEST_CASE("a sampled tensor is analysed up to its last sampled element") {
   CHECK(compute_all(dump, {.first_elements = 3})[0]->data_size == 24);
 }
 
+TEST_CASE("a tensor that cannot leave the device format says why it was analysed so") {
+  const ScratchDir scratch;
+  scratch.write("Add.a.1.2.3",
+                test::build_dump(
+                    {.tensors = {test::output_of(DType::kInt8, Format::kC1HWNC0, {1, 1, 1, 2, 3, 4}),
+                                 test::output_of(DType::kInt8, Format::kNC1HWC0, {1, 1, 1, 1, 16}, {{1, 3, 1, 1}})}}));
+  const auto results = compute_all(test::list_dump({scratch.path()}), {});
+  REQUIRE((results.size() == 2 && results[0] && results[1]));
+  CHECK(results[0]->note.find("no public inverse") != std::string::npos);
+  CHECK((results[0]->stored_bytes == 24 && results[0]->data_size == 24));
+  CHECK(results[1]->note.empty());
+  CHECK((results[1]->stored_bytes == 16 && results[1]->data_size == 3));
+}
+
 // Everything else that is said of a tensor, in a line.
 std::string line_of(const TensorStatistics& one) {
   std::string text = test::oracle_text(one.max) + " " + test::oracle_text(one.min) + " " + test::oracle_text(one.avg);

@@ -23,6 +23,7 @@ TEST_CASE("the mean of chunks keeps what one addition loses, whichever of the tw
   CHECK(mean_of_chunks(HostArch::kX86, chunks_with({-1e18, -6, 1e18}, 2)) == -1);
   CHECK(mean_of_chunks(HostArch::kX86, chunks_with({3, HUGE_VAL}, 1)) == HUGE_VAL);
   CHECK(std::isnan(mean_of_chunks(HostArch::kX86, chunks_with({HUGE_VAL, -HUGE_VAL, 1}, 1))));
+  CHECK_FALSE(std::signbit(mean_of_chunks(HostArch::kX86, chunks_with({NAN, -NAN}, 1))));  // of several NaN the first
 }
 
 TEST_CASE("from 2.4 on the number of elements is a quotient in single precision") {
