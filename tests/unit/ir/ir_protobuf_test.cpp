@@ -370,6 +370,10 @@ TEST_CASE("an IR protobuf is recognised by its first bytes") {
   for (const std::string text : {"", "\n# IR entry: @g\n", "\x93NUMPY", "PK\x03\x04", "\x08\x01", "{\"a\": 1}"}) {
     CHECK_FALSE(looks_like_ir_protobuf(text));
   }
+  const std::string op = pb_bytes(3, "A");
+  CHECK(looks_like_ir_protobuf(pb_bytes(1, op + pb_number(7, 1) + pb_bytes(10, "x"))));
+  for (const std::string& other : {pb_bytes(11, "x"), pb_number(2, 1), pb_bytes(7, "x")})
+    CHECK_FALSE(looks_like_ir_protobuf(pb_bytes(1, op + other)));
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST_CASE("references are resolved within and between graphs") {
   CHECK(operands_of(ir, ir.nodes[1]) == "%0 | %para1_x | $(@nowhere:z) | %para1_x");
   CHECK(ir.operands_of(ir.nodes[1])[1].kind == IrOperand::Kind::kParameter);
   CHECK(ir.operands_of(ir.nodes[1])[2].kind == IrOperand::Kind::kUnresolved);
+  for (const IrOperand& operand : ir.operands) CHECK_FALSE(operand.control);
   CHECK(ir.operands_of(ir.nodes[1])[3].kind == IrOperand::Kind::kParameter);
   CHECK(operands_of(ir, ir.nodes[3]) == "@inner | %para1_x | %1 | I64(3)");
   CHECK(ir.operands_of(ir.nodes[3])[0].kind == IrOperand::Kind::kGraph);
@@ -73,6 +74,23 @@ TEST_CASE("graphs know their parents and parameters and operators") {
   CHECK(ir.parameters[2].graph == 0);
   CHECK(ir.graphs[0].parameter_count == 1);
   CHECK(ir.text(ir.facts.entry) == "main");
+}
+
+TEST_CASE("a graph whose parent is not there has none") {
+  const IrGraph ir = ir_of("subgraph @a parent: [subgraph @nowhere]() {\n  %0(x) = A()\n  Return(%0)\n}\n");
+  REQUIRE(ir.graphs.size() == 1);
+  CHECK(ir.text(ir.graphs[0].parent_name) == "nowhere");
+  CHECK(ir.graphs[0].parent == kNoIndex);
+}
+
+TEST_CASE("an operator without types has none, however many types there were before") {
+  std::string text = "subgraph @g() {\n";
+  for (int i = 0; i < 8000; ++i) text += "  %" + std::to_string(i) + "(a) = A()\n : (<T" + std::to_string(i) + ">)\n";
+  const IrGraph ir = ir_of(text + "  %8000(b) = B()\n  Return(%8000)\n}\n");
+  REQUIRE(ir.nodes.size() == 8002);
+  CHECK(ir.nodes[7999].host != List::kEmpty);
+  CHECK(ir.nodes[8000].host == List::kEmpty);
+  CHECK(problems_of(ir).empty());
 }
 
 TEST_CASE("operators are kernels or virtual or calls") {
@@ -108,6 +126,9 @@ TEST_CASE("stacks are innermost first whichever way they are written") {
   CHECK(stack(with_frames("", " # Fullname with scope: (A-op1)\n", kOuterFirst)) == expected);
   CHECK(stack(with_frames("", " # scope: (A)\n", kInnerFirst)) == expected);
   CHECK(stack(with_frames("", " #scope: (A)\n", kOuterFirst)) == expected);
+  // The head of the file takes precedence over the labels.
+  CHECK(stack(with_frames("#Total subgraph : 1\n", " # Fullname with scope: (A-op1)\n", kInnerFirst)) == expected);
+  CHECK(stack(with_frames("# Total subgraphs: 1\n", " # fullname_with_scope: (A-op1)\n", kOuterFirst)) == expected);
   CHECK(stack(with_frames("", "", " # In file inner.py(2)/y/\n # In file outer.py(1)/x/\n")) == expected);
   CHECK(stack(with_frames("", "", " # In file outer.py:1, 1~2/x/\n # In file inner.py:2/y/\n")) == expected);
 }
@@ -117,6 +138,8 @@ TEST_CASE("an unknown order is reported") {
   CHECK(stack_of(ir, ir.nodes[0]) == "b.py:1 -> a.py:2");
   CHECK(problems_of(ir) == "2: the order of source lines is unknown; innermost first is assumed\n");
   CHECK(problems_of(ir_of(with_frames("", "", " # In file b.py:1/x/\n"))).empty());
+  const IrGraph named = ir_of(with_frames("", " : (A-op1)\n", " # In file b.py:1/x/\n # In file a.py:2/y/\n"));
+  CHECK(problems_of(named) == "3: the order of source lines is unknown; innermost first is assumed\n");
 }
 
 TEST_CASE("source lines of forward and fused operators are chains of their own") {

@@ -82,6 +82,14 @@ TEST_CASE("types of host and device are told apart by what they hold") {
   CHECK(problems_of(ir).empty());
 }
 
+TEST_CASE("the kinds of inputs and outputs are no types") {
+  const IrGraph ir =
+      whole("%0(a) = A()\n      : (Tensor, List) -> (TupleUnfold)\n%1(b) = B()\n : (Other) -> (Tensor)\n");
+  CHECK(ir.nodes[0].host == List::kEmpty);
+  CHECK(ir.nodes[0].device == List::kEmpty);
+  CHECK(ir.nodes[1].host != List::kEmpty);
+}
+
 TEST_CASE("constant tensors over several lines belong to the definition") {
   const IrGraph ir = whole(
       "  %3(x) = Add(%2, Tensor(shape=[2, 2], dtype=Float32, value=\n"
@@ -149,6 +157,13 @@ TEST_CASE("lines that are not understood are reported") {
   CHECK(problems_of(ir) ==
         "2: line not understood: rubbish\n5: line not understood: more rubbish\n"
         "6: line not understood: %1 x = B()\n");
+}
+
+TEST_CASE("outputs on a line of their own belong to the inputs in front of them, and to nothing else") {
+  const IrGraph ir = whole("%0(a) = A()\n : (<A>)\n -> (<B>)\n # In file a.py(1)/x/\n -> (<C>)\n");
+  CHECK(ir.outputs(ir.nodes[0].host).size() == 1);
+  REQUIRE(ir.stack(ir.nodes[0]).size() == 1);
+  CHECK(ir.frames[ir.stack(ir.nodes[0])[0]].code == "x");
 }
 
 TEST_CASE("only so many lines are put together") {

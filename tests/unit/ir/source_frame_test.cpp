@@ -47,10 +47,12 @@ TEST_CASE("code and the end of the line may be missing") {
   CHECK(frame_text("In file a.py:12") == "a.py|12-12|");
   CHECK(frame_text("In file a.py(31)/        return x/#[CNode]20") == "a.py|31-31|return x");
   CHECK(frame_text("In file a.py:16, -1~25/x/") == "a.py|16-16|x");
+  CHECK(frame_text("In file a.py(3)/ a/#b/c") == "a.py|3-3|a/#b/c");
 }
 
 TEST_CASE("a text without a place is no frame") {
   CHECK(frame_text("In file a.py/x/") == "none");
+  CHECK(frame_text("In file :12/x/") == "none");
   CHECK(frame_text("In file a.py:x/x/") == "none");
   CHECK(frame_text("In file a.py(12345678901)/x/") == "none");
   CHECK(frame_text("Corresponding code candidate:") == "none");

@@ -99,6 +99,17 @@ TEST_CASE("the head of a graph may take several lines") {
   CHECK(cut.problems == "1: the head of this graph does not end in '{'\n");
 }
 
+TEST_CASE("the head of a graph has an end, at the latest after as many bytes as a line may have") {
+  std::string line = "subgraph @g(";
+  line.resize(IrTextReader::kMaxLine, 'x');
+  const Told longest = events_of(line + "\n) {\n  Return()\n}\n");
+  CHECK(longest.events.size() == 3);
+  CHECK(longest.problems.empty());
+  const Told longer = events_of(line + "\nx\n) {\n  Return()\n}\n");
+  CHECK(longer.events[0].starts_with("graph 1@0: subgraph @g(xxx"));
+  CHECK(longer.problems == "1: the head of this graph does not end in '{'\n");
+}
+
 TEST_CASE("a file may end anywhere") {
   for (size_t size = 0; size <= kSmall.size(); ++size) {
     const Told told = events_of(std::string(kSmall.substr(0, size)));
