@@ -7,6 +7,7 @@
 #include "base/byte_reader.h"
 #include "base/checked.h"
 #include "base/int_ranges.h"
+#include "base/load.h"
 #include "base/order.h"
 #include "support/catch.h"
 
@@ -89,9 +90,9 @@ TEST_CASE("an enormous count does not wrap around the end") {
 
 TEST_CASE("the bytes of a file are loaded as little-endian numbers of each width") {
   const auto bytes = counting_bytes();
-  CHECK(load_u16(bytes.data() + 1) == 0x0302U);
-  CHECK(load_u32(bytes.data() + 1) == 0x05040302U);
-  CHECK(load_u64(bytes.data() + 1) == 0x0908070605040302U);
+  CHECK(load<uint16_t>(bytes.data() + 1) == 0x0302U);
+  CHECK(load<uint32_t>(bytes.data() + 1) == 0x05040302U);
+  CHECK(load<uint64_t>(bytes.data() + 1) == 0x0908070605040302U);
   ByteReader reader(bytes);
   CHECK(reader.u64() == 0x0807060504030201U);
   const auto rest = reader.bytes(4);

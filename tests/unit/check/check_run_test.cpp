@@ -1,16 +1,12 @@
 // What a check of a part of a dump reads and reports, and what the search for the first one reports.
 #include "check/check_run.h"
 
-#include <limits>
-
 #include "check/check.h"
 
 #include "small_dump.h"
 
 namespace msdump::check {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Mul -> Log -> Exp, of which the Log makes NaN; without an IR.
 void write_three(const test::ScratchDir& scratch) {
