@@ -148,7 +148,7 @@ TEST_CASE("small tensors of every kind of dtype are written in one piece") {
 
 TEST_CASE("large tensors of every kind of dtype are written in windows with the same bytes") {
   for (const DType dtype : kDtypes) {
-    const Coordinates extent = extents_for(dtype, 1'500'000);
+    const Coordinates extent = extents_for(dtype, 1'200'000);
     check_written(device_sample(extent, 16, Format::kNCHW, dtype), true);
     check_written(permuted_sample(extent, dtype), true);
   }
@@ -157,7 +157,7 @@ TEST_CASE("large tensors of every kind of dtype are written in windows with the 
 TEST_CASE("large tensors whose elements keep their order are written in windows that need not begin on a byte") {
   for (const DType dtype : kDtypes) {
     const int64_t width = std::max(info(info(dtype).npy_dtype).bits, 8) / 8;
-    check_written(identity_sample(2'500'007 / width, dtype), true);
+    check_written(identity_sample(1'200'007 / width, dtype), true);
   }
 }
 
