@@ -12,9 +12,7 @@
 #include "base/text.h"
 #include "find_op/find_op_hints.h"
 #include "frame/usage.h"
-#include "graph/lines/line_search.h"
 #include "graph/lines/source_lines.h"
-#include "graph/op_name.h"
 #include "shared/graph_rows.h"
 #include "shared/identity_row.h"
 #include "shared/opened_graph.h"
@@ -124,48 +122,9 @@ class FindOp : public Command {
     return asked_.queries[0];
   }
 
-  // As the IR spells it, or as the files do: the same name may be another operator's there.
-  [[nodiscard]] bool matches_name(const OpenedGraph& opened, OpId op) const {
-    const OpGraph& graph = opened.graph();
-    std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
-    if (opened.joined) {
-      const FileJoin& join = opened.joined->join;
-      for (const JoinPair& pair : join.pairs_of(op)) spellings.emplace_back(join.groups()[pair.group].op_name);
-    }
-    if (spellings.size() == 2) spellings.push_back(normalised_op_name(spellings[0]));
-    return std::any_of(asked_.names.begin(), asked_.names.end(), [&](const std::string& name) {
-      return std::any_of(spellings.begin(), spellings.end(),
-                         [&](const std::string& spelling) { return glob_match(name, spelling); });
-    });
-  }
-
-  // Best relation first, each operator once.
-  [[nodiscard]] std::vector<LineHit> hits_of(const OpenedGraph& opened) const {
-    const OpGraph& graph = opened.graph();
-    std::vector<LineHit> hits;
-    const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
-    for (const LineQuery& query : asked_.queries) append(find_line(graph, query));
-    for (const std::string& code : asked_.codes) append(find_code(graph, code));
-    if (by_line()) {
-      if (!asked_.names.empty()) std::erase_if(hits, [&](const LineHit& hit) { return !matches_name(opened, hit.op); });
-    } else {
-      for (OpId op = 0; op < graph.size(); ++op) {
-        if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
-        if (asked_.names.empty() || matches_name(opened, op))
-          hits.push_back({op, Relation::kDirect, nullptr, false, 1});
-      }
-    }
-    std::stable_sort(hits.begin(), hits.end(), is_better);
-    std::set<OpId> seen;
-    std::erase_if(hits, [&](const LineHit& hit) { return !seen.insert(hit.op).second; });
-    return hits;
-  }
-
-  [[nodiscard]] bool by_line() const { return !asked_.queries.empty() || !asked_.codes.empty(); }
-
   [[nodiscard]] Answer find(const Session& session, const OpenedGraph& opened) const {
     Answer answer;
-    for (const LineHit& hit : hits_of(opened)) {
+    for (const LineHit& hit : find_operators(opened, asked_)) {
       if (session.context.cancel.cancelled()) break;
       if (!opened.selects(hit.op)) {
         ++answer.unselected;
@@ -179,16 +138,13 @@ class FindOp : public Command {
   }
 
   ExitCode print_paths(Session& session, const OpenedGraph& opened, const Answer& answer) const {
-    std::set<std::string> printed;
-    for (const Found& one : answer.found) {
-      for (const TensorRecord& tensor : one.files.tensors) {
-        const std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
-        if (printed.insert(path).second && !session.out.write(path + '\0')) break;
-      }
+    const std::vector<std::string> paths = paths_of(opened, answer.found);
+    for (const std::string& path : paths) {
+      if (!session.out.write(path + '\0')) break;
     }
     const bool failed = explain(session, opened, answer);
     if (failed) return ExitCode::kSomeFailed;
-    return printed.empty() ? ExitCode::kNo : ExitCode::kOk;
+    return paths.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
   // What the rows do not say; true if anything failed.
@@ -208,7 +164,7 @@ class FindOp : public Command {
       const auto* found = row.get<double>("confidence");
       return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
     };
-    std::vector<report::Column> columns{{"relation", by_line() ? "relation" : "", relation_cell},
+    std::vector<report::Column> columns{{"relation", asked_.by_line() ? "relation" : "", relation_cell},
                                         op_type_column(),
                                         {"op_name", "op name"},
                                         {"confidence", "confidence", number},
@@ -250,9 +206,7 @@ class FindOp : public Command {
   }
 
   void print_report(Session& session, const OpenedGraph& opened, const Answer& answer) const {
-    const std::vector<std::string> dumps =
-        opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns(opened));
+    const auto sink = session.open_report(form_, dumps_of(opened), columns(opened));
     size_t files = 0;
     for (const Found& one : answer.found) {
       files += one.files.tensors.size();
@@ -273,8 +227,8 @@ class FindOp : public Command {
     return answer.found.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  // For people: the paths themselves, while they are few.
-  static void print_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
+  // Of the tensor files, each once.
+  static std::vector<std::string> paths_of(const OpenedGraph& opened, const std::vector<Found>& found) {
     std::vector<std::string> paths;
     std::set<std::string> seen;
     for (const Found& one : found) {
@@ -283,6 +237,12 @@ class FindOp : public Command {
         if (seen.insert(path).second) paths.push_back(std::move(path));
       }
     }
+    return paths;
+  }
+
+  // For people: the paths themselves, while they are few.
+  static void print_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
+    const std::vector<std::string> paths = paths_of(opened, found);
     if (paths.empty()) return;
     std::string text = "\n";
     for (size_t i = 0; i < paths.size() && i < kMostPathsShown; ++i) text += escape_for_terminal(paths[i]) + "\n";
@@ -292,7 +252,7 @@ class FindOp : public Command {
   }
 
   GraphOptions options_;
-  FindQuestion asked_;
+  OperatorQuestion asked_;
   bool paths_ = false;
   report::Form form_ = report::Form::kTable;
 };

@@ -45,7 +45,7 @@ std::string name_hint(const OpenedGraph& opened, const std::vector<std::string>&
 
 }  // namespace
 
-void explain_nothing(Session& session, const OpenedGraph& opened, const FindQuestion& question,
+void explain_nothing(Session& session, const OpenedGraph& opened, const OperatorQuestion& question,
                      const SelectionOptions& selection, size_t unselected) {
   if (unselected > 0) {
     const std::string hint = selection_hint(opened, selection);
@@ -64,7 +64,7 @@ void explain_nothing(Session& session, const OpenedGraph& opened, const FindQues
     session.messages.warning("no operator has such a name", name_hint(opened, question.names, selection));
 }
 
-report::List nearest_sources(const OpenedGraph& opened, const FindQuestion& question) {
+report::List nearest_sources(const OpenedGraph& opened, const OperatorQuestion& question) {
   report::List list;
   for (const LineQuery& query : question.queries) {
     for (const SourceFrame* frame : nearest_lines(opened.graph(), query, kNearestShown))

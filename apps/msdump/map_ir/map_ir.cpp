@@ -248,9 +248,7 @@ class MapIr : public Command {
   }
 
   size_t print_report(Session& session, OpenedGraph& opened, const JoinSummary& summary) const {
-    const std::vector<std::string> dumps =
-        opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
-    const auto sink = session.open_report(form_, dumps, columns(opened));
+    const auto sink = session.open_report(form_, dumps_of(opened), columns(opened));
     size_t rows = print_operators(session, *sink, opened);
     if (all_ && !unmatched_ && opened.operators.everything()) rows += print_parameters(*sink, opened);
     // Other forms do not show it.

@@ -133,6 +133,10 @@ std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened) {
   return objects;
 }
 
+std::vector<std::string> dumps_of(const OpenedGraph& opened) {
+  return opened.catalogue ? opened.catalogue->index.paths() : std::vector<std::string>();
+}
+
 std::string shown_path(const OpenedGraph& opened, const std::string& path) {
   return opened.catalogue ? opened.catalogue->index.relative(path) : path;
 }

@@ -47,6 +47,9 @@ enum class Choices : uint8_t { kNoted, kSilent };
 bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices = Choices::kNoted);
 [[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
 
+// The paths of the dump; none where only the IR is read.
+[[nodiscard]] std::vector<std::string> dumps_of(const OpenedGraph& opened);
+
 // A path inside the dump relative to it; any other as it is.
 [[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
 

@@ -1,0 +1,24 @@
+// The operators that a question means: by lines of a script, by the text of lines, or by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/lines/line_search.h"
+#include "graph/opened_graph.h"
+
+namespace msdump {
+
+// What was asked, as typed; `queries` are the lines, understood.
+struct OperatorQuestion {
+  std::vector<std::string> lines, codes, names;
+  std::vector<LineQuery> queries;
+
+  [[nodiscard]] bool by_line() const { return !queries.empty() || !codes.empty(); }
+};
+
+// Best relation first, each operator once. Names narrow what the lines find; without anything every operator with a
+// kernel is meant.
+[[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
+
+}  // namespace msdump
