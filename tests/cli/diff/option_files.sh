@@ -1,7 +1,6 @@
 # A file that an option names and that cannot be used is a wrong command line, whatever is wrong with it.
 scaled_net ref
-head -c 1000 /dev/urandom | tr '\n' '\1' >binary
-printf '\0\1\2' >>binary
+printf '\177ELF\2 \1\1\377\376\200\0\1\2' >binary
 head -c 34000000 /dev/zero | tr '\0' 'x' >large
 mkdir folder
 for option in --map --tolerances --baseline; do
