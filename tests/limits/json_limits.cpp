@@ -133,6 +133,7 @@ TEST_CASE("a YAML mapping costs a fixed amount an entry") {
                  write_repeated(folder / "list.yaml", "a: [0", ",0", bytes / 2, "]\n");
                },
                {{{"diff", "@/dump", "@/dump", "--map", "@/cell.yaml"}, kOfJsonByte, 0},
+                {{"diff", "@/dump", "@/dump", "--profile", "msprobe", "--map", "@/cell.yaml"}, kOfJsonByte, 2},
                 {{"diff", "@/dump", "@/dump", "--map", "@/list.yaml"}, kOfJsonByte, 2}});
 }
 

@@ -351,5 +351,17 @@ TEST_CASE("inside a transformer another one is renumbered by its own name") {
                                                                  "Module.net.layers.2.a.Layer.forward.0.input.0"});
 }
 
+TEST_CASE("a mapping with a name longer than names are is refused, for every item may take it over") {
+  const std::string longest(4096, 'x'), longer = longest + 'x';
+  CHECK(read_name_pairs(*parse_yaml("a: " + longest)));
+  CHECK_FALSE(read_name_pairs(*parse_yaml("a: " + longer)));
+  CHECK_FALSE(read_name_pairs(*parse_yaml("? " + longer + "\n: a")));
+  CHECK(read_layer_rules(*parse_yaml("Top: {a: " + longest + "}")));
+  CHECK_FALSE(read_layer_rules(*parse_yaml("Top: {a: " + longer + "}")));
+  CHECK(read_api_rules(*parse_yaml("[{ms_api: a, pt_api: " + longest + "}]")));
+  CHECK_FALSE(read_api_rules(*parse_yaml("[{ms_api: a, pt_api: " + longer + "}]")));
+  CHECK_FALSE(read_api_rules(*parse_yaml("[{ms_api: a, pt_api: b, ms_args: [c], pt_args: [" + longer + "]}]")));
+}
+
 }  // namespace
 }  // namespace msdump

@@ -106,7 +106,10 @@ Result<std::optional<std::vector<std::string>>> slot_list(const JsonValue& rule,
   if (list == nullptr) return std::nullopt;
   if (!list->is(JsonKind::kArray)) return fail(ErrorCode::kUsage, "{} of an api mapping is not a list", key);
   std::vector<std::string> slots;
-  for (const JsonValue& item : list->items) slots.push_back(item.text);
+  for (const JsonValue& item : list->items) {
+    MSDUMP_CHECK_OK(check_mapped_name(item.text));
+    slots.push_back(item.text);
+  }
   return slots;
 }
 
@@ -116,6 +119,12 @@ size_t size_of(const JsonValue& rule, const std::string& key) {
 }
 
 }  // namespace
+
+Status check_mapped_name(std::string_view name) {
+  constexpr size_t kMostName = 4096;
+  if (name.size() <= kMostName) return {};
+  return fail(ErrorCode::kUsage, "a name of {} bytes ('{}'); at most {}", name.size(), excerpt(name), kMostName);
+}
 
 MsprobeCells::MsprobeCells(std::vector<std::pair<std::string, std::string>> cells) : cells_(std::move(cells)) {
   for (size_t i = 0; i < cells_.size(); ++i) sorted_.push_back(i);
@@ -193,6 +202,8 @@ Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const J
     if (!member.value.is(JsonKind::kString)) {
       return fail(ErrorCode::kUsage, "'{}' is not mapped to a name", excerpt(member.key));
     }
+    MSDUMP_CHECK_OK(check_mapped_name(member.key));
+    MSDUMP_CHECK_OK(check_mapped_name(member.value.text));
     const auto [found, is_new] = known.try_emplace(member.key, pairs.size());
     if (is_new) {
       pairs.emplace_back(member.key, member.value.text);
@@ -211,6 +222,8 @@ Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml) {
     if (target == nullptr || golden == nullptr || !target->is(JsonKind::kString) || !golden->is(JsonKind::kString)) {
       return fail(ErrorCode::kUsage, "an api mapping without ms_api and pt_api");
     }
+    MSDUMP_CHECK_OK(check_mapped_name(target->text));
+    MSDUMP_CHECK_OK(check_mapped_name(golden->text));
     const auto same_size = [&](const std::string& term) {
       return size_of(value, "ms_" + term) == size_of(value, "pt_" + term);
     };

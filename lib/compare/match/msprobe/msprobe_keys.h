@@ -59,6 +59,9 @@ class MsprobeCells {
   static constexpr size_t kNone = SIZE_MAX;
 };
 
+// Refuses a name that is longer than names are: it may become a part of the key of every item.
+Status check_mapped_name(std::string_view name);
+
 // From the YAML files, parsed (io/yaml.h).
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "compare/match/msprobe/msprobe_keys.h"
 #include "compare/match/msprobe/msprobe_scopes.h"
 
 namespace msdump {
@@ -125,6 +126,8 @@ Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml) {
       if (!rule.value.is(JsonKind::kString)) {
         return fail(ErrorCode::kUsage, "'{}' is not mapped to a layer", excerpt(rule.key));
       }
+      MSDUMP_CHECK_OK(check_mapped_name(rule.key));
+      MSDUMP_CHECK_OK(check_mapped_name(rule.value.text));
       of_class.by_path.try_emplace(rule.key, rule.value.text.substr(0, rule.value.text.find('(')));
       of_class.most_parts = std::max(of_class.most_parts, split(rule.key, '.').size());
     }
