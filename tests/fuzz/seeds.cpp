@@ -173,6 +173,39 @@ void small_dumps(const fs::path& folder) {
                  file(15, array));
 }
 
+// A row of files: the path and a line feed, the length in two bytes, the content.
+void catalogues(const fs::path& folder) {
+  fs::create_directories(folder);
+  const auto file = [](std::string path, const std::string& content) {
+    path += '\n';
+    path += static_cast<char>(content.size() & 0xFF);
+    return path + static_cast<char>(content.size() >> 8) + content;
+  };
+  const std::string array = build_npy({}), tree = "rank_0/Net/0/0/", npy = ".output.0.DefaultFormat.npy";
+  const std::string header =
+      "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n";
+  write_seed(
+      folder, "mapping",
+      file(tree + "mapping.csv", "71502983415062987341509827364518.npy,Add.Default_Add-op1.0.0.17" + npy + "\n") +
+          file(tree + "71502983415062987341509827364518.npy", array) + file(tree + "123.npy", array));
+  write_seed(folder, "statistics",
+             file(tree + "statistic.csv", header + "Add,Default_Add-op1,0,0,17,output,0,24,float32,\"(2,3)\",6,\n") +
+                 file(tree + "Add.Default_Add-op1.0.0.17" + npy, array) +
+                 file("rank_1" + tree.substr(6) + "Add.Default_Add-op1.0.0.17" + npy, array.substr(0, 90)));
+  write_seed(
+      folder, "containers",
+      file("5/20240102030405/0/model/1/0/Add.x.1.2.1700000000000000",
+           build_dump({.tensors = {output_of(DType::kFloat32, Format::kND, {2, 3})}})) +
+          file("w.pt", build_pt({})) +
+          file("iteration_1/Default--Add-op1_output_0_shape_2_3_Float32_DefaultFormat.bin", std::string(24, 'x')));
+  write_seed(folder, "msprobe",
+             file("step0/rank0/dump.json",
+                  R"({"task": "tensor", "level": "L1", "framework": "pytorch", "data": {"Torch.add.0.forward": )"
+                  R"({"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], )"
+                  R"("data_name": "Torch.add.0.forward.input.0.npy"}], "output": []}}})") +
+                 file("step0/rank0/dump_tensor_data/Torch.add.0.forward.input.0.npy", array));
+}
+
 // The first byte is the number of a name in fuzz_file_facts.cpp.
 void facts(const fs::path& folder) {
   fs::create_directories(folder);
@@ -193,6 +226,10 @@ void facts(const fs::path& folder) {
         "Add,a,0,0,1733905446819790,input,0,24,float32,\"(2,3)\",6,\n");
   write(6, "mapping", "71502983415062987341509827364518,Add.x.1.2.1700000000000000\n");
   write(7, "order", "NodeExecutionOrder-FullNameWithScope\nDefault/Add-op0\n");
+  write(8, "free benchmark",
+        "rank,pert_mode,stage,step,api_name,max_rel,dtype,shape,output_index,output_value\n"
+        "0,improve_precision,forward,1,Functional.softmax.3.forward,1.0000002,torch.float32,\"[2, 3]\",0,\n");
+  write(8, "cut free benchmark", "rank,pert_mode,stage\n0,\"improve\n\0\xFF");
   write(9, "dump json",
         R"({"task": "tensor", "level": "L1", "framework": "pytorch", "data": {"Torch.add.0.forward": {"input_args": )"
         R"([{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "data_name": "a.pt"}], "output": []}}})");
@@ -285,6 +322,7 @@ int main(int argc, char** argv) {
   pt_files(folder / "pt");
   facts(folder / "file_facts");
   small_dumps(folder / "check_dump");
+  catalogues(folder / "catalogue");
   ir_protobuf_files(folder / "ir_protobuf");
   ir_texts(folder / "ir_text");
   return 0;

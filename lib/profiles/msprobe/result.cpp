@@ -145,9 +145,13 @@ class Comparison {
 
   Status pair_items() {
     MSDUMP_TRY(const MsprobeMappings mappings, read_mappings());
-    MSDUMP_TRY(const auto keys, msprobe_keys(target_, golden_, mappings));
+    auto keys = msprobe_keys(target_, golden_, mappings);
+    if (!keys) {  // an API mapping that does not fit the target
+      const std::string mapping = options_.api_mapping.value_or("");
+      return fail(std::move(keys).error().with_path(mapping.empty() ? target_json_ : mapping));
+    }
     const bool fuzzy = options_.fuzzy && !mappings.data;
-    MSDUMP_TRY(const auto pairs, fuzzy ? match_fuzzily(keys, golden_) : match_exactly(keys, golden_));
+    MSDUMP_TRY(const auto pairs, fuzzy ? match_fuzzily(*keys, golden_) : match_exactly(*keys, golden_));
     if (fuzzy && mode_ != MsprobeMode::kTensor) return mix_up(pairs);
     for (const MsprobePair& pair : pairs) {
       const bool partner = pair.golden && (mappings.data || msprobe_dtypes_match(side_of(target_, pair.target).dtype,

@@ -289,5 +289,16 @@ TEST_CASE("a single process is compared with a single process, and debug.json wi
         Strings{"error: msprobe compares two dump.json or two debug.json"});
 }
 
+TEST_CASE("an API mapping that does not fit the target is named") {
+  const ScratchDir scratch;
+  const std::string json = scratch.write("dump.json", dump_json(call("Functional.f.0.forward", leaf("1.0"))));
+  MsprobeCompareOptions options;
+  options.api_mapping = scratch.write("apis.yaml", "- {ms_api: Functional.f, pt_api: Functional.f}\n");
+  const Outcome outcome = compare_files(json, json, options);
+  REQUIRE_FALSE(outcome.counts);
+  CHECK(outcome.counts.error().message.starts_with("the api mapping of Functional.f has no ms_args"));
+  CHECK(outcome.counts.error().path == *options.api_mapping);
+}
+
 }  // namespace
 }  // namespace msdump
