@@ -1,6 +1,9 @@
 #include "check/tree/execution_order.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <span>
 
 #include "base/text.h"
 #include "io/file.h"
@@ -19,6 +22,9 @@ constexpr std::string_view kStepsOf = "ms_global_execution_order_graph_";
 // Calls take(line) until it returns false.
 Status each_line(const std::string& path, const std::function<bool(const Line&)>& take) {
   MSDUMP_TRY(const File file, File::open(path));
+  const std::span<const std::byte> head = file.head();
+  if (std::any_of(head.begin(), head.end(), [](std::byte byte) { return byte < std::byte{0x09}; }))
+    return fail(ErrorCode::kBadCsv, "binary, not the text that its name promises");
   LineReader lines(file);
   for (;;) {
     MSDUMP_TRY(const std::optional<Line> line, lines.next());

@@ -308,4 +308,17 @@ TEST_CASE("inputs that a graph with dynamic shapes does not dump are not missing
   }
 }
 
+TEST_CASE("execution orders of random bytes are failures, not orders of no operators") {
+  const test::ScratchDir scratch;
+  write_op(scratch, 0);
+  const std::string bytes("\x93\x00\n\x01\xFF\n", 6);
+  const std::string folder = "rank_0/execution_order/";
+  scratch.write(folder + "ms_execution_order_graph_0.csv", bytes);
+  scratch.write(folder + "ms_global_execution_order_graph_0.csv", bytes);
+  const Checked checked(scratch.path());
+  CHECK(checked.of("unreadable").size() == 2);
+  REQUIRE(checked.report().failures.size() == 2);
+  CHECK(checked.report().failures[0].message == "binary, not the text that its name promises");
+}
+
 }  // namespace msdump::check
