@@ -17,10 +17,12 @@ bool is_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))".
+// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))"; of a line that is no statement the first few.
 std::vector<std::string_view> called_names(std::string_view code) {
+  constexpr size_t kMostNames = 16;
   std::vector<std::string_view> names;
-  for (size_t end = code.find('('); end != std::string_view::npos; end = code.find('(', end + 1)) {
+  for (size_t end = code.find('('); end != std::string_view::npos && names.size() < kMostNames;
+       end = code.find('(', end + 1)) {
     size_t begin = end;
     while (begin > 0 && is_in_name(code[begin - 1])) --begin;
     if (begin < end) names.push_back(code.substr(begin, end - begin));
@@ -28,9 +30,12 @@ std::vector<std::string_view> called_names(std::string_view code) {
   return names;
 }
 
-bool calls_one_of(std::string_view code, const std::vector<std::string_view>& wanted) {
-  const auto called = called_names(code);
-  return std::find_first_of(called.begin(), called.end(), wanted.begin(), wanted.end()) != called.end();
+bool calls(std::string_view code, std::string_view name) {
+  for (size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
+    const bool whole = at == 0 || !is_in_name(code[at - 1]);
+    if (whole && code.substr(at + name.size()).starts_with('(')) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,18 +63,17 @@ bool is_def_frame(const SourceFrame& frame) {
 }
 
 bool is_of_other_call(std::span<const SourceFrame* const> stack, size_t at) {
-  const SourceFrame& frame = *stack[at];
-  size_t end = at + 1;  // of its chain
-  while (end < stack.size() && !stack[end]->begins_chain) ++end;
-  if (end < at + 3) return false;
-  const SourceFrame& caller = *stack[at + 1];
-  const bool between =
-      !frame.begins_chain && at > 0 && stack[at - 1]->file == caller.file && stack[at - 1]->line != caller.line;
-  if (!frame.begins_chain && !between) return false;
+  constexpr size_t kFarthest = 1000;  // frames out: stacks may be made to be long
+  const auto is_outer = [&](size_t i) { return i < stack.size() && i <= at + kFarthest && !stack[i]->begins_chain; };
+  if (!is_outer(at + 1)) return false;
+  const SourceFrame &frame = *stack[at], &caller = *stack[at + 1];
+  const bool is_last = frame.begins_chain;
+  if (!is_last && (at == 0 || stack[at - 1]->file != caller.file || stack[at - 1]->line == caller.line)) return false;
   const auto names = called_names(frame.code);
-  for (size_t i = at + 1; i < end && !is_def_frame(*stack[i]); ++i) {
+  for (size_t i = at + 1; is_outer(i) && !is_def_frame(*stack[i]); ++i) {
     const SourceFrame& outer = *stack[i];
-    if (i > at + 1 && outer.file == frame.file && outer.line != frame.line && calls_one_of(outer.code, names))
+    const bool other_line = i > at + 1 && outer.line != frame.line && outer.file == frame.file;
+    if (other_line && std::any_of(names.begin(), names.end(), [&](auto name) { return calls(outer.code, name); }))
       return true;
   }
   return false;
