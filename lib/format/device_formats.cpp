@@ -144,7 +144,7 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
   }
   bool divides = false;
   const auto fits = [&](const HostDims& dims) {
-    if (dims.n <= 0 || dims.c <= 0 || dims.n % groups != 0) return false;
+    if (dims.n % groups != 0) return false;
     divides = true;
     const GroupLayout layout = group_layout(groups, dims, c0, n0);
     const auto rows =

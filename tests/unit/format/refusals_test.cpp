@@ -109,6 +109,36 @@ TEST_CASE("groups that contradict the shapes are refused with the numbers") {
   check_refused(request, kMismatch, {"2147483647 groups", "32"});
 }
 
+TEST_CASE("empty weights of groups have an empty device tensor and four dimensions") {
+  PlanRequest request = request_for(Format::kFractalZ, {0, 1, 16, 16}, Shape{8, 0, 3, 3});
+  request.sub_format = 4;
+  const Plan plan = plan_of(request);
+  CHECK(plan.policy == PlanPolicy::kConverted);
+  CHECK(plan.shape == Shape{8, 0, 3, 3});
+  CHECK(plan.dst_elements == 0);
+  request.original_shape = Shape{8, 0, 3, 3, 3};
+  check_refused(request, kMismatch, {"8x0x3x3x3", "rank 5"});
+  request = request_for(Format::kFractalZ, {9, 1, 16, 16}, Shape{8, 0, 3, 3});
+  request.sub_format = 4;
+  check_refused(request, kMismatch, {"8x0x3x3", "9x1x16x16"});
+}
+
+TEST_CASE("weights of groups have blocks of at most 256") {
+  for (const auto& [n0, c0, fits] :
+       {std::tuple{16, 256, true}, std::tuple{256, 16, true}, std::tuple{16, 257, false}, std::tuple{257, 16, false}}) {
+    INFO(n0 << " x " << c0);
+    PlanRequest request = request_for(Format::kFractalZ, {1, 1, n0, c0}, Shape{2, 1, 1, 1});
+    request.sub_format = 2;
+    CHECK(make_plan(request).has_value() == fits);
+  }
+}
+
+TEST_CASE("each policy has its word") {
+  CHECK(name_of(PlanPolicy::kConverted) == "converted");
+  CHECK(name_of(PlanPolicy::kKept) == "kept");
+  CHECK(name_of(PlanPolicy::kRaw) == "raw");
+}
+
 TEST_CASE("bytes that do not suffice for the shape are refused with both numbers") {
   PlanRequest request = request_for(Format::kNC1HWC0, {1, 2, 3, 3, 16}, Shape{1, 20, 3, 3});
   request.bytes = 100;

@@ -58,6 +58,13 @@ TEST_CASE("strings: quotes, control characters and bytes that are not UTF-8") {
   CHECK(json(std::string("\0x", 2)) == "\"\\u0000x\"");
 }
 
+TEST_CASE("a text ends where it ends, whatever bytes follow") {
+  const std::string_view longer = "a\xff\xc3\xa4";
+  CHECK(surrogate_escaped(longer.substr(0, 1)) == "a");
+  CHECK(surrogate_escaped(longer.substr(0, 3)) == "a\\udcff\\udcc3");
+  CHECK(json(longer.substr(0, 3)) == "\"a\\udcff\\udcc3\"");
+}
+
 TEST_CASE("keys keep their order, lists and objects nest") {
   Object inner, row;
   inner.add("z", 1).add("a", list_of(std::vector<int64_t>{1, 2}));
