@@ -116,6 +116,23 @@ TEST_CASE("An encrypted entry is listed and not read") {
   CHECK(opened->zip->data_offset(1).error().code == ErrorCode::kUnsupportedFormat);
 }
 
+TEST_CASE("An entry that is encrypted or compressed in another way says so") {
+  ZipSpec spec = two_entries();
+  spec.form = ZipForm::kPlain;
+  spec.entries[1].deflated = true;
+  const auto message = [&](size_t at, char value) {
+    std::string bytes = build_zip(spec);
+    bytes[bytes.rfind("PK\x01\x02") + at] = value;
+    const auto opened = open_zip(bytes);
+    REQUIRE(opened->zip);
+    return opened->zip->read(1, 100).error().message;
+  };
+  CHECK(message(8, 9) == "zip entry 't/two' is encrypted");
+  CHECK(message(10, 12) == "zip entry 't/two' is compressed in an unknown way");
+  spec.entries[1].deflated = false;
+  CHECK(message(20, 7) == "zip entry 't/two': a stored entry with two different sizes");
+}
+
 TEST_CASE("An entry above the limit is too large") {
   const auto opened = open_zip(build_zip(two_entries()));
   REQUIRE(opened->zip);
