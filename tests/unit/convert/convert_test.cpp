@@ -60,6 +60,7 @@ TEST_CASE("the tree of the dump is mirrored under OUT, and files that hold no te
                                  "rank_0/Net/0/1/" + kOutputName, "rank_1/Net/0/1/" + kInputName,
                                  "rank_1/Net/0/1/" + kOutputName});
   CHECK(run.failures.empty());
+  CHECK(run.warnings.empty());
   CHECK(run.summary.inputs == 3);
   CHECK(run.summary.tensors == 6);
   CHECK(run.summary.written == 6);
