@@ -256,6 +256,25 @@ TEST_CASE("20000 empty tensors") {
   CHECK(error.message == "header lists 20000 tensors, none of which has a shape or data");
 }
 
+TEST_CASE("a single tensor is enough when it has a shape, bytes or a problem") {
+  const ScratchDir scratch;
+  const auto read_alone = [&](const test::TensorSpec& tensor) {
+    const auto file = File::open(scratch.write("dump", test::build_dump({.tensors = {tensor}})));
+    REQUIRE(file);
+    return read_dump_file(*file);
+  };
+  test::TensorSpec tensor;
+  CHECK_FALSE(read_alone(tensor));
+  tensor.shape = test::Dims{0, 3};
+  CHECK(read_alone(tensor));
+  tensor.shape = test::Dims(100, 1);
+  REQUIRE(read_alone(tensor));
+  CHECK(read_alone(tensor)->tensors.at(0).problem);
+  tensor.shape.reset();
+  tensor.data = "bytes";
+  CHECK(read_alone(tensor));
+}
+
 TEST_CASE("what is odd and harmless is put up with") {
   CHECK(dump_of(DumpFault::kUnknownFields).tensors.size() == 2);
   CHECK(dump_of(DumpFault::kTrailingBytes).tensors.size() == 2);
