@@ -67,7 +67,6 @@ class FileJoiner {
 
  private:
   void pair(OpId op, uint32_t group, JoinRule rule, double confidence) {
-    if (join_.depends_on_numbering(op)) confidence = std::min(confidence, join_.numbering_.confidence);
     join_.pairs_.push_back({op, group, rule, confidence});
     JoinRule& best = join_.rules_[group];
     if (best == JoinRule::kUnmatched || rule < best) best = rule;

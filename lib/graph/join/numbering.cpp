@@ -147,7 +147,7 @@ Result<Joined> join_files(const DumpIndex& index, const std::vector<TensorRecord
   if (!changes_names(graph, numbers)) return Joined{FileJoin(groups, graph, {})};
   std::array<std::optional<FileJoin>, 2> joins;
   context.pool.parallel_for(2, [&](int64_t hypothesis) {
-    joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, Numbering{numbers, hypothesis == 1, kProved});
+    joins[static_cast<size_t>(hypothesis)].emplace(groups, graph, Numbering{numbers, hypothesis == 1});
   });
   Trial trial(index, tensors, graph, *joins[0], *joins[1]);
   const auto tallies = trial.run(context.cancel);
