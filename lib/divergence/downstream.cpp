@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace msdump {
 namespace {
@@ -61,8 +62,8 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<ui
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
   if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), counts, from);
-  std::vector<uint64_t> later(counts.size() + 1, 0);
-  for (size_t run = counts.size(); run-- > 0;) later[run] = later[run + 1] + counts[run];
+  std::vector<uint64_t> later(counts.begin(), counts.end());
+  std::partial_sum(later.rbegin(), later.rend(), later.rbegin());
   std::vector<uint64_t> result;
   for (const uint32_t run : from) result.push_back(later[run]);
   return result;

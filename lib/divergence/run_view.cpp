@@ -100,10 +100,7 @@ ErrorSize RunView::largest_error(const std::vector<uint32_t>& tensors) const {
   return largest;
 }
 
-std::string_view RunView::slot(uint32_t tensor) const {
-  const TensorPair& both = pairing_.tensors[tensor];
-  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
-}
+std::string_view RunView::slot(uint32_t tensor) const { return (*b_.tensors)[pairing_.tensors[tensor].b].name.slot; }
 
 DType RunView::dtype(uint32_t tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];

@@ -57,8 +57,8 @@ class RunView {
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
   [[nodiscard]] ErrorSize largest_error(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] std::string_view slot(uint32_t tensor) const;
-  [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor
+  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // of one that was compared
+  [[nodiscard]] DType dtype(uint32_t tensor) const;            // of the candidate where it has the tensor
 
   // ---- runs
 

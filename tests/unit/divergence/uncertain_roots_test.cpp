@@ -1,0 +1,177 @@
+// What is reported where it is not certain where a value comes from, and where several roots may be one; with all that is
+// said of each.
+#include <fmt/format.h>
+
+#include "divergence/divergence.h"
+#include "support/catch.h"
+#include "support/graph_run.h"
+#include "support/made_calls.h"
+#include "support/made_net.h"
+
+namespace msdump {
+namespace {
+
+// "value Default/Mul-op0 0.95 +3: REASON", with what went in and came out: "0 1 -> 0".
+Texts whole(const test::ComparedDumps& compared) {
+  const Texts names = compared.roots();
+  const auto slots = [&](const std::vector<uint32_t>& tensors) {
+    std::string text;
+    for (const uint32_t tensor : tensors) {
+      const TensorRecord& record = (*compared.b().tensors)[compared.pairing().tensors[tensor].b];
+      text += (text.empty() ? "" : " ") + std::string(record.name.slot);
+    }
+    return text;
+  };
+  Texts lines;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Divergence& root = compared.report().roots[i];
+    lines.push_back(fmt::format("{} {:.3g} +{}, {} -> {}: {}", names[i], root.confidence, root.downstream,
+                                slots(root.inputs), slots(root.outputs), root.reason));
+  }
+  return lines;
+}
+
+const char* const kGradients = "Gradients/Default";
+
+}  // namespace
+
+TEST_CASE("constants of gradients that differ are one root, the first in time, where nothing else is guilty") {
+  const auto build = [](bool guilty) {
+    return [=](MadeNet& net) {
+      const auto x = net.input("x");
+      const float factor = net.bad() ? 3.0F : 2.0F;
+      net.op("Mul", {x, net.constant(factor)}, kGradients);
+      net.op("Add", {x, net.constant(factor)}, kGradients);
+      const auto y = net.op("Exp", {x});
+      if (net.bad() && guilty) net[y][5] += 0.25F;
+    };
+  };
+  CHECK(whole(Trial(build(false)).compared()) ==
+        Texts{"value Gradients/Default/Mul-op0 0.5 +2, 0 1 -> 0: its constant input 1 differs: 3 against 2"});
+  CHECK(whole(Trial(build(true)).compared()) ==
+        Texts{"value Default/Exp-op0 0.95 +1, 0 -> 0: its inputs are equal bit for bit, its outputs differ"});
+}
+
+TEST_CASE("what only the reference has before a gradient that alone differs is named in its place") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    if (!net.bad()) net.op("Sign", {x});
+    if (!net.bad()) net.op("Exp", {x});
+    net.op("Mul", {x, net.constant(net.bad() ? 3.0F : 2.0F)}, kGradients);
+    if (!net.bad()) net.op("Tanh", {x});
+  });
+  CHECK(whole(trial.compared()) == Texts{"missing Default/Exp-op0 0.5 +0, 0 1 -> : only the reference has it, and "
+                                         "Gradients/Default/Mul-op0, which comes after it, reads something else"});
+}
+
+TEST_CASE("a constant of the script is one root, whatever lines and operators have it; another constant is another") {
+  const auto build = [](int line, float other) {
+    return [=](MadeNet& net) {
+      const auto x = net.input("x");
+      net.on_line(20);
+      net.op("Mul", {x, net.constant(net.bad() ? 3.0F : 2.0F)});
+      net.on_line(line);
+      net.op("Mul", {net.input("y"), net.constant(net.bad() ? other : 2.0F)});
+    };
+  };
+  const std::string first = "value Default/Mul-op0 0.95 +2, 0 1 -> 0: its constant input 1 differs: 3 against 2";
+  CHECK(whole(Trial(build(20, 5)).compared()) == Texts{first});
+  CHECK(whole(Trial(build(21, 5)).compared()) ==
+        Texts{first, "value Default/Mul-op1 0.95 +2, 0 1 -> 0: its constant input 1 differs: 5 against 2"});
+  CHECK(whole(Trial(build(21, 3)).compared()) == Texts{first});
+}
+
+TEST_CASE("between an input that changed and what wrote it stands an operator of one side, not one before both") {
+  const auto build = [](bool between) {
+    return [=](MadeNet& net) {
+      const auto x = net.input("x");
+      if (net.bad() && !between) net.op("Tanh", {x});
+      const auto y = net.op("Mul", {x, net.constant(2)});
+      if (net.bad() && between) net.op("Tanh", {x});
+      auto changed = net[y];
+      const auto z = net.op("ReLU", {y});
+      if (!net.bad()) return;
+      for (float& value : changed) value *= 1.5F;
+      net.show_input(z, 0, changed);
+      for (float& value : net[z]) value *= 1.5F;
+    };
+  };
+  CHECK(whole(Trial(build(false)).compared()) ==
+        Texts{"value Default/ReLU-op0 0.7 +2, 0 -> 0: its input 0 differs although Default/Mul-op0, which wrote it, "
+              "agrees: something between them that was not dumped changes it"});
+  CHECK(whole(Trial(build(true)).compared()) ==
+        Texts{"value Default/Tanh-op0 0.7 +0, 0 -> : only the candidate has it, and Default/ReLU-op0, which comes "
+              "after it, reads something else"});
+}
+
+TEST_CASE("downstream of a root an operator with an input that was not dumped is not one") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.op("Mul", {net.input("x"), net.constant(net.bad() ? 3.0F : 2.0F)})});
+    net.hide_output(y);
+    const auto z = net.op("Sub", {y, net.weight("w")});
+    net.hide_input(z, 0);
+    net.op("Neg", {z});
+  });
+  CHECK(whole(trial.compared()) ==
+        Texts{"value Default/Mul-op0 0.95 +6, 0 1 -> 0: its constant input 1 differs: 3 against 2"});
+}
+
+TEST_CASE("msprobe: an input of unknown origin that equals a module's parameter is that parameter") {
+  const auto roots = [](const char* io) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      const auto write = [&](const std::string& name, const Values& values) {
+        const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+        scratch.write(fmt::format("{}/step0/rank0/dump_tensor_data/{}.npy", bad ? "bad" : "ref", name),
+                      test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
+      };
+      const Values w = some_values(bad ? 3.0F : 2.0F);
+      write("Functional.linear.0.forward.input.0", some_values());
+      write("Functional.linear.0.forward.input.1", w);
+      write("Functional.linear.0.forward.output.0", some_values(bad ? 6.0F : 4.0F));
+      write(std::string("Module.fc.Linear.forward.0.") + io, w);
+    }
+    return whole(test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref"));
+  };
+  const std::string reason = "its input 1 differs, and nothing before it does";
+  CHECK(roots("parameters.weight") == Texts{"parameter Module.fc.Linear.forward.0:weight 0.6 +3, 1 -> : " + reason});
+  CHECK(roots("input.0") == Texts{"input Functional.linear.0.forward 0.5 +3, 1 -> : " + reason});
+}
+
+TEST_CASE("a cast that only the candidate has is named where its reader loses what was written") {
+  const test::ScratchDir scratch;
+  const Values x = some_values();
+  for (const bool bad : {false, true}) {
+    const std::string side = bad ? "bad" : "ref";
+    int time = 0;
+    const auto write = [&](const std::string& op, const std::string& io, const Values& values, const char* dtype) {
+      const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+      scratch.write(fmt::format("{}/rank_0/Net/0/0/{}.Default_{}.0.0.17000000000000{:02}.{}.DefaultFormat.{}.npy", side,
+                                op.substr(0, op.find('-')), op, ++time, io, dtype),
+                    test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
+    };
+    Values rounded = x;
+    if (bad) {
+      for (float& value : rounded) value *= 1.0003F;
+    }
+    using test::node_text;
+    std::string body = node_text("%1", "Mul", "%para1_x", "Default/Mul-op0");
+    write("Mul-op0", "input.0", x, "Float32");
+    write("Mul-op0", "output.0", x, "Float32");
+    if (bad) {
+      body += node_text("%2", "Cast", "%1", "Default/Cast-op0");
+      write("Cast-op0", "input.0", x, "Float32");
+      scratch.write("bad/rank_0/Net/0/0/Cast.Default_Cast-op0.0.0.1700000000000003.output.0.DefaultFormat.Float16.npy",
+                    test::npy_of("<f2", {16}, std::string(32, '\x3C')));
+    }
+    body += node_text("%3", "ReLU", bad ? "%2" : "%1", "Default/ReLU-op0");
+    write("ReLU-op0", "input.0", rounded, "Float32");
+    write("ReLU-op0", "output.0", rounded, "Float32");
+    scratch.write(side + "/rank_0/graphs/ms_output_trace_code_graph_0.ir", test::ir_text(body));
+  }
+  CHECK(whole(test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref")) ==
+        Texts{"value Default/Cast-op0 0.6 +0, 0 -> 0: only the candidate has this cast to a coarser dtype; "
+              "Default/ReLU-op0 reads what it leaves"});
+}
+
+}  // namespace msdump
