@@ -62,7 +62,7 @@ class Mender {
     }
   }
 
-  // Behind the closing quote; where the line ends when there is none.
+  // After the closing quote; where the line ends when there is none.
   [[nodiscard]] size_t end_of_text(char quote) const {
     for (size_t i = at_ + 1; i < size(); ++i) {
       const char c = result_.text[i];

@@ -22,6 +22,8 @@ TEST_CASE("what the reader stopped at is explained") {
   CHECK(explained("{\"a\": 1 \"b\": 2}") == "a comma is missing in front of it");
   CHECK(explained("{\"a\" \"b\"}") == "a colon is missing in front of it");
   CHECK(explained("{a: 1}") == "'a' needs double quotes");
+  for (const std::string word : {"A", "Z", "z", "_", "aZ09_"})
+    CHECK(explained("{" + word + ": 1}") == "'" + word + "' needs double quotes");
   CHECK(explained("{\xE2\x80\x9C"
                   "a\": 1}") == "typographic quotes; JSON has \"");
   CHECK(explained("{\"a\" = 1}") == "JSON has : between a key and its value");
@@ -43,6 +45,8 @@ TEST_CASE("text after the value and numbers of other languages are called that")
   CHECK(explained("{}{}") == "text after the end of the JSON value");
   CHECK(explained("{\"a\": 0x1}") == "JSON has no hexadecimal numbers");
   CHECK(explained("0XFF") == "JSON has no hexadecimal numbers");
+  CHECK(explained("[0xg]") == "'xg' needs double quotes");
+  CHECK(explained("[0a]") == "'a' needs double quotes");
   CHECK(explained("[-01]") == "numbers of JSON do not begin with 0");
   CHECK(explained("[+1]") == "JSON has no plus sign in front of a number");
   CHECK(explained("[10 x1]") == "'x1' needs double quotes");

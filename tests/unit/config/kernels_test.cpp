@@ -31,6 +31,7 @@ TEST_CASE("items are full names, types or expressions") {
 TEST_CASE("an item is the JSON text without its quotes and blanks") {
   CHECK(item_of(R"("Mat Mul")").text == "MatMul");
   CHECK(item_of(R"x("name-regex(\\d+)")x").text == R"(\\d+)");
+  CHECK(item_of(R"("Mat\"Mul")").text == R"(Mat\Mul)");
 }
 
 TEST_CASE("what an item can select depends on the release") {
@@ -65,6 +66,15 @@ TEST_CASE("a filter chooses operators as MindSpore does") {
   CHECK(match("[]", k20) == -1);
   // RE2 does not read it; nobody else is asked.
   CHECK(match(R"x(["name-regex((?=x).*)"])x", k210) == -1);
+}
+
+TEST_CASE("an expression of ten thousand characters is used, a longer one chooses nothing") {
+  const auto match = [](size_t length) {
+    const std::string expression = ".*" + std::string(length - 4, 'x') + "|.";
+    return KernelFilter(items_of("[\"name-regex(" + expression + ")\"]"), k210).match("a");
+  };
+  CHECK(match(10'000) == 0);
+  CHECK(match(10'001) == -1);
 }
 
 TEST_CASE("every item that chooses an operator is marked, not only the first") {

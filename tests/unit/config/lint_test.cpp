@@ -136,6 +136,24 @@ TEST_CASE("keys of older releases and of other tasks are not read") {
   CHECK(lint_lines(probe(R"("dumppath": "/x")"), kEither) == Lines{"warning unknown-key dumppath"});
 }
 
+TEST_CASE("a key in the wrong place is named with the right one") {
+  const auto said = [](const std::string& text) {
+    const LintReport report = lint_config(text, kEither);
+    for (const Finding& finding : report.findings) {
+      if (finding.rule == "wrong-section") return finding.key + ": " + finding.message + ", " + finding.hint;
+    }
+    return std::string();
+  };
+  CHECK(said(R"({"common_dump_settings": {}, "enable": true})") ==
+        "enable: enable is not a key of the top level: it is ignored, it belongs into e2e_dump_settings");
+  CHECK(said(probe(R"("data_mode": ["all"])")) ==
+        "data_mode: data_mode is not a key of the top level: it is ignored, it belongs into the block of a task");
+  CHECK(said(probe("", R"("dim": 0)")) ==
+        "statistics.dim: dim is not a key of the block of a task: it is ignored, it belongs into an item of slice");
+  CHECK(said(probe("", R"("level": "L1")")) ==
+        "statistics.level: level is not a key of the block of a task: it is ignored, it belongs into the top level");
+}
+
 TEST_CASE("modules to load are full names of forward calls, each once") {
   const auto load = [](const std::string& modules) {
     return lint_lines(probe(R"("load": {"path": "/old", "modules": )" + modules + "}"), kEither);
@@ -162,6 +180,12 @@ TEST_CASE("a dump of AscendCL asks for one thing") {
   CHECK(acl(R"(, "dump_list": [], "dump_mode": "inputs")") == Lines{"error bad-value dump.dump_mode"});
   CHECK(acl(R"(, "dump_list": [], "dump_step": "1-2-3")") == Lines{"error dump-step dump.dump_step"});
   CHECK(acl(R"(, "dump_list": [], "dump_step": "0|5-10")").empty());
+  CHECK(lint_lines(R"({"dump": {"dump_path": "azAZ09-=[];,./!@#$%^&*()_+{}:?", "dump_list": []}})").empty());
+  for (const char* const bad : {"`", "|", "~", "<", " ", "\xC3\xA4"}) {
+    INFO(bad);
+    CHECK(lint_lines(fmt::format(R"({{"dump": {{"dump_path": "/d{}", "dump_list": []}}}})", bad)) ==
+          Lines{"error path-characters dump.dump_path"});
+  }
   CHECK(acl(R"(, "dump_list": [], "dump_stats": ["Max"])") == Lines{"error dump-stats dump.dump_stats"});
   CHECK(acl(R"(, "dump_list": [{"layers": ["a"]}])") == Lines{"warning unknown-key dump.dump_list[0].layers"});
   CHECK(lint_lines(R"({"dump": []})") == Lines{"error wrong-type dump"});
