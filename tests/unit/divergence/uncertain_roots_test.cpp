@@ -1,6 +1,7 @@
 // What is reported where it is not certain where a value comes from, and where several roots may be one; with all that is
 // said of each.
 #include <fmt/format.h>
+#include <Eigen/Core>
 
 #include "divergence/divergence.h"
 #include "support/catch.h"
@@ -10,6 +11,8 @@
 
 namespace msdump {
 namespace {
+
+using test::node_text;
 
 // "value Default/Mul-op0 0.95 +3: REASON", with what went in and came out: "0 1 -> 0".
 Texts whole(const test::ComparedDumps& compared) {
@@ -32,6 +35,45 @@ Texts whole(const test::ComparedDumps& compared) {
 }
 
 const char* const kGradients = "Gradients/Default";
+
+Values scaled(Values values, float factor) {
+  for (float& value : values) value *= factor;
+  return values;
+}
+
+// A candidate and a reference, written operator by operator: each with one input in float32 and one output.
+class WrittenDumps {
+ public:
+  void put(bool bad, const std::string& op, const Values& input, const Values& output, bool half = false) const {
+    put(bad, op, "input.0.DefaultFormat.Float32", "<f4", bytes_of(input));
+    if (!half) return put(bad, op, "output.0.DefaultFormat.Float32", "<f4", bytes_of(output));
+    std::vector<Eigen::half> narrow;
+    for (const float value : output) narrow.emplace_back(value);
+    put(bad, op, "output.0.DefaultFormat.Float16", "<f2", bytes_of(narrow));
+  }
+  void put_ir(bool bad, const std::string& body) const {
+    scratch_.write(fmt::format("{}/rank_0/graphs/ms_output_trace_code_graph_0.ir", side(bad)), test::ir_text(body));
+  }
+  [[nodiscard]] Texts roots() const {
+    return whole(test::ComparedDumps(scratch_.path() / side(true), scratch_.path() / side(false)));
+  }
+
+ private:
+  static const char* side(bool bad) { return bad ? "bad" : "ref"; }
+  template <class T>
+  static std::string bytes_of(const std::vector<T>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+  }
+  void put(bool bad, const std::string& op, const std::string& tensor, std::string_view dtype,
+           const std::string& bytes) const {
+    const int64_t count = static_cast<int64_t>(bytes.size()) / (dtype == "<f2" ? 2 : 4);
+    scratch_.write(fmt::format("{}/rank_0/Net/0/0/{}.Default_{}.0.0.1700000000000001.{}.npy", side(bad),
+                               op.substr(0, op.find('-')), op, tensor),
+                   test::npy_of(dtype, {count}, bytes));
+  }
+
+  test::ScratchDir scratch_;
+};
 
 }  // namespace
 
@@ -139,39 +181,70 @@ TEST_CASE("msprobe: an input of unknown origin that equals a module's parameter 
 }
 
 TEST_CASE("a cast that only the candidate has is named where its reader loses what was written") {
-  const test::ScratchDir scratch;
+  const WrittenDumps dumps;
   const Values x = some_values();
   for (const bool bad : {false, true}) {
-    const std::string side = bad ? "bad" : "ref";
-    int time = 0;
-    const auto write = [&](const std::string& op, const std::string& io, const Values& values, const char* dtype) {
-      const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-      scratch.write(fmt::format("{}/rank_0/Net/0/0/{}.Default_{}.0.0.17000000000000{:02}.{}.DefaultFormat.{}.npy", side,
-                                op.substr(0, op.find('-')), op, ++time, io, dtype),
-                    test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
-    };
-    Values rounded = x;
-    if (bad) {
-      for (float& value : rounded) value *= 1.0003F;
-    }
-    using test::node_text;
+    const Values read = scaled(x, bad ? 1.0003F : 1.0F);
     std::string body = node_text("%1", "Mul", "%para1_x", "Default/Mul-op0");
-    write("Mul-op0", "input.0", x, "Float32");
-    write("Mul-op0", "output.0", x, "Float32");
+    dumps.put(bad, "Mul-op0", x, x);
     if (bad) {
       body += node_text("%2", "Cast", "%1", "Default/Cast-op0");
-      write("Cast-op0", "input.0", x, "Float32");
-      scratch.write("bad/rank_0/Net/0/0/Cast.Default_Cast-op0.0.0.1700000000000003.output.0.DefaultFormat.Float16.npy",
-                    test::npy_of("<f2", {16}, std::string(32, '\x3C')));
+      dumps.put(bad, "Cast-op0", x, read, true);
     }
     body += node_text("%3", "ReLU", bad ? "%2" : "%1", "Default/ReLU-op0");
-    write("ReLU-op0", "input.0", rounded, "Float32");
-    write("ReLU-op0", "output.0", rounded, "Float32");
-    scratch.write(side + "/rank_0/graphs/ms_output_trace_code_graph_0.ir", test::ir_text(body));
+    dumps.put(bad, "ReLU-op0", read, read);
+    dumps.put_ir(bad, body);
   }
-  CHECK(whole(test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref")) ==
+  CHECK(dumps.roots() ==
         Texts{"value Default/Cast-op0 0.6 +0, 0 -> 0: only the candidate has this cast to a coarser dtype; "
               "Default/ReLU-op0 reads what it leaves"});
+}
+
+TEST_CASE("an error that a coarser dtype hides is named where it was made, not where it shows") {
+  const WrittenDumps dumps;
+  const Values x = some_values();
+  for (const bool bad : {false, true}) {
+    const Values made = scaled(x, bad ? 1.002F : 1.0F);
+    std::string body =
+        node_text("%1", "Mul", "%para1_x", "Default/Mul-op0") + node_text("%2", "ReLU", "%1", "Default/ReLU-op0");
+    dumps.put(bad, "Mul-op0", x, made, bad);
+    dumps.put(bad, "ReLU-op0", made, made);
+    // So that the candidate is not coarser throughout.
+    for (int i = 0; i < 6; ++i) {
+      const std::string id = std::to_string(i);
+      body += node_text("%" + std::to_string(i + 3), "Tanh", "%para1_x", "Default/Tanh-op" + id);
+      dumps.put(bad, "Tanh-op" + id, x, x);
+    }
+    dumps.put_ir(bad, body);
+  }
+  CHECK(dumps.roots() == Texts{"value Default/Mul-op0 0.7 +2, 0 -> 0: what it computes in float16 is off by more than "
+                               "Default/ReLU-op0, which reads it, can take"});
+}
+
+TEST_CASE("msprobe: what a hook of the candidate does in a backward pass is named beside what reads the result") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), gradient = some_values(0.1F), made = scaled(gradient, 3);
+    calls.ran("Functional.linear.0.forward", {x}, {scaled(x, 2)});
+    calls.ran("Functional.linear.1.forward", {scaled(x, 2)}, {scaled(x, 6)});
+    calls.ran("Functional.linear.1.backward", {gradient}, {made});
+    const Values read = calls.bad() ? scaled(made, 0.5F) : made;
+    if (calls.bad()) calls.ran("Functional.clip.0.forward", {made}, {read});
+    calls.ran("Functional.linear.0.backward", {read}, {scaled(read, 2)});
+  });
+  CHECK(whole(trial.compared()) ==
+        Texts{"value Functional.linear.0.backward 0.63 +2, 0 -> 0: its input 0 differs although "
+              "Functional.linear.1.backward, which wrote it, agrees: Functional.clip.0.forward, which only the "
+              "candidate has, changes it"});
+}
+
+TEST_CASE("msprobe: an input of unknown origin may have another shape") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), other(calls.bad() ? 8 : 12, 3.5F);
+    calls.ran("Functional.relu.0.forward", {x}, {scaled(x, 2)});
+    calls.ran("Functional.linear.0.forward", {other, x}, {scaled(x, calls.bad() ? 4.0F : 3.0F)});
+  });
+  CHECK(whole(trial.compared()) == Texts{"shape Functional.linear.0.forward 0.6 +2, 0 1 -> 0: its input 0 has another "
+                                         "shape (8 against 12), and nothing before it has"});
 }
 
 }  // namespace msdump
