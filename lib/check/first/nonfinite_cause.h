@@ -7,7 +7,8 @@
 // Outputs that were not dumped, or cannot be read, are what others read of them.
 //
 // An answer is uncertain where the dump contradicts itself (an input is bad although its maker's output is not: the IR is
-// that of another run, or files were changed), where operators read each other in a circle, and where the order of the operators is not known.
+// that of another run, or files were changed), where operators read each other in a circle, and where the order of the
+// operators is not known.
 #pragma once
 
 #include <cstdint>
