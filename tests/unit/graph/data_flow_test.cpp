@@ -174,6 +174,29 @@ TEST_CASE("an output is read that Return reads, an operator without a file, or a
   CHECK(reads.is_read(find_operator(ops, "Default/Sub-op0"), 0));
 }
 
+TEST_CASE("who reads an operator that makes a tuple reads all of its outputs, of any other the first") {
+  const auto reads_of = [](const std::string& type) {
+    const OpGraph ops = graph("  %0(CNode_0) = Split(%para1_x)\n      : (<Tensor[Float32], (2, 2)>) -> (" + type +
+                              ")\n      # Fullname with scope: (Default/Split-op0)\n" +
+                              node_text("%1", "Neg", "%0", "Default/Neg-op0"));
+    const OutputReads reads(ops);
+    return std::pair(reads.is_read(0, 0), reads.is_read(0, 1));
+  };
+  CHECK(reads_of("<Tuple[Tensor[Float32]*2], TupleShape((2), (2))>") == std::pair(true, true));
+  CHECK(reads_of("<Tensor[Float32], (2, 2)>") == std::pair(true, false));
+}
+
+TEST_CASE("tuples of the same tuple twice, forty times over, are gone through once") {
+  std::string body = node_text("%0", "Neg", "%para1_x", "Default/Neg-op0");
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "%" + std::to_string(i - 1);
+    body += node_text("%" + std::to_string(i), "MakeTuple", before + ", " + before,
+                      "Default/MakeTuple-op" + std::to_string(i));
+  }
+  const OpGraph ops = graph(body + "  Return(%40)\n");
+  CHECK(OutputReads(ops).is_read(0, 0));
+}
+
 TEST_CASE("without a Return, as in IR protobuf, what no other node reads is returned") {
   const OpGraph ops = graph(node_text("%0", "Loss", "%para1_x", "Default/Loss-op0") +
                             node_text("%1", "TupleGetItem", "%0, I64(2)", "Default/TupleGetItem-op0") +

@@ -203,6 +203,14 @@ TEST_CASE("parameters and constants belong to no operator") {
   CHECK(join.groups_of_parameter(0, 1).size() == 1);
 }
 
+TEST_CASE("of two operators whose names a file's begins with it is of the longer one") {
+  const OpGraph ops = graph({{"Add", "Default/Add-op1"}, {"Mul", "Default/Add-op1/Mul-op2"}});
+  const Dump dump({"Mul.Default_Add-op1_Mul-op2_part"});
+  const FileJoin join = dump.join(ops);
+  CHECK(only_pair(join, ops, "Default/Add-op1/Mul-op2").rule == JoinRule::kDerived);
+  CHECK(join.pairs_of(find_operator(ops, "Default/Add-op1")).empty());
+}
+
 TEST_CASE("an IR of no rank has the parameters of every rank") {
   const OpGraph ops =
       graph_of({{"graph_build_0_0001.ir", ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op1"))}});
