@@ -203,6 +203,24 @@ TEST_CASE("parameters and constants belong to no operator") {
   CHECK(join.groups_of_parameter(0, 1).size() == 1);
 }
 
+TEST_CASE("of many operators each has its own file, once") {
+  std::vector<std::string> names, files;
+  for (int i = 0; i < 40; ++i) {
+    names.push_back("Default/Add-op" + std::to_string(i));
+    files.push_back("Add.Default_Add-op" + std::to_string(i));
+  }
+  std::vector<std::pair<const char*, const char*>> operators;
+  for (const std::string& name : names) operators.emplace_back("Add", name.c_str());
+  const OpGraph ops = graph(operators);
+  const Dump dump(files);
+  const FileJoin join = dump.join(ops);
+  for (const std::string& name : names) {
+    INFO(name);
+    const JoinPair& pair = only_pair(join, ops, name.c_str());
+    CHECK(std::string(join.groups()[pair.group].op_name) == "Default_" + name.substr(8));
+  }
+}
+
 TEST_CASE("of two operators whose names a file's begins with it is of the longer one") {
   const OpGraph ops = graph({{"Add", "Default/Add-op1"}, {"Mul", "Default/Add-op1/Mul-op2"}});
   const Dump dump({"Mul.Default_Add-op1_Mul-op2_part"});
