@@ -36,7 +36,7 @@ TEST_CASE("a mask that broadcasting repeats puts as many -inf into the sum as th
   CHECK(check_sum(scores, mask, {1, -kInf, 1, -kInf, -kInf, -kInf, 1, -kInf}).first_op() == "Default_Add-op1");
 }
 
-TEST_CASE("a term that fits into the sum at no place says nothing about how many -inf it has") {
+TEST_CASE("a term whose size does not fit the sum says nothing about the -inf in it") {
   CHECK(check_sum({1, 1, 1, 1}, {0, 0, -kInf}, {1, -kInf, -kInf, 1}).first_op().empty());
   CHECK(check_sum({1, 1, 1, 1}, {}, {1, -kInf, -kInf, 1}).first_op() == "Default_Add-op1");
 }

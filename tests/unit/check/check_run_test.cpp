@@ -20,7 +20,7 @@ void write_three(const test::ScratchDir& scratch) {
 
 }  // namespace
 
-TEST_CASE("of a part of a dump nothing else is read, and findings are about that part") {
+TEST_CASE("a check of a part of a dump reads nothing else, and reports that part only") {
   const test::ScratchDir scratch;
   write_three(scratch);
   const std::string cut = tensor_path("Default/Exp-op3", 3, "output.0");

@@ -41,7 +41,7 @@ TEST_CASE("a watchpoint is off until it is asked for, and has no limit until one
   CHECK_FALSE(rules.any_given("abs_mean_gt"));
 }
 
-TEST_CASE("the limits that a rule has without being given one") {
+TEST_CASE("rules have these limits when none is given") {
   RuleSet rules = RuleSet::defaults();
   REQUIRE(rules.apply("all"));
   std::vector<std::string> limits;

@@ -1,4 +1,4 @@
-// What is said of a configuration of AscendCL, and of texts that are not JSON, as a whole.
+// Whole findings about a configuration of AscendCL, and about texts that are not JSON.
 #include "lint_run.h"
 #include "support/catch.h"
 

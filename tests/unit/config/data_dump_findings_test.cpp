@@ -1,4 +1,4 @@
-// What is said of a data_dump.json, as a whole: places, what becomes of the run with which release and device, hints.
+// Whole findings about a data_dump.json: places, what becomes of the run with which release and device, hints.
 #include "lint_run.h"
 #include "support/catch.h"
 
@@ -290,7 +290,7 @@ TEST_CASE("keys that are missing, misspelt or in the wrong place are named with 
 )");
 }
 
-TEST_CASE("what is on follows from the device, and that is said") {
+TEST_CASE("findings say on which device the dump is on") {
   CHECK(listing(R"({"common_dump_settings": {"dump_mode": 0, "path": "/out", "net_name": "Net",
 "iteration": "all", "input_output": 0, "kernels": [], "support_device": [0],
 "op_debug_mode": 0}})") == R"(

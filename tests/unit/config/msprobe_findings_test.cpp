@@ -1,4 +1,4 @@
-// What is said of a config.json of msprobe, as a whole.
+// Whole findings about a config.json of msprobe.
 #include "lint_run.h"
 #include "support/catch.h"
 

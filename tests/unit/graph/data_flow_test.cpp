@@ -174,7 +174,7 @@ TEST_CASE("an output is read that Return reads, an operator without a file, or a
   CHECK(reads.is_read(find_operator(ops, "Default/Sub-op0"), 0));
 }
 
-TEST_CASE("who reads an operator that makes a tuple reads all of its outputs, of any other the first") {
+TEST_CASE("a reader of an operator that makes a tuple reads all of its outputs, a reader of any other the first one") {
   const auto reads_of = [](const std::string& type) {
     const OpGraph ops = graph("  %0(CNode_0) = Split(%para1_x)\n      : (<Tensor[Float32], (2, 2)>) -> (" + type +
                               ")\n      # Fullname with scope: (Default/Split-op0)\n" +

@@ -203,7 +203,7 @@ TEST_CASE("parameters and constants belong to no operator") {
   CHECK(join.groups_of_parameter(0, 1).size() == 1);
 }
 
-TEST_CASE("of many operators each has its own file, once") {
+TEST_CASE("each of forty operators has its own file, once") {
   std::vector<std::string> names, files;
   for (int i = 0; i < 40; ++i) {
     names.push_back("Default/Add-op" + std::to_string(i));
@@ -221,7 +221,7 @@ TEST_CASE("of many operators each has its own file, once") {
   }
 }
 
-TEST_CASE("of two operators whose names a file's begins with it is of the longer one") {
+TEST_CASE("a file whose name begins with the names of two operators belongs to the longer one") {
   const OpGraph ops = graph({{"Add", "Default/Add-op1"}, {"Mul", "Default/Add-op1/Mul-op2"}});
   const Dump dump({"Mul.Default_Add-op1_Mul-op2_part"});
   const FileJoin join = dump.join(ops);

@@ -97,8 +97,7 @@ TEST_CASE("of save_graphs beside a dump the final snapshot of each graph is take
         Names{"run/save_graphs/graph_build_0_0090.ir", "run/save_graphs/graph_build_1_0134.ir"});
 }
 
-TEST_CASE(
-    "of saved snapshots of the whole run that nearest to what ran is taken, whatever number stands before its name") {
+TEST_CASE("the saved snapshot nearest to what ran is taken, whatever number stands before its name") {
   const ScratchDir scratch;
   scratch.write(std::string("run/dump/") + kNpyPath, build_faulty_npy(test::NpyFault::kNone));
   for (const char* name :

@@ -74,7 +74,8 @@ TEST_CASE("without bytes the version decides, and pairs that depend on it are le
   CHECK(dump.join().pairs_of(find_operator(dump.graph(), "Default/Mul-op0"))[0].confidence == 1);
 }
 
-TEST_CASE("what is known of a version: the numbers of the graph before 2.3, new ones from 2.7 on, nothing between") {
+TEST_CASE(
+    "files have the numbers of the graph before 2.3 and new ones from 2.7 on; between, the version does not say") {
   const auto chosen = [](const char* version) {
     const ScratchDir scratch;
     scratch.write(kGraph, ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op7") +
