@@ -90,6 +90,7 @@ TEST_CASE("parameters and constants have names, types and values") {
   REQUIRE(ir.parameters.size() == 2);
   CHECK(ir.text(ir.parameters[1].name) == "fc.weight");
   CHECK(ir.parameters[1].number == 2);
+  CHECK(ir.parameters[1].line == 0);
   CHECK(ir.types[ir.parameters[1].host].text == "<Tensor[Float16], (4)>");
   REQUIRE(ir.constants.size() == 4);
   Strings constants;

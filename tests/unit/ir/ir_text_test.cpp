@@ -163,6 +163,10 @@ TEST_CASE("source lines of forward and fused operators are chains of their own")
       " # In file own.py:4/x/\n");
   CHECK(stack_of(new_text, new_text.nodes[0]) == "candidate inner.py:2 -> outer.py:1 / candidate other.py:3");
   CHECK(stack_of(new_text, new_text.nodes[1]) == "own.py:4");
+  const IrGraph shared = ir_of(
+      "%0(a) = A(%1)\n # In file lib.py(1)/x/\n%1(b) = B(%0)\n # In file net.py(2)/y/\n # In file lib.py(1)/x/\n");
+  CHECK(stack_of(shared, shared.nodes[0]) == "lib.py:1");
+  CHECK(stack_of(shared, shared.nodes[1]) == "net.py:2 -> lib.py:1");
 }
 
 TEST_CASE("an empty heading leaves no chain") {
@@ -261,7 +265,13 @@ TEST_CASE("what is not IR text is named") {
   CHECK(ir_kind("\n[Device tensor stores]\n\tgraph id:0\n").word == "actor_set");
   CHECK(ir_kind("%0 = kernel_graph_0_DataPrepareActor() op control(%a)\n").word == "actor_set");
   CHECK(ir_kind("[Data prepare actor:1]\n").word == "actor_set");
-  CHECK(ir_kind("All Parameters:\n\nindex:\tsize:\n").word == "somas");
+  for (const std::string line : {"Base Block : 1", "# AID : a", "# device address : 1", "# device context: 1", "%1 = x",
+                                 "%2 = Actor(%1)", "[continuous memory nodes: 1]", "[a actor:2]"}) {
+    INFO(line);
+    CHECK((ir_kind(line + "\n").word == "actor_set") == (line != "%1 = x"));
+  }
+  for (const std::string line : {"All Parameters:", "All Tensors:", "All Nodes:", "Basic Info:", "All:"})
+    CHECK((ir_kind(line + "\n\nindex:\tsize:\n").word == "somas") == (line != "All:"));
   CHECK(
       ir_kind("name: \"ge_default_20240101\"\nversion: 1\ngraph {\n  name: \"x\"\n  op {\n    name: \"data\"\n").word ==
       "ge_proto");

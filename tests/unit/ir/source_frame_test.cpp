@@ -55,6 +55,8 @@ TEST_CASE("a text without a place is no frame") {
   CHECK(frame_text("In file :12/x/") == "none");
   CHECK(frame_text("In file a.py:x/x/") == "none");
   CHECK(frame_text("In file a.py(12345678901)/x/") == "none");
+  CHECK(frame_text("In file a.py(12/x/") == "none");
+  CHECK(frame_text("In file a.py(12)x/") == "none");
   CHECK(frame_text("Corresponding code candidate:") == "none");
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("pandas 2 reads 17 digits and one power of ten") {
   CHECK(pandas2_number("1e400") == std::numeric_limits<double>::infinity());
   CHECK(pandas2_number("1e-400") == 0.0);
   CHECK(pandas2_number("12345678901234567890") == 12345678901234567000.0);
+  CHECK(pandas2_number("210695234717105412") == 21069523471710541.0 * 10.0);
   CHECK_FALSE(pandas2_number("N/A"));
   // The exact values end in another digit.
   CHECK(pandas2_number("1.3042279608514273") == 0x1.4de1e23662b9dp+0);

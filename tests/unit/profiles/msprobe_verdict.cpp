@@ -116,6 +116,9 @@ TEST_CASE("dtypes, shapes, gradients and scalars that differ are errors, each wi
   merged.golden.name = "Module.qkv.forward.0.input.0";
   merged.golden.dtype = "torch.float16";
   CHECK(verdicts({merged}, MsprobeMode::kTensor) == Strings{"pass"});
+  MsprobeRow unknown = tensor(kIn);
+  unknown.target.dtype = unknown.target.requires_grad = "";
+  CHECK(verdicts({unknown}, MsprobeMode::kTensor) == Strings{"pass"});
 }
 
 TEST_CASE("a scalar argument of another value is an error, as an input only") {
