@@ -21,7 +21,8 @@ Result<std::vector<std::string>> steps_in(const std::string& folder) {
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (!name.starts_with("step") || !is_digits(std::string_view(name).substr(4))) continue;
+    const std::string_view number = name.starts_with("step") ? std::string_view(name).substr(4) : std::string_view();
+    if (!is_digits(number) || (number.size() > 1 && number[0] == '0')) continue;
     if (path_kind(join_path(folder, name)) == PathKind::kDirectory) steps.push_back(name);
   }
   if (error) return fail(system_error(error.value(), "list the folder", folder, ErrorCode::kReadFailed));

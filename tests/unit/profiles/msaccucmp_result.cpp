@@ -326,6 +326,20 @@ TEST_CASE("two arrays are compared when they have as many elements") {
   CHECK(dumps.rows[1].find("the left dump data(6) can not be compared to the right dump data(5)") != std::string::npos);
 }
 
+TEST_CASE("statistics are not compared: the tool compares elements") {
+  Dumps dumps;
+  dumps.add_output("a/Add.x.1.0.1700000000000001", {1});
+  dumps.scratch().write("b/statistic.csv",
+                        "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+                        "Add,x,1,0,1700000000000001,output,0,4,float32,\"[1]\",1,\n");
+  for (const auto& [a, b] : {std::pair("a", "b"), {"b", "a"}}) {
+    const auto counts = dumps.compare(a, b);
+    REQUIRE_FALSE(counts);
+    CHECK(counts.error().code == ErrorCode::kUsage);
+    CHECK(counts.error().path == dumps.scratch().file("b"));
+  }
+}
+
 TEST_CASE("only one folder is compared with one") {
   Dumps dumps;
   dumps.add_output("a/0/Add.x.1.0.1700000000000001", {1});

@@ -128,6 +128,34 @@ TEST_CASE("tensors without a dimension are subtracted in their own dtype") {
   CHECK(distance(floats({static_cast<float>(kNan)}, "()"), floats({1}, "()")) == "Nan");
 }
 
+TEST_CASE("tensors of two dtypes without a dimension are subtracted in the one that numpy promotes them to") {
+  const auto distance = [](const std::string& a, const std::string& b) { return compare(a, b)[2]; };
+  const auto i8 = [](int8_t value) { return npy<int8_t>("|i1", "()", {value}); };
+  const auto i16 = [](int16_t value) { return npy<int16_t>("<i2", "()", {value}); };
+  const auto i32 = [](int32_t value) { return npy<int32_t>("<i4", "()", {value}); };
+  const auto i64 = [](int64_t value) { return npy<int64_t>("<i8", "()", {value}); };
+  const auto u16 = npy<uint16_t>("<u2", "()", {65535}), u32 = npy<uint32_t>("<u4", "()", {1});
+  const auto u64 = npy<uint64_t>("<u8", "()", {UINT64_MAX});
+  const auto half = npy<uint16_t>("<f2", "()", {0x6801});  // 2050
+  const auto double_tenth = npy<double>("<f8", "()", {0.1});
+  CHECK(distance(u16, i16(-1)) == "65536.0");
+  CHECK(distance(u32, npy<uint8_t>("|u1", "()", {2})) == "4294967295.0");
+  CHECK(distance(npy<uint32_t>("<u4", "()", {UINT32_MAX}), i32(-1)) == "4294967296.0");
+  CHECK(distance(u64, i8(-1)) == "1.8446744073709552e+19");
+  CHECK(distance(u64, u16) == "1.8446744073709486e+19");
+  CHECK(distance(i16(-32768), i8(1)) == "32767.0");
+  CHECK(distance(i64(INT64_MIN), i8(0)) == "-9.223372036854776e+18");
+  CHECK(distance(i8(-128), npy<uint8_t>("|b1", "()", {1})) == "127.0");
+  CHECK(distance(half, i8(1)) == "2048.0");   // 2049 is no float16
+  CHECK(distance(half, i16(1)) == "2049.0");  // but a float32
+  CHECK(distance(half, floats({1}, "()")) == "2049.0");
+  CHECK(distance(floats({16777216}, "()"), i32(16777217)) == "1.0");
+  CHECK(distance(floats({16777216}, "()"), i16(-1)) == "16777216.0");
+  CHECK(distance(npy<float>("<c8", "()", {0.1F, 0}), double_tenth) == "1.49e-09");
+  CHECK(distance(npy<float>("<c8", "()", {0.1F, 0}), floats({0.1F}, "()")) == "0.0");
+  CHECK(distance(npy<double>("<c16", "()", {3, 0}), npy<double>("<c16", "()", {0, -4})) == "5.0");
+}
+
 TEST_CASE("numpy 1 takes float32 for float64 values without a dimension") {
   const auto f8 = [](double value) { return npy<double>("<f8", "()", {value}); };
   CHECK(metrics_of(f8(1), f8(0), true)[3] == "8388608.0");

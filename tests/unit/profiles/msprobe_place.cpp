@@ -47,6 +47,11 @@ TEST_CASE("of several steps one has to be chosen, and it has to be there") {
   const Tree tree;
   CHECK(tree.error("two").message == "3 steps here: step0, step2, step10");
   CHECK(tree.error("two").code == ErrorCode::kUsage);
+  CHECK(tree.error("two", {1, {}}).message == "no step1 here: step0, step2, step10");
+  CHECK(tree.error("debug/../one/step3", {4, {}}).message == "no step4 here");
+  CHECK(tree.error("two", {0, 1}).message == "no rank1 with a dump.json or debug.json here");
+  for (const char* const path : {"two/step4", "two/step5", "two/step05"}) tree.scratch.make_dir(path);
+  CHECK(tree.error("two").message == "5 steps here: step0, step2, step4, step5, ..");
   CHECK(tree.error("two", {1, {}}).code == ErrorCode::kNotFound);
   CHECK(tree.error("two/step0", {2, {}}).code == ErrorCode::kNotFound);
   CHECK(tree.error("two", {0, 1}).code == ErrorCode::kNotFound);
