@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <variant>
 
 #include "info/file_facts.h"
 #include "report/json_text.h"

@@ -37,6 +37,22 @@ TEST_CASE("types are spelled as IR text spells them") {
   CHECK(type_text(pb_type(32) + pb_bytes(3, pb_bytes(1, pb_type(5)))) == "<List[Int64], ListShape(NoShape)>");
 }
 
+TEST_CASE("every number of a type has its name, in full and as a value") {
+  std::string names, values, tensors;
+  for (int number = 1; number <= 12; ++number) {
+    const std::string text = type_text(pb_type(number));
+    names += text.substr(1, text.find(',') - 1) + " ";
+    values += value_text(pb_number(1, 39) + pb_bytes(20, pb_type(number))) + " ";
+  }
+  CHECK(names == "Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 ");
+  CHECK(values == "Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 F32 F64 ");
+  for (const int number : {43, 44, 46, 48}) tensors += type_text(pb_tensor_type(number, {}));
+  CHECK(tensors == "<Tensor[Complex64], ()><Tensor[Complex128], ()><Tensor[BFloat16], ()><Tensor[Int4], ()>");
+  CHECK(type_text(pb_type(15)) == "<Func, NoShape>");
+  CHECK(type_text(pb_type(39)) == "<TypeType, NoShape>");
+  CHECK(type_text(pb_type(44)) == "<IOMonad, NoShape>");
+}
+
 TEST_CASE("a tensor in a tuple is no scalar because it has no shape") {
   CHECK(type_text(pb_tuple_type({pb_tensor_type(11, {}), pb_tensor_type(4, {2})})) ==
         "<Tuple[Tensor[Float32],Tensor[Int32]], TupleShape(NoShape, (2))>");

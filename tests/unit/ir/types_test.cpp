@@ -83,6 +83,8 @@ TEST_CASE("tuples have elements with their shapes") {
   CHECK(elements("<Tuple[Bool*3]>") == "Bool; Bool; Bool; ");
   CHECK(elements("<Tuple[Tuple[Tensor[Int8]],Bool], TupleShape(TupleShape((4)), NoShape)>") == "Tuple; Bool; ");
   CHECK(elements("<Tuple[]>") == "");
+  CHECK(elements("<Dynamic Tuple[Int64]>") == "Int64; ");
+  CHECK(elements("<List[Int64,Bool], ListShape(NoShape, NoShape)>") == "Int64; Bool; ");
 }
 
 TEST_CASE("a tuple that would unfold into more than it says is kept as its text") {
@@ -101,7 +103,9 @@ TEST_CASE("known dtypes are found in both spellings") {
   CHECK(parse_ir_type("<Tensor[BFloat16], ()>", 1).type.known_dtype() == DType::kBfloat16);
   CHECK(parse_ir_type("<Ref[Tensor(F32)], ()>", 1).type.known_dtype() == DType::kFloat32);
   CHECK(parse_ir_type("<Ref[Tensor(I64)], ()>", 1).type.known_dtype() == DType::kInt64);
+  CHECK(parse_ir_type("<Ref[Tensor(U8)], ()>", 1).type.known_dtype() == DType::kUint8);
   CHECK_FALSE(parse_ir_type("<Func, NoShape>", 1).type.known_dtype());
+  CHECK_FALSE(parse_ir_type("<null>", 1).type.known_dtype());
 }
 
 TEST_CASE("signatures are inputs and outputs") {
