@@ -239,6 +239,11 @@ bool Baseline::accepts(const TensorKey& key, const TensorDiff& diff) {
 }
 
 Result<std::string> Baseline::text() const {
+  const auto too_large = [&] {
+    return fail(make_error(ErrorCode::kTooLarge, "{} differences are too many for a baseline", accepted_.size())
+                    .with_hint("choose fewer tensors, or give tolerances instead"));
+  };
+  if (accepted_.size() > kMostAccepted) return too_large();
   std::string result = fmt::format("{{\"schema\": {}, \"command\": \"{}\", \"accepted\": [", kSchema, kCommand);
   bool first = true;
   for (const auto& [key, difference] : accepted_) {
@@ -246,10 +251,7 @@ Result<std::string> Baseline::text() const {
     first = false;
   }
   result += "\n]}\n";
-  if (result.size() > kMostBaselineBytes || accepted_.size() > kMostAccepted) {
-    return fail(make_error(ErrorCode::kTooLarge, "{} differences are too many for a baseline", accepted_.size())
-                    .with_hint("choose fewer tensors, or give tolerances instead"));
-  }
+  if (result.size() > kMostBaselineBytes) return too_large();
   return result;
 }
 

@@ -42,7 +42,8 @@ class MixedDiff {
     const auto sampled = sampled_elements(elements_, stored_);
     if (!sampled) return diff;
     if (!is_difference(diff.verdict)) {
-      diff.reason += fmt::format("; of the first {} elements only: a sampled dump", *sampled);
+      const std::string first = *sampled == 1 ? "element" : fmt::format("{} elements", *sampled);
+      diff.reason += fmt::format("; of the first {} only: a sampled dump", first);
       if (diff.verdict == Verdict::kSame) diff.verdict = Verdict::kClose;
       return diff;
     }

@@ -68,8 +68,8 @@ TEST_CASE("no common subsequence is longer than the one that is found, whatever 
   }
 }
 
-TEST_CASE("one key against a million is found wherever it stands") {
-  Keys many(1'000'000, 7);
+TEST_CASE("one key against a hundred thousand is found wherever it stands") {
+  Keys many(100'000, 7);
   many[10] = 3;
   const Keys one = {3};
   CHECK(common_subsequence(one, many) == Pairs{{0, 10}});
@@ -80,13 +80,13 @@ TEST_CASE("one key against a million is found wherever it stands") {
 
 TEST_CASE("sequences too different for one search are aligned search by search") {
   std::mt19937 random(5);
-  const Keys a = random_keys(random, 9000, 400), b = random_keys(random, 9000, 400);
+  const Keys a = random_keys(random, 4000, 400), b = random_keys(random, 4000, 400);
   const Pairs pairs = common_subsequence(a, b);
   CHECK(is_common(a, b, pairs));
   const size_t exact = longest(a, b);
   CHECK(pairs.size() <= exact);
   CHECK(pairs.size() > exact * 8 / 10);
-  CHECK(pairs.front().first < 900);  // as far as the beginnings
+  CHECK(pairs.front().first < 400);  // as far as the beginnings
 }
 
 TEST_CASE("keys of one sequence alone cost nothing") {

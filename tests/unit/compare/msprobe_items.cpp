@@ -182,6 +182,18 @@ TEST_CASE("limits hold against a dump.json made to exhaust memory") {
   CHECK(named->problems[0].code == ErrorCode::kTooLarge);
 }
 
+TEST_CASE("the task and the framework are bounded like an entry, wherever they stand") {
+  const std::string data = R"({"data": {}, )";
+  const auto fits = try_read(data + R"("task": "statistics", "level": "far too long to be read", "framework": "x"})",
+                             {}, {.entry = 12});
+  REQUIRE(fits);
+  CHECK(fits->task == "statistics");
+  CHECK(fits->framework == "x");
+  const auto refused = try_read(data + R"("task": "statistics!"})", {}, {.entry = 12});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "line 1, column 22: a text of this length");
+}
+
 TEST_CASE("the cost of an argument that is a dict grows with its keys, not with their square") {
   const auto make = [](size_t count) {
     std::string text = R"("T.f.0.forward": {"input_kwargs": {"k": {)";

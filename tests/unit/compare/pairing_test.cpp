@@ -85,6 +85,19 @@ TEST_CASE("without an IR they are paired by their place in the sequence") {
   CHECK(compared.pair_of("Default_Mul-op1").confidence == Approx(0.7));
 }
 
+TEST_CASE("the shapes of outputs tell operators of one name apart, whatever inputs were dumped") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto x = net.input("x"), two = net.constant(2);
+        const auto column = net.bad() ? x : net.op("Mul", {x, two});
+        const auto square = net.op("Mul", {column, two});
+        net.shape_output(square, {4, 4});
+        if (net.bad()) net.hide_input(square, 0);
+      },
+      {.ir = false});
+  CHECK(operators(trial.compared().pairing()) == Texts{"Default_Mul-op0 = -", "Default_Mul-op1 = Default_Mul-op0"});
+}
+
 TEST_CASE("an operator that moved past others is paired by what is left of its name") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x");

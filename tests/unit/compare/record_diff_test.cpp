@@ -133,6 +133,9 @@ TEST_CASE("of a sampled dump the first elements are compared; what only looks li
   write_row(b, "[2]", "2,1,1.5,0,2.23607,");
   CHECK(diff(a, b).verdict == Verdict::kClose);
   CHECK(diff(a, b).reason == "statistics agree; of the first 2 elements only: a sampled dump");
+  write_row(b, "[1]", "1,1,1,0,1,");
+  CHECK(diff(a, b).verdict == Verdict::kClose);
+  CHECK(diff(a, b).reason == "statistics agree; of the first element only: a sampled dump");
   write_row(b, "[2]", "7,1,4,0,7.07107,");
   CHECK(diff(a, b).verdict == Verdict::kShape);
   CHECK(diff(a, b).reason == "4 against 2");

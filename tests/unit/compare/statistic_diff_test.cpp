@@ -198,6 +198,12 @@ TEST_CASE("shapes, kinds of dtype and empty tensors") {
                 row("1,5", DType::kFloat32, std::nullopt, counted)) == Verdict::kShape);
 }
 
+TEST_CASE("equal counts of zeros alone agree, but counts of nothing say nothing") {
+  const auto zeros = [](std::string_view count) { return row(count, DType::kFloat32, Shape{4}, {kZero}); };
+  CHECK(diff(zeros("3"), zeros("3")).reason == "statistics agree");
+  CHECK(verdict(zeros("0"), zeros("0")) == Verdict::kSkipped);
+}
+
 TEST_CASE("nothing in common is skipped, and the reason says what is missing") {
   CHECK(diff(leaf(",,,,"), leaf(",,,,")).reason == "no statistics on either side");
   CHECK(diff(leaf("1,0,,,"), leaf(",,,,")).reason == "no statistics of b");

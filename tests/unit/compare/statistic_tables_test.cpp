@@ -41,6 +41,18 @@ TEST_CASE("each row is found by its place, under the header that it stands below
   CHECK(tables.values_of(dump.tensors()[2])->number(Extremum::kNorm)->value == 99);
 }
 
+TEST_CASE("a tensor with a file of its own has the statistics of its row, wherever this stands in the table") {
+  const ScratchDir scratch;
+  scratch.write("Add.Default_Add-op1.0.0.17.output.0.DefaultFormat.npy", test::npy_of("<f4", {4}, std::string(16, 0)));
+  scratch.write("statistic.csv",
+                fmt::format("{},Max Value\n{}{}{}", kFields, row(0, "10"), row(1, "11"), row(2, "12")));
+  const test::ListedDump dump = test::list_dump({scratch.path()});
+  REQUIRE(dump.tensors().size() == 3);
+  CHECK(dump.tensors()[1].has_elements);
+  StatisticTables tables(dump.index);
+  for (size_t i = 0; i < 3; ++i) CHECK(max_of(tables.values_of(dump.tensors()[i])) == 10.0 + static_cast<double>(i));
+}
+
 TEST_CASE("a table is read once, whatever threads ask for it") {
   const ScratchDir scratch;
   std::string text = fmt::format("{},Max Value\n", kFields);

@@ -82,6 +82,11 @@ TEST_CASE("what is missing or no number has no value") {
   CHECK_FALSE(csv({kMax}, "1e999").number(Extremum::kMax));
 }
 
+TEST_CASE("the first text that is not a number is kept, and a missing number is not one") {
+  CHECK(csv({kMax, kMin, kAvg, kL2Norm}, "null,1_0,None,zwei").bad_number == "1_0");
+  CHECK(csv({kMax, kMin, kAvg, kL2Norm}, "null,N/A,None,").bad_number.empty());
+}
+
 TEST_CASE("NaN and infinities are read in every spelling") {
   const StatisticValues python = json(StatisticOrigin::kTorchJson, "Infinity,-Infinity,NaN,Infinity,");
   CHECK(std::isinf(value(python, Extremum::kMax)));
