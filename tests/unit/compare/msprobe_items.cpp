@@ -127,6 +127,14 @@ TEST_CASE("a data file gives its item the name") {
   CHECK(items.items[0].statistics[0].is_text("None"));
 }
 
+TEST_CASE("a member that is null is as good as missing") {
+  CHECK(only(R"({"type": "torch.Tensor", "dtype": "torch.int8", "shape": null, "md5": null, "data_name": null})") ==
+        "torch.int8 - None 00000000");
+  CHECK(only(R"({"type": "int", "dtype": null, "value": 3})") == only(R"({"type": "int", "value": 3})"));
+  CHECK(only(R"({"type": "torch.Size"})") == "torch.Size None None 00000000");
+  CHECK(only(R"({"type": "slice", "value": 7})").starts_with("slice () None "));
+}
+
 TEST_CASE("backward calls are counted again in the order of the file") {
   const std::string body = R"(: {"input": [)" + leaf_json() + "]}";
   const std::string data = "\"T.f.1.backward\"" + body + ", \"T.f.0.backward\"" + body + ", \"M.a.L.backward.3\"" +

@@ -85,6 +85,7 @@ TEST_CASE("rows come by rank and graph and step and time whatever the folders ar
   for (const char* name :
        {"rank_10/Net/0/0/A.x.1.2.1700000000000002", "rank_2/Net/0/10/A.x.1.2.1700000000000001",
         "rank_2/Net/0/9/A.x.1.2.1700000000000009", "rank_2/Net/0/9/Z.x.1.2.1700000000000003",
+        "rank_2/Alone/1/0/A.x.1.2.1700000000000000",
         "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy", "other"}) {
     scratch.write(name, "");
   }
@@ -92,7 +93,7 @@ TEST_CASE("rows come by rank and graph and step and time whatever the folders ar
         Names{"rank_2/Net/0/9/Z.x.1.2.1700000000000003", "rank_2/Net/0/9/A.x.1.2.1700000000000009",
               "rank_2/Net/0/10/A.x.1.2.1700000000000001",
               "rank_2/Net/0/constants/Parameter.w.0.0.1700000000000001.output.0.DefaultFormat.npy",
-              "rank_10/Net/0/0/A.x.1.2.1700000000000002", "other"});
+              "rank_2/Alone/1/0/A.x.1.2.1700000000000000", "rank_10/Net/0/0/A.x.1.2.1700000000000002", "other"});
 }
 
 TEST_CASE("time stamps of any length are in order, and files without one come last") {
@@ -148,6 +149,24 @@ TEST_CASE("names in dump_tensor_data are msprobe's, the same names elsewhere are
   const IndexedFile& foreign = index.files()[1];
   CHECK(foreign.facts.op_name == "arrays/layer/Cell.fc1.Dense.forward.0.parameters.weight");
   CHECK(foreign.facts.slot == "0");
+}
+
+TEST_CASE("an array of msaccucmp has its slot and its time in the name") {
+  const ScratchDir scratch;
+  scratch.write("layer/net.conv1.3.1700000000000001.npy", test::build_npy({}));
+  scratch.write("layer/net.conv1.x.1700000000000001.npy", test::build_npy({}));
+  scratch.write("layer/3.1700000000000001.npy", test::build_npy({}));
+  const DumpIndex index = index_of({scratch.path().string()});
+  const NameFacts& named = file_of(index, "net.conv1.3.1700000000000001.npy").facts;
+  CHECK(named.op_name == "net.conv1");
+  CHECK(named.slot == "3");
+  CHECK(named.timestamp == "1700000000000001");
+  for (const char* stem : {"net.conv1.x.1700000000000001", "3.1700000000000001"}) {
+    const NameFacts& other = file_of(index, std::string(stem) + ".npy").facts;
+    CHECK(other.op_name == std::string("layer/") + stem);
+    CHECK(other.slot == "0");
+    CHECK(other.timestamp.empty());
+  }
 }
 
 TEST_CASE("an array whose float32 were bfloat16 is known by its name, or by the dump.json above it") {

@@ -20,7 +20,7 @@ constexpr const char* kDump = "Add.Default_Add-op1.1.2.1700000000000000";
 // The tensors of one file, opened one after the other.
 struct Opened {
   test::ListedDump dump;
-  explicit Opened(const std::string& path) : dump(test::list_dump({path})) {}
+  explicit Opened(const std::string& path, Headers headers = Headers::kAll) : dump(test::list_dump({path}, headers)) {}
 
   [[nodiscard]] HostTensor tensor(size_t place, const HostOptions& options = {}) const {
     auto opened = HostTensor::open(dump.index, dump.tensors().at(place), options);
@@ -85,15 +85,19 @@ TEST_CASE("arrays are read as they lie, big-endian and Fortran order made ordina
   CHECK(read_all(b, 2) == "\1\2\3\4\5\6");
 }
 
+// A table whose only row is of the first output of Add.
+std::string table_with(const std::string& dtype, const std::string& shape) {
+  return "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
+         "Add,Default_a-op1,0,0,1700000000000002,output,0,24," +
+         dtype + ",\"" + shape + "\",0,\n";
+}
+const std::string kFolder = "rank_0/Net/0/0/", kFirstOutput = "Add.Default_a-op1.0.0.1700000000000002.output.0.";
+
 TEST_CASE("a table says what a wider copy was, and nothing about an array that is no copy of it") {
   const auto original = [](const std::string& said) {
     const ScratchDir scratch;
-    const std::string folder = "rank_0/Net/0/0/", name = "Add.Default_a-op1.0.0.1700000000000002.output.0.";
-    scratch.write(folder + name + "DefaultFormat.npy", test::npy_of("<f4", {2}, std::string(8, '\1')));
-    scratch.write(folder + "statistic.csv",
-                  "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
-                  "Add,Default_a-op1,0,0,1700000000000002,output,0,8," +
-                      said + ",\"[2]\",0,\n");
+    scratch.write(kFolder + kFirstOutput + "DefaultFormat.npy", test::npy_of("<f4", {6}, std::string(24, '\1')));
+    scratch.write(kFolder + "statistic.csv", table_with(said, "[6]"));
     const Opened opened(scratch.path().string());
     REQUIRE(opened.dump.tensors().size() == 1);
     const HostTensor tensor = opened.tensor(0);
@@ -104,6 +108,28 @@ TEST_CASE("a table says what a wider copy was, and nothing about an array that i
   CHECK(original("int32") == DType::kFloat32);
   CHECK(original("float32") == DType::kFloat32);
   CHECK(original("what") == DType::kFloat32);
+}
+
+TEST_CASE("a raw file has the shape that a table says, and without one it is a vector") {
+  const ScratchDir scratch;
+  scratch.write(kFolder + kFirstOutput + "ND.BF16", std::string(24, '\1'));
+  CHECK(Opened(scratch.path().string()).tensor(0).shape() == Shape{12});
+  scratch.write(kFolder + "statistic.csv", table_with("bfloat16", "[3,4]"));
+  HostTensor tensor = Opened(scratch.path().string()).tensor(0);
+  CHECK(tensor.shape() == Shape{3, 4});
+  CHECK(tensor.dtype() == DType::kBfloat16);
+  CHECK(read_all(tensor, 5) == std::string(24, '\1'));
+}
+
+TEST_CASE("what an array says of its shape counts, not what a table says") {
+  const ScratchDir scratch;
+  scratch.write(kFolder + kFirstOutput + "DefaultFormat.npy", test::npy_of("<f4", {2, 3}, std::string(24, '\1')));
+  scratch.write(kFolder + "statistic.csv", table_with("float32", "[6]"));
+  for (const Headers headers : {Headers::kAll, Headers::kWhereNeeded}) {
+    const Opened opened(scratch.path().string(), headers);
+    REQUIRE(opened.dump.tensors().size() == 1);
+    CHECK(opened.tensor(0).shape() == Shape{2, 3});
+  }
 }
 
 TEST_CASE("a file that changed after it was listed is noticed") {
