@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "kernels/widen/widen.h"
 #include "unit/kernels/pair_values.h"
 
 namespace msdump::kernels {
@@ -160,6 +162,60 @@ TEST_CASE("ULP counts the values of the dtype between both sides") {
   CHECK(fp8(DType::kHifloat8, 0x00, 0x01) == 1U);   // from zero to the smallest
   CHECK(fp8(DType::kFloat4E2m1, 0x7, 0xF) == 14U);  // 6 and -6
   CHECK(fp8(DType::kFloat8E5m2, 0x7C, 0x7D) == std::nullopt);
+}
+
+TEST_CASE("ULP of a dtype of at most 8 bits counts its finite values, each of them once") {
+  for (const DType dtype : {DType::kHifloat8, DType::kFloat8E5m2, DType::kFloat8E4m3fn, DType::kFloat8E8m0,
+                            DType::kFloat4E2m1, DType::kFloat4E1m2}) {
+    INFO(name_of(dtype));
+    std::map<float, uint8_t> codes;  // by value; one of the two zeros
+    std::vector<uint8_t> others;     // NaN and infinities
+    for (unsigned code = 0; code < 1U << info(dtype).bits; ++code) {
+      const auto byte = static_cast<std::byte>(code);
+      float value = 0;
+      widen(dtype, &byte, 1, reinterpret_cast<std::byte*>(&value));
+      std::isfinite(value) ? void(codes.emplace(value, code)) : others.push_back(static_cast<uint8_t>(code));
+    }
+    std::vector<uint8_t> lower, upper;
+    for (auto at = codes.begin(); std::next(at) != codes.end(); ++at) {
+      lower.push_back(at->second);
+      upper.push_back(std::next(at)->second);
+    }
+    CHECK(metrics_of(dtype, lower, upper).max_ulp == 1U);
+    std::vector<uint8_t> a = {lower.front()}, b = {upper.back()};
+    for (const uint8_t other : others) {  // which count for nothing, on either side
+      a.insert(a.end(), {other, lower.front()});
+      b.insert(b.end(), {lower.front(), other});
+    }
+    CHECK(metrics_of(dtype, a, b).max_ulp == codes.size() - 1);
+  }
+}
+
+TEST_CASE("There is no ULP of complex numbers, nor of any dtype that is not asked for it") {
+  CHECK_FALSE(metrics_of(DType::kComplex32, Halves{0x3C00, 0}, Halves{0x3C01, 0}).max_ulp);
+  PairSource source;
+  for (const DType dtype : pairable()) {
+    INFO(name_of(dtype));
+    CHECK_FALSE(finish(source.make(dtype, 9).whole(pair_block, {.ulp = false})).max_ulp);
+  }
+}
+
+TEST_CASE("The extremes and the mean of zeros of either sign are the positive zero") {
+  const auto check = [](DType dtype, const auto& zeros) {
+    const TensorPair pair(dtype, zeros, zeros);
+    const auto is_positive = [](std::optional<double> x) { return x == 0.0 && !std::signbit(*x); };
+    const auto look = [&](const PairState& state) {
+      const PairMetrics m = finish(state);
+      CHECK((is_positive(m.max_a) && is_positive(m.min_a) && is_positive(m.mean_a)));
+      CHECK((is_positive(m.max_b) && is_positive(m.min_b) && is_positive(m.mean_b)));
+    };
+    look(pair.whole(pair_reference, {}));
+    for_each_target([&] { look(pair.whole(pair_block, {})); });
+  };
+  check(DType::kFloat64, Values{-0.0, 0.0, -0.0});
+  check(DType::kFloat32, Floats{-0.0F});
+  check(DType::kFloat16, Halves{0x8000, 0});
+  check(DType::kBfloat16, Halves{0x8000});
 }
 
 TEST_CASE("Integers are subtracted without rounding and without wrapping") {
