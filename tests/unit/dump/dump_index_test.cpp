@@ -182,7 +182,8 @@ TEST_CASE("an array whose float32 were bfloat16 is known by its name, or by the 
   run.write(data, test::build_npy({}));
   run.write("step0/rank0/dump.json",
             R"({"task":"tensor","level":"L1","framework":"mindspore","dump_data_dir":null,"data":
-    {"Functional.relu.0.forward":{"output":[{"type":"mindspore.Tensor","dtype":"BFloat16","shape":[2,3],"Max":1.0,
+    {"Functional.relu.0.forward":{"input_args":[{"type":"mindspore.Tensor","dtype":"Float32","shape":[2,3]}],
+    "output":[{"type":"mindspore.Tensor","dtype":"BFloat16","shape":[2,3],"Max":1.0,
     "Min":0.0,"Mean":0.5,"Norm":1.0,"data_name":"Functional.relu.0.forward.output.0.npy"}]}}})");
   for (const char* entry : {"step0/rank0/dump_tensor_data", data.c_str()}) {
     const DumpIndex index = index_of({run.file(entry)});
