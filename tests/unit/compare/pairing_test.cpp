@@ -44,6 +44,15 @@ NameMap map_of(std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("each way of pairing has its words") {
+  CHECK(explanation(PairedBy::kName) == "by name");
+  CHECK(explanation(PairedBy::kNeighbours) == "by its neighbours in the graph");
+  CHECK(explanation(PairedBy::kSequence) == "by its place in the sequence");
+  CHECK(explanation(PairedBy::kLeftName) == "by name alone");
+  CHECK(explanation(PairedBy::kUser) == "by --map");
+  CHECK(explanation(PairedBy::kNothing) == "no partner");
+}
+
 TEST_CASE("the same names throughout are paired by name") {
   const Trial trial([](MadeNet& net) { net.op("ReLU", {net.op("Mul", {net.input("x"), net.constant(2)})}); });
   const Pairing& pairing = trial.compared().pairing();

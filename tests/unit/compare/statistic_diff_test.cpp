@@ -112,7 +112,9 @@ TEST_CASE("a checksum taken at another time than the statistics does not hide th
 }
 
 TEST_CASE("equal xors are no proof, different ones are") {
-  CHECK(verdict(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000000")) == Verdict::kClose);
+  const TensorDiff equal = diff(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000000"));
+  CHECK(equal.verdict == Verdict::kClose);
+  CHECK(equal.reason == "equal xors, which other tensors may share");
   CHECK(verdict(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000001")) == Verdict::kDiffer);
 }
 
@@ -196,6 +198,17 @@ TEST_CASE("shapes, kinds of dtype and empty tensors") {
   const Columns counted = {kMax, kCount};
   CHECK(verdict(row("1,4", DType::kFloat32, std::nullopt, counted),
                 row("1,5", DType::kFloat32, std::nullopt, counted)) == Verdict::kShape);
+}
+
+TEST_CASE("counts of integers that differ are named, each its own") {
+  const auto reason = [](std::string_view a, std::string_view b) {
+    const Columns counts = {kZero, kNegativeZero, kPositiveZero};
+    return diff(row(a, DType::kInt32, Shape{9}, counts), row(b, DType::kInt32, Shape{9}, counts)).reason;
+  };
+  CHECK(reason("2,3,4", "2,3,4") == "statistics agree");
+  CHECK(reason("2,3,4", "3,3,4") == "zero count 2 against 3");
+  CHECK(reason("2,3,4", "2,5,4") == "count below 0 3 against 5");
+  CHECK(reason("2,3,4", "2,3,1") == "count above 0 4 against 1");
 }
 
 TEST_CASE("equal counts of zeros alone agree, but counts of nothing say nothing") {

@@ -47,6 +47,18 @@ TEST_CASE("dimensions of 1 are ignored with a note") {
   CHECK(diff.reason == "dimensions of 1 ignored: 1x2x1 against 2");
 }
 
+TEST_CASE("an input in the shape of what wrote it is compared where that is allowed, by its elements") {
+  MadeTensors made;
+  const PairOptions any{.any_shape = true};
+  const auto a = [&] { return made.make<float>(DType::kFloat32, {2, 3}, {1, 2, 3, 4, 5, 6}); };
+  const auto b = [&] { return made.floats({1, 2, 3, 4, 5, 6}); };
+  const TensorDiff diff = diff_of(a(), b(), {}, any);
+  CHECK(diff.verdict == Verdict::kSame);
+  CHECK(diff.reason == "dumped in the shape of what wrote it: 2x3 against 6");
+  CHECK(diff_of(a(), b()).verdict == Verdict::kShape);
+  CHECK(diff_of(a(), made.floats({1, 2, 3, 4, 5}), {}, any).verdict == Verdict::kShape);
+}
+
 TEST_CASE("an element near zero in a tensor of thousands is no error, complex numbers among them") {
   MadeTensors made;
   CHECK(diff_of(made.floats({1000, 200, 0.01F}), made.floats({1000, 200, 0.02F})).verdict == Verdict::kClose);

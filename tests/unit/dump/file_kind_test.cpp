@@ -1,5 +1,8 @@
 #include "dump/names/file_kind.h"
 
+#include <set>
+#include <string_view>
+
 #include "dump/index/framework.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
@@ -28,6 +31,27 @@ TEST_CASE("files that hold no tensors are known by their names") {
   CHECK(kind("free_benchmark.csv") == "free_benchmark");
   CHECK(kind("data_dump.json") == "config");
   CHECK(kind("Opdebug.Node_OpDebug.21.7.1597922031178434.output.0.json") == "opdebug");
+}
+
+TEST_CASE("each kind of file is explained in words of its own") {
+  std::set<std::string_view> texts;
+  constexpr auto kLast = static_cast<int>(FileKind::kText);
+  for (int kind = 0; kind <= kLast; ++kind) texts.insert(explanation(static_cast<FileKind>(kind)));
+  CHECK(texts.size() == kLast + 1);
+  CHECK(explanation(FileKind::kUnknown) == "no name that a dump uses");
+  CHECK(explanation(FileKind::kConstructJson) == "which module each of msprobe's operators belongs to");
+}
+
+TEST_CASE("graphs and settings of other tools are known by their names") {
+  for (const char* name : {"ge_proto_00000.txt", "ge_x.pb", "ge_onnx_00001.pbtxt", "a.dot", "m.om", "m.onnx"}) {
+    INFO(name);
+    CHECK(kind_of_name(name) == FileKind::kGraphText);
+  }
+  CHECK(kind_of_name("x.pb") == FileKind::kIrProtobuf);
+  for (const char* name : {"a.yaml", "a.YML", "acl.cfg", "any.json"}) CHECK(kind_of_name(name) == FileKind::kConfig);
+  CHECK(kind_of_name("my_statistic_2.csv") == FileKind::kStatistic);
+  CHECK(kind_of_name("loss.csv") == FileKind::kText);
+  CHECK(kind_of_name("a.b-op1.c.json") == FileKind::kConfig);  // four fields
 }
 
 TEST_CASE("what ends in .ir is not always IR") {

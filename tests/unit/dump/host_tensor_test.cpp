@@ -121,6 +121,17 @@ TEST_CASE("a raw file has the shape that a table says, and without one it is a v
   CHECK(read_all(tensor, 5) == std::string(24, '\1'));
 }
 
+TEST_CASE("a row of a table has no elements to open") {
+  const ScratchDir scratch;
+  scratch.write(kFolder + "statistic.csv", table_with("float32", "[6]"));
+  const Opened opened(scratch.path().string());
+  const auto tensor = HostTensor::open(opened.dump.index, opened.dump.tensors().at(0), {});
+  REQUIRE_FALSE(tensor);
+  CHECK(tensor.error().code == ErrorCode::kNotFound);
+  CHECK(tensor.error().message == "only statistics of this tensor were dumped");
+  CHECK(tensor.error().path == scratch.file(kFolder + "statistic.csv"));
+}
+
 TEST_CASE("what an array says of its shape counts, not what a table says") {
   const ScratchDir scratch;
   scratch.write(kFolder + kFirstOutput + "DefaultFormat.npy", test::npy_of("<f4", {2, 3}, std::string(24, '\1')));

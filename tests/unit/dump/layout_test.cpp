@@ -1,6 +1,8 @@
 #include "dump/layouts/layout.h"
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,16 @@ TEST_CASE("folders say which layout they belong to") {
   CHECK(layout("/home/user/arrays") == Layout::kFlat);
   CHECK(identify_folder("/out/step3/rank1/dump_tensor_data").tensor_data);
   CHECK_FALSE(identify_folder("/out/step3/rank1").tensor_data);
+}
+
+TEST_CASE("each layout has a name of its own") {
+  std::set<std::string_view> names;
+  constexpr auto kLast = static_cast<int>(Layout::kException);
+  for (int layout = 0; layout <= kLast; ++layout) names.insert(name_of(static_cast<Layout>(layout)));
+  CHECK(names.size() == kLast + 1);
+  CHECK(name_of(Layout::kFlat) == "plain folder");
+  CHECK(name_of(Layout::kConstants) == "constants of a MindSpore tree");
+  CHECK(name_of(Layout::kAcl) == "ACL tree STEP/TIME/DEVICE");
 }
 
 TEST_CASE("the nearest folder that says something wins") {

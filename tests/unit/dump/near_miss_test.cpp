@@ -41,6 +41,15 @@ TEST_CASE("numbers that are not there get those that are") {
   CHECK(near_miss_of({.graph = "0"}) == "there is graph 3");
 }
 
+TEST_CASE("where no file says a number, this is said") {
+  const ScratchDir scratch;
+  scratch.write("a.npy", build_faulty_npy(test::NpyFault::kNone));
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  CHECK(near_miss(*index, {.rank = "1"}) == "nothing here says of which rank it is");
+  CHECK(near_miss(*index, {.step = "0"}) == "nothing here says of which step it is");
+}
+
 TEST_CASE("what is nothing like any name gets no guess, nor does a glob") {
   CHECK(near_miss_of({.op_type = {"Softmax"}}).empty());
   CHECK(near_miss_of({.op = {"*Softmax*"}}).empty());
