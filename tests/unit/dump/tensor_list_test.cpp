@@ -44,6 +44,16 @@ TEST_CASE("operators are listed by their first time stamp, inputs before outputs
                                  "Default_a-op2 input 0 0"});
 }
 
+TEST_CASE("sixty inputs of an operator are in the order of their numbers") {
+  const ScratchDir scratch;
+  std::vector<std::string> expected;
+  for (int slot = 0; slot < 60; ++slot) {
+    scratch.write(file_name("a-op1", "1700000000000001", ("input." + std::to_string(slot)).c_str()), kNpy);
+    expected.push_back("Default_a-op1 input " + std::to_string(slot) + " 0");
+  }
+  CHECK(rows(list_dump({scratch.path()})) == expected);
+}
+
 TEST_CASE("runs of one operator inside a step are told apart by when they were") {
   const ScratchDir scratch;
   for (const char* time : {"1700000000000002", "1700000000000005"}) {
