@@ -193,6 +193,21 @@ TEST_CASE("an array whose float32 were bfloat16 is known by its name, or by the 
   }
 }
 
+TEST_CASE("what dump.json does not say of an array, debug.json may") {
+  const ScratchDir run;
+  run.write("step0/rank0/dump_tensor_data/a.npy", test::build_npy({}));
+  const auto json = [](const std::string& entry, const std::string& more) {
+    return R"({"task":"tensor","level":"L1","framework":"mindspore","dump_data_dir":null,"data":{")" + entry +
+           R"(":{"output":[{"type":"mindspore.Tensor","shape":[2,3],"data_name":"a.npy")" + more + "}]}}}";
+  };
+  run.write("step0/rank0/dump.json", json("Functional.relu.0.forward", ""));
+  run.write("step0/rank0/debug.json", json("Functional.relu.0.forward", R"(,"dtype":"BFloat16")"));
+  const DumpIndex index = index_of({run.file("step0/rank0/dump_tensor_data")});
+  const auto opened = index.open_tensors(index.files().at(0));
+  REQUIRE(opened);
+  CHECK(opened->tensors.at(0).original_dtype == DType::kBfloat16);
+}
+
 TEST_CASE("files are given to the family of their name") {
   const ScratchDir scratch;
   for (const char* name : {kAdd, "x.npy", "Add-op1_output_0_shape_2_Float32_DefaultFormat.bin", "statistic.csv",
