@@ -118,7 +118,7 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   const RuleSet& rules = run.rules;
   CheckReport& report = run.report;
   MSDUMP_CHECK_OK(run.facts.read_all(context));
-  report.failures = run.facts.failures();
+  report.failures = run.facts.take_failures();
   judge_values(dump, run.facts, rules, report.findings);
   judge_gradients(dump, run.facts, rules, report.findings);
   MSDUMP_CHECK_OK(judge_weights(dump, run.facts, rules, context, report.findings, report.failures));
@@ -160,8 +160,7 @@ Status check_first(CheckRun& run, const Selection& places, const RunContext& con
     MSDUMP_CHECK_OK(take_first_overflow(run, context));
     judge_overflows(dump, report.overflows, rules, report.findings);
   }
-  const auto& failures = run.facts.failures();
-  report.failures.insert(report.failures.end(), failures.begin(), failures.end());
+  for (Error& failure : run.facts.take_failures()) report.failures.push_back(std::move(failure));
   finish(run);
   return {};
 }

@@ -29,6 +29,8 @@ inline constexpr Bound kOfPickleValue{48, 200};
 inline constexpr Bound kOfList{192, 1};
 // A file that cannot be read: its error, with path, message and hint, in the report and on stderr.
 inline constexpr Bound kOfFailure{48, 6144};
+// A file without a byte: its error and the finding about it.
+inline constexpr Bound kOfEmptyFile{48, 2048};
 inline constexpr Bound kOfStep{48, 64 << 10};
 inline constexpr Bound kOfManyThreads{256, 0};
 inline constexpr Bound kOfOperator{48, 8192};

@@ -135,4 +135,16 @@ TEST_CASE("steps and ranks cost what their tensors are") {
                 {{"info", "@/steps"}, kOfStep}});
 }
 
+TEST_CASE("very many files without a byte cost an error and a finding each") {
+  check_growth("empty files", 20'000,
+               [](const fs::path& folder, int64_t files) {
+                 for (int64_t i = 0; i < files; ++i) write_text(step_in(folder / "a") / npy_name(i), "");
+               },
+               {{{"check", "@/a"}, kOfEmptyFile, 3},
+                {{"check", "@/a", "--csv"}, kOfEmptyFile, 3},
+                {{"ls", "@/a"}, kOfEmptyFile, 3},
+                {{"stats", "@/a"}, kOfEmptyFile, 3},
+                {{"diff", "@/a", "@/a"}, kOfEmptyFile, 3}});
+}
+
 }  // namespace msdump::limits

@@ -190,7 +190,11 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run));
-    (void)sink->finish({check_summary(run), check_failure_objects(opened.opened, run), std::move(further)});
+    // Of the other forms none has them, and there may be as many as files.
+    const bool document = options_.form == report::Form::kJson;
+    (void)sink->finish({check_summary(run),
+                        document ? check_failure_objects(opened.opened, run) : std::vector<report::Object>(),
+                        std::move(further)});
     if (table) (void)session.out.write(hints_text(run));
     if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
     if (shown.inputs > 0)
@@ -215,7 +219,7 @@ class Check : public Command {
     const Status read = run.facts.read(wanted, session.context);
     session.context.progress->stop();
     if (!read) return session.end_with(read.error());
-    run.report.failures = run.facts.failures();
+    run.report.failures = run.facts.take_failures();
     if (options_.form == report::Form::kTable) {
       const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_line_columns(run));
       for (const check::TrendSeries& series : all) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -27,8 +28,8 @@ class FactsReader {
   // Of these tensors the facts are dropped where the file says float16 (CheckedDump::float32_on_device).
   void distrust_float16(std::vector<bool> tensors) { distrusted_ = std::move(tensors); }
 
-  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is in failures(), and
-  // its facts stay unknown.
+  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is a failure, and its
+  // facts stay unknown.
   Status read(std::span<const uint32_t> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
@@ -38,7 +39,8 @@ class FactsReader {
   // Of these, those without values: a row of checksums, or an empty one.
   [[nodiscard]] size_t count_without_values() const { return count_blind_; }
   [[nodiscard]] size_t count_mislabelled() const { return count_mislabelled_; }  // that were dropped
-  [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
+  // Those since the last call: each is kept once.
+  [[nodiscard]] std::vector<Error> take_failures() { return std::exchange(failures_, {}); }
 
  private:
   void read_elements(const std::vector<uint32_t>& tensors, const RunContext& context);
