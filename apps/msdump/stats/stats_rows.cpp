@@ -64,8 +64,10 @@ class Rows {
     for (report::Column& column : result) {
       if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
       if (column.key == "shape") column.title.clear();
+      if (column.key == "dtype") column.drop = report::kDropStep;  // the statistics stay
     }
-    result.push_back({"host_shape", "shape"});  // people ask for the tensor's, not for how the device lays it out
+    // People ask for the tensor's shape, not for how the device lays it out.
+    result.push_back({"host_shape", "shape", {}, report::kDropStep});
     add_statistic_columns(columns_, task_.request.exact, result);
     return result;
   }

@@ -42,6 +42,7 @@ std::vector<report::Column> table_columns(const std::vector<StatisticColumn>& co
   std::vector<report::Column> result = identity_columns();
   for (report::Column& column : result) {
     if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
+    if (column.key == "dtype" || column.key == "shape") column.drop = report::kDropStep;  // the statistics stay
   }
   add_statistic_columns(columns, exact, result);
   return result;
