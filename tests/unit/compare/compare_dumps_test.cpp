@@ -11,7 +11,7 @@
 namespace msdump {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 struct Asked {
   std::vector<uint32_t> chosen = {};  // empty: all
@@ -85,7 +85,7 @@ TEST_CASE("where one side alone is NaN that element is the worst one") {
   const Trial trial([](MadeNet& net) {
     Values x = some_values();
     x[2] = net.bad() ? x[2] + 100 : x[2];
-    if (net.bad()) x[5] = kNan;
+    if (net.bad()) x[5] = kNotANumber;
     net.op("Neg", {net.input("x", x)});
   });
   const ComparedTensors result = compared(trial.compared());

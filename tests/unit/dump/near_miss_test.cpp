@@ -46,8 +46,8 @@ TEST_CASE("where no file says a number, this is said") {
   scratch.write("a.npy", build_faulty_npy(test::NpyFault::kNone));
   const auto index = DumpIndex::build({scratch.path().string()}, {});
   REQUIRE(index);
-  CHECK(near_miss(*index, {.rank = "1"}) == "nothing here says of which rank it is");
-  CHECK(near_miss(*index, {.step = "0"}) == "nothing here says of which step it is");
+  CHECK(near_miss(*index, {.rank = "1"}) == "no folder or file here names a rank");
+  CHECK(near_miss(*index, {.step = "0"}) == "no folder or file here names a step");
 }
 
 TEST_CASE("what is nothing like any name gets no guess, nor does a glob") {

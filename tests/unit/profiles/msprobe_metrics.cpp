@@ -129,7 +129,7 @@ TEST_CASE("tensors without a dimension are subtracted in their own dtype") {
 }
 
 TEST_CASE("tensors of two dtypes without a dimension are subtracted in the one that numpy promotes them to") {
-  const auto distance = [](const std::string& a, const std::string& b) { return compare(a, b)[2]; };
+  const auto distance = [](const std::string& a, const std::string& b) { return metrics_of(a, b)[2]; };
   const auto i8 = [](int8_t value) { return npy<int8_t>("|i1", "()", {value}); };
   const auto i16 = [](int16_t value) { return npy<int16_t>("<i2", "()", {value}); };
   const auto i32 = [](int32_t value) { return npy<int32_t>("<i4", "()", {value}); };
