@@ -112,19 +112,20 @@ TEST_CASE("tensors of one value prove no edge") {
   CHECK(trial.roots() == Texts{"value Functional.relu.0.forward"});
 }
 
-TEST_CASE("msprobe: a module holds what ran inside it in its own step, not in all steps") {
+TEST_CASE("msprobe: a module holds what ran inside it in its own step and on its own rank") {
   const test::ScratchDir scratch;
-  constexpr int kSteps = 3;
+  constexpr int kSteps = 3, kRanks = 3;
   for (const char* const side : {"a", "b"}) {
-    for (int step = 0; step < kSteps; ++step) {
+    for (int place = 0; place < kSteps * kRanks; ++place) {
       MadeCalls calls(false);
       calls.ran("Functional.linear.0.forward", {some_values()}, {some_values(2)}, kLayer);
       calls.ran("Functional.relu.0.forward", {some_values(2)}, {some_values(3)}, kLayer);
       calls.ran(kLayer, {some_values()}, {some_values(3)});
       const auto written = scratch.path() / "one";
       calls.write(written);
-      std::filesystem::create_directories(scratch.path() / side);
-      std::filesystem::rename(written / "step0", scratch.path() / side / ("step" + std::to_string(step)));
+      const auto step = scratch.path() / side / ("step" + std::to_string(place / kRanks));
+      std::filesystem::create_directories(step);
+      std::filesystem::rename(written / "step0" / "rank0", step / ("rank" + std::to_string(place % kRanks)));
     }
   }
   const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
@@ -137,7 +138,7 @@ TEST_CASE("msprobe: a module holds what ran inside it in its own step, not in al
     REQUIRE(view.inside(run).size() == 2);
     for (const uint32_t inner : view.inside(run)) CHECK(view.place(inner) == view.place(run));
   }
-  CHECK(modules == kSteps);
+  CHECK(modules == kSteps * kRanks);
 }
 
 }  // namespace msdump

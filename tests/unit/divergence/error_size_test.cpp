@@ -26,6 +26,10 @@ TEST_CASE("an error is measured against the scale, in the mean and at its larges
   const ErrorSize one = error_size(diff_of_floats(with(kOnes, 5, 1.5F), kOnes));
   CHECK(one.l2 == Approx(0.5 / 8));  // sqrt(0.25 / 64)
   CHECK(one.max == Approx(0.5));
+  const std::vector<float> fours(64, 4.0F);
+  const ErrorSize scaled = error_size(diff_of_floats(with(fours, 5, 6.0F), fours));
+  CHECK(scaled.l2 == Approx(2.0 / 8 / 4));
+  CHECK(scaled.max == Approx(0.5));
   const ErrorSize same = error_size(diff_of_floats(kOnes, kOnes));
   CHECK((same.l2 == 0 && same.max == 0));
 }

@@ -123,6 +123,17 @@ TEST_CASE("a constant of the script is one root, whatever lines and operators ha
   CHECK(whole(Trial(build(21, 3)).compared()) == Texts{first});
 }
 
+TEST_CASE("a constant that differs is a root although the outputs are within the tolerance") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Mul", {x, net.constant(net.bad() ? 3.0F : 2.0F)});
+    net[y] = scaled(net[x], net.bad() ? 2.0001F : 2.0F);
+  });
+  CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kClose);
+  CHECK(whole(trial.compared()) ==
+        Texts{"value Default/Mul-op0 0.95 +1, 0 1 -> 0: its constant input 1 differs: 3 against 2"});
+}
+
 TEST_CASE("between an input that changed and what wrote it stands an operator of one side, not one before both") {
   const auto build = [](bool between) {
     return [=](MadeNet& net) {
