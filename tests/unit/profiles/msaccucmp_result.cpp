@@ -132,6 +132,7 @@ TEST_CASE("dump files: the last of several files of an operator counts") {
   dumps.add_output("a/Add.x.1.0.1700000000000009", {3});
   dumps.add_output("a/Add.x.1.0.1700000000000001", {7});
   dumps.add_output("a/Add.x.1.0.99", {8});  // no time stamp of 16 digits
+  dumps.add_output("a/Add.x.1.0.17000000000000100", {8});
   dumps.add_output("b/Add.x.1.0.1700000000000001", {3});
   REQUIRE(dumps.compare());
   REQUIRE(dumps.rows.size() == 2);
