@@ -55,13 +55,13 @@ Status OpenedGraph::read_other_lines(const RunContext& context) {
 }
 
 std::vector<ProofTally> OpenedGraph::prove(const RunContext& context) {
-  const auto& tensors = catalogue->list.tensors();
-  const ValueComparer comparer(catalogue->index, tensors);
+  const auto& records = catalogue->list.tensors();
+  const ValueComparer comparer(catalogue->index, records);
   std::vector<ProofTally> proofs(graph().size());
   context.pool.parallel_for(static_cast<int64_t>(graph().size()), [&](int64_t index) {
     const auto op = static_cast<OpId>(index);
     if (context.cancel.cancelled() || !graph().has_kernel(op)) return;
-    for (const ProofEdge& edge : proof_edges(tensors, catalogue->index, graph(), joined->join, op))
+    for (const ProofEdge& edge : proof_edges(records, catalogue->index, graph(), joined->join, op))
       proofs[op].count(comparer.compare(edge.input_tensor, edge.output_tensor));
   });
   add_failures(comparer.failures());

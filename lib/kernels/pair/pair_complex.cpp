@@ -4,7 +4,7 @@
 #include "base/load.h"
 #include "kernels/pair/pair_block.h"
 #include "kernels/pair/pair_common.h"
-#include "kernels/pair/pair_element.h"
+#include "kernels/reduce/reduce_element.h"
 
 namespace msdump::kernels {
 namespace {
