@@ -104,6 +104,10 @@ TEST_CASE("A deflated entry is read, but has no place in the file") {
   CHECK(opened->zip->entries()[1].method == ZipEntry::kDeflated);
   CHECK(opened->zip->read(1, 100).value() == "number 2");
   CHECK(opened->zip->data_offset(1).error().code == ErrorCode::kUnsupportedFormat);
+  spec.entries[1].data = std::string(40'000, 'x') + "end";  // more than is read at once
+  const auto larger = open_zip(build_zip(spec));
+  REQUIRE(larger->zip);
+  CHECK((larger->zip->read(1, 1 << 20).value() == spec.entries[1].data));
 }
 
 TEST_CASE("An encrypted entry is listed and not read") {
