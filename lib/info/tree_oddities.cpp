@@ -47,7 +47,7 @@ std::string against_name(const IndexedFile& file) {
   if (!parsed) {
     const auto width = static_cast<uint64_t>(info(file.facts.dtype).bits) / 8;
     if (width == 0 || file.size % width == 0) return {};
-    return fmt::format("{} bytes are no whole number of {}", file.size, name_of(file.facts.dtype));
+    return fmt::format("{} bytes are not a whole number of {}", file.size, name_of(file.facts.dtype));
   }
   const auto count = element_count(parsed->shape);
   const auto bytes = count && !is_raw(parsed->dtype) ? bytes_of(parsed->dtype, *count) : std::nullopt;
@@ -57,7 +57,7 @@ std::string against_name(const IndexedFile& file) {
   return fmt::format("{} bytes; {}, as its name says, takes {}", file.size, what, *bytes);
 }
 
-std::optional<Oddity> look_at(const IndexedFile& file, uint32_t number) {
+std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
   const FileKind kind = kind_in_tree(file);
   if (!file.regular) return std::nullopt;
   if (kind == FileKind::kRaw) {
@@ -195,7 +195,7 @@ std::vector<Oddity> find_oddities(const DumpIndex& index) {
   std::vector<Oddity> odd;
   for (uint32_t i = 0; i < index.problems().size(); ++i) odd.push_back({OddityKind::kProblem, i, {}});
   for (uint32_t i = 0; i < index.files().size(); ++i) {
-    if (auto oddity = look_at(index.files()[i], i)) odd.push_back(std::move(*oddity));
+    if (auto oddity = oddity_of(index.files()[i], i)) odd.push_back(std::move(*oddity));
   }
   Steps(index).report(odd);
   const auto by_kind = [](const Oddity& a, const Oddity& b) { return a.kind < b.kind; };

@@ -1,4 +1,4 @@
-// msdump diff, and what it does before and behind the comparison: whole processes against cat of the same files, and its
+// msdump diff, and what it does before and after the comparison: whole processes against cat of the same files, and its
 // steps alone.
 //
 //   bench_diff [--runs N] [--scale PERCENT] [--keep] [--only PART] [--msdump PATH]
@@ -276,7 +276,7 @@ void stress(const Options& options, const fs::path& scratch) {
     measure_pairing("stress, half without a partner", a, b);
   }
   {
-    // Each operator becomes unique only behind the one before it, and nothing is equal at the ends of a gap.
+    // Each operator becomes unique only after the one before it, and nothing is equal at the ends of a gap.
     MadeSide a(scratch / "a"), b(scratch / "b");
     for (int i = 0; i < count / 4; ++i) {
       for (const int name : {i + 1, i}) {

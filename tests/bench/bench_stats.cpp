@@ -117,7 +117,7 @@ void md5(const Options& options, const fs::path& scratch) {
   fs::remove_all(folder);
 }
 
-// The same pass over the elements, and the rules behind it.
+// The same pass over the elements, and the rules under it.
 void check(const Options& options, const fs::path& scratch) {
   for (const DType dtype : {DType::kFloat16, DType::kFloat32, DType::kBfloat16}) {
     const fs::path folder = scratch / "check";

@@ -60,7 +60,7 @@ DumpEstimate estimate_of(const fs::path& folder) {
   return estimate_dump(loaded->graph, read_data_dump(*root), {*version, Device::kCpu, Framework::kMindSpore});
 }
 
-bool told_by_no_ir(const std::string& tree) {
+bool reported_by_no_ir(const std::string& tree) {
   return tree.ends_with("-pynative") || tree.find("-control-") != std::string::npos ||
          tree.find("-loop-") != std::string::npos;
 }
@@ -78,7 +78,7 @@ TEST_CASE("the estimate of a step is what MindSpore wrote, within a few small te
   size_t trees = 0, exact = 0;
   for (const auto& entry : fs::directory_iterator(*folder)) {
     const std::string name = entry.path().filename().string();
-    if (!fs::exists(entry.path() / "dump" / "rank_0" / "graphs") || told_by_no_ir(name)) continue;
+    if (!fs::exists(entry.path() / "dump" / "rank_0" / "graphs") || reported_by_no_ir(name)) continue;
     const Written written = first_step(entry.path() / "dump" / "rank_0");
     const DumpEstimate estimate = estimate_of(entry.path());
     INFO(name << ": " << written.files << " files, " << written.bytes << " bytes; estimated " << estimate.tensors()

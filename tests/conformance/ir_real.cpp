@@ -74,7 +74,7 @@ fs::path dumped_ir(const fs::path& real, const std::string& name, const std::str
 
 // Two ways in which text and protobuf of one dump differ from 2.7 on; the caller counts them.
 //   1. A frame that comes twice, as in a cell that calls its own class, is printed once: by the text where it is
-//      outermost, by the protobuf where it is innermost. So the same frames stand in another order behind the first.
+//      outermost, by the protobuf where it is innermost. So the same frames stand in another order after the first.
 //   2. For gradients of a cell that is called several times the text has each call, the protobuf the last for all; and
 //      the text has frames of a statement over several lines that the protobuf lacks.
 bool is_known_difference(const std::string& path, const std::string& found, const std::string& expected) {

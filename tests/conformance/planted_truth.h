@@ -1,5 +1,5 @@
 // A planted fault of corpus/diagnosis: its dumps, unpacked, and what its truth.json says of it. The form of truth.json is
-// told in the README there.
+// reported in the README there.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Every statistic.csv of the conformance data, written by MindSpore 1.6 to 2.10.0: as many rows as the file has lines
-// behind its headers, and the shape of each accounts for its data size.
+// after its headers, and the shape of each accounts for its data size.
 #include <algorithm>
 #include <iostream>
 

@@ -65,7 +65,7 @@ void check_filter(const std::vector<KernelItem>& items) {
   filter.mark_choosing(kName, chose);
   const auto first = std::find(chose.begin(), chose.end(), true) - chose.begin();
   const int match = filter.match(kName);
-  // An item of its own, behind the others, stands for "everything".
+  // An item of its own, after the others, stands for "everything".
   require(match == (first < static_cast<std::ptrdiff_t>(items.size()) ? first
                     : match < 0                                       ? -1
                                                                       : first),

@@ -1,4 +1,4 @@
-// Any bytes as two dump.json, the second behind the first 0xFF (without one: the same twice), compared as msprobe does
+// Any bytes as two dump.json, the second after the first 0xFF (without one: the same twice), compared as msprobe does
 // it.
 #include <algorithm>
 #include <string>

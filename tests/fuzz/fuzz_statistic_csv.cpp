@@ -47,7 +47,7 @@ void check_row(const StatisticRow& row, const StatisticHeader& header, std::stri
   require(line.size() > row.io.size() && line.substr(1, row.io.size() - 1) == row.io.substr(1), "so is io");
   line.remove_prefix(row.io.size());
   require(line == back_of(row, header.msprobe, "\"") || line == back_of(row, header.msprobe, ""),
-          "so is everything behind io");
+          "so is everything after io");
 }
 
 }  // namespace

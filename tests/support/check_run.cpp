@@ -51,7 +51,7 @@ check::Finding Checked::only(std::string_view kind) const {
   return *found.front();
 }
 
-std::vector<std::string> Checked::told() const {
+std::vector<std::string> Checked::reported() const {
   std::vector<std::string> lines;
   for (const check::Finding& finding : report().findings) {
     std::string line = fmt::format("{} {}", finding.kind, check::name_of(finding.severity));

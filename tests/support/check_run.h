@@ -28,7 +28,7 @@ class Checked {
   [[nodiscard]] std::vector<const check::Finding*> of(std::string_view kind) const;
   [[nodiscard]] check::Finding only(std::string_view kind) const;  // the one of a kind
   // "nan error Log-op1 output 0", one a finding.
-  [[nodiscard]] std::vector<std::string> told() const;
+  [[nodiscard]] std::vector<std::string> reported() const;
   // What is named as the first, and its line as "FILE:LINE"; empty where there is none.
   [[nodiscard]] std::string first_op() const;
   [[nodiscard]] std::string first_line() const;

@@ -43,7 +43,7 @@ ConvertRun run_convert(const std::vector<std::filesystem::path>& paths, const Co
 [[nodiscard]] std::map<std::string, std::string> files_below(const std::filesystem::path& folder);
 [[nodiscard]] std::string read_text(const std::filesystem::path& path);
 
-// An .npy file, read in another way than lib/npy does it: `header` is Python's dict as text, `body` all bytes behind it.
+// An .npy file, read in another way than lib/npy does it: `header` is Python's dict as text, `body` all bytes after it.
 struct NpyText {
   std::string header, body;
 

@@ -62,7 +62,7 @@ struct DumpSpec {
   uint64_t time_us = 1700000000000000;
   std::vector<std::pair<std::string, std::string>> attributes = {};
   std::vector<TensorSpec> tensors;  // any order; slots count within a part, data are always inputs, outputs, ...
-  std::string trailer = {};         // bytes behind everything
+  std::string trailer = {};         // bytes after everything
 };
 
 // The whole file. kNano writes inputs and outputs only.
@@ -91,7 +91,7 @@ enum class DumpFault {
   kTrailingBytes,  // 7 bytes after the last tensor; CANN does that, no fault
   // The data
   kDataCut,            // 5 bytes are missing at the end
-  kDataMissing,        // nothing behind the header
+  kDataMissing,        // nothing after the header
   kSizeLessThanShape,  // size is half of what shape and dtype need
   kSizeMoreThanShape,  // size is 32 bytes more; CANN pads, no fault
   kSizeZero,           // a shape, and no data

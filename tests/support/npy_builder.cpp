@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, static_cast<size_t>(kLast_)> kNames = {"n
                                                                               "key twice",
                                                                               "key unknown",
                                                                               "key with line feed",
-                                                                              "text behind",
+                                                                              "text after",
                                                                               "shape is a number",
                                                                               "shape is a list",
                                                                               "dim negative",

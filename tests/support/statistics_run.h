@@ -41,7 +41,7 @@ struct ListedDump {
 [[nodiscard]] std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
                                                                               const StatisticsRequest& request);
 
-// All directories one behind the other, each with its header; tensors that failed have no row.
+// All directories one after the other, each with its header; tensors that failed have no row.
 [[nodiscard]] std::string statistic_csv(const ListedDump& dump, const StatisticsRequest& request);
 // The same for a scratch directory.
 [[nodiscard]] std::string statistic_csv(const std::filesystem::path& path, const StatisticsRequest& request);

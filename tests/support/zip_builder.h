@@ -13,7 +13,7 @@ struct ZipEntrySpec {
   std::string name;
   std::string data = {};
   bool deflated = false;                      // as one block that is stored inside deflate
-  uint16_t flags = 0x0808;                    // sizes behind the data, UTF-8 names: what torch writes
+  uint16_t flags = 0x0808;                    // sizes after the data, UTF-8 names: what torch writes
   std::optional<uint32_t> crc = {};           // a wrong one
   std::optional<uint64_t> size = {};          // in the directory, instead of the right one
   std::optional<uint64_t> local_offset = {};  // in the directory, instead of the right one

@@ -62,7 +62,7 @@ class Program {
  public:
   Program(const std::vector<std::string>& arguments, const Streams& streams)
       : arguments_(arguments),
-        facts_(look_at_terminal(streams.out, streams.err)),
+        facts_(terminal_facts(streams.out, streams.err)),
         out_(streams.out, facts_.out_tty, &process_cancel_token()),
         console_(streams.err, &process_cancel_token()),
         messages_(console_),

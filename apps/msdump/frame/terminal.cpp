@@ -57,7 +57,7 @@ std::optional<std::string> environment(const char* name) {
   return std::string(value);
 }
 
-TerminalFacts look_at_terminal(int out_fd, int err_fd) {
+TerminalFacts terminal_facts(int out_fd, int err_fd) {
   TerminalFacts facts;
   facts.out_tty = isatty(out_fd) == 1;
   facts.err_tty = isatty(err_fd) == 1;

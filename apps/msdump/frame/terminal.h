@@ -31,7 +31,7 @@ struct TerminalFacts {
   bool ci = false;        // CI is set and not empty
 };
 
-[[nodiscard]] TerminalFacts look_at_terminal(int out_fd, int err_fd);
+[[nodiscard]] TerminalFacts terminal_facts(int out_fd, int err_fd);
 
 // An explicit choice wins over the environment.
 [[nodiscard]] bool use_color(When when, bool tty, const TerminalFacts& facts);

@@ -79,7 +79,7 @@ class Printer {
 };
 
 // An error only when the run is to end.
-Result<InfoRow> look_at(InfoTask& task, const std::string& path) {
+Result<InfoRow> info_row(InfoTask& task, const std::string& path) {
   const bool folder = path_kind(path) == PathKind::kDirectory;
   auto index = DumpIndex::build({path}, {{}, &task.session.context.cancel, &task.session.context.pool});
   if (!index) return fail(std::move(index).error());
@@ -118,7 +118,7 @@ ExitCode run_info(Session& session, const InfoRequest& request) {
   for (const Error& error : resolved->missing) task.fail(error);
   Printer printer(task, resolved->paths);
   for (const std::string& path : resolved->paths) {
-    auto row = look_at(task, path);
+    auto row = info_row(task, path);
     if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
     if (!row) {
       task.fail(row.error());

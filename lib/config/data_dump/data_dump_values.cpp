@@ -63,7 +63,7 @@ void check_path(Rules& rules) {
   const Spot spot{fmt::format("{}.path", kCommonSection),
                   member != nullptr ? member->value.offset : rules.dump.common->offset};
   if (rules.dump.path && !rules.dump.path->empty())
-    return check_path_text(rules, spot, is_text(*member), *rules.dump.path);
+    return check_path_text(rules, spot, fmt::format("path '{}'", excerpt(*rules.dump.path)), *rules.dump.path);
   const std::string& variable = rules.target.diagnostic_path;
   if (!variable.empty()) {
     check_path_text(rules, spot, fmt::format("path is empty, and $MS_DIAGNOSTIC_DATA_PATH '{}'", excerpt(variable)),

@@ -62,13 +62,13 @@ class TensorListBuilder {
     }
     if (context_.progress != nullptr) context_.progress->start(chosen.size(), bytes);
     list_.files_ = static_cast<int64_t>(chosen.size());
-    const auto look_at_piece = [&](int64_t piece) {
+    const auto read_piece = [&](int64_t piece) {
       FileListing listing;
       const size_t begin = static_cast<size_t>(piece) * kFilesInPiece;
-      for (size_t i = begin; i < std::min(begin + kFilesInPiece, chosen.size()); ++i) look_at(chosen[i], listing);
+      for (size_t i = begin; i < std::min(begin + kFilesInPiece, chosen.size()); ++i) list_file(chosen[i], listing);
       return listing;
     };
-    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kFilesInPiece - 1) / kFilesInPiece), look_at_piece,
+    context_.pool.ordered_for(static_cast<int64_t>((chosen.size() + kFilesInPiece - 1) / kFilesInPiece), read_piece,
                               [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
     MSDUMP_CHECK_OK(context_.cancel.check());
     join_tables(index_, list_.tensors_, references_);
@@ -90,7 +90,7 @@ class TensorListBuilder {
     return options_.headers == Headers::kAll;
   }
 
-  void look_at(uint32_t file_index, FileListing& listing) const {
+  void list_file(uint32_t file_index, FileListing& listing) const {
     const IndexedFile& file = index_.files()[file_index];
     if (context_.cancel.cancelled()) return;
     if (!file.family->has_elements()) {

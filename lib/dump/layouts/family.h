@@ -28,7 +28,7 @@ struct FileContext {
   std::string_view name;           // the real one; lives as long as the catalogue
   std::string_view folder;         // relative to the root of the catalogue
   const FolderIdentity& identity;  // of that folder
-  TextArena& arena;                // for texts that are no part of the name
+  TextArena& arena;                // for texts that are not part of the name
 };
 
 // What `open` may use: the real name, what was read off it, and files that lie beside it.

@@ -17,7 +17,7 @@ bool is_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))"; of a line that is no statement the first few.
+// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))"; of a line that is not a statement, the first few.
 std::vector<std::string_view> called_names(std::string_view code) {
   constexpr size_t kMostNames = 16;
   std::vector<std::string_view> names;

@@ -45,7 +45,7 @@ class VectorBlocks {
     if (same_bits) b = a;
     BlockFacts facts;
     facts.elements = count;
-    CodeFacts codes = look_at_codes(stored_, a, b, count);
+    CodeFacts codes = code_facts(stored_, a, b, count);
     const bool has_specials = infinity_ != 0 && (std::max(codes.max_a, codes.max_b) >= infinity_ ||
                                                  std::min(codes.min_a, codes.min_b) <= -infinity_);
     Side side_a{a, a, count, count, value(codes.max_a), value(codes.min_a)};
@@ -59,7 +59,7 @@ class VectorBlocks {
       a = cleaned_->a;
       b = cleaned_->b;
       facts.finite = found.finite;
-      codes = look_at_codes(stored_, a, b, count);
+      codes = code_facts(stored_, a, b, count);
     }
     take_codes(codes, facts);
     const bool is_wide = stored_ == DType::kFloat64 && (!has_ordinary_squares(value(codes.max_a), value(codes.min_a)) ||
@@ -183,9 +183,9 @@ class BlockMeasure {
   };
 
   BlockFacts measure_plain(const std::byte* a, const std::byte* b, int64_t count, Magnitudes& magnitudes) {
-    if (is_complex(plain_)) return look_at_complex_block(plain_, a, b, count, rule_, magnitudes);
+    if (is_complex(plain_)) return complex_block_facts(plain_, a, b, count, rule_, magnitudes);
     if (vectors_) return vectors_->measure(a, b, count, state_, magnitudes);
-    return look_at_block_reference(plain_, a, b, count, rule_, magnitudes);
+    return block_facts_reference(plain_, a, b, count, rule_, magnitudes);
   }
 
   const DType stored_, plain_;

@@ -10,12 +10,12 @@ namespace msdump::kernels {
 
 // `stored` as element::stored_as has it, neither complex nor one that needs widening. `magnitudes` gets d of each pair,
 // 0 for those that are not finite.
-[[nodiscard]] BlockFacts look_at_block_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
-                                                 const PairRule& rule, Magnitudes& magnitudes);
+[[nodiscard]] BlockFacts block_facts_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
+                                               const PairRule& rule, Magnitudes& magnitudes);
 
 // complex64 and complex128, element by element: there is no vector form.
-[[nodiscard]] BlockFacts look_at_complex_block(DType stored, const std::byte* a, const std::byte* b, int64_t count,
-                                               const PairRule& rule, Magnitudes& magnitudes);
+[[nodiscard]] BlockFacts complex_block_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count,
+                                             const PairRule& rule, Magnitudes& magnitudes);
 
 // The largest distance of two codes of one byte or less among the finite pairs: how many values of the dtype are passed
 // on the way.

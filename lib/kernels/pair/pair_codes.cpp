@@ -63,7 +63,7 @@ class CodeReader {
   HWY_INLINE void take(V a, V b) {
     const D d;
     count(hn::Eq(a, b), hn::Eq(b, hn::Zero(d)), hn::Eq(hn::Or(a, b), hn::Zero(d)));
-    look_at(a, b);
+    widen_extremes(a, b);
   }
 
   HWY_INLINE void take_some(V a, V b, int64_t there) {
@@ -71,7 +71,7 @@ class CodeReader {
     const auto mask = hn::FirstN(d, static_cast<size_t>(there));
     count(hn::And(mask, hn::Eq(a, b)), hn::And(mask, hn::Eq(b, hn::Zero(d))),
           hn::And(mask, hn::Eq(hn::Or(a, b), hn::Zero(d))));
-    look_at(a, b);
+    widen_extremes(a, b);
   }
 
   HWY_INLINE void count(hn::Mask<D> equal, hn::Mask<D> zero_b, hn::Mask<D> zero_both) {
@@ -81,7 +81,7 @@ class CodeReader {
     facts_.zero_both += static_cast<int64_t>(hn::CountTrue(d, zero_both));
   }
 
-  HWY_INLINE void look_at(V a, V b) {
+  HWY_INLINE void widen_extremes(V a, V b) {
     max_a_ = hn::Max(max_a_, a);
     min_a_ = hn::Min(min_a_, a);
     max_b_ = hn::Max(max_b_, b);
@@ -116,7 +116,7 @@ class CodeReader {
 
 bool has_vectors() { return true; }
 
-CodeFacts look_at_codes_vectors(DType stored, const std::byte* a, const std::byte* b, int64_t count) {
+CodeFacts code_facts_vectors(DType stored, const std::byte* a, const std::byte* b, int64_t count) {
   switch (stored) {
     case DType::kBool: return CodeReader<uint8_t, Coding::kBool>::read(a, b, count);
     case DType::kInt8: return CodeReader<int8_t, Coding::kInteger>::read(a, b, count);
@@ -139,7 +139,7 @@ CodeFacts look_at_codes_vectors(DType stored, const std::byte* a, const std::byt
 
 bool has_vectors() { return false; }
 
-CodeFacts look_at_codes_vectors(DType /*stored*/, const std::byte* /*a*/, const std::byte* /*b*/, int64_t /*count*/) {
+CodeFacts code_facts_vectors(DType /*stored*/, const std::byte* /*a*/, const std::byte* /*b*/, int64_t /*count*/) {
   return {};
 }
 
@@ -151,12 +151,12 @@ HWY_AFTER_NAMESPACE();
 namespace msdump::kernels {
 
 HWY_EXPORT(has_vectors);
-HWY_EXPORT(look_at_codes_vectors);
+HWY_EXPORT(code_facts_vectors);
 
 bool has_pair_vectors() { return HWY_DYNAMIC_DISPATCH(has_vectors)(); }
 
-CodeFacts look_at_codes(DType stored, const std::byte* a, const std::byte* b, int64_t count) {
-  return HWY_DYNAMIC_DISPATCH(look_at_codes_vectors)(stored, a, b, count);
+CodeFacts code_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(code_facts_vectors)(stored, a, b, count);
 }
 
 }  // namespace msdump::kernels

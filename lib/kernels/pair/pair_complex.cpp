@@ -88,8 +88,8 @@ void count_special(Complex a, Complex b, SpecialFacts& specials) {
 
 }  // namespace
 
-BlockFacts look_at_complex_block(DType stored, const std::byte* a, const std::byte* b, int64_t count,
-                                 const PairRule& rule, Magnitudes& magnitudes) {
+BlockFacts complex_block_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count,
+                               const PairRule& rule, Magnitudes& magnitudes) {
   BlockFacts facts;
   facts.elements = count;
   Sums sums;

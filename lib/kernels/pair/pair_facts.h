@@ -95,7 +95,7 @@ struct Shift {
 // The vectors' forms; `stored` as element::stored_as has it, not complex nor one that needs widening. To be used only
 // where the CPU has vectors and "scalar" is not forced.
 [[nodiscard]] bool has_pair_vectors();
-[[nodiscard]] CodeFacts look_at_codes(DType stored, const std::byte* a, const std::byte* b, int64_t count);
+[[nodiscard]] CodeFacts code_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count);
 
 // `a` and `b` with zeros for the pairs that are not finite, and each side with zeros for what is not finite in itself.
 struct Cleaned {

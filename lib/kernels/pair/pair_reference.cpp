@@ -154,8 +154,8 @@ class Block {
 
 }  // namespace
 
-BlockFacts look_at_block_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
-                                   const PairRule& rule, Magnitudes& magnitudes) {
+BlockFacts block_facts_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
+                                 const PairRule& rule, Magnitudes& magnitudes) {
   return Block(stored, a, b, count, rule).look(magnitudes);
 }
 

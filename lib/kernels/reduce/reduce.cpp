@@ -34,7 +34,7 @@ Running begin(const ReduceLane& lane) {
   return {element::stored_as(lane.dtype), element::bytes(lane.dtype), lane.data, lane.count, lane.state};
 }
 
-void look_at(double x, RowClasses& classes) {
+void classify(double x, RowClasses& classes) {
   classes.has_special |= !std::isfinite(x);
   classes.max = classes.max < x ? x : classes.max;
   classes.min = x < classes.min ? x : classes.min;
@@ -53,7 +53,7 @@ RowClasses fill_row(DType stored, int64_t element_bytes, const std::byte* src, i
   for (; classes.filled < count; ++classes.filled) {
     const double x = element::as_double(stored, src + classes.filled * element_bytes);
     row[classes.filled] = x;
-    look_at(x, classes);
+    classify(x, classes);
   }
   return classes;
 }

@@ -133,7 +133,7 @@ struct Classifier {
   explicit HWY_INLINE Classifier(hn::Vec<D> first)
       : max(first), min(first), special(hn::FirstN(D(), 0)), below(hn::Zero(Ints())), zero(hn::Zero(Ints())) {}
 
-  HWY_INLINE void look_at(hn::Vec<D> x) {
+  HWY_INLINE void classify(hn::Vec<D> x) {
     const D d;
     if constexpr (kWanted == Wanted::kSpecials) special = hn::Or(special, hn::Not(hn::IsFinite(x)));
     if constexpr (kWanted >= Wanted::kExtremes) {  // infinities show in the extremes
@@ -176,7 +176,7 @@ RowClasses fill_wanted(const std::byte* src, int64_t count, double* row) {
   for (; at + kStep <= count; at += kStep) {
     const auto x = Type::widened(load(stored, src + at * kElement));
     store(Wide(), x, row + at);
-    classifier.look_at(x);
+    classifier.classify(x);
   }
   RowClasses classes = classifier.found();
   classes.filled = at;

@@ -153,31 +153,6 @@ TEST_CASE("jobs: the option, then $MSDUMP_JOBS, then the machine") {
   unsetenv("MSDUMP_JOBS");
 }
 
-TEST_CASE("cgroup quotas: the smallest on the way up, rounded up") {
-  const Scratch scratch;
-  const std::string root = fs::current_path().string();
-  CHECK(cgroup_cpus(root, "0::/a/b\n") == std::nullopt);
-  Scratch::file("a/b/cpu.max", "max 100000\n");
-  CHECK(cgroup_cpus(root, "0::/a/b\n") == std::nullopt);
-  Scratch::file("a/cpu.max", "250000 100000\n");
-  CHECK(cgroup_cpus(root, "0::/a/b\n") == 3);
-  Scratch::file("a/b/cpu.max", "50000 100000\n");
-  CHECK(cgroup_cpus(root, "0::/a/b\n") == 1);
-  CHECK(cgroup_cpus(root, "0::/../x\n") == std::nullopt);
-  Scratch::file("cpu.max", "400000 100000\n");
-  CHECK(cgroup_cpus(root, "0::/\n") == 4);
-}
-
-TEST_CASE("cgroup quotas of version 1") {
-  const Scratch scratch;
-  const std::string root = fs::current_path().string();
-  Scratch::file("cpu,cpuacct/a/cpu.cfs_quota_us", "200000\n");
-  Scratch::file("cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
-  CHECK(cgroup_cpus(root, "5:memory:/a\n4:cpu,cpuacct:/a\n") == 2);
-  Scratch::file("cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n");
-  CHECK(cgroup_cpus(root, "4:cpu,cpuacct:/a\n") == std::nullopt);
-}
-
 TEST_CASE("dump: a list on standard input is bounded in entries, and its empty lines cost nothing") {
   CHECK(paths_of_list(std::string(size_t{100} << 20, '\n') + "a\n\nb").value() == Words{"a", "b"});
   std::string many;

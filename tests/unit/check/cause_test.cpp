@@ -25,7 +25,7 @@ TEST_CASE("a sum with more -inf than the mask puts into it has made one") {
   const Checked made = check_sum({-3e38F, 1, 1, 1}, {-3e38F, 0, -kInf, 0}, {-kInf, 1, -kInf, 1});
   CHECK(made.first_op() == "Default_Add-op1");
   CHECK(made.report().first->reason == "its inputs have the -inf of a mask, its output has more");
-  CHECK(made.told() ==
+  CHECK(made.reported() ==
         std::vector<std::string>{"inf note Default_Add-op1 input 1", "inf error Default_Add-op1 output 0"});
   CHECK(check_sum({2, 1, 1, 1}, {0, 0, -kInf, 0}, {2, 1, -kInf, 1}).first_op().empty());
 }

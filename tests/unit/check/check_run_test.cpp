@@ -43,10 +43,10 @@ TEST_CASE("a check of a part of a dump reads nothing else, and reports that part
 TEST_CASE("the search for the first reports what is found about its run only") {
   const test::ScratchDir scratch;
   write_three(scratch);
-  CHECK(Checked(scratch.path()).told() == Lines{"nan error Default_Log-op2 output 0",
-                                                "nan error Default_Exp-op3 input 0",
-                                                "nan error Default_Exp-op3 output 0"});
-  CHECK(Checked(scratch.path(), RuleSet::defaults(), true).told() == Lines{"nan error Default_Log-op2 output 0"});
+  CHECK(Checked(scratch.path()).reported() == Lines{"nan error Default_Log-op2 output 0",
+                                                    "nan error Default_Exp-op3 input 0",
+                                                    "nan error Default_Exp-op3 output 0"});
+  CHECK(Checked(scratch.path(), RuleSet::defaults(), true).reported() == Lines{"nan error Default_Log-op2 output 0"});
 }
 
 }  // namespace msdump::check

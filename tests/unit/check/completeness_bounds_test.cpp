@@ -29,15 +29,15 @@ void put(const test::ScratchDir& scratch, int op, int64_t step = 0, int64_t rank
 }
 
 // A chain with an IR, of which these operators were dumped.
-std::vector<std::string> told_of_chain(int count, const std::function<bool(int)>& dumped,
-                                       std::string_view settings = {}) {
+std::vector<std::string> reported_of_chain(int count, const std::function<bool(int)>& dumped,
+                                           std::string_view settings = {}) {
   const test::ScratchDir scratch;
   scratch.write(kIrPath, row_of(count));
   if (!settings.empty()) scratch.write(kConfigPath, fmt::format(R"({{"common_dump_settings":{{{}}}}})", settings));
   for (int op = 0; op < count; ++op) {
     if (dumped(op)) put(scratch, op);
   }
-  return Checked(scratch.path()).told();
+  return Checked(scratch.path()).reported();
 }
 
 // Two graphs of one rank and four steps, each of some operators that a step may leave out.
@@ -58,29 +58,29 @@ Severity severity_of_branch(int operators, int missing) {
 }  // namespace
 
 TEST_CASE("a dump has stopped from four operators after its end on") {
-  CHECK(told_of_chain(20, [](int op) { return op < 16; }) == std::vector<std::string>{"stopped warning"});
-  CHECK(told_of_chain(20, [](int op) { return op < 17; }) == std::vector<std::string>{"missing_files note"});
-  CHECK(told_of_chain(20, [](int op) { return op < 1; }) == std::vector<std::string>{"stopped warning"});
+  CHECK(reported_of_chain(20, [](int op) { return op < 16; }) == std::vector<std::string>{"stopped warning"});
+  CHECK(reported_of_chain(20, [](int op) { return op < 17; }) == std::vector<std::string>{"missing_files note"});
+  CHECK(reported_of_chain(20, [](int op) { return op < 1; }) == std::vector<std::string>{"stopped warning"});
 }
 
 TEST_CASE("a tail that is short beside the graph, or one after many gaps, is not an end") {
-  CHECK(told_of_chain(201, [](int op) { return op < 197; }) == std::vector<std::string>{"missing_files note"});
-  CHECK(told_of_chain(200, [](int op) { return op < 196; }) == std::vector<std::string>{"stopped warning"});
-  CHECK(told_of_chain(20, [](int op) { return op < 14 && op % 4 != 1; }) ==
+  CHECK(reported_of_chain(201, [](int op) { return op < 197; }) == std::vector<std::string>{"missing_files note"});
+  CHECK(reported_of_chain(200, [](int op) { return op < 196; }) == std::vector<std::string>{"stopped warning"});
+  CHECK(reported_of_chain(20, [](int op) { return op < 14 && op % 4 != 1; }) ==
         std::vector<std::string>{"missing_files note"});
 }
 
 TEST_CASE("where dump_mode 0 is known a fifth of the operators missing is a warning") {
   const auto every = [](int nth) { return [nth](int op) { return op % nth != 1; }; };
   constexpr std::string_view kAll = R"("dump_mode":0,"iteration":"0")";
-  CHECK(told_of_chain(20, every(5), kAll) == std::vector<std::string>{"missing_files warning"});
-  CHECK(told_of_chain(20, every(6), kAll) == std::vector<std::string>{"missing_files warning"});
-  CHECK(told_of_chain(21, every(7), kAll) == std::vector<std::string>{"missing_files note"});
-  CHECK(told_of_chain(20, every(5)) == std::vector<std::string>{"missing_files note"});
+  CHECK(reported_of_chain(20, every(5), kAll) == std::vector<std::string>{"missing_files warning"});
+  CHECK(reported_of_chain(20, every(6), kAll) == std::vector<std::string>{"missing_files warning"});
+  CHECK(reported_of_chain(21, every(7), kAll) == std::vector<std::string>{"missing_files note"});
+  CHECK(reported_of_chain(20, every(5)) == std::vector<std::string>{"missing_files note"});
 }
 
 TEST_CASE("dump_mode 2 is a part of the dump, and so is a debug mode") {
-  CHECK(told_of_chain(
+  CHECK(reported_of_chain(
             20, [](int op) { return op < 4; }, R"("dump_mode":2,"iteration":"0")") ==
         std::vector<std::string>{"partial_dump note"});
 }
@@ -101,18 +101,18 @@ TEST_CASE("two operators of a name are two, of which one may be missing") {
 }
 
 TEST_CASE("what two of three steps have the third should have; of two steps nobody knows which is right") {
-  const auto told = [](std::initializer_list<int> with, int steps) {
+  const auto reported = [](std::initializer_list<int> with, int steps) {
     const test::ScratchDir scratch;
     for (int step = 0; step < steps; ++step) {
       for (int op = 0; op < 3; ++op) put(scratch, op, step);
       if (std::find(with.begin(), with.end(), step) != with.end()) put(scratch, 3, step);
     }
-    return Checked(scratch.path()).told();
+    return Checked(scratch.path()).reported();
   };
-  CHECK(told({0, 2}, 3) == std::vector<std::string>{"incomplete_step warning"});
+  CHECK(reported({0, 2}, 3) == std::vector<std::string>{"incomplete_step warning"});
   // Half of the others: a branch.
-  CHECK(told({0, 2}, 5).empty());
-  CHECK(told({1}, 2).empty());
+  CHECK(reported({0, 2}, 5).empty());
+  CHECK(reported({1}, 2).empty());
 }
 
 TEST_CASE("one operator that the last step lacks is not an end") {
@@ -120,7 +120,7 @@ TEST_CASE("one operator that the last step lacks is not an end") {
   for (int64_t step = 0; step < 3; ++step) {
     for (int op = 0; op < (step == 2 ? 5 : 6); ++op) put(scratch, op, step);
   }
-  CHECK(Checked(scratch.path()).told() == std::vector<std::string>{"incomplete_step warning"});
+  CHECK(Checked(scratch.path()).reported() == std::vector<std::string>{"incomplete_step warning"});
 }
 
 TEST_CASE("where a rank has several graphs a tenth of a graph may be a branch not taken") {
@@ -142,7 +142,7 @@ TEST_CASE("a script that calls a function less often in one step is a note") {
 }
 
 TEST_CASE("the first of two steps may lack something, unless it is one compiled graph") {
-  const auto told = [](bool compiled) {
+  const auto reported = [](bool compiled) {
     const test::ScratchDir scratch;
     if (compiled) scratch.write(kIrPath, row_of(6));
     for (int64_t step = 0; step < 2; ++step) {
@@ -150,10 +150,10 @@ TEST_CASE("the first of two steps may lack something, unless it is one compiled 
         if (step == 1 || op != 2) put(scratch, op, step);
       }
     }
-    return Checked(scratch.path()).told();
+    return Checked(scratch.path()).reported();
   };
-  CHECK(told(false).empty());
-  CHECK(told(true) == std::vector<std::string>{"incomplete_step warning"});
+  CHECK(reported(false).empty());
+  CHECK(reported(true) == std::vector<std::string>{"incomplete_step warning"});
 }
 
 TEST_CASE("a step with fewer files is reported once, by what is missing") {
@@ -163,7 +163,7 @@ TEST_CASE("a step with fewer files is reported once, by what is missing") {
     for (int op = 0; op < 6; ++op) put(scratch, op, step);
   }
   fs::remove(scratch.path() / tensor_path("Default/Mul-op2", 2, "output.0", 1));
-  CHECK(Checked(scratch.path()).told() == std::vector<std::string>{"missing_slots warning"});
+  CHECK(Checked(scratch.path()).reported() == std::vector<std::string>{"missing_slots warning"});
 }
 
 TEST_CASE("where an operator runs several times in a step a smaller number of files is a note") {
@@ -186,7 +186,7 @@ TEST_CASE("without any tensor no rank is missing") {
 }
 
 TEST_CASE("steps that ran are missed where all were to be dumped, and some were") {
-  const auto told = [](std::string_view settings, bool with_tensor = true) {
+  const auto reported = [](std::string_view settings, bool with_tensor = true) {
     const test::ScratchDir scratch;
     if (with_tensor) put(scratch, 0, 0);
     if (!with_tensor) put(scratch, 0, 0, 1);
@@ -197,12 +197,13 @@ TEST_CASE("steps that ran are missed where all were to be dumped, and some were"
     for (const Finding* const finding : checked.of("missing_step")) messages.push_back(finding->message);
     return messages;
   };
-  CHECK(told(R"("iteration":"all")") ==
+  CHECK(reported(R"("iteration":"all")") ==
         Lines{"not there, although run and to be dumped (iteration \"all\"): steps 1, 2"});
-  CHECK(told(R"("iteration":0)") == Lines{"not there, although run and to be dumped (iteration \"all\"): steps 1, 2"});
-  CHECK(told(R"("iteration":"0")").empty());
-  CHECK(told(R"("iteration":"all","op_debug_mode":3)").empty());
-  CHECK(told(R"("iteration":"all")", false) == Lines{"rank 0 has no tensor; others have"});
+  CHECK(reported(R"("iteration":0)") ==
+        Lines{"not there, although run and to be dumped (iteration \"all\"): steps 1, 2"});
+  CHECK(reported(R"("iteration":"0")").empty());
+  CHECK(reported(R"("iteration":"all","op_debug_mode":3)").empty());
+  CHECK(reported(R"("iteration":"all")", false) == Lines{"rank 0 has no tensor; others have"});
 }
 
 TEST_CASE("an output that the kernel never writes is not missing, and what it updates came in") {
@@ -310,7 +311,8 @@ TEST_CASE("an exception dump of a CPU holds operators that did not fail") {
 }
 
 TEST_CASE("a gap in the middle is not an end, however long it is") {
-  CHECK(told_of_chain(20, [](int op) { return op < 5 || op > 9; }) == std::vector<std::string>{"missing_files note"});
+  CHECK(reported_of_chain(20, [](int op) { return op < 5 || op > 9; }) ==
+        std::vector<std::string>{"missing_files note"});
 }
 
 TEST_CASE("a graph of which the IR explains little is not asked for what the IR has") {

@@ -53,7 +53,7 @@ TEST_CASE("operators without a file between others are a note: a Reshape has no 
     if (op % 4 != 1) write_op(scratch, op);
   }
   const Checked checked(scratch.path());
-  CHECK(checked.told() == std::vector<std::string>{"missing_files note"});
+  CHECK(checked.reported() == std::vector<std::string>{"missing_files note"});
   CHECK(checked.findings().front().message ==
         "5 of 20 operators without a tensor: Default/Mul-op1, Default/Mul-op5, Default/Mul-op9, ..");
 }
@@ -64,7 +64,7 @@ TEST_CASE("dump_mode 1 leaves operators out on purpose") {
   scratch.write("rank_0/.dump_metadata/data_dump.json",
                 R"({"common_dump_settings":{"dump_mode":1,"iteration":"0","kernels":["Mul"]}})");
   for (int op = 0; op < 3; ++op) write_op(scratch, op);
-  CHECK(Checked(scratch.path()).told() == std::vector<std::string>{"partial_dump note"});
+  CHECK(Checked(scratch.path()).reported() == std::vector<std::string>{"partial_dump note"});
 }
 
 TEST_CASE("without an IR the execution order says that the run ended") {
@@ -215,7 +215,7 @@ TEST_CASE("a folder with notes only is not a step that lacks operators") {
   const test::ScratchDir scratch;
   for (int64_t step = 0; step < 3; ++step) write_op(scratch, 0, step);
   scratch.write("rank_0/Net/0/3/notes.txt", "looked at this one");
-  CHECK(Checked(scratch.path()).told().empty());
+  CHECK(Checked(scratch.path()).reported().empty());
 }
 
 TEST_CASE("a table without rows is a step without tensors") {

@@ -29,19 +29,19 @@ Severity inf_of_output(std::string_view op, const std::vector<float>& output) {
 }  // namespace
 
 TEST_CASE("+inf is not a mask, whoever puts it") {
-  CHECK(told_of("Default/Select-op1", floats({1, 2}), floats({kInf, 0})) ==
+  CHECK(reported_of("Default/Select-op1", floats({1, 2}), floats({kInf, 0})) ==
         Lines{"inf error Default_Select-op1 output 0"});
 }
 
 TEST_CASE("a parameter of -inf and one other value is a mask; with more values it is none") {
-  const auto told = [](const std::vector<float>& elements) {
+  const auto reported = [](const std::vector<float>& elements) {
     const test::ScratchDir scratch;
     scratch.write(parameter_path("fc_mask"), floats(elements));
     const Checked checked(scratch.path());
     return std::pair(checked.only("inf").severity, checked.report().first.has_value());
   };
-  CHECK(told({-kInf, 0, 0}) == std::pair(Severity::kNote, false));
-  CHECK(told({-kInf, 1, 2}) == std::pair(Severity::kError, true));
+  CHECK(reported({-kInf, 0, 0}) == std::pair(Severity::kNote, false));
+  CHECK(reported({-kInf, 1, 2}) == std::pair(Severity::kError, true));
 }
 
 TEST_CASE("a table shows two values where the largest is 0, or is the smallest") {
@@ -131,7 +131,7 @@ TEST_CASE("where only inputs were dumped the -inf of a logarithm is what its rea
 }
 
 TEST_CASE("a cast to -inf beside zeros is a mask") {
-  CHECK(told_of("Default/Cast-op1", floats({-2e7F, 0}), halves({0xFC00, 0})) ==
+  CHECK(reported_of("Default/Cast-op1", floats({-2e7F, 0}), halves({0xFC00, 0})) ==
         Lines{"inf note Default_Cast-op1 output 0"});
 }
 

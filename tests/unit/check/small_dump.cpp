@@ -46,11 +46,11 @@ RuleSet only(std::string_view rule) {
   return rules;
 }
 
-Lines told_of(std::string_view op, const std::string& input, const std::string& output, const RuleSet& rules) {
+Lines reported_of(std::string_view op, const std::string& input, const std::string& output, const RuleSet& rules) {
   const test::ScratchDir scratch;
   scratch.write(tensor_path(op, 1, "input.0"), input);
   scratch.write(tensor_path(op, 1, "output.0"), output);
-  return Checked(scratch.path(), rules).told();
+  return Checked(scratch.path(), rules).reported();
 }
 
 }  // namespace msdump::check

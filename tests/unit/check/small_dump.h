@@ -48,9 +48,9 @@ struct StatisticRow {
 using test::Checked;
 
 [[nodiscard]] RuleSet only(std::string_view rule);  // this rule and no other
-// The findings about one operator with an input and an output, as Checked::told().
+// The findings about one operator with an input and an output, as Checked::reported().
 using Lines = std::vector<std::string>;
-[[nodiscard]] Lines told_of(std::string_view op, const std::string& input, const std::string& output,
-                            const RuleSet& rules = RuleSet::defaults());
+[[nodiscard]] Lines reported_of(std::string_view op, const std::string& input, const std::string& output,
+                                const RuleSet& rules = RuleSet::defaults());
 
 }  // namespace msdump::check

@@ -8,65 +8,71 @@ namespace msdump::check {
 namespace {}  // namespace
 
 TEST_CASE("NaN and infinities of an operator are errors") {
-  CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({kNan, 1})) == Lines{"nan error Default_Log-op1 output 0"});
-  CHECK(told_of("Default/Exp-op1", floats({1, 0}), floats({kInf, 1})) == Lines{"inf error Default_Exp-op1 output 0"});
-  CHECK(told_of("Default/Log-op1", floats({1, 0}), floats({0, -kInf})) == Lines{"inf error Default_Log-op1 output 0"});
+  CHECK(reported_of("Default/Log-op1", floats({1, 0}), floats({kNan, 1})) ==
+        Lines{"nan error Default_Log-op1 output 0"});
+  CHECK(reported_of("Default/Exp-op1", floats({1, 0}), floats({kInf, 1})) ==
+        Lines{"inf error Default_Exp-op1 output 0"});
+  CHECK(reported_of("Default/Log-op1", floats({1, 0}), floats({0, -kInf})) ==
+        Lines{"inf error Default_Log-op1 output 0"});
 }
 
 TEST_CASE("a mask of -inf is a note: put by a select, or handed on from an input") {
-  const Lines select = told_of("Default/Select-op1", floats({1, 2}), floats({-kInf, 0}));
+  const Lines select = reported_of("Default/Select-op1", floats({1, 2}), floats({-kInf, 0}));
   CHECK(select == Lines{"inf note Default_Select-op1 output 0"});
-  const Lines add = told_of("Default/Add-op1", floats({0, -kInf}), floats({3, -kInf}));
+  const Lines add = reported_of("Default/Add-op1", floats({0, -kInf}), floats({3, -kInf}));
   CHECK(add == Lines{"inf note Default_Add-op1 input 0", "inf note Default_Add-op1 output 0"});
   // An Add of finite inputs overflows.
-  CHECK(told_of("Default/Add-op1", floats({0, 1}), floats({3, -kInf})) == Lines{"inf error Default_Add-op1 output 0"});
+  CHECK(reported_of("Default/Add-op1", floats({0, 1}), floats({3, -kInf})) ==
+        Lines{"inf error Default_Add-op1 output 0"});
 }
 
 TEST_CASE("float16 at its edge is saturation, where it came up") {
   const std::string edge = halves({0x3C00, 0x7BFF}), finite = halves({0x3C00, 0x4000});
-  CHECK(told_of("Default/Mul-op1", finite, edge) == Lines{"saturation warning Default_Mul-op1 output 0"});
-  CHECK(told_of("Default/Reshape-op1", edge, edge) == Lines{"saturation warning Default_Reshape-op1 input 0"});
+  CHECK(reported_of("Default/Mul-op1", finite, edge) == Lines{"saturation warning Default_Mul-op1 output 0"});
+  CHECK(reported_of("Default/Reshape-op1", edge, edge) == Lines{"saturation warning Default_Reshape-op1 input 0"});
   // A mask of -65504 and 0.
-  CHECK(told_of("Default/Mul-op1", finite, halves({0xFBFF, 0})) == Lines{"saturation note Default_Mul-op1 output 0"});
+  CHECK(reported_of("Default/Mul-op1", finite, halves({0xFBFF, 0})) ==
+        Lines{"saturation note Default_Mul-op1 output 0"});
 }
 
 TEST_CASE("most of a tensor being subnormal is a note") {
-  CHECK(told_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 2, 3, 0x3C00})) ==
+  CHECK(reported_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 2, 3, 0x3C00})) ==
         Lines{"subnormal note Default_Mul-op1 output 0"});
-  CHECK(told_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 0x3C00, 0x3C00, 0})).empty());
+  CHECK(reported_of("Default/Mul-op1", halves({0x3C00, 0x4000}), halves({1, 0x3C00, 0x3C00, 0})).empty());
 }
 
 TEST_CASE("zeros and constants are news only where something else went in") {
-  CHECK(told_of("Default/ReLU-op1", floats({-1, -2}), floats({0, 0})) ==
+  CHECK(reported_of("Default/ReLU-op1", floats({-1, -2}), floats({0, 0})) ==
         Lines{"all_zero note Default_ReLU-op1 output 0"});
-  CHECK(told_of("Default/Add-op1", floats({1, 2}), floats({3, 3})) == Lines{"constant note Default_Add-op1 output 0"});
-  CHECK(told_of("Default/Mul-op1", floats({0, 0}), floats({0, 0})).empty());
-  CHECK(told_of("Default/ZerosLike-op1", floats({1, 2}), floats({0, 0})).empty());
-  CHECK(told_of("Default/ReduceSum-op1", floats({1, 2}), floats({3})).empty());
+  CHECK(reported_of("Default/Add-op1", floats({1, 2}), floats({3, 3})) ==
+        Lines{"constant note Default_Add-op1 output 0"});
+  CHECK(reported_of("Default/Mul-op1", floats({0, 0}), floats({0, 0})).empty());
+  CHECK(reported_of("Default/ZerosLike-op1", floats({1, 2}), floats({0, 0})).empty());
+  CHECK(reported_of("Default/ReduceSum-op1", floats({1, 2}), floats({3})).empty());
 }
 
 TEST_CASE("limits are judged when they are given") {
-  const auto told = [](std::string_view rule) {
-    return told_of("Default/Mul-op1", floats({1, 2}), floats({-3, 1, 4}), only(rule));
+  const auto reported = [](std::string_view rule) {
+    return reported_of("Default/Mul-op1", floats({1, 2}), floats({-3, 1, 4}), only(rule));
   };
-  CHECK(told("too_large").empty());
-  CHECK(told("too_large:max_gt=3.5") == Lines{"too_large warning Default_Mul-op1 output 0"});
-  CHECK(told("too_large:abs_mean_gt=2.6") == Lines{"too_large warning Default_Mul-op1 output 0"});
-  CHECK(told("too_large:abs_mean_gt=2.7").empty());
-  CHECK(told("too_small:min_lt=-2") == Lines{"too_small warning Default_Mul-op1 output 0"});
-  CHECK(told("too_large:max_gt=3.5,op=Other*").empty());
+  CHECK(reported("too_large").empty());
+  CHECK(reported("too_large:max_gt=3.5") == Lines{"too_large warning Default_Mul-op1 output 0"});
+  CHECK(reported("too_large:abs_mean_gt=2.6") == Lines{"too_large warning Default_Mul-op1 output 0"});
+  CHECK(reported("too_large:abs_mean_gt=2.7").empty());
+  CHECK(reported("too_small:min_lt=-2") == Lines{"too_small warning Default_Mul-op1 output 0"});
+  CHECK(reported("too_large:max_gt=3.5,op=Other*").empty());
 }
 
 TEST_CASE("a range counts the elements inside, ends included") {
-  const auto told = [](std::string_view rule) {
-    return told_of("Default/Mul-op1", halves({0x3C00, 0x3C00}), floats({0, 1, 2, 10}), only(rule));
+  const auto reported = [](std::string_view rule) {
+    return reported_of("Default/Mul-op1", halves({0x3C00, 0x3C00}), floats({0, 1, 2, 10}), only(rule));
   };
-  CHECK(told("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=76") ==
+  CHECK(reported("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=76") ==
         Lines{"activation_range warning Default_Mul-op1 output 0"});
-  CHECK(told("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=75").empty());
-  CHECK(told("tensor_range:range_end_inclusive=1,range_percentage_gt=60") ==
+  CHECK(reported("activation_range:range_start_inclusive=0,range_end_inclusive=2,range_percentage_lt=75").empty());
+  CHECK(reported("tensor_range:range_end_inclusive=1,range_percentage_gt=60") ==
         Lines{"tensor_range warning Default_Mul-op1 input 0"});
-  CHECK(told("tensor_range:max_min_gt=9") == Lines{"tensor_range warning Default_Mul-op1 output 0"});
+  CHECK(reported("tensor_range:max_min_gt=9") == Lines{"tensor_range warning Default_Mul-op1 output 0"});
 }
 
 TEST_CASE("statistics show NaN, infinities, edges and zeros as tensors do") {
@@ -79,9 +85,9 @@ TEST_CASE("statistics show NaN, infinities, edges and zeros as tensors do") {
                 "L2Norm Value\n" +
                     row(1, "Add", "float32", "2,1,3") + row(2, "Log", "float32", "nan,nan,nan") +
                     row(3, "Exp", "float32", "inf,1,inf") + row(4, "Mul", "float16", "65504,1,65504"));
-  CHECK(Checked(scratch.path()).told() == Lines{"partial_dump note", "nan error Default_Log-op2 output 0",
-                                                "inf error Default_Exp-op3 output 0",
-                                                "saturation warning Default_Mul-op4 output 0"});
+  CHECK(Checked(scratch.path()).reported() == Lines{"partial_dump note", "nan error Default_Log-op2 output 0",
+                                                    "inf error Default_Exp-op3 output 0",
+                                                    "saturation warning Default_Mul-op4 output 0"});
 }
 
 TEST_CASE("complex numbers are judged by their parts") {
@@ -99,8 +105,8 @@ TEST_CASE("complex numbers are judged by their parts") {
 
 TEST_CASE("a cast of numbers that were computed overflows; one of -1e9 is a mask") {
   const std::string computed = floats({-2e7F, -3}), mask = floats({-1e9F, -3}), out = halves({0xFC00, 0xC200});
-  CHECK(told_of("Default/Cast-op1", computed, out) == Lines{"inf error Default_Cast-op1 output 0"});
-  CHECK(told_of("Default/Cast-op1", mask, out) == Lines{"inf note Default_Cast-op1 output 0"});
+  CHECK(reported_of("Default/Cast-op1", computed, out) == Lines{"inf error Default_Cast-op1 output 0"});
+  CHECK(reported_of("Default/Cast-op1", mask, out) == Lines{"inf note Default_Cast-op1 output 0"});
 }
 
 TEST_CASE("of a row of checksums nothing is known, which is not a clean bill") {

@@ -14,12 +14,12 @@ std::string weight_path(std::string_view name, int64_t step) {
   return fmt::format("rank_0/Net/0/{}/Parameter.{}_weight.0.0.1700000000000009.output.0.DefaultFormat.npy", step, name);
 }
 
-Lines told_of_steps(const std::vector<std::string>& files, const RuleSet& rules = RuleSet::defaults(),
-                    int64_t first_step = 0) {
+Lines reported_of_steps(const std::vector<std::string>& files, const RuleSet& rules = RuleSet::defaults(),
+                        int64_t first_step = 0) {
   const test::ScratchDir scratch;
   for (size_t i = 0; i < files.size(); ++i)
     scratch.write(weight_path("a", first_step + static_cast<int64_t>(i)), files[i]);
-  return Checked(scratch.path(), rules).told();
+  return Checked(scratch.path(), rules).reported();
 }
 
 // The one finding of a rule about what a weight of 1, 1 has become.
@@ -51,13 +51,13 @@ void write(const test::ScratchDir& scratch, const Optimizer& one, int64_t step =
 
 TEST_CASE("a tolerance is an element's: many small changes together are none") {
   std::vector<float> zeros(100, 0), moved(100, 0.09F);
-  CHECK(told_of_steps({floats(zeros), floats(moved)}, only("weight_unchanged:rtol=0,atol=0.1")).size() == 1);
-  CHECK(told_of_steps({floats(zeros), floats(moved)}, only("weight_unchanged:rtol=0,atol=0.08")).empty());
+  CHECK(reported_of_steps({floats(zeros), floats(moved)}, only("weight_unchanged:rtol=0,atol=0.1")).size() == 1);
+  CHECK(reported_of_steps({floats(zeros), floats(moved)}, only("weight_unchanged:rtol=0,atol=0.08")).empty());
 }
 
 TEST_CASE("a weight of one element may stay as it is") {
-  CHECK(told_of_steps({floats({3}), floats({3})}).empty());
-  CHECK(told_of_steps({floats({3, 4}), floats({3, 4})}).size() == 1);
+  CHECK(reported_of_steps({floats({3}), floats({3})}).empty());
+  CHECK(reported_of_steps({floats({3, 4}), floats({3, 4})}).size() == 1);
 }
 
 TEST_CASE("weights that all stay are a note where nothing trains") {
@@ -85,7 +85,7 @@ TEST_CASE("gradients that msprobe recorded say that weights are meant to change"
 }
 
 TEST_CASE("of statistics equal numbers are not a change, and close ones are") {
-  const auto told = [](std::string_view norm) {
+  const auto reported = [](std::string_view norm) {
     const test::ScratchDir scratch;
     for (const int64_t step : {0, 1}) {
       std::string table =
@@ -97,20 +97,20 @@ TEST_CASE("of statistics equal numbers are not a change, and close ones are") {
     }
     return Checked(scratch.path()).of("weight_unchanged").size();
   };
-  CHECK(told("100000") == 1);
-  CHECK(told("100001") == 0);
+  CHECK(reported("100000") == 1);
+  CHECK(reported("100001") == 0);
 }
 
 TEST_CASE("weights of the first step: shares, limits that are just reached, biases, and later steps") {
   const RuleSet zeros = only("weight_initialization:zero_percentage_ge=50");
-  CHECK(told_of_steps({matrix({0, 0, 1, 2}, 2)}, zeros).size() == 1);
-  CHECK(told_of_steps({matrix({0, 3, 1, 2}, 2)}, zeros).empty());
-  CHECK(told_of_steps({floats({0, 0})}, zeros).empty());
-  CHECK(told_of_steps({matrix({0, 0, 1, 2}, 2)}, zeros, 1).empty());
-  CHECK(told_of_steps({floats({-3, 2})}, only("weight_initialization:max_gt=2")).empty());
-  CHECK(told_of_steps({floats({-3, 2})}, only("weight_initialization:max_gt=1.9")).size() == 1);
-  CHECK(told_of_steps({floats({-3, 2})}, only("weight_initialization:min_lt=-3")).empty());
-  CHECK(told_of_steps({floats({-3, 2})}, only("weight_initialization:min_lt=-2.9")).size() == 1);
+  CHECK(reported_of_steps({matrix({0, 0, 1, 2}, 2)}, zeros).size() == 1);
+  CHECK(reported_of_steps({matrix({0, 3, 1, 2}, 2)}, zeros).empty());
+  CHECK(reported_of_steps({floats({0, 0})}, zeros).empty());
+  CHECK(reported_of_steps({matrix({0, 0, 1, 2}, 2)}, zeros, 1).empty());
+  CHECK(reported_of_steps({floats({-3, 2})}, only("weight_initialization:max_gt=2")).empty());
+  CHECK(reported_of_steps({floats({-3, 2})}, only("weight_initialization:max_gt=1.9")).size() == 1);
+  CHECK(reported_of_steps({floats({-3, 2})}, only("weight_initialization:min_lt=-3")).empty());
+  CHECK(reported_of_steps({floats({-3, 2})}, only("weight_initialization:min_lt=-2.9")).size() == 1);
 }
 
 TEST_CASE("the ratio of a change is judged from beyond its limit on, in both directions") {
@@ -175,7 +175,7 @@ TEST_CASE("beside a gradient that explodes the others have not become small") {
 }
 
 TEST_CASE("a weight that stays while the others become NaN is not like all weights") {
-  const auto told = [](float other) {
+  const auto reported = [](float other) {
     const test::ScratchDir scratch;
     for (int64_t step = 0; step < 2; ++step) {
       write(scratch, {1, floats({1, 2}), floats({0, 0})}, step);
@@ -189,8 +189,8 @@ TEST_CASE("a weight that stays while the others become NaN is not like all weigh
       all += finding.message.find("like all weights") != std::string::npos ? 1U : 0U;
     return std::pair(checked.findings().size(), all);
   };
-  CHECK(told(NAN) == std::pair<size_t, size_t>(2, 0));
-  CHECK(told(1) == std::pair<size_t, size_t>(3, 3));
+  CHECK(reported(NAN) == std::pair<size_t, size_t>(2, 0));
+  CHECK(reported(1) == std::pair<size_t, size_t>(3, 3));
 }
 
 }  // namespace msdump::check

@@ -69,7 +69,7 @@ TEST_CASE("where names are not the same throughout, equal ones prove nothing: th
               {{"Add", "Add-op0"}, {"Add", "Add-op1"}}) == Texts{"Print-op0", "Add-op1=Add-op0", "Add-op2=Add-op1"});
 }
 
-TEST_CASE("operators of the candidate alone stand behind the one that is before them there") {
+TEST_CASE("operators of the candidate alone come after the one that precedes them there") {
   CHECK(pairs({{"Add", "a/Add-op0"}, {"Print", "Print-op1"}, {"Print", "Print-op2"}, {"Mul", "b/Mul-op3"}},
               {{"Add", "a/Add-op0"}, {"Sub", "c/Sub-op1"}, {"Mul", "b/Mul-op2"}}) ==
         Texts{"a/Add-op0=a/Add-op0", "Print-op1", "Print-op2", "=c/Sub-op1", "b/Mul-op3=b/Mul-op2"});

@@ -111,7 +111,7 @@ TEST_CASE("the worst element of the metrics is the first of the second look, wha
   }
 }
 
-TEST_CASE("a pair behind the end cannot be read") {
+TEST_CASE("a pair after the end cannot be read") {
   MadeTensors made;
   HostTensor a = made.floats({1}), b = made.floats({1}), longer = made.floats({1, 2});
   CHECK_FALSE(read_pair_at(a, b, 1));

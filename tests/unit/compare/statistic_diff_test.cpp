@@ -147,7 +147,7 @@ TEST_CASE("integers have no tolerance but what they are printed with") {
         Verdict::kClose);
 }
 
-TEST_CASE("NaN or an infinity on one side only is told") {
+TEST_CASE("NaN or an infinity on one side only is said") {
   const TensorDiff mean = diff(leaf("1,0,NaN,NaN,"), leaf("1,0,0.5,1,"));
   CHECK(mean.verdict == Verdict::kNan);
   CHECK(mean.reason == "mean nan against 0.5");

@@ -110,7 +110,7 @@ TEST_CASE("the norm of a tensor without dimensions has no sign, though dump.json
   CHECK(value(json(StatisticOrigin::kTorchJson, "-2,-2,-2,-2,", DType::kFloat32, {}), Extremum::kNorm) == 2);
 }
 
-TEST_CASE("NaN is told by a count, by the norm, or by a mean that no infinities explain") {
+TEST_CASE("NaN is said by a count, by the norm, or by a mean that no infinities explain") {
   CHECK(csv({kNan}, "3").has(Special::kNan) == true);
   CHECK(csv({kNan}, "0").has(Special::kNan) == false);
   CHECK(csv({kMax, kMin, kL2Norm}, "1,0,nan").has(Special::kNan) == true);

@@ -14,7 +14,7 @@ TEST_CASE("values of a data_dump.json that no release takes for what they say") 
 "stat_calc_mode": "divice", "device_stat_precision_mode": "lo"}})") == R"(
 1:40 error dump-mode common_dump_settings.dump_mode: dump_mode is 3: the run is refused -> there are 0, 1 and 2
 1:40 warning overridden common_dump_settings.dump_mode: dump_mode is 3: it is taken for 0 (MindSpore 2.3 and later) -> op_debug_mode decides
-1:51 error path-characters common_dump_settings.path: path is '/o ut' has ' ' in it: the run is refused -> only letters, digits, '-', '_' and '/' are accepted
+1:51 error path-characters common_dump_settings.path: path '/o ut' has ' ' in it: the run is refused -> only letters, digits, '-', '_' and '/' are accepted
 1:72 error net-name common_dump_settings.net_name: net_name is 'N t': the run is refused -> only letters, digits, '-' and '_' are accepted, at least one
 2:37 error bad-value common_dump_settings.input_output: input_output is 3: the run is refused -> 0 is both, 1 inputs, 2 outputs
 2:77 error support-device common_dump_settings.support_device[1]: support_device[1] is '1': the run is refused -> numbers are wanted
@@ -38,7 +38,7 @@ TEST_CASE("values of a data_dump.json that no release takes for what they say") 
 "input_output": 0, "kernels": [], "support_device": []}, "e2e_dump_settings": {"enable": true,
 "trans_flag": true}})") == R"(
 1:40 warning dump-mode common_dump_settings.dump_mode: dump_mode is 2: the run is refused (on a CPU or a GPU; MindSpore 1.3 to 2.2 on Ascend) -> 2 dumps what the script chooses with mindspore.set_dump, on Ascend
-1:51 error path-not-absolute common_dump_settings.path: path is 'out' is not absolute: the run is refused -> begin it with '/'; 'out' is not expanded
+1:51 error path-not-absolute common_dump_settings.path: path 'out' is not absolute: the run is refused -> begin it with '/'; 'out' is not expanded
 1:70 error net-name common_dump_settings.net_name: net_name is '': the run is refused -> only letters, digits, '-' and '_' are accepted, at least one
 2:53 warning support-device common_dump_settings.support_device: support_device is empty: nothing is written (on a GPU or Ascend) -> name the ids of the devices
 )");

@@ -68,7 +68,8 @@ class Network {
                               writer, writer))}})),
         writer_(writer) {}
 
-  [[nodiscard]] RunGraph runs(const std::vector<Dumped>& tensors) const {
+  // Its texts are the network's.
+  [[nodiscard]] RunGraph runs(const std::vector<Dumped>& tensors) const& {
     RunSource source;
     source.graph = &graph_;
     const auto add = [&](const std::string& name, std::string_view type) {
@@ -106,12 +107,13 @@ std::vector<uint32_t> order_of(const RunGraph& graph) {
 }  // namespace
 
 TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that it was") {
-  const RunGraph graph = Network().runs({{Network::kMul, kIn, "0"},
-                                         {Network::kMul, kOut, "0"},
-                                         {Network::kSub, kIn, "0"},
-                                         {Network::kSub, kIn, "2"},
-                                         {Network::kSub, kOut, "0"},
-                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"}});
+  const Network network;
+  const RunGraph graph = network.runs({{Network::kMul, kIn, "0"},
+                                       {Network::kMul, kOut, "0"},
+                                       {Network::kSub, kIn, "0"},
+                                       {Network::kSub, kIn, "2"},
+                                       {Network::kSub, kOut, "0"},
+                                       {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"}});
   CHECK(graph.flow() == FlowKind::kIr);
   REQUIRE(graph.runs().size() == 2);
   const OpRun &mul = run_of(graph, Network::kMul), &sub = run_of(graph, Network::kSub);
@@ -142,18 +144,20 @@ TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that
 }
 
 TEST_CASE("an input of the network that was not dumped is the parameter's file; a weight may have changed since") {
-  const RunGraph graph = Network().runs({{Network::kMul, kOut, "0"},
-                                         {Network::kSub, kOut, "0"},
-                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"},
-                                         {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "w"}});
+  const Network network;
+  const RunGraph graph = network.runs({{Network::kMul, kOut, "0"},
+                                       {Network::kSub, kOut, "0"},
+                                       {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"},
+                                       {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "w"}});
   CHECK(run_of(graph, Network::kMul).inputs.at(0).made_as == 2);
   CHECK(run_of(graph, Network::kSub).inputs.at(2).made_as == kNoTensor);
 }
 
 TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of their readers") {
+  const Network network;
   const RunGraph dumped =
-                     Network().runs({{Network::kMul, kIn, "0"}, {Network::kMul, kOut, "0"}, {Network::kSub, kIn, "1"}}),
-                 lacking = Network().runs({{Network::kMul, kIn, "0"}, {Network::kSub, kIn, "1"}});
+                     network.runs({{Network::kMul, kIn, "0"}, {Network::kMul, kOut, "0"}, {Network::kSub, kIn, "1"}}),
+                 lacking = network.runs({{Network::kMul, kIn, "0"}, {Network::kSub, kIn, "1"}});
   CHECK(dumped.stand_ins(dumped.run_of(0), kNothingLost).empty());
   CHECK(dumped.stand_ins(dumped.run_of(0), [](uint32_t tensor) { return tensor == 1; }) == Tensors{2});
   CHECK(lacking.stand_ins(lacking.run_of(0), kNothingLost) == Tensors{1});
@@ -161,14 +165,15 @@ TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of thei
 }
 
 TEST_CASE("an operator ran once for each rank, step and occurrence, and reads what ran in the same one") {
-  const RunGraph graph = Network().runs({{Network::kMul, kOut, "0", 0, {0, 0, 0}},
-                                         {Network::kMul, kOut, "0", 0, {0, 1, 0}},
-                                         {Network::kMul, kOut, "0", 0, {1, 1, 0}},
-                                         {Network::kMul, kOut, "0", 0, {1, 1, 1}},
-                                         {Network::kSub, kIn, "1", 0, {0, 1, 0}},
-                                         {Network::kSub, kIn, "1", 0, {0, 1, 1}},
-                                         {Network::kSub, kIn, "1", 0, {1, 1, 1}},
-                                         {Network::kSub, kIn, "1", 0, {1, 0, 0}}});
+  const Network network;
+  const RunGraph graph = network.runs({{Network::kMul, kOut, "0", 0, {0, 0, 0}},
+                                       {Network::kMul, kOut, "0", 0, {0, 1, 0}},
+                                       {Network::kMul, kOut, "0", 0, {1, 1, 0}},
+                                       {Network::kMul, kOut, "0", 0, {1, 1, 1}},
+                                       {Network::kSub, kIn, "1", 0, {0, 1, 0}},
+                                       {Network::kSub, kIn, "1", 0, {0, 1, 1}},
+                                       {Network::kSub, kIn, "1", 0, {1, 1, 1}},
+                                       {Network::kSub, kIn, "1", 0, {1, 0, 0}}});
   REQUIRE(graph.runs().size() == 8);
   const auto maker_of = [&](const RunPlace& place) { return run_of(graph, Network::kSub, place).inputs.at(1).made_as; };
   CHECK(maker_of({0, 1, 0}) == 1);
@@ -182,7 +187,8 @@ TEST_CASE("what an operator updates is its output, by its type and by the conten
                                        {Network::kSub, kIn, "1", 8},   {Network::kSub, kIn, "2", 9},
                                        {Network::kSub, kOut, "0", 3},  {Network::kWrite, kIn, "0", 4},
                                        {Network::kWrite, kIn, "1", 3}, {Network::kWrite, kOut, "0", 6}};
-  const RunGraph by_type = Network("Assign").runs(tensors);
+  const Network network("Assign");
+  const RunGraph by_type = network.runs(tensors);
   CHECK(by_type.role(5) == TensorRole::kUpdated);
   CHECK(by_type.role(7) == TensorRole::kUnwritten);  // nothing reads it
   CHECK(run_of(by_type, Network::kWrite).outputs == Tensors{5});
@@ -190,19 +196,21 @@ TEST_CASE("what an operator updates is its output, by its type and by the conten
   CHECK(by_type.role(2) == TensorRole::kUpdated);
   CHECK(run_of(by_type, Network::kSub).outputs == Tensors{4, 2});
   // An operator with side effects reads w as something else than the Sub does.
-  const RunGraph by_contents = Network("Custom").runs(tensors);
+  const Network other("Custom");
+  const RunGraph by_contents = other.runs(tensors);
   CHECK(by_contents.role(5) == TensorRole::kUpdated);
   CHECK(by_contents.role(6) == kIn);
 }
 
 TEST_CASE("without contents, or where they agree or prove nothing, an input is not updated") {
   const auto role_of_w = [](uint64_t read_first, uint64_t now) {
-    const RunGraph graph = Network("Custom").runs({{Network::kMul, kOut, "0", 7},
-                                                   {Network::kSub, kIn, "1", 7},
-                                                   {Network::kSub, kIn, "2", read_first},
-                                                   {Network::kSub, kOut, "0", 3},
-                                                   {Network::kWrite, kIn, "0", now},
-                                                   {Network::kWrite, kIn, "1", 3}});
+    const Network network("Custom");
+    const RunGraph graph = network.runs({{Network::kMul, kOut, "0", 7},
+                                         {Network::kSub, kIn, "1", 7},
+                                         {Network::kSub, kIn, "2", read_first},
+                                         {Network::kSub, kOut, "0", 3},
+                                         {Network::kWrite, kIn, "0", now},
+                                         {Network::kWrite, kIn, "1", 3}});
     CHECK(graph.role(1) == kIn);
     CHECK(graph.role(5) == kIn);
     return graph.role(4);
@@ -211,7 +219,8 @@ TEST_CASE("without contents, or where they agree or prove nothing, an input is n
   CHECK(role_of_w(9, 9) == kIn);
   CHECK(role_of_w(0, 4) == kIn);
   CHECK(role_of_w(9, 0) == kIn);
-  const RunGraph not_dumped = Network("Custom").runs({{Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "1", 3}});
+  const Network network("Custom");
+  const RunGraph not_dumped = network.runs({{Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "1", 3}});
   CHECK(not_dumped.role(1) == kIn);
 }
 

@@ -25,29 +25,29 @@ std::string json_with_apostrophes(const report::Object& object) {
   return text;
 }
 
-struct Told {
+struct Reported {
   FileFacts facts;
   std::string detail;  // JSON with ' for "
   std::string problems;
 };
 
-Told told_of(const ScratchDir& scratch, const std::string& name, std::string_view content) {
+Reported reported_of(const ScratchDir& scratch, const std::string& name, std::string_view content) {
   const auto index = DumpIndex::build({scratch.write(name, content)}, {});
   REQUIRE(index);
-  Told told{read_file_facts(*index, index->files().at(0), CancelToken()), {}, {}};
-  told.detail = json_with_apostrophes(told.facts.detail);
-  for (const Error& problem : told.facts.problems) {
+  Reported reported{read_file_facts(*index, index->files().at(0), CancelToken()), {}, {}};
+  reported.detail = json_with_apostrophes(reported.facts.detail);
+  for (const Error& problem : reported.facts.problems) {
     CHECK(problem.path == scratch.file(name));
-    told.problems +=
-        (told.problems.empty() ? "" : "; ") + problem.tensor + (problem.tensor.empty() ? "" : " ") + problem.message;
+    reported.problems += (reported.problems.empty() ? "" : "; ") + problem.tensor +
+                         (problem.tensor.empty() ? "" : " ") + problem.message;
   }
-  return told;
+  return reported;
 }
 
 std::string detail_of(const ScratchDir& scratch, const std::string& name, std::string_view content) {
-  const Told told = told_of(scratch, name, content);
-  CHECK(told.problems.empty());
-  return told.detail;
+  const Reported reported = reported_of(scratch, name, content);
+  CHECK(reported.problems.empty());
+  return reported.detail;
 }
 
 TEST_CASE("all of an array") {
@@ -64,7 +64,7 @@ TEST_CASE("all of an array") {
         "'shape':[2,3],'elements':6,'fortran_order':false,'big_endian':false,'data_offset':128,'data_bytes':24,"
         "'format':null,'identity':{'rank':null,'graph':null,'step':null,'op_name':'a','op_type':null,"
         "'io':'output','slot':0,'task_id':null,'stream_id':null,'timestamp':null}}");
-  const Told cut = told_of(scratch, "Add.a.3.4.17.output.0.NHWC.int4.npy", "cut");
+  const Reported cut = reported_of(scratch, "Add.a.3.4.17.output.0.NHWC.int4.npy", "cut");
   CHECK(cut.detail ==
         "{'bytes':3,'dtype':null,'original_dtype':'int4','npy_descr':null,'readable_by_numpy':null,'shape':null,"
         "'elements':null,'fortran_order':null,'big_endian':null,'data_offset':null,'data_bytes':null,"
@@ -79,7 +79,7 @@ TEST_CASE("all of a raw file") {
         "{'bytes':24,'dtype':'float32','format':'NHWC','shape':[2,3],'elements':6,'data_bytes':24,"
         "'identity':{'rank':null,'graph':null,'step':null,'op_name':'Default/Add-op1','op_type':'Add',"
         "'io':'output','slot':0,'task_id':null,'stream_id':null,'timestamp':null}}");
-  const Told huge = told_of(scratch, "x_output_0_shape_9000000000_9000000000_Float32_DefaultFormat.bin", "x");
+  const Reported huge = reported_of(scratch, "x_output_0_shape_9000000000_9000000000_Float32_DefaultFormat.bin", "x");
   CHECK(huge.detail ==
         "{'bytes':1,'dtype':'float32','format':'ND','shape':[9000000000,9000000000],'elements':null,"
         "'data_bytes':null,'identity':{'rank':null,'graph':null,'step':null,'op_name':'x','op_type':'Parameter',"
@@ -98,8 +98,8 @@ TEST_CASE("all of a dump file: its tensors on the device, what cannot be had and
   spec.tensors[1].sub_format = 2;
   spec.tensors[2].data.resize(20);
   spec.tensors[2].original_format = static_cast<int32_t>(Format::kNHWC);
-  const Told told = told_of(scratch, "Add.a.1.2.1700000000000000", test::build_dump(spec));
-  CHECK(told.detail ==
+  const Reported reported = reported_of(scratch, "Add.a.1.2.1700000000000000", test::build_dump(spec));
+  CHECK(reported.detail ==
         "{'bytes':2383,'header':'binary','op_name':'Default/network-Net/Add-op1','dump_time_us':1700000000000000,"
         "'attributes':[{'name':'stride','value':'2'},{'name':'pad','value':'1'}],'identity':{'rank':null,"
         "'graph':null,'step':null,'op_name':'a','op_type':'Add','io':null,'slot':null,'task_id':1,'stream_id':2,"
@@ -114,11 +114,11 @@ TEST_CASE("all of a dump file: its tensors on the device, what cannot be had and
         "{'io':'output','slot':1,'dtype':'int8','format':'C1HWNC0','sub_format':null,'shape':[1,1,1,2,3,4],"
         "'original_shape':null,'original_format':null,'offset':2359,'bytes':24,'problem':null,"
         "'note':'C1HWNC0 is kept as on the device: no public inverse'}]}");
-  CHECK(told.problems ==
+  CHECK(reported.problems ==
         "input:1 original shape 32x2x2x2 (rank 4) does not fit FRACTAL_Z 4x1x16x16; output:0 size 20 is less than the "
         "shape needs (24 bytes for 2x3 of float32)");
-  CHECK(told.facts.tensor_count == 4);
-  CHECK(told.facts.tensor_bytes == 128 + 24);  // without those that cannot be had
+  CHECK(reported.facts.tensor_count == 4);
+  CHECK(reported.facts.tensor_bytes == 128 + 24);  // without those that cannot be had
 }
 
 TEST_CASE("of many attributes the first 64 are listed, of long ones the first thousand characters") {
@@ -126,8 +126,8 @@ TEST_CASE("of many attributes the first 64 are listed, of long ones the first th
   test::DumpSpec spec;
   spec.attributes.assign(70, {std::string(1200, 'n'), std::string(1200, 'v')});
   spec.tensors = {test::output_of(DType::kInt8, Format::kND, {1})};
-  const Told told = told_of(scratch, "Add.a.1.2.1700000000000000", test::build_dump(spec));
-  const auto& list = std::get<report::List>(told.facts.detail.find("attributes")->storage());
+  const Reported reported = reported_of(scratch, "Add.a.1.2.1700000000000000", test::build_dump(spec));
+  const auto& list = std::get<report::List>(reported.facts.detail.find("attributes")->storage());
   CHECK(list.size() == 64);
   CHECK(json_with_apostrophes(std::get<report::Object>(list.back().storage())) ==
         "{'name':'" + std::string(1000, 'n') + "','value':'" + std::string(1000, 'v') + "'}");
@@ -150,11 +150,11 @@ TEST_CASE("all of a statistic.csv, by who writes such rows") {
   const ScratchDir scratch;
   const std::string header = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
   const auto table = [&](const std::string& titles, const std::string& cells) {
-    const Told told = told_of(scratch, "statistic.csv",
-                              header + titles + "\nAdd,a,0,0,1733905446819790,input,0,24,float32," + cells + "\n");
-    CHECK(told.problems.empty());
-    CHECK((told.facts.tensor_count == 1 && told.facts.tensor_bytes == 24));
-    return told.detail;
+    const Reported reported = reported_of(
+        scratch, "statistic.csv", header + titles + "\nAdd,a,0,0,1733905446819790,input,0,24,float32," + cells + "\n");
+    CHECK(reported.problems.empty());
+    CHECK((reported.facts.tensor_count == 1 && reported.facts.tensor_bytes == 24));
+    return reported.detail;
   };
   CHECK(table(",Max Value,Min Value", "\"(2,3)\",6,1") ==
         "{'bytes':156,'dialects':['MindSpore 1.6.0 to 2.2.13'],'columns':['max','min'],'rows':1,'bad_rows':0,"
@@ -179,7 +179,7 @@ TEST_CASE("all of the tables that are counted line by line") {
   const ScratchDir scratch;
   CHECK(detail_of(scratch, "mapping.csv", "1.npy,a.npy\n\n2.npy,b.npy\n") == "{'bytes':25,'rows':2,'bad_rows':0}");
   CHECK(detail_of(scratch, "mapping.csv", "1.npy,a\tb.npy\n") == "{'bytes':14,'rows':1,'bad_rows':0}");
-  const Told bad = told_of(scratch, "mapping.csv", "1.npy,a.npy\n,b\nc,\nd\n2.npy,b.npy\n");
+  const Reported bad = reported_of(scratch, "mapping.csv", "1.npy,a.npy\n,b\nc,\nd\n2.npy,b.npy\n");
   CHECK(bad.detail == "{'bytes':32,'rows':2,'bad_rows':3}");
   CHECK(bad.problems == "line 2: not MAPPED,ORIGINAL; line 3: not MAPPED,ORIGINAL; line 4: not MAPPED,ORIGINAL");
   CHECK(detail_of(scratch, "ms_execution_order_graph_0.csv", "NodeExecutionOrder-FullNameWithScope\nA\nB\nC\n") ==
@@ -217,13 +217,13 @@ TEST_CASE("all of IR, as text and as protobuf") {
                   "#IR entry      : @g\r\n#Total params  : 2\n#Total subgraph : 4\n#IR entry: @h\n"
                   "#Total params: 9\n#Total subgraph : 9\nIR entry : x\n") ==
         "{'bytes':124,'entry':'@g','subgraphs':4,'parameters':2}");
-  const Told text = told_of(scratch, "b.ir", "hello\n");
+  const Reported text = reported_of(scratch, "b.ir", "hello\n");
   CHECK(text.detail == "{'bytes':6,'entry':null,'subgraphs':null,'parameters':null}");
   CHECK(text.problems == "this is not IR text: no operator and no graph of MindSpore is in its first 64 KiB");
   const std::string protobuf = test::build_ir_pb(test::small_ir_pb());
-  CHECK(told_of(scratch, "c.pb", protobuf).problems.empty());
-  CHECK_FALSE(told_of(scratch, "c.pb", protobuf.substr(0, 3)).problems.empty());
-  const Told binary = told_of(scratch, "c.pb", "hello\n");
+  CHECK(reported_of(scratch, "c.pb", protobuf).problems.empty());
+  CHECK_FALSE(reported_of(scratch, "c.pb", protobuf.substr(0, 3)).problems.empty());
+  const Reported binary = reported_of(scratch, "c.pb", "hello\n");
   CHECK(binary.detail == "{'bytes':6}");
   CHECK(binary.problems == "this is not an IR protobuf: it begins with no model and no node");
 }
@@ -232,16 +232,17 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
   const ScratchDir scratch;
   const std::string front = R"({"task": "statistics", "level": "L1", "framework": "mindspore", "dump_data_dir": "x", )";
   const std::string tensor = R"({"type": "mindspore.Tensor", "dtype": "Float32", "shape": [2, 3])";
-  const Told told = told_of(scratch, "dump.json",
-                            front + R"("data": {"Functional.relu.0.forward": {"input_args": [)" + tensor +
-                                R"(, "data_name": "a.npy"}, )" + tensor + R"(}, {"type": "int", "value": 1}, )" +
-                                R"({"type": "mindspore.Tensor", "dtype": "Strange", "shape": [2]}], )" +
-                                R"("input_kwargs": {}, "output": []}, "bad": 3}})");
-  CHECK(told.detail ==
+  const Reported reported =
+      reported_of(scratch, "dump.json",
+                  front + R"("data": {"Functional.relu.0.forward": {"input_args": [)" + tensor +
+                      R"(, "data_name": "a.npy"}, )" + tensor + R"(}, {"type": "int", "value": 1}, )" +
+                      R"({"type": "mindspore.Tensor", "dtype": "Strange", "shape": [2]}], )" +
+                      R"("input_kwargs": {}, "output": []}, "bad": 3}})");
+  CHECK(reported.detail ==
         "{'bytes':435,'framework':'mindspore','level':'L1','task':'statistics','entries':2,'tensors':3,"
         "'in_files':1,'other_values':1,'bad_entries':1}");
-  CHECK(told.problems == "line 1, column 433: bad: the name has no form that is known");
-  CHECK((told.facts.tensor_count == 3 && told.facts.tensor_bytes == 48));
+  CHECK(reported.problems == "line 1, column 433: bad: the name has no form that is known");
+  CHECK((reported.facts.tensor_count == 3 && reported.facts.tensor_bytes == 48));
   scratch.write("debug.json", front + R"("n": 1, "data": {)");
   std::error_code error;
   std::filesystem::resize_file(scratch.file("debug.json"), uint64_t{1} << 40, error);
@@ -260,7 +261,7 @@ TEST_CASE("all of an overflow record, and of one that has none") {
   CHECK(detail_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000.output.0.json", R"({"AI Core": {"a": 5}})") ==
         "{'bytes':21,'identity':{'rank':null,'graph':null,'step':null,'op_name':null,'op_type':null,'io':null,"
         "'slot':null,'task_id':null,'stream_id':null,'timestamp':null},'record':{'AI Core':{'a':5}}}");
-  const Told none = told_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000", test::build_dump({}));
+  const Reported none = reported_of(scratch, "Opdebug.Node_OpDebug.1.2.1700000000000000", test::build_dump({}));
   CHECK(none.detail ==
         "{'bytes':51,'identity':{'rank':null,'graph':null,'step':null,'op_name':'Node_OpDebug',"
         "'op_type':'Opdebug','io':null,'slot':null,'task_id':1,'stream_id':2,'timestamp':'1700000000000000'},"

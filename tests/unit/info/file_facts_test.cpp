@@ -259,7 +259,7 @@ TEST_CASE("a dump.json says who recorded what") {
   CHECK_FALSE(facts_of(scratch, "dump.json", "{").facts.problems.empty());
 }
 
-TEST_CASE("a configuration is told by its keys") {
+TEST_CASE("a configuration is said by its keys") {
   const ScratchDir scratch;
   const auto tool = [&](const char* text) { return facts_of(scratch, "c.json", text).at("tool"); };
   CHECK(tool(R"({"common_dump_settings": {}})") == "\"MindSpore (data_dump.json)\"");

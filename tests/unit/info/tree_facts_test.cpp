@@ -150,7 +150,7 @@ TEST_CASE("a raw file that contradicts its name is odd, a scalar without a byte 
       look_at(scratch).odd() ==
       Words{
           "empty_output_0_shape_0_Float32_DefaultFormat.bin: empty",
-          "Add.a.1.2.1700000000000000.output.0.ND.BF16: 3 bytes are no whole number of bfloat16",
+          "Add.a.1.2.1700000000000000.output.0.ND.BF16: 3 bytes are not a whole number of bfloat16",
           "huge_output_0_shape_9000000000_9000000000_Float32_DefaultFormat.bin: 9000000000x9000000000 of float32, as "
           "its name says, is too large to be true",
           "short_output_0_shape_2_3_Float32_DefaultFormat.bin: 20 bytes; 2x3 of float32, as its name says, takes 24"});

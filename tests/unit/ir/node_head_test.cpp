@@ -70,11 +70,11 @@ TEST_CASE("a head is complete when nothing in it is open") {
 std::string attributes_of(std::string_view text) {
   std::vector<IrAttribute> attributes;
   const bool good = parse_attributes(text, attributes);
-  std::string told = good ? "" : "DAMAGED ";
+  std::string reported = good ? "" : "DAMAGED ";
   for (const IrAttribute& attribute : attributes) {
-    told += fmt::format("{}/{}={};", attribute.group, attribute.key, attribute.value);
+    reported += fmt::format("{}/{}={};", attribute.group, attribute.key, attribute.value);
   }
-  return told;
+  return reported;
 }
 
 TEST_CASE("attributes come in groups") {

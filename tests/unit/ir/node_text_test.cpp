@@ -130,7 +130,7 @@ TEST_CASE("wrapped lines are put together again") {
   CHECK(problems_of(ir) == "12: no line number in: In file ./tain_alexnet.py(17 5)/  x = self.conv3(x)/\n");
 }
 
-TEST_CASE("the types behind a strategy are read") {
+TEST_CASE("the types after a strategy are read") {
   const IrGraph ir = whole(
       "%2(x) = MatMul(%0, %1) primitive_attrs: {a: 1}\n {in_strategy: ((2, 1), (1, 4))}      : (<A>, <B>) -> (<C>)\n");
   CHECK(attribute_value(ir.text(ir.nodes[0].attributes), "a") == "1");

@@ -58,7 +58,7 @@ TEST_CASE("a tensor in a tuple is no scalar because it has no shape") {
         "<Tuple[Tensor[Float32],Tensor[Int32]], TupleShape(NoShape, (2))>");
 }
 
-TEST_CASE("tuples in tuples are told to a depth that no graph has") {
+TEST_CASE("tuples in tuples are reported to a depth that no graph has") {
   std::string type = pb_type(5), value = pb_int_value(1);
   for (int i = 0; i < 16; ++i) {
     type = pb_tuple_type({type});

@@ -69,7 +69,7 @@ TEST_CASE("a frame is whole when it ends as the writer ends one") {
   CHECK_FALSE(is_whole_frame("In file a.py:1/x/<~~This line of code can be sha"));
 }
 
-TEST_CASE("the place behind a path is read on its own") {
+TEST_CASE("the place after a path is read on its own") {
   using Lines = std::pair<uint32_t, uint32_t>;
   CHECK(parse_place(":175, 12~25/    x/") == Lines{175, 175});
   CHECK(parse_place(":168~186, 4~16/    def construct(self, x):/") == Lines{168, 186});

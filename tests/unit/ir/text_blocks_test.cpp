@@ -11,7 +11,7 @@ namespace {
 using test::ScratchDir;
 using Kind = IrEvent::Kind;
 
-struct Told {
+struct Reported {
   std::vector<std::string> events;
   std::string problems;
   uint64_t heads = 0;
@@ -19,17 +19,17 @@ struct Told {
 };
 
 // "node 3@20: first line | second", "head 1@0: ..".
-Told events_of(const std::string& content, IrNeedle needle = {}) {
+Reported events_of(const std::string& content, IrNeedle needle = {}) {
   const ScratchDir scratch;
   const auto file = File::open(scratch.write("ir", content));
   REQUIRE(file);
   IrTextReader reader(*file, std::move(needle));
-  Told told;
+  Reported reported;
   for (;;) {
     const auto event = reader.next();
     REQUIRE(event);
     for (const IrProblem& problem : reader.take_problems()) {
-      told.problems += fmt::format("{}: {}\n", problem.line, problem.reason);
+      reported.problems += fmt::format("{}: {}\n", problem.line, problem.reason);
     }
     if (event->kind == Kind::kEnd) break;
     constexpr std::string_view kNames[] = {"end", "head", "graph", "close", "node"};
@@ -37,12 +37,12 @@ Told events_of(const std::string& content, IrNeedle needle = {}) {
     for (const IrEvent::Line& line : event->lines) {
       text.append(text.empty() ? "" : " | ").append(line.text.substr(0, 60));
     }
-    told.events.push_back(fmt::format("{} {}@{}: {}{}", kNames[static_cast<size_t>(event->kind)], event->line,
-                                      event->offset, text, event->cut ? " CUT" : ""));
+    reported.events.push_back(fmt::format("{} {}@{}: {}{}", kNames[static_cast<size_t>(event->kind)], event->line,
+                                          event->offset, text, event->cut ? " CUT" : ""));
   }
-  told.heads = reader.node_heads();
-  told.inside = reader.inside_graph();
-  return told;
+  reported.heads = reader.node_heads();
+  reported.inside = reader.inside_graph();
+  return reported;
 }
 
 using Events = std::vector<std::string>;
@@ -59,21 +59,21 @@ constexpr std::string_view kSmall =
     "# Order:\n";
 
 TEST_CASE("a text is a sequence of heads and graphs and operators") {
-  const Told told = events_of(std::string(kSmall));
-  CHECK(told.events == Events{"head 1@0: # IR entry: @g", "graph 3@16: subgraph @g() {",
-                              "node 4@32:   %0(a) = A(%1) |       : (<T>)", "node 7@63:   Return(%0)", "close 8@76: }",
-                              "head 9@78: # Order:"});
-  CHECK(told.heads == 2);
-  CHECK_FALSE(told.inside);
+  const Reported reported = events_of(std::string(kSmall));
+  CHECK(reported.events == Events{"head 1@0: # IR entry: @g", "graph 3@16: subgraph @g() {",
+                                  "node 4@32:   %0(a) = A(%1) |       : (<T>)", "node 7@63:   Return(%0)",
+                                  "close 8@76: }", "head 9@78: # Order:"});
+  CHECK(reported.heads == 2);
+  CHECK_FALSE(reported.inside);
 }
 
 TEST_CASE("carriage returns and a byte order mark are no part of the text") {
   std::string text = "\xef\xbb\xbf";
   for (const char c : kSmall) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  const Told told = events_of(text);
-  REQUIRE(told.events.size() == 6);
-  CHECK(told.events[0] == "head 1@3: # IR entry: @g");
-  CHECK(told.events[2] == "node 4@38:   %0(a) = A(%1) |       : (<T>)");
+  const Reported reported = events_of(text);
+  REQUIRE(reported.events.size() == 6);
+  CHECK(reported.events[0] == "head 1@3: # IR entry: @g");
+  CHECK(reported.events[2] == "node 4@38:   %0(a) = A(%1) |       : (<T>)");
 }
 
 TEST_CASE("line numbers of a documentation page are skipped") {
@@ -84,17 +84,17 @@ TEST_CASE("line numbers of a documentation page are skipped") {
     text += fmt::format("{:4} {}\n", ++number, kSmall.substr(at, end - at));
     at = end + 1;
   }
-  const Told told = events_of(text);
-  REQUIRE(told.events.size() == 6);
-  CHECK(told.events[2] == "node 4@47:   %0(a) = A(%1) |       : (<T>)");
+  const Reported reported = events_of(text);
+  REQUIRE(reported.events.size() == 6);
+  CHECK(reported.events[2] == "node 4@47:   %0(a) = A(%1) |       : (<T>)");
 }
 
 TEST_CASE("the head of a graph may take several lines") {
-  const Told told =
+  const Reported reported =
       events_of("subgraph @g(\n        %para1_x : <T>\n        , %para2_y : <T>\n    ) {\n  Return(%1)\n");
-  CHECK(told.events[0] == "graph 1@0: subgraph @g( %para1_x : <T> , %para2_y : <T> ) {");
-  CHECK(told.inside);
-  const Told cut = events_of("subgraph @g(\n  %0(a) = A(%1)\n");
+  CHECK(reported.events[0] == "graph 1@0: subgraph @g( %para1_x : <T> , %para2_y : <T> ) {");
+  CHECK(reported.inside);
+  const Reported cut = events_of("subgraph @g(\n  %0(a) = A(%1)\n");
   CHECK(cut.events == Events{"graph 1@0: subgraph @g(", "node 2@13:   %0(a) = A(%1)"});
   CHECK(cut.problems == "1: the head of this graph does not end in '{'\n");
 }
@@ -102,39 +102,40 @@ TEST_CASE("the head of a graph may take several lines") {
 TEST_CASE("the head of a graph has an end, at the latest after as many bytes as a line may have") {
   std::string line = "subgraph @g(";
   line.resize(IrTextReader::kMaxLine, 'x');
-  const Told longest = events_of(line + "\n) {\n  Return()\n}\n");
+  const Reported longest = events_of(line + "\n) {\n  Return()\n}\n");
   CHECK(longest.events.size() == 3);
   CHECK(longest.problems.empty());
-  const Told longer = events_of(line + "\nx\n) {\n  Return()\n}\n");
+  const Reported longer = events_of(line + "\nx\n) {\n  Return()\n}\n");
   CHECK(longer.events[0].starts_with("graph 1@0: subgraph @g(xxx"));
   CHECK(longer.problems == "1: the head of this graph does not end in '{'\n");
 }
 
 TEST_CASE("a file may end anywhere") {
   for (size_t size = 0; size <= kSmall.size(); ++size) {
-    const Told told = events_of(std::string(kSmall.substr(0, size)));
-    CHECK(told.inside == (size >= 26 && size < 77));
+    const Reported reported = events_of(std::string(kSmall.substr(0, size)));
+    CHECK(reported.inside == (size >= 26 && size < 77));
   }
   CHECK(events_of("%0(a) = A(%1)\n  : (<T").events == Events{"node 1@0: %0(a) = A(%1) |   : (<T CUT"});
 }
 
 TEST_CASE("what a script says in a comment is not read") {
-  const Told told = events_of("%0(a) = A(%1)\n      # Comment:\n        %1(b) = B(%2)\n        }\n  %2(c) = C()\n");
-  CHECK(told.events == Events{"node 1@0: %0(a) = A(%1) |       # Comment:", "node 5@63:   %2(c) = C()"});
+  const Reported reported =
+      events_of("%0(a) = A(%1)\n      # Comment:\n        %1(b) = B(%2)\n        }\n  %2(c) = C()\n");
+  CHECK(reported.events == Events{"node 1@0: %0(a) = A(%1) |       # Comment:", "node 5@63:   %2(c) = C()"});
 }
 
 TEST_CASE("a line that is too long is reported and skipped") {
   const std::string long_text(IrTextReader::kMaxLine + 10, 'x');
-  const Told types = events_of("%0(a) = A(%1)\n      : (<" + long_text + ">)\n      # b\n%1(c) = B()\n");
+  const Reported types = events_of("%0(a) = A(%1)\n      : (<" + long_text + ">)\n      # b\n%1(c) = B()\n");
   CHECK(types.events == Events{"node 1@0: %0(a) = A(%1) |       # b",
                                fmt::format("node 4@{}: %1(c) = B()", 14 + long_text.size() + 23)});
   CHECK(types.problems == "2: a line of more than 1048576 bytes is skipped\n");
-  const Told head = events_of("%0(a) = A(%1)\n%1(b) = B(" + long_text + ")\n      # of b\n%2(c) = C()");
+  const Reported head = events_of("%0(a) = A(%1)\n%1(b) = B(" + long_text + ")\n      # of b\n%2(c) = C()");
   REQUIRE(head.events.size() == 2);
   CHECK(head.events[0] == "node 1@0: %0(a) = A(%1)");
   CHECK(head.events[1].ends_with(": %2(c) = C() CUT"));
   CHECK(head.heads == 3);
-  const Told last = events_of("%0(a) = A(%1)\n# " + long_text);
+  const Reported last = events_of("%0(a) = A(%1)\n# " + long_text);
   CHECK(last.events == Events{"node 1@0: %0(a) = A(%1)"});
 }
 
@@ -148,10 +149,10 @@ TEST_CASE("the longest line that is allowed is read whole") {
 TEST_CASE("an operator that is too large is left out") {
   std::string text = "%0(a) = A()\n";
   for (size_t i = 0; text.size() < IrTextReader::kMaxBlock + 100; ++i) text += std::string(500'000, '#') + "\n";
-  const Told told = events_of("%9(z) = Z()\n" + text + "%1(b) = B()\n");
-  REQUIRE(told.events.size() == 2);
-  CHECK(told.events[1].ends_with(": %1(b) = B()"));
-  CHECK(told.problems == "2: an operator with more than 16777216 bytes of text is left out\n");
+  const Reported reported = events_of("%9(z) = Z()\n" + text + "%1(b) = B()\n");
+  REQUIRE(reported.events.size() == 2);
+  CHECK(reported.events[1].ends_with(": %1(b) = B()"));
+  CHECK(reported.problems == "2: an operator with more than 16777216 bytes of text is left out\n");
   std::string lines = "%0(a) = A()\n";
   for (size_t i = 0; i <= IrTextReader::kMaxBlockLines; ++i) lines += "#\n";
   CHECK(events_of(lines + "%1(b) = B()\n").problems == "1: an operator of more than 65536 lines is left out\n");
@@ -162,15 +163,15 @@ TEST_CASE("operators across the border of the buffer keep all their lines") {
   for (int i = 0; i < 20'000; ++i) {
     text += fmt::format("  %{}(CNode_{}) = Add(%1, %2)\n      : (<A>) -> (<B>)\n      # In file a.py:{}/x/\n", i, i, i);
   }
-  const Told told = events_of(text);
-  REQUIRE(told.events.size() == 20'000);
+  const Reported reported = events_of(text);
+  REQUIRE(reported.events.size() == 20'000);
   size_t offset = 0;
   bool same = true;
   for (int i = 0; i < 20'000; ++i) {
     const std::string event =
         fmt::format("node {}@{}:   %{}(CNode_{}) = Add(%1, %2) |       : (<A>) -> (<B>) |       # In file a.py:{}/x/",
                     3 * i + 1, offset, i, i, i);
-    same = same && told.events[static_cast<size_t>(i)] == event;
+    same = same && reported.events[static_cast<size_t>(i)] == event;
     offset = text.find("\n  %", offset) + 1;
   }
   CHECK(same);
@@ -186,21 +187,21 @@ std::string many_operators(int count) {
 }
 
 TEST_CASE("with a needle only the operators that hold it are events and all are counted") {
-  const Told told = events_of(many_operators(30'000), {"net.py:77/", {}});
-  CHECK(told.heads == 30'000);
-  REQUIRE(told.events.size() == 32);
-  CHECK(told.events[1].starts_with("node 233@"));
-  CHECK(told.events[30].find("%29077(a)") != std::string::npos);
+  const Reported reported = events_of(many_operators(30'000), {"net.py:77/", {}});
+  CHECK(reported.heads == 30'000);
+  REQUIRE(reported.events.size() == 32);
+  CHECK(reported.events[1].starts_with("node 233@"));
+  CHECK(reported.events[30].find("%29077(a)") != std::string::npos);
 }
 
-TEST_CASE("a needle may be judged by what is behind it") {
+TEST_CASE("a needle may be judged by what comes after it") {
   size_t asked = 0;
   const auto accept = [&](std::string_view behind) {
     ++asked;
     return behind.starts_with(":999/");
   };
-  const Told told = events_of(many_operators(3'000), {"net.py", accept});
-  CHECK(told.events.size() == 2 + 3);
+  const Reported reported = events_of(many_operators(3'000), {"net.py", accept});
+  CHECK(reported.events.size() == 2 + 3);
   CHECK(asked == 3'000);
 }
 

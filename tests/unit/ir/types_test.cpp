@@ -9,7 +9,7 @@ namespace msdump {
 namespace {
 
 // "DTYPE FORMAT SHAPE" and what else is true.
-std::string told(const IrType& type) {
+std::string reported(const IrType& type) {
   std::string text(type.dtype);
   if (!type.format.empty()) text.append(" ").append(type.format);
   text += type.shape ? fmt::format(" ({})", join_dims(*type.shape, ", ")) : "";
@@ -19,36 +19,38 @@ std::string told(const IrType& type) {
   return text;
 }
 
-std::string told(std::string_view text) { return told(parse_ir_type(text, 100).type); }
+std::string reported(std::string_view text) { return reported(parse_ir_type(text, 100).type); }
 
 TEST_CASE("host types of every version are told apart") {
-  CHECK(told("<Tensor[Float32]x[const vector][32, 3]>") == "Float32 (32, 3) tensor");
-  CHECK(told("<Ref[Tensor(F32)]x[const vector][6]>") == "F32 (6) tensor");
-  CHECK(told("<Tensor[Float32]x()>") == "Float32 () tensor");
-  CHECK(told("<Tensor[Float32], (32, 3)>") == "Float32 (32, 3) tensor");
-  CHECK(told("<Ref[Tensor(F32)], (16), ref_key=:w2>") == "F32 (16) tensor ref=w2");
-  CHECK(told("<Ref[Tensor[Float32]], (5, 16), ref_key=fc3.weight, is_parameter, is_inplace>") ==
+  CHECK(reported("<Tensor[Float32]x[const vector][32, 3]>") == "Float32 (32, 3) tensor");
+  CHECK(reported("<Ref[Tensor(F32)]x[const vector][6]>") == "F32 (6) tensor");
+  CHECK(reported("<Tensor[Float32]x()>") == "Float32 () tensor");
+  CHECK(reported("<Tensor[Float32], (32, 3)>") == "Float32 (32, 3) tensor");
+  CHECK(reported("<Ref[Tensor(F32)], (16), ref_key=:w2>") == "F32 (16) tensor ref=w2");
+  CHECK(reported("<Ref[Tensor[Float32]], (5, 16), ref_key=fc3.weight, is_parameter, is_inplace>") ==
         "Float32 (5, 16) tensor ref=fc3.weight");
-  CHECK(told("<Tensor[Float32], (), value=...>") == "Float32 () tensor");
-  CHECK(told("<UMonad, NoShape>") == "UMonad monad");
-  CHECK(told("<Int64, NoShape>") == "Int64");
-  CHECK(told("<null>") == "");
-  CHECK(told("<kMetaTypeNone>") == "kMetaTypeNone");
+  CHECK(reported("<Tensor[Float32], (), value=...>") == "Float32 () tensor");
+  CHECK(reported("<UMonad, NoShape>") == "UMonad monad");
+  CHECK(reported("<Int64, NoShape>") == "Int64");
+  CHECK(reported("<null>") == "");
+  CHECK(reported("<kMetaTypeNone>") == "kMetaTypeNone");
 }
 
 TEST_CASE("dynamic shapes keep what is known") {
-  CHECK(told("<Tensor[Float32], (-1, 3)>") == "Float32 (-1, 3) tensor");
-  CHECK(told("<Tensor[Float32], (-2)>") == "Float32 tensor");
-  CHECK(told("<Tensor[Float32], {shape:(-1, 3)|min shape:(1, 3)|max shape:(9, 3)}>") == "Float32 (-1, 3) tensor");
+  CHECK(reported("<Tensor[Float32], (-1, 3)>") == "Float32 (-1, 3) tensor");
+  CHECK(reported("<Tensor[Float32], (-2)>") == "Float32 tensor");
+  CHECK(reported("<Tensor[Float32], {shape:(-1, 3)|min shape:(1, 3)|max shape:(9, 3)}>") == "Float32 (-1, 3) tensor");
 }
 
 TEST_CASE("device types of every version are told apart") {
-  CHECK(told("<Float16xNC1HWC0[const vector][32, 12, 13, 13, 16]>") == "Float16 NC1HWC0 (32, 12, 13, 13, 16) tensor");
-  CHECK(told("<Float32xDefaultFormat[const vector]{2, 4}>") == "Float32 DefaultFormat (2, 4) tensor");
-  CHECK(told("<BoolxDefaultFormat[const vector]{}>") == "Bool DefaultFormat () tensor");
-  CHECK(told("<kTypeUnknownxDefaultFormat[const vector][5]>") == "kTypeUnknown DefaultFormat (5) tensor");
-  CHECK(told("<Complex64xDefaultFormat[const vector]{3}>") == "Complex64 DefaultFormat (3) tensor");
-  CHECK(told("<Int8xFRACTAL_NZ[const vector]{[0]:{32}, [1]:{16}, [2]:{-1}}>") == "Int8 FRACTAL_NZ (32, 16, -1) tensor");
+  CHECK(reported("<Float16xNC1HWC0[const vector][32, 12, 13, 13, 16]>") ==
+        "Float16 NC1HWC0 (32, 12, 13, 13, 16) tensor");
+  CHECK(reported("<Float32xDefaultFormat[const vector]{2, 4}>") == "Float32 DefaultFormat (2, 4) tensor");
+  CHECK(reported("<BoolxDefaultFormat[const vector]{}>") == "Bool DefaultFormat () tensor");
+  CHECK(reported("<kTypeUnknownxDefaultFormat[const vector][5]>") == "kTypeUnknown DefaultFormat (5) tensor");
+  CHECK(reported("<Complex64xDefaultFormat[const vector]{3}>") == "Complex64 DefaultFormat (3) tensor");
+  CHECK(reported("<Int8xFRACTAL_NZ[const vector]{[0]:{32}, [1]:{16}, [2]:{-1}}>") ==
+        "Int8 FRACTAL_NZ (32, 16, -1) tensor");
 }
 
 TEST_CASE("the flags of a reference are read") {
@@ -73,7 +75,7 @@ TEST_CASE("tuples have elements with their shapes") {
     std::string all;
     const IrType tuple = builder.graph().types[builder.type(text)];
     CHECK(tuple.is_tuple);
-    for (const uint32_t element : tuple.elements) all += told(builder.graph().types[element]) + "; ";
+    for (const uint32_t element : tuple.elements) all += reported(builder.graph().types[element]) + "; ";
     return all;
   };
   CHECK(elements("<Tuple[Tensor[Float16],Tensor[Float32]*2]>") == "Float16 tensor; Float32 tensor; Float32 tensor; ");

@@ -70,7 +70,7 @@ TEST_CASE("the version in config.json decides") {
   CHECK(choice.evidence.find("2.4.1") != std::string::npos);
 }
 
-TEST_CASE("a version that wrote no statistic.csv yet leaves the first that did, and that is told") {
+TEST_CASE("a version that wrote no statistic.csv yet leaves the first that did, and that is said") {
   const ScratchDir scratch;
   scratch.write("rank_0/.dump_metadata/config.json", R"({"ms_version":"1.3.0"})");
   const DialectChoice choice = choose(scratch);
