@@ -1,4 +1,4 @@
-// What long work needs: threads, a way to stop, and whom it tells how far it is.
+// What long work needs: threads, a way to stop it, and where it reports its progress (may be null).
 #pragma once
 
 #include "io/cancel.h"

@@ -60,11 +60,9 @@ class Rows {
   }
 
   [[nodiscard]] std::vector<report::Column> table_columns() const {
-    std::vector<report::Column> result = identity_columns();
+    std::vector<report::Column> result = tensor_columns();
     for (report::Column& column : result) {
-      if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
       if (column.key == "shape") column.title.clear();
-      if (column.key == "dtype") column.drop = report::kDropStep;  // the statistics stay
     }
     // People ask for the tensor's shape, not for how the device lays it out.
     result.push_back({"host_shape", "shape", {}, report::kDropStep});
@@ -139,6 +137,15 @@ class Worst {
 };
 
 }  // namespace
+
+std::vector<report::Column> tensor_columns() {
+  std::vector<report::Column> result = identity_columns();
+  for (report::Column& column : result) {
+    if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
+    if (column.key == "dtype" || column.key == "shape") column.drop = report::kDropStep;
+  }
+  return result;
+}
 
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into) {
   for (const StatisticColumn column : columns) {

@@ -71,6 +71,8 @@ class StatsOutcome {
   bool interrupted_ = false;
 };
 
+// Which tensor it is, beside its statistics in a table: on a narrow terminal dtype and shape go, and the statistics stay.
+[[nodiscard]] std::vector<report::Column> tensor_columns();
 // Cells of six digits, which are what people read, or all; everything is in the machine forms.
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into);
 

@@ -39,11 +39,7 @@ report::Value value_of(StatisticColumn column, const StatisticValues& values) {
 }
 
 std::vector<report::Column> table_columns(const std::vector<StatisticColumn>& columns, bool exact) {
-  std::vector<report::Column> result = identity_columns();
-  for (report::Column& column : result) {
-    if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
-    if (column.key == "dtype" || column.key == "shape") column.drop = report::kDropStep;  // the statistics stay
-  }
+  std::vector<report::Column> result = tensor_columns();
   add_statistic_columns(columns, exact, result);
   return result;
 }

@@ -93,7 +93,7 @@ std::string table_with(const std::string& dtype, const std::string& shape) {
 }
 const std::string kFolder = "rank_0/Net/0/0/", kFirstOutput = "Add.Default_a-op1.0.0.1700000000000002.output.0.";
 
-TEST_CASE("a table says what a wider copy was, and nothing about an array that is no copy of it") {
+TEST_CASE("a table says what a wider copy was, and nothing about an array that is not a copy of it") {
   const auto original = [](const std::string& said) {
     const ScratchDir scratch;
     scratch.write(kFolder + kFirstOutput + "DefaultFormat.npy", test::npy_of("<f4", {6}, std::string(24, '\1')));

@@ -82,7 +82,7 @@ TEST_CASE("types of host and device are told apart by what they hold") {
   CHECK(problems_of(ir).empty());
 }
 
-TEST_CASE("the kinds of inputs and outputs are no types") {
+TEST_CASE("the kinds of inputs and outputs are not types") {
   const IrGraph ir =
       whole("%0(a) = A()\n      : (Tensor, List) -> (TupleUnfold)\n%1(b) = B()\n : (Other) -> (Tensor)\n");
   CHECK(ir.nodes[0].host == List::kEmpty);

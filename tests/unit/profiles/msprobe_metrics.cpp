@@ -146,7 +146,7 @@ TEST_CASE("tensors of two dtypes without a dimension are subtracted in the one t
   CHECK(distance(i16(-32768), i8(1)) == "32767.0");
   CHECK(distance(i64(INT64_MIN), i8(0)) == "-9.223372036854776e+18");
   CHECK(distance(i8(-128), npy<uint8_t>("|b1", "()", {1})) == "127.0");
-  CHECK(distance(half, i8(1)) == "2048.0");   // 2049 is no float16
+  CHECK(distance(half, i8(1)) == "2048.0");   // 2049 is not a float16
   CHECK(distance(half, i16(1)) == "2049.0");  // but a float32
   CHECK(distance(half, floats({1}, "()")) == "2049.0");
   CHECK(distance(floats({16777216}, "()"), i32(16777217)) == "1.0");

@@ -137,7 +137,7 @@ TEST_CASE("names alone leave the dialects of their versions") {
   CHECK_FALSE(choice.too_old);
 }
 
-TEST_CASE("a version that the look of the file contradicts is no evidence") {
+TEST_CASE("a version that the look of the file contradicts is not evidence") {
   const ScratchDir scratch;
   scratch.write("rank_0/.dump_metadata/config.json", R"({"ms_version":"1.3.0"})");
   scratch.write("rank_0/Net/0/0/statistic.csv", csv("", "\"[1]\",0,"));

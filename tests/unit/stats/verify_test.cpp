@@ -110,7 +110,7 @@ TEST_CASE("the mean of a device is as exact as the largest element, in magnitude
   CHECK(device.compare().differences.empty());
 }
 
-TEST_CASE("texts of a device that are no numbers agree with NaN and infinities only") {
+TEST_CASE("texts of a device that are not numbers agree with NaN and infinities only") {
   Case device;
   device.statistics.max = HUGE_VAL, device.statistics.min = 1, device.statistics.avg = NAN;
   device.row.columns = {kMax, kMin, kAvg, kL2Norm, kZero};
