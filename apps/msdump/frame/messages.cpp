@@ -44,9 +44,14 @@ std::string cause_of(std::string_view text) {
   return cause;
 }
 
+// A path that no system opens (a list on stdin that is not one) is cut; the machine output has it whole.
+std::string path_text(const std::string& path) {
+  return path.size() > 4096 ? excerpt(path) : escape_for_terminal(path);
+}
+
 std::string place_of(const Error& error) {
   std::string place;
-  if (!error.path.empty()) place += escape_for_terminal(error.path) + ": ";
+  if (!error.path.empty()) place += path_text(error.path) + ": ";
   if (!error.tensor.empty()) place += escape_for_terminal(error.tensor) + ": ";
   if (error.offset) place += fmt::format("at byte {}: ", *error.offset);
   return place;

@@ -40,6 +40,15 @@ TEST_CASE("an error names file, tensor and offset, escapes names, and gives its 
         "msdump: error: c: output:0: at byte 128: needs 576 bytes, 100 present\n");
 }
 
+TEST_CASE("a path that is longer than any file's is cut in a message") {
+  Screen screen;
+  screen.messages.error(make_error(ErrorCode::kNotFound, "none").with_path(std::string(4096, 'p')));
+  CHECK(screen.file.text() == "msdump: error: " + std::string(4096, 'p') + ": none\n");
+  Screen cut;
+  cut.messages.error(make_error(ErrorCode::kNotFound, "none").with_path(std::string(4097, 'p')));
+  CHECK(cut.file.text() == "msdump: error: " + std::string(60, 'p') + "...: none\n");
+}
+
 TEST_CASE("warnings of one cause are folded, errors never") {
   Screen screen;
   for (int i = 0; i < 10; ++i) {
