@@ -59,13 +59,4 @@ Result<IrProtobufGraph> find_ir_graph(std::string_view file) {
   return graph;
 }
 
-bool looks_like_ir_protobuf(std::string_view first_bytes) {
-  const auto graph = place_of_graph(first_bytes);
-  if (!graph) return false;
-  ProtobufFields fields(graph->bytes);
-  const auto first = fields.next();
-  if (!first || first->number > kRootNameTag || !first->is_bytes) return false;
-  return first->number != kNodeTag || looks_like_node(*first);
-}
-
 }  // namespace msdump

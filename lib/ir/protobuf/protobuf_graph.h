@@ -20,7 +20,4 @@ struct IrProtobufGraph {
 // bad_protobuf for what is not IR protobuf, truncated for what ends too early to decide.
 Result<IrProtobufGraph> find_ir_graph(std::string_view file);
 
-// By the first bytes of a file, 64 KiB at best.
-[[nodiscard]] bool looks_like_ir_protobuf(std::string_view first_bytes);
-
 }  // namespace msdump

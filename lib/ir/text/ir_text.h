@@ -29,7 +29,6 @@ struct IrKind {
   std::string_view explanation;  // one sentence, empty for ir_text
 };
 [[nodiscard]] IrKind ir_kind(std::string_view first_bytes);
-[[nodiscard]] inline bool is_ir_text(std::string_view first_bytes) { return ir_kind(first_bytes).word == "ir_text"; }
 
 struct IrTextOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.

@@ -258,9 +258,9 @@ TEST_CASE("with a needle operators are kept with their graph and number") {
 }
 
 TEST_CASE("what is not IR text is named") {
-  CHECK(is_ir_text(kTwoGraphs));
-  CHECK(is_ir_text("# 1.This file shows the parsed IR info\n# ====\n\n  12 %0(a) = A()\n"));
-  CHECK(is_ir_text("  %0 = Assign(%para2_param, U)\n"));
+  CHECK(ir_kind(kTwoGraphs).word == "ir_text");
+  CHECK(ir_kind("# 1.This file shows the parsed IR info\n# ====\n\n  12 %0(a) = A()\n").word == "ir_text");
+  CHECK(ir_kind("  %0 = Assign(%para2_param, U)\n").word == "ir_text");
   CHECK(ir_kind("# [No.1] construct_wrapper.0\nfuncgraph fg_0(\n").word == "ir_dat");
   CHECK(ir_kind("\n[Device tensor stores]\n\tgraph id:0\n").word == "actor_set");
   CHECK(ir_kind("%0 = kernel_graph_0_DataPrepareActor() op control(%a)\n").word == "actor_set");
