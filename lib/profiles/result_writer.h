@@ -51,8 +51,12 @@ Result<Counts> write_rows_in_order(const RunContext& context, size_t count, std:
       },
       [&](int64_t, Result<ProfileRows<Counts>>&& rows) {
         if (!status) return;
-        status = rows ? sink(rows->lines) : Status(fail(std::move(rows).error()));
-        if (rows) counts += std::move(rows->counts);
+        if (rows) {
+          status = sink(rows->lines);
+          counts += std::move(rows->counts);
+        } else {
+          status = fail(std::move(rows).error());
+        }
         ended = !status;
       },
       int64_t{4} * context.pool.jobs());

@@ -36,7 +36,7 @@ Status RowSink::finish(const Closing& closing) {
 
 std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report, const SinkOptions& options) {
   switch (form) {
-    case Form::kTable: return make_table_sink(out, std::move(report), options);
+    case Form::kTable: return make_table_sink(out, report, options);
     case Form::kCsv: return make_csv_sink(out, std::move(report), options);
     case Form::kJson: return make_json_sink(out, std::move(report));
     case Form::kJsonl: return make_jsonl_sink(out);

@@ -75,7 +75,7 @@ std::string cut_in_the_middle(const std::string& text, size_t width) {
 
 class TableSink : public RowSink {
  public:
-  TableSink(TextOutput& out, Report report, const SinkOptions& options) : out_(out), max_width_(options.max_width) {
+  TableSink(TextOutput& out, const Report& report, const SinkOptions& options) : out_(out), max_width_(options.max_width) {
     show(report.columns);
   }
 
@@ -223,8 +223,8 @@ class TableSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options) {
-  return std::make_unique<TableSink>(out, std::move(report), options);
+std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report, const SinkOptions& options) {
+  return std::make_unique<TableSink>(out, report, options);
 }
 
 }  // namespace msdump::report
