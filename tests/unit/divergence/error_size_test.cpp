@@ -30,6 +30,8 @@ TEST_CASE("an error is measured against the scale, in the mean and at its larges
   const ErrorSize scaled = error_size(diff_of_floats(with(fours, 5, 6.0F), fours));
   CHECK(scaled.l2 == Approx(2.0 / 8 / 4));
   CHECK(scaled.max == Approx(0.5));
+  const ErrorSize single = error_size(diff_of_floats({2.5F}, {2.0F}));
+  CHECK((single.l2 == Approx(0.25) && single.max == Approx(0.25)));
   const ErrorSize same = error_size(diff_of_floats(kOnes, kOnes));
   CHECK((same.l2 == 0 && same.max == 0));
 }

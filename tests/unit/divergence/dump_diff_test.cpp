@@ -1,0 +1,224 @@
+#include "divergence/dump_diff.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "graph/lines/source_lines.h"
+#include "support/catch.h"
+#include "support/made_calls.h"
+#include "support/made_net.h"
+#include "support/statistics_run.h"
+
+namespace msdump {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DiffedDumps {
+ public:
+  explicit DiffedDumps(SelectionOptions asked = {}) : asked_(std::move(asked)) {}
+
+  [[nodiscard]] fs::path side(bool bad) const { return scratch_.path() / (bad ? "bad" : "ref"); }
+  [[nodiscard]] const test::ScratchDir& scratch() const { return scratch_; }
+
+  void write_nets(const std::function<void(MadeNet&)>& build, int ranks = 1, int steps = 1) const {
+    for (const bool bad : {false, true}) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        for (int step = 0; step < steps; ++step) {
+          MadeNet net({bad, rank, step}, false);
+          build(net);
+          net.write(side(bad), true);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<DiffSide> open(const fs::path& path) const {
+    auto opened = OpenedGraph::select(asked_);
+    REQUIRE(opened);
+    test::ListedDump dump = test::list_dump({path});
+    opened->catalogue.emplace(Catalogue{std::move(dump.index), Selection(), {}, std::move(dump.list)});
+    auto search = find_ir(&opened->catalogue->index, {});
+    REQUIRE(search);
+    opened->search = std::move(*search);
+    REQUIRE(opened->read(std::nullopt, {pool_, never_}));
+    return std::make_unique<DiffSide>(std::move(*opened));
+  }
+
+  [[nodiscard]] DiffResult diff(DiffRules rules = {}) const { return diff(open(side(true)), open(side(false)), rules); }
+  [[nodiscard]] DiffResult diff(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, DiffRules rules = {}) const {
+    auto run = diff_dumps(std::move(a), std::move(b), nullptr, rules, {}, {pool_, never_});
+    REQUIRE(run);
+    return std::move(*run);
+  }
+
+ private:
+  const SelectionOptions asked_;
+  test::ScratchDir scratch_;
+  mutable WorkerPool pool_{2};
+  const CancelToken never_;
+};
+
+// "0 1 Default/Mul-op0 input:1 differ, line 12": rank, step, the tensor, the verdict.
+Texts rows(const DiffResult& run) {
+  Texts lines;
+  for (const uint32_t row : run.rows) {
+    const TensorKey key = run.key(row);
+    const SourceFrame* const frame = run.frame(run.pairing.tensors[row].op);
+    lines.push_back(fmt::format("{} {} {} {}:{} {}, line {}", key.rank.value_or(-1), key.step.value_or(-1), key.op_name,
+                                name_of(key.io), key.slot, name_of(run.diffs[row].verdict),
+                                frame == nullptr ? 0 : frame->line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("rows go by rank and step, then operator by operator; what one side lacks is among them") {
+  const DiffedDumps dumps;
+  dumps.write_nets(
+      [](MadeNet& net) {
+        const auto x = net.input("x");
+        auto y = net.op("Exp", {x});
+        if (net.bad() && net.rank() == 1 && net.step() == 1) net[y][3] += 1;
+        if (!net.bad()) y = net.op("Sign", {y});
+        if (net.bad()) net.op("Tanh", {x});
+      },
+      2, 2);
+  const DiffResult run = dumps.diff();
+  const auto of = [](const std::string& place, const std::string& exp) {
+    return Texts{place + " Default/Exp-op0 input:0 same, line 10",
+                 place + " Default/Exp-op0 output:0 " + exp + ", line 10",
+                 place + " Default/Tanh-op0 input:0 unmatched, line 11",
+                 place + " Default/Tanh-op0 output:0 unmatched, line 11",
+                 place + " Default/Sign-op0 input:0 unmatched, line 11",
+                 place + " Default/Sign-op0 output:0 unmatched, line 11"};
+  };
+  Texts expected;
+  for (const char* const place : {"0 0", "0 1", "1 0", "1 1"}) {
+    for (const std::string& row : of(place, std::string(place) == "1 1" ? "differ" : "same")) expected.push_back(row);
+  }
+  CHECK(rows(run) == expected);
+  CHECK_FALSE(run.single_pair);
+  CHECK(run.failures.empty());
+}
+
+TEST_CASE("the data flow revises verdicts: what was never written is skipped, what should be exact differs") {
+  const DiffedDumps dumps;
+  dumps.write_nets([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("BatchNorm", {x});
+    net.add_output(y, some_values(net.bad() ? 1e6F : 1.0F));
+    const auto z = net.op("Mul", {y, net.weight("w")});
+    if (net.bad()) {
+      for (float& value : net[z]) value *= 1.0004F;
+    }
+    net.op("ReLU", {z});
+  });
+  const DiffResult run = dumps.diff();
+  CHECK(rows(run) ==
+        Texts{"0 0 Default/BatchNorm-op0 input:0 same, line 10", "0 0 Default/BatchNorm-op0 output:0 same, line 10",
+              "0 0 Default/BatchNorm-op0 output:1 skipped, line 10", "0 0 Default/Mul-op0 input:0 same, line 11",
+              "0 0 Default/Mul-op0 input:1 same, line 11", "0 0 Default/Mul-op0 output:0 differ, line 11",
+              "0 0 Default/ReLU-op0 input:0 close, line 12", "0 0 Default/ReLU-op0 output:0 close, line 12"});
+  CHECK(run.diffs[run.rows[2]].reason == "nothing reads this output; the kernel may never have written it");
+  CHECK(run.diffs[run.rows[5]].reason == "within the tolerance, but the operator's inputs are equal bit for bit");
+}
+
+TEST_CASE("a selection of operators knows the names of both sides and leaves out every other row") {
+  const DiffedDumps dumps({.op = {"*Mul-op1"}, .io = "output"});
+  dumps.write_nets([](MadeNet& net) {
+    const auto x = net.input("x");
+    if (net.bad()) net.op("Mul", {net.op("Neg", {x}), x});
+    const auto y = net.op("Mul", {net.op("Exp", {x}), x});  // the candidate's Mul-op1, the reference's Mul-op0
+    if (!net.bad()) net.op("Mul", {net.op("Tanh", {net.op("Sign", {y})}), x});
+  });
+  CHECK(rows(dumps.diff()) ==
+        Texts{"0 0 Default/Mul-op1 output:0 same, line 13", "0 0 Default/Mul-op1 output:0 unmatched, line 14"});
+}
+
+TEST_CASE("a baseline accepts the differences that it lists, and those that are gone are reported") {
+  const DiffedDumps dumps;
+  dumps.write_nets([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.input("x")});
+    if (net.bad()) net[y][3] += 1;
+    net.op("ReLU", {y});
+  });
+  const DiffResult before = dumps.diff();
+  REQUIRE(before.rows.size() == 4);
+  DiffRules rules;
+  rules.baseline.emplace();
+  rules.baseline->add(before.key(before.rows[1]), before.diffs[before.rows[1]]);
+  rules.baseline->add({.rank = 0, .graph = 0, .step = 7, .op_name = "Default/Gone-op0", .io = Io::kInput, .slot = "2"},
+                      before.diffs[before.rows[1]]);
+  const DiffResult run = dumps.diff(std::move(rules));
+  Texts counted;
+  for (const uint32_t row : run.rows) {
+    if (counts_as_difference(run, row))
+      counted.push_back(run.key(row).op_name + ":" + std::string(name_of(run.key(row).io)));
+  }
+  CHECK(counted == Texts{"Default/ReLU-op0:input", "Default/ReLU-op0:output"});
+  CHECK(run.unused_baseline == Texts{"Default/Gone-op0 input:2"});
+}
+
+TEST_CASE("a file that cannot be read is one failure, also where both sides have it") {
+  const DiffedDumps dumps;
+  dumps.write_nets([](MadeNet& net) { net.op("Exp", {net.input("x")}); });
+  const auto damage = [&](const char* side, const char* text) {
+    for (const auto& file : fs::recursive_directory_iterator(dumps.scratch().path() / side)) {
+      if (file.path().string().find(".input.0.") != std::string::npos) test::write_bytes(file.path(), text);
+    }
+    dumps.scratch().write(std::string(side) + "/rank_0/graphs/ms_output_trace_code_graph_1.ir", "no IR");
+  };
+  damage("ref", "no array");
+  const auto failed = [](const DiffResult& run) {
+    Texts sides;
+    for (const Error& failure : run.failures) {
+      const std::string file = fs::path(failure.path).filename();
+      sides.push_back((failure.path.find("/bad/") == std::string::npos ? "ref " : "bad ") +
+                      file.substr(0, file.find('.')));
+    }
+    return sides;
+  };
+  const Texts of_ref{"ref ms_output_trace_code_graph_1", "ref Exp"};
+  CHECK(failed(dumps.diff()) == of_ref);
+  CHECK(failed(dumps.diff(dumps.open(dumps.side(false)), dumps.open(dumps.side(false)))) == of_ref);
+  damage("bad", "no array either");
+  CHECK(failed(dumps.diff()) == Texts{"bad ms_output_trace_code_graph_1", "bad Exp", of_ref[0], of_ref[1]});
+}
+
+TEST_CASE("two files with a tensor each are compared whatever their names are") {
+  const DiffedDumps dumps;
+  const std::string eight(8, '\1');
+  const auto one = [&](const std::string& name) {
+    return dumps.scratch().write(name, test::npy_of("<f4", {2}, eight));
+  };
+  const fs::path a = one("a/left.npy"), b = one("b/right.npy");
+  const DiffResult run = dumps.diff(dumps.open(a), dumps.open(b));
+  CHECK(run.single_pair);
+  REQUIRE(run.rows.size() == 1);
+  CHECK(run.diffs[run.rows[0]].verdict == Verdict::kSame);
+  CHECK(run.frame(run.pairing.tensors[run.rows[0]].op) == nullptr);
+  one("b/more.npy");
+  CHECK_FALSE(dumps.diff(dumps.open(a), dumps.open(b.parent_path())).single_pair);
+  CHECK_FALSE(dumps.diff(dumps.open(b.parent_path()), dumps.open(a)).single_pair);
+}
+
+TEST_CASE("the first dump.json of the candidate goes with the first of the reference, as far as both have one") {
+  const DiffedDumps dumps;
+  for (const char* const dump : {"bad/step0/rank0", "bad/step0/rank1", "ref/step0/rank0"}) {
+    MadeCalls calls(false);
+    calls.ran("Functional.relu.0.forward", {some_values()}, {some_values(2)});
+    calls.write(dumps.scratch().path() / "one");
+    fs::create_directories((dumps.scratch().path() / dump).parent_path());
+    fs::rename(dumps.scratch().path() / "one" / "step0" / "rank0", dumps.scratch().path() / dump);
+  }
+  const auto a = dumps.open(dumps.side(true)), b = dumps.open(dumps.side(false));
+  const auto pair = std::pair((dumps.side(true) / "step0/rank0/dump.json").string(),
+                              (dumps.side(false) / "step0/rank0/dump.json").string());
+  CHECK(dump_jsons(*a, *b) == std::vector{pair});
+  CHECK(dump_jsons(*b, *a) == std::vector{std::pair(pair.second, pair.first)});
+}
+
+}  // namespace msdump

@@ -1,0 +1,160 @@
+#include "divergence/run_view.h"
+
+#include <fmt/format.h>
+
+#include "divergence/run_inputs.h"
+#include "support/catch.h"
+#include "support/made_calls.h"
+#include "support/made_net.h"
+
+namespace msdump {
+namespace {
+
+RunView view_of(const test::ComparedDumps& compared) {
+  return {compared.a(), compared.b(), compared.pairing(), compared.diffs(),
+          ModuleTree::of(*compared.b().index, *compared.a().index)};
+}
+
+uint32_t run_of(const RunView& view, std::string_view name, int rank = 0) {
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    if (view.name(run) == name && view.place(run).rank == rank) return run;
+  }
+  FAIL("no run of " << name);
+  return kNoRun;
+}
+
+// "0 2": the slots of tensors or of inputs.
+std::string slots(const RunView& view, const std::vector<uint32_t>& tensors) {
+  std::string text;
+  for (const uint32_t tensor : tensors) text += (text.empty() ? "" : " ") + std::string(view.slot(tensor));
+  return text;
+}
+std::string slots(const std::vector<const RunInput*>& inputs) {
+  std::string text;
+  for (const RunInput* const input : inputs) text += (text.empty() ? "" : " ") + std::to_string(input->slot);
+  return text;
+}
+
+// What is true of the inputs.
+std::string words(const RunInputs& inputs) {
+  std::string text;
+  const auto add = [&](bool is, std::string_view word) {
+    if (is) text += (text.empty() ? "" : " ") + std::string(word);
+  };
+  add(inputs.agree(), "agree");
+  add(inputs.differ, "differ");
+  add(inputs.all_same, "same");
+  add(inputs.unknown, "unknown");
+  add(inputs.unknown_source, "unknown-source");
+  add(inputs.bridged, "bridged");
+  add(inputs.downstream, "downstream");
+  add(inputs.downstream_of_nan, "downstream-of-nan");
+  add(inputs.gained_nan, "nan");
+  add(inputs.gained_inf, "inf");
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an operator is on the line that the reference has for it, one that it lacks on the candidate's") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    net.on_line(net.bad() ? 70 : 20);
+    const auto y = net.op("Exp", {x});
+    if (net.bad()) net.op("Tanh", {y});
+  });
+  const RunView view = view_of(trial.compared());
+  CHECK(view.line(run_of(view, "Default/Exp-op0")) == SourceLine{"/home/user/net.py", 20});
+  CHECK(view.line(run_of(view, "Default/Tanh-op0")) == SourceLine{"/home/user/net.py", 71});
+  const Trial without_ir([](MadeNet& net) { net.op("Exp", {net.input("x")}); }, {.ir = false});
+  CHECK_FALSE(view_of(without_ir.compared()).line(0));
+}
+
+TEST_CASE("each input that differs counts by where it comes from") {
+  const Trial trial([](MadeNet& net) {
+    const float error = net.bad() ? 1.5F : 1.0F;
+    const auto right = net.op("Exp", {net.input("x")}), wrong = net.op("Tanh", {net.input("y")});
+    const auto lost = net.op("Sign", {net.input("z")});
+    if (net.bad()) net[wrong][2] += 1;
+    const auto all = net.op("Concat", {net.weight("v"), net.weight("w", some_values(error)), net.constant(2),
+                                       net.constant(2 * error), right, right, wrong, lost, lost});
+    if (net.bad()) net.show_input(all, 5, some_values(3));
+    net.hide_input(all, 7);
+    net.hide_input(all, 8);
+  });
+  const RunView view = view_of(trial.compared());
+  std::vector<RunState> states(view.runs().size());
+  states[run_of(view, "Default/Tanh-op0")] = {true, true, true};
+  const RunInputs all = inputs_of_run(view, states, run_of(view, "Default/Concat-op0"));
+  CHECK(slots(view, all.evidence) == "0 1 2 3 4 5 6 0 0");
+  CHECK(slots(view, all.constants) == "3");
+  CHECK(slots(all.entering) == "1");
+  CHECK(slots(all.changed) == "5");
+  CHECK(words(all) == "differ bridged downstream downstream-of-nan");
+  CHECK(words(inputs_of_run(view, states, run_of(view, "Default/Sign-op0"))) == "agree same");
+}
+
+TEST_CASE("an input that neither its file nor its producer shows is unknown, a constant without a file is not") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.input("x")});
+    const auto z = net.op("Mul", {y, net.constant(2)});
+    net.hide_output(y);
+    net.hide_input(z, 0);
+    const auto other = net.op("Add", {net.input("w"), net.constant(3)});
+    net.hide_input(other, 1);
+    net.hide_input(net.op("Neg", {net.input("v")}), 0);
+  });
+  const RunView view = view_of(trial.compared());
+  const std::vector<RunState> states(view.runs().size());
+  const auto of = [&](std::string_view name) { return words(inputs_of_run(view, states, run_of(view, name))); };
+  CHECK(of("Default/Mul-op0") == "agree same unknown");
+  CHECK(of("Default/Add-op0") == "agree same");
+  CHECK(of("Default/Neg-op0") == "agree same unknown unknown-source");
+}
+
+TEST_CASE("a collective operation works with the inputs of every rank, and with what no dump shows") {
+  const float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto trial = [&](float error) {
+    return Trial(
+        [=](MadeNet& net) {
+          const auto y = net.op("Exp", {net.input("x")});
+          if (net.bad() && net.rank() == 1) net[y][4] += error;
+          net.op("AllReduce", {y});
+        },
+        {.ranks = 2});
+  };
+  const auto words_of_ranks = [](const Trial& of) {
+    const RunView view = view_of(of.compared());
+    const std::vector<RunState> states(view.runs().size());
+    Texts texts;
+    for (const int rank : {0, 1})
+      texts.push_back(words(inputs_of_run(view, states, run_of(view, "Default/AllReduce-op0", rank))));
+    return texts;
+  };
+  CHECK(words_of_ranks(trial(0)) == Texts{"agree same unknown", "agree same unknown"});
+  CHECK(words_of_ranks(trial(1)) == Texts{"differ unknown", "differ unknown"});
+  CHECK(words_of_ranks(trial(kNan)) == Texts{"differ unknown nan inf", "differ unknown nan inf"});
+}
+
+TEST_CASE(
+    "msprobe: a backward call works with what its forward call read and wrote; a call without inputs with unknown "
+    "ones") {
+  const auto inputs = [](float read, float wrote) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = some_values(calls.bad() ? read : 1.0F), y = some_values(calls.bad() ? wrote : 2.0F);
+      calls.ran("Functional.gelu.0.forward", {x}, {y});
+      calls.ran("Functional.gelu.0.backward", {some_values(0.1F)}, {some_values(0.2F)});
+    });
+    const RunView view = view_of(trial.compared());
+    std::vector<RunState> states(view.runs().size());
+    states[run_of(view, "Functional.gelu.0.forward")].downstream = true;
+    return words(inputs_of_run(view, states, run_of(view, "Functional.gelu.0.backward")));
+  };
+  CHECK(inputs(1, 2) == "agree same downstream");
+  CHECK(inputs(1.5F, 2) == "differ downstream");
+  CHECK(inputs(1, 3) == "differ downstream");
+  const CallTrial trial([](MadeCalls& calls) { calls.ran("Torch.rand.0.forward", {}, {some_values()}); });
+  CHECK(words(inputs_of_run(view_of(trial.compared()), {{}}, 0)) == "agree same unknown unknown-source");
+}
+
+}  // namespace msdump
