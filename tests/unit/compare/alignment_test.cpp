@@ -50,6 +50,10 @@ TEST_CASE("what is there once on both sides holds the sequences together") {
   CHECK(aligned({"aPabQb"}, {"bPaQbb"}) == "-Pa-Qb");
 }
 
+TEST_CASE("what is there once on both sides is paired even where more could be paired without it") {
+  CHECK(aligned({"xPabab"}, {"ababPy"}) == "-P----");
+}
+
 TEST_CASE("anchors that cross do not both count: as many as are in order do") {
   const auto pairs = align(keys({"xABCy"}), keys({"zBCAw"}));
   CHECK(pairs == std::vector<AlignedPair>{{2, 1, 0}, {3, 2, 0}});

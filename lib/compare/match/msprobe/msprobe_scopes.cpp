@@ -161,11 +161,9 @@ void take_forward_scopes(const std::vector<std::string>& entries, std::vector<Ms
   }
 }
 
-// The last number in the part that follows "PREFIX.".
-std::optional<int64_t> number_after(std::string_view scope, const std::string& prefix) {
-  if (!scope.starts_with(prefix) || scope.size() <= prefix.size() || scope[prefix.size()] != '.') return std::nullopt;
-  std::string_view part = scope.substr(prefix.size() + 1);
-  part = part.substr(0, part.find('.'));
+// The last number in the first part of a scope.
+std::optional<int64_t> number_in_first_part(std::string_view scope) {
+  std::string_view part = scope.substr(0, scope.find('.'));
   while (!part.empty() && !is_digits(part.substr(part.size() - 1))) part.remove_suffix(1);
   size_t begin = part.size();
   while (begin > 0 && is_digits(part.substr(begin - 1, 1))) --begin;
@@ -179,14 +177,14 @@ void renumber_layers(std::vector<MsprobeScope>& scopes) {
   std::unordered_set<std::string> known;
   for (size_t i = 0; i < scopes.size(); ++i) {
     by_name.emplace(scopes[i].scope, i);
-    std::string prefix = scopes[i].scope + ".layers";
+    std::string prefix = scopes[i].scope + ".layers.";
     if (scopes[i].type == "ParallelTransformer" && known.insert(prefix).second) prefixes.push_back(std::move(prefix));
   }
   for (const std::string& prefix : prefixes) {
     std::vector<std::pair<size_t, int64_t>> numbered;
-    const std::string begin = prefix + ".";
-    for (auto at = by_name.lower_bound({begin, 0}); at != by_name.end() && at->first.starts_with(begin); ++at) {
-      if (const auto number = number_after(at->first, prefix)) numbered.emplace_back(at->second, *number);
+    for (auto at = by_name.lower_bound({prefix, 0}); at != by_name.end() && at->first.starts_with(prefix); ++at) {
+      const auto number = number_in_first_part(std::string_view(at->first).substr(prefix.size()));
+      if (number) numbered.emplace_back(at->second, *number);
     }
     const auto lowest = std::min_element(numbered.begin(), numbered.end(), [](const auto& left, const auto& right) {
       return left.second < right.second;
@@ -194,7 +192,7 @@ void renumber_layers(std::vector<MsprobeScope>& scopes) {
     for (const auto& [i, number] : numbered) {
       std::string& scope = scopes[i].scope;
       by_name.erase({scope, i});
-      scope.replace(begin.size(), std::min(scope.find('.', begin.size()), scope.size()) - begin.size(),
+      scope.replace(prefix.size(), std::min(scope.find('.', prefix.size()), scope.size()) - prefix.size(),
                     std::to_string(number - lowest->second));
       by_name.emplace(scope, i);
     }
