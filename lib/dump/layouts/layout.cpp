@@ -52,7 +52,7 @@ void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& ide
 void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& identity) {
   identity.rank = number_at(parts, time_at + 1);
   if (!identity.rank) return;
-  const bool has_model = time_at + 2 < parts.size() && !is_digits(parts[time_at + 2]);
+  const bool has_model = !is_digits(part_at(parts, time_at + 2));
   const size_t graph_at = time_at + (has_model ? 3 : 2);
   identity.graph = number_at(parts, graph_at);
   identity.step = number_at(parts, graph_at + 1);

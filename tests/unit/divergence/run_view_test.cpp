@@ -70,6 +70,112 @@ TEST_CASE("an operator is on the line that the reference has for it, one that it
   CHECK_FALSE(view_of(without_ir.compared()).line(0));
 }
 
+TEST_CASE("an operator that one side alone has, a gradient and a backward call are known by their names") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x}, "Gradients/Default");
+    net.op(net.bad() ? "Tanh" : "Sign", {y});
+  });
+  const CallTrial calls([](MadeCalls& made) {
+    made.ran("Functional.relu.0.forward", {some_values()}, {some_values(2)});
+    made.ran("Functional.relu.0.backward", {some_values(0.1F)}, {some_values(0.2F)});
+  });
+  Texts facts;
+  for (const auto* const compared : {&trial.compared(), &calls.compared()}) {
+    const RunView view = view_of(*compared);
+    for (uint32_t run = 0; run < view.runs().size(); ++run) {
+      facts.push_back(fmt::format("{}:{}{}{}{}", view.name(run), view.one_sided(run) ? " one-sided" : "",
+                                  view.of_candidate_only(run) ? " candidate" : "",
+                                  view.is_gradient(run) ? " gradient" : "", view.is_backward(run) ? " backward" : ""));
+    }
+  }
+  CHECK(facts == Texts{"Gradients/Default/Exp-op0: gradient", "Default/Tanh-op0: one-sided candidate",
+                       "Default/Sign-op0: one-sided",
+                       "Functional.relu.0.forward:", "Functional.relu.0.backward: gradient backward"});
+}
+
+TEST_CASE("a run is found by its name, on its rank and in its step, and ran when its first file says") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto y = net.op("Exp", {net.input("x")});
+        if (net.rank() != 1 || net.step() != 0) net.op("Neg", {y});
+        if (net.bad()) net.op("Tanh", {y});
+      },
+      {.ranks = 2, .steps = 2});
+  const RunView view = view_of(trial.compared());
+  const auto found = [&](std::string_view name) {
+    Texts places;
+    for (int rank = 0; rank < 3; ++rank) {
+      for (int step = 0; step < 2; ++step) {
+        for (const uint32_t run : view.runs_named(name, {rank, step, 0})) {
+          CHECK(view.name(run) == name);
+          places.push_back(fmt::format("{} {} {}", *view.place(run).rank, *view.place(run).step,
+                                       view.time(run).value_or(0) - 1'700'000'000'000'000));
+        }
+      }
+    }
+    return places;
+  };
+  CHECK(found("Default/Exp-op0") == Texts{"0 0 0", "0 1 0", "1 0 0", "1 1 0"});
+  CHECK(found("Default/Neg-op0") == Texts{"0 0 1", "0 1 1", "1 1 1"});
+  CHECK(found("Default/Tanh-op0") == Texts{"0 0 2", "0 1 2", "1 0 1", "1 1 2"});
+  CHECK(found("Default/Abs-op0").empty());
+  const CallTrial calls([](MadeCalls& made) { made.ran("Functional.relu.0.forward", {some_values()}, {}); });
+  CHECK_FALSE(view_of(calls.compared()).time(0));
+}
+
+TEST_CASE("a constant differs by more than the rounding of its dtype although it is within the tolerance") {
+  const auto differs = [](float factor, bool half) {
+    const Trial trial(
+        [=](MadeNet& net) {
+          net.op("Mul", {net.input("x"), net.constant(net.bad() ? factor : 2)});
+        },
+        {.half_candidate = half});
+    CHECK(trial.compared().verdict("Default/Mul-op0", "input:1") == Verdict::kClose);
+    const RunView view = view_of(trial.compared());
+    CHECK(view.dtype(view.run(0).inputs.at(1).tensor) == (half ? DType::kFloat16 : DType::kFloat32));
+    return view.constant_differs(view.run(0).inputs.at(1).tensor);
+  };
+  CHECK(differs(2.003F, false));
+  CHECK_FALSE(differs(2.0015F, false));
+  CHECK(differs(2.0151F, true));
+  CHECK_FALSE(differs(2.003F, true));
+}
+
+TEST_CASE("the inputs of readers stand for outputs that were not dumped, and agree where they are compared") {
+  const auto facts = [](const std::function<void(MadeNet&, MadeNet::Tensor, MadeNet::Tensor)>& change) {
+    const Trial trial([&](MadeNet& net) {
+      const auto y = net.op("Exp", {net.input("x")});
+      const auto z = net.op("Neg", {y});
+      change(net, y, z);
+    });
+    const RunView view = view_of(trial.compared());
+    const uint32_t run = run_of(view, "Default/Exp-op0");
+    std::string text;
+    for (const uint32_t tensor : view.outputs(run)) {
+      const TensorRecord& record = (*trial.compared().b().tensors)[trial.compared().pairing().tensors[tensor].b];
+      text += fmt::format("{}:{} ", record.name.op_type, name_of(record.name.io));
+    }
+    return text + (view.all_agree(run) ? "agree" : "open");
+  };
+  CHECK(facts([](MadeNet&, auto, auto) {}) == "Exp:output agree");
+  CHECK(facts([](MadeNet& net, auto y, auto) { net.hide_output(y); }) == "Neg:input agree");
+  CHECK(facts([](MadeNet& net, auto y, auto z) {
+          net.hide_output(y);
+          net.hide_input(z, 0);
+        }) == "open");
+  CHECK(facts([](MadeNet& net, auto y, auto) {
+          if (net.bad()) net[y][2] += 1;
+        }) == "Exp:output open");
+  // What was written differs, what was read does not: the dump does not show what was passed on.
+  CHECK(facts([](MadeNet& net, auto y, auto z) {
+          const Values right = net[y];
+          if (!net.bad()) return;
+          net[y][2] += 1;
+          net.show_input(z, 0, right);
+        }) == "open");
+}
+
 TEST_CASE("each input that differs counts by where it comes from") {
   const Trial trial([](MadeNet& net) {
     const float error = net.bad() ? 1.5F : 1.0F;
