@@ -171,6 +171,26 @@ TEST_CASE("among several steps a step is compared with the one of its number") {
   CHECK(compared.count(Verdict::kUnmatched) == 6);
 }
 
+TEST_CASE("the only step or rank of one side is compared with the one of its number where the other side has several") {
+  const auto verdicts = [](const std::vector<MadePlace>& of_bad, const std::vector<MadePlace>& of_ref) {
+    const test::ScratchDir scratch;
+    for (const auto* const places : {&of_bad, &of_ref}) {
+      for (const MadePlace& place : *places) {
+        MadeNet net(place, false);
+        net.op("Neg", {net.input("x", some_values(static_cast<float>(1 + place.step + place.rank)))});
+        net.write(scratch.path() / (place.bad ? "bad" : "ref"), false);
+      }
+    }
+    const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+    return std::pair(compared.count(Verdict::kSame), compared.count(Verdict::kUnmatched));
+  };
+  const std::pair<size_t, size_t> own_partner(2, 2);
+  CHECK(verdicts({{true, 0, 2}}, {{false, 0, 1}, {false, 0, 2}}) == own_partner);
+  CHECK(verdicts({{true, 0, 1}, {true, 0, 2}}, {{false, 0, 2}}) == own_partner);
+  CHECK(verdicts({{true, 2, 0}}, {{false, 1, 0}, {false, 2, 0}}) == own_partner);
+  CHECK(verdicts({{true, 1, 0}, {true, 2, 0}}, {{false, 2, 0}}) == own_partner);
+}
+
 TEST_CASE("operands that changed places are paired by their shapes, of operators that allow it alone") {
   const auto verdicts = [](const std::string& type) {
     const Trial trial([&](MadeNet& net) {

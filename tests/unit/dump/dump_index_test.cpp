@@ -254,6 +254,9 @@ TEST_CASE("a name on disk that is a hash is resolved by the mapping.csv beside i
   REQUIRE(opened);
   CHECK(opened->tensors.at(0).label() == "input:1");
   CHECK(opened->tensors[0].request.format_number == 0);
+  for (const IndexedFile& file : index.files()) {
+    if (index.folder_of(file) == "b") CHECK(file.shown_name() == kHash);
+  }
   // A single file finds its table too, one without a table is judged by its content.
   CHECK(index_of({scratch.file(std::string("a/") + kHash)}).files().at(0).shown_name() == kAdd);
   const DumpIndex alone = index_of({scratch.file(std::string("b/") + kHash)});

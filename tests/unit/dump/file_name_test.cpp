@@ -47,6 +47,9 @@ TEST_CASE("a raw file of msprobe's adump is named like an array, without the suf
   CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND") == "none");
   CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368.input.0.ND.what") == "none");
   CHECK(raw("Sub.Default_Sub-op0.10.10.1735011096427368") == "none");
+  CHECK(raw("Sub.op0.1735011096427368.input.0.ND.BF16") == "none");
+  CHECK(raw("weights.float32") == "none");
+  CHECK(raw("float32") == "none");
 }
 
 TEST_CASE("dump file names of every writer") {

@@ -85,6 +85,30 @@ TEST_CASE("arrays are read as they lie, big-endian and Fortran order made ordina
   CHECK(read_all(b, 2) == "\1\2\3\4\5\6");
 }
 
+TEST_CASE("an array in Fortran order whose axes are not those of the tensor is read in its device shape, with a note") {
+  const ScratchDir scratch;
+  std::string fortran(64, '\0'), c_order(64, '\0');
+  for (size_t i = 0; i < 64; ++i) fortran[i] = static_cast<char>(i);
+  for (size_t i = 0; i < 64; ++i) {  // [1, 1, 2, 2, 16]: h, w, c0
+    const size_t h = i / 32, w = i / 16 % 2, c = i % 16;
+    c_order[i] = fortran[h + 2 * w + 4 * c];
+  }
+  StoredTensor stored;
+  stored.request.shape = Shape{1, 1, 2, 2, 16};
+  stored.request.dtype = DType::kUint8;
+  stored.request.format_number = static_cast<int64_t>(Format::kNC1HWC0);
+  stored.request.original_shape = Shape{1, 5, 2, 2};
+  stored.request.bytes = stored.bytes = 64;
+  stored.fortran_order = true;
+  auto file = File::open(scratch.write("a", fortran));
+  REQUIRE(file);
+  auto tensor = HostTensor::make(std::move(*file), FileKind::kNpy, stored, {.convert_arrays = true});
+  REQUIRE(tensor);
+  CHECK(tensor->shape() == Shape{1, 1, 2, 2, 16});
+  CHECK(tensor->plan().note == "a Fortran-ordered array stays in its device format");
+  CHECK(read_all(*tensor, 7) == c_order);
+}
+
 // A table whose only row is of the first output of Add.
 std::string table_with(const std::string& dtype, const std::string& shape) {
   return "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"
