@@ -240,6 +240,12 @@ TEST_CASE("a collective operation works with the inputs of every rank, and with 
   CHECK(words_of_ranks(trial(0)) == Texts{"agree same unknown", "agree same unknown"});
   CHECK(words_of_ranks(trial(1)) == Texts{"differ unknown", "differ unknown"});
   CHECK(words_of_ranks(trial(kNan)) == Texts{"differ unknown nan inf", "differ unknown nan inf"});
+  const Trial first_operator(
+      [](MadeNet& net) {
+        net.op("AllReduce", {net.input("x", some_values(net.bad() && net.rank() == 0 ? 2.0F : 1.0F))});
+      },
+      {.ranks = 2});
+  CHECK(words_of_ranks(first_operator) == Texts{"differ unknown", "differ unknown"});
 }
 
 TEST_CASE(
