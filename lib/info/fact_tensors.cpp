@@ -18,7 +18,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostAttributes = 64, kLongestAttribute = 1000;
-constexpr uint64_t kRecordBytes = 4096, kMostRecordBytes = uint64_t{1} << 20;
+constexpr uint64_t kRecordBytes = 4096;
 
 report::Value dtype_value(std::optional<DType> dtype) {
   if (!dtype || *dtype == DType::kUndefined) return {};

@@ -25,7 +25,7 @@ bool is_understood(FileKind kind) {
 // One pass over the files, with counters instead of maps: there are hundreds of thousands.
 class Counter {
  public:
-  explicit Counter(const DumpIndex& index) : index_(index), folder_counts_(index.folders().size(), 0) {}
+  explicit Counter(const DumpIndex& index) : index_(index), known_folders_(index.folders().size(), false) {}
 
   TreeFacts run() {
     const std::vector<IndexedFile>& files = index_.files();
@@ -49,7 +49,7 @@ class Counter {
     facts_.bytes += file.size;
     if (!is_understood(kind)) facts_.not_understood.push_back(number);
     if (file.family == nullptr || file.by_content) return;
-    ++folder_counts_[file.folder];
+    known_folders_[file.folder] = true;
     if (holds_elements(file) && kind != FileKind::kOpdebug) count_tensor(file);
   }
 
@@ -87,8 +87,8 @@ class Counter {
   }
 
   void take_folders() {
-    for (size_t i = 0; i < folder_counts_.size(); ++i) {
-      if (folder_counts_[i] == 0) continue;
+    for (size_t i = 0; i < known_folders_.size(); ++i) {
+      if (!known_folders_[i]) continue;
       const FolderIdentity& identity = index_.folders()[i].identity;
       if (identity.rank) facts_.ranks.insert(*identity.rank);
       if (identity.graph) facts_.graphs.insert(*identity.graph);
@@ -98,7 +98,7 @@ class Counter {
 
   const DumpIndex& index_;
   TreeFacts facts_;
-  std::vector<uint64_t> folder_counts_;  // files of a family
+  std::vector<bool> known_folders_;  // those with a file of a family
   std::array<KindCount, kKinds> kinds_{};
   std::array<uint64_t, kDtypes> dtypes_{};
   std::array<uint64_t, kFormats> formats_{};

@@ -84,8 +84,11 @@ class Steps {
     std::set<std::pair<uint32_t, std::string_view>> parents;
     for (const IndexedFolder& folder : index.folders()) {
       const size_t slash = folder.relative.rfind('/');
-      if (slash != std::string::npos) parents.emplace(folder.root, std::string_view(folder.relative).substr(0, slash));
-      if (slash == std::string::npos && !folder.relative.empty()) parents.emplace(folder.root, "");
+      if (slash != std::string::npos) {
+        parents.emplace(folder.root, std::string_view(folder.relative).substr(0, slash));
+      } else if (!folder.relative.empty()) {
+        parents.emplace(folder.root, "");
+      }
     }
     for (uint32_t i = 0; i < index.folders().size(); ++i) {
       const IndexedFolder& folder = index.folders()[i];

@@ -359,6 +359,24 @@ TEST_CASE("a file is opened once more for its elements") {
   CHECK_FALSE(open_again(*index, index->files().at(0), facts));
 }
 
+TEST_CASE("an interruption ends the reading of a table before its first row") {
+  const ScratchDir scratch;
+  CancelToken cancel;
+  cancel.cancel();
+  for (const auto& [name, content] :
+       {std::pair("mapping.csv", "one,two\n"), std::pair("statistic.csv",
+                                                         "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,"
+                                                         "Data Size,Data Type,Shape,Max Value\n"
+                                                         "Add,a,0,0,1,input,0,24,float32,\"(2,3)\",6,\n")}) {
+    INFO(name);
+    const auto index = DumpIndex::build({scratch.write(name, content)}, {});
+    REQUIRE(index);
+    const Facts facts{read_file_facts(*index, index->files().at(0), cancel)};
+    CHECK(facts.at("rows") == "0");
+    CHECK(facts.facts.problems.empty());
+  }
+}
+
 TEST_CASE("random bytes under the name of an execution order or a table are a problem") {
   const ScratchDir scratch;
   std::string noise;

@@ -29,12 +29,14 @@ struct Tree {
   }
 };
 
-Tree look_at(const ScratchDir& scratch) {
-  auto index = DumpIndex::build({scratch.path().string()}, {});
+Tree look_at(const std::string& root) {
+  auto index = DumpIndex::build({root}, {});
   REQUIRE(index);
   TreeFacts facts = tree_facts_of(*index);
   return {std::move(*index), std::move(facts)};
 }
+
+Tree look_at(const ScratchDir& scratch) { return look_at(scratch.path().string()); }
 
 std::string npy_name(int number, std::string_view io = "output", std::string_view dtype = "float32") {
   return fmt::format("Add.Default_Add-op{}.0.0.17339054468197{:02}.{}.0.DefaultFormat.{}.npy", number, number, io,
@@ -188,6 +190,14 @@ TEST_CASE("an empty step is odd once") {
   write_arrays(scratch, "rank_0/Net/0/1", 2);
   scratch.make_dir("rank_0/Net/0/2");
   CHECK(look_at(scratch).odd() == Words{"rank_0/Net/0/2: nothing in the folder of this step"});
+}
+
+TEST_CASE("a step that is the whole tree is empty, too, unless it has folders") {
+  const ScratchDir scratch;
+  const std::string step = scratch.make_dir("rank_0/Net/0/2");
+  CHECK(look_at(step).odd() == Words{".: nothing in the folder of this step"});
+  scratch.write("rank_0/Net/0/2/more/notes.txt", "hello");
+  CHECK(look_at(step).odd().empty());
 }
 
 TEST_CASE("a step whose files are in a folder of their own is not empty") {
