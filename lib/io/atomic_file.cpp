@@ -138,9 +138,8 @@ Status make_directories(const std::string& path) {
   if (path.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (!error && std::filesystem::is_directory(path, error)) return {};
-  const int value = error ? error.value() : ENOTDIR;
-  return fail(write_error(value, "create the directory", path));
+  if (error) return fail(write_error(error.value(), "create the directory", path));
+  return {};
 }
 
 bool is_temporary_name(std::string_view name) {

@@ -1,7 +1,8 @@
-// System calls that a signal interrupts (EINTR), that write less than they were given, or nothing: the functions of the C
-// library are replaced for this program, and fail as often as a test says.
+// System calls that a signal interrupts (EINTR), that move fewer bytes than they were given, or none, and a cancellation
+// in the middle of a walk: the functions of the C library are replaced for this program, and do what a test says.
 #include <cerrno>
 #include <cstdarg>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "io/atomic_file.h"
+#include "io/cancel.h"
+#include "io/dir_walk.h"
 #include "io/file.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
@@ -18,8 +21,10 @@ namespace {
 
 struct Faults {
   int calls_before = -1;  // the call after so many is interrupted; -1: none
-  bool bytewise = false;  // a call moves one byte at most
+  int short_calls = 0;    // so many calls move one byte at most
   bool writes_nothing = false;
+  msdump::CancelToken* cancel = nullptr;  // set where a folder with the name below is opened
+  std::string_view cancelling_folder{};
 };
 thread_local Faults faults;
 
@@ -29,7 +34,7 @@ bool interrupts() {
   return true;
 }
 
-size_t shortened(size_t count) { return faults.bytewise && count > 1 ? 1 : count; }
+size_t shortened(size_t count) { return count > 1 && faults.short_calls > 0 && faults.short_calls-- > 0 ? 1 : count; }
 
 }  // namespace
 
@@ -41,6 +46,15 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
   return interrupts() ? -1 : static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+int openat(int directory, const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (faults.cancel != nullptr && faults.cancelling_folder == path) faults.cancel->cancel();
+  return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
 }
 
 ssize_t pread(int descriptor, void* into, size_t count, off_t offset) {
@@ -113,13 +127,38 @@ TEST_CASE("a file is read whole though a signal interrupts its calls") {
 TEST_CASE("a file is written and read whole in calls of one byte") {
   const ScratchDir scratch;
   const std::string path = scratch.file("out"), text = "all of it";
-  faults.bytewise = true;
+  faults.short_calls = std::numeric_limits<int>::max();
   const Status written = write_file(path, text);
   const auto file = File::open(path);
   faults = {};
   REQUIRE(written);
   REQUIRE(file);
   CHECK(std::string(reinterpret_cast<const char*>(file->head().data()), file->head().size()) == text);
+}
+
+TEST_CASE("what is left of a read that was cut short is no more than was asked for") {
+  const ScratchDir scratch;
+  constexpr size_t kFarFromHead = 1 << 20;
+  const auto file = File::open(scratch.write("in", std::string(kFarFromHead, 'x') + "all of it and more"));
+  REQUIRE(file);
+  std::string text = "......... the rest";
+  faults.short_calls = 2;
+  const Status read = file->read_at(kFarFromHead, std::as_writable_bytes(std::span(text.data(), 9)));
+  faults = {};
+  REQUIRE(read);
+  CHECK(text == "all of it the rest");
+}
+
+TEST_CASE("a walk that is cancelled in a folder of a folder ends there, though nothing follows") {
+  const ScratchDir scratch;
+  scratch.write("a/b/c/file", "");
+  CancelToken cancel;
+  faults.cancel = &cancel;
+  faults.cancelling_folder = "b";
+  const auto walked = walk_directory(scratch.path().string(), {{}, &cancel});
+  faults = {};
+  REQUIRE_FALSE(walked);
+  CHECK(walked.error().code == ErrorCode::kCancelled);
 }
 
 TEST_CASE("a write that moves nothing and gives no reason is a full disk, and leaves nothing") {

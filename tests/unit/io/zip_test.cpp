@@ -165,6 +165,20 @@ TEST_CASE("Sizes that the file cannot hold are refused before anything is alloca
   CHECK(bomb->zip->read(1, uint64_t{1} << 50).error().code == ErrorCode::kBadHeader);
 }
 
+TEST_CASE("An entry may reach to the last byte of the file, and not beyond") {
+  ZipSpec spec = two_entries();
+  const std::string bytes = build_zip(spec);
+  const uint64_t begin = bytes.find("number 2");
+  spec.entries[1].size = bytes.size() - begin;
+  const auto to_the_end = open_zip(build_zip(spec));
+  REQUIRE(to_the_end->zip);
+  CHECK(to_the_end->zip->data_offset(1) == begin);
+  spec.entries[1].size = bytes.size() - begin + 1;
+  const auto beyond = open_zip(build_zip(spec));
+  REQUIRE(beyond->zip);
+  CHECK(beyond->zip->data_offset(1).error().code == ErrorCode::kTruncated);
+}
+
 TEST_CASE("A directory that points beside the local header is damaged") {
   for (const uint64_t offset : {uint64_t{1}, uint64_t{100'000}, uint64_t{1} << 40}) {
     ZipSpec spec = two_entries();
