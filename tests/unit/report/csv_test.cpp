@@ -43,6 +43,12 @@ TEST_CASE("csv: an object without declared parts is one cell of JSON") {
   CHECK(csv({row}, {{"detail", "detail"}}) == "detail\n\"{\"\"k\"\":\"\"v\"\"}\"\n");
 }
 
+TEST_CASE("csv: an object without parts is a column of its own") {
+  Row row;
+  row.add("source", Object()).add("b", 1);
+  CHECK(csv({row}) == "source,b\n{},1\n");
+}
+
 TEST_CASE("csv: quoting, and null apart from empty text") {
   Row row;
   row.add("a", "x,y").add("b", "say \"hi\"").add("c", "two\nlines").add("d", nullptr).add("e", "").add("f", " x");

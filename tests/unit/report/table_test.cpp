@@ -97,6 +97,14 @@ TEST_CASE("table: a column is dropped only where the line is too wide by one") {
   CHECK(table({row}, {{"empty", "empty"}}, 3) == "em…\n-\n");
 }
 
+TEST_CASE("table: of columns that may be dropped alike the first goes first") {
+  const std::vector<Column> columns = {
+      {"step", "step", {}, kDropStep}, {"format", "format", {}, kDropStep}, {"name", "name"}};
+  Row row;
+  row.add("step", 12).add("format", "NHWC").add("name", "Conv2D");
+  CHECK(table({row}, columns, 17) == "format  name\nNHWC    Conv2D\n");
+}
+
 TEST_CASE("table: names give way further where the last column, the message, would have no room") {
   const std::string name(40, 'n'), message(60, 'm');
   Row row;
