@@ -132,6 +132,7 @@ TEST_CASE("what XML cannot hold is written as \\xNN") {
   CHECK(xml_escaped("\x1f ~\r\n\t") == "\\x1f ~\\x0d&#10;&#9;");
   CHECK(xml_escaped("\xEF\xBF\xBE\xEF\xBF\xBD") == "\\xef\\xbf\\xbe\xEF\xBF\xBD");
   CHECK(xml_escaped("\xff\xc3") == "\\xff\\xc3");
+  CHECK(xml_escaped(std::string_view("long<er").substr(0, 4)) == "long");
   CHECK(xml_escaped("\xEF\xBF\xBF") == "\\xef\\xbf\\xbf");
   CHECK(xml_escaped("\xc3\xa4 \xe5\xad\x97") == "\xc3\xa4 \xe5\xad\x97");
 }

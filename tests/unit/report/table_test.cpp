@@ -58,6 +58,7 @@ TEST_CASE("table: untitled columns are left out, a column may say its own text")
 TEST_CASE("table: lines are cut to the terminal, by columns and not by bytes") {
   CHECK(table({row_of("abcdefgh", "ijkl")}, {}, 10) == "name     …\nabcdefgh …\n");
   CHECK(table({row_of("算子算子算子", 1)}, {}, 6) == "name …\n算子…\n");
+  CHECK(table({row_of("Conv2D", 12)}, {}, 1) == "…\n…\n");
 }
 
 TEST_CASE("table: in a line that is too wide long names lose their middle, so that later columns are seen") {
@@ -95,6 +96,15 @@ TEST_CASE("table: a column is dropped only where the line is too wide by one") {
   CHECK(table({row}, columns, 12) == "rank  name\n   0  Conv2D\n");
   CHECK(table({row}, columns, 11) == "name\nConv2D\n");
   CHECK(table({row}, {{"empty", "empty"}}, 3) == "em…\n-\n");
+}
+
+TEST_CASE("table: a name beside numbers gives way before a column is dropped") {
+  const std::vector<Column> columns = {{"rank", "rank", {}, kDropRank}, {"name", "name"}, {"count", "count"}};
+  Row row;
+  row.add("rank", 7).add("name", std::string(40, 'n')).add("count", 12);
+  CHECK(table({row}, columns, 41) ==
+        "rank  name                          count\n"
+        "   7  nnnnnnnnn…nnnnnnnnnnnnnnnnnn     12\n");
 }
 
 TEST_CASE("table: of columns that may be dropped alike the first goes first") {
