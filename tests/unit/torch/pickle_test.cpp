@@ -139,6 +139,19 @@ TEST_CASE("Names are kept once, from both opcodes") {
   CHECK(parsed->item(parsed->root(), 1).kind == PickleKind::kGlobal);
 }
 
+TEST_CASE("A pickle has at most a hundred different names, each as often as it likes") {
+  const auto names = [](int count) {
+    std::string opcodes = "(";
+    for (int i = 0; i < count; ++i) opcodes += "cmodule\nname" + std::to_string(i) + "\ncmodule\nname0\n";
+    const std::string bytes = build::whole(opcodes + "t");
+    return parse_pickle(std::as_bytes(std::span(bytes)), 0, [](std::string_view) { return true; });
+  };
+  const auto most = names(100);
+  REQUIRE(most);
+  CHECK(most->globals.size() == 100);
+  CHECK(names(101).error().message == "damaged pickle: too many different names");
+}
+
 TEST_CASE("Frames and protocols up to 5 are stepped over, and POP takes a value or a mark") {
   CHECK(number("\x95\x02\x00\x00\x00\x00\x00\x00\x00K\x07"s) == 7);
   CHECK(number("\x80\x05K\x07") == 7);
