@@ -1,13 +1,11 @@
 #include "support/zip_builder.h"
 
-#include <algorithm>
-
 #include "support/dump_builder.h"
 
 namespace msdump::test {
 namespace {
 
-constexpr uint16_t kSizesBehind = 8;  // flag bit
+constexpr uint16_t kSizesAfter = 8;  // flag bit
 constexpr uint32_t kInExtra = 0xFFFFFFFF;
 
 // One deflate block of type "stored"; at most 65535 bytes.
@@ -32,13 +30,13 @@ void put_common(std::string& to, const ZipEntrySpec& entry) {
 Written put_local(std::string& zip, const ZipEntrySpec& entry, size_t alignment) {
   const std::string stored = entry.deflated ? deflated(entry.data) : entry.data;
   const Written written{zip.size(), stored.size(), entry.crc.value_or(crc32_of(entry.data))};
-  const bool behind = (entry.flags & kSizesBehind) != 0;
+  const bool after = (entry.flags & kSizesAfter) != 0;
   zip += "PK\x03\x04";
   put_u16(zip, 20);
   put_common(zip, entry);
-  put_u32(zip, behind ? 0 : written.crc);
-  put_u32(zip, behind ? 0 : static_cast<uint32_t>(stored.size()));
-  put_u32(zip, behind ? 0 : static_cast<uint32_t>(entry.data.size()));
+  put_u32(zip, after ? 0 : written.crc);
+  put_u32(zip, after ? 0 : static_cast<uint32_t>(stored.size()));
+  put_u32(zip, after ? 0 : static_cast<uint32_t>(entry.data.size()));
   put_u16(zip, static_cast<uint16_t>(entry.name.size()));
   const size_t unpadded = zip.size() + 2 + entry.name.size() + 4;
   const size_t padding = (alignment - unpadded % alignment) % alignment;
@@ -46,7 +44,7 @@ Written put_local(std::string& zip, const ZipEntrySpec& entry, size_t alignment)
   zip += entry.name + "FB";  // the extra field that torch pads with
   put_u16(zip, static_cast<uint16_t>(padding));
   zip += std::string(padding, 'Z') + stored;
-  if (behind) {
+  if (after) {
     zip += "PK\x07\x08";
     put_u32(zip, written.crc);
     put_u32(zip, static_cast<uint32_t>(stored.size()));
@@ -58,27 +56,33 @@ Written put_local(std::string& zip, const ZipEntrySpec& entry, size_t alignment)
 void put_directory_entry(std::string& zip, const ZipEntrySpec& entry, const Written& written, ZipForm form) {
   const uint64_t size = entry.size.value_or(entry.data.size()), offset = entry.local_offset.value_or(written.offset);
   const uint64_t compressed = entry.size && !entry.deflated ? *entry.size : written.compressed_size;
-  const bool extra = form == ZipForm::kZip64 || std::max({size, compressed, offset}) >= kInExtra;
+  std::string extra;  // of zip64: the numbers that the directory has no room for
+  const auto in_place = [&](uint64_t value) {
+    const bool moves = form == ZipForm::kZip64 || value >= kInExtra;
+    if (moves) put_u64(extra, value);
+    return moves ? kInExtra : static_cast<uint32_t>(value);
+  };
+  const uint32_t short_size = in_place(size), short_compressed = in_place(compressed);
+  const uint32_t short_offset = in_place(offset);
   zip += "PK\x01\x02";
   put_u16(zip, 0);
   put_u16(zip, 20);
   put_common(zip, entry);
   put_u32(zip, written.crc);
-  put_u32(zip, extra ? kInExtra : static_cast<uint32_t>(compressed));
-  put_u32(zip, extra ? kInExtra : static_cast<uint32_t>(size));
+  put_u32(zip, short_compressed);
+  put_u32(zip, short_size);
   put_u16(zip, static_cast<uint16_t>(entry.name.size()));
-  put_u16(zip, extra ? 28 : 0);
+  put_u16(zip, extra.empty() ? 0 : static_cast<uint16_t>(extra.size() + 4));
   put_u16(zip, 0);  // comment
   put_u16(zip, 0);  // disk
   put_u16(zip, 0);  // attributes
   put_u32(zip, 0);
-  put_u32(zip, extra ? kInExtra : static_cast<uint32_t>(offset));
+  put_u32(zip, short_offset);
   zip += entry.name;
-  if (extra) {
-    put_u16(zip, 1);
-    put_u16(zip, 24);
-    for (const uint64_t value : {size, compressed, offset}) put_u64(zip, value);
-  }
+  if (extra.empty()) return;
+  put_u16(zip, 1);
+  put_u16(zip, static_cast<uint16_t>(extra.size()));
+  zip += extra;
 }
 
 void put_zip64_end(std::string& zip, uint64_t count, uint64_t begin, uint64_t size, uint64_t at) {

@@ -42,6 +42,16 @@ TEST_CASE("files come before folders and both as people sort") {
   CHECK(result.full_path(result.files[3]) == scratch.file("a2/x"));
 }
 
+TEST_CASE("long names that differ at their ends only sort as people do") {
+  const ScratchDir scratch;
+  const std::string front = "Default_network-WithLossCell_backbone-Net_fc";
+  Names expected;
+  for (const char* end : {"1", "2", "3", "9", "10", "11", "100"}) expected.push_back(front + end);
+  expected.emplace_back("Z");
+  for (const size_t i : {4U, 1U, 7U, 6U, 0U, 3U, 5U, 2U}) scratch.write(expected[i], "");
+  CHECK(paths(walk(scratch.path().string())) == expected);
+}
+
 TEST_CASE("a root is joined to its files without doubled slashes") {
   const ScratchDir scratch;
   scratch.write("a/f", "");
