@@ -17,7 +17,7 @@ namespace msdump {
 namespace {
 
 // What follows the colon of a line "# NAME : VALUE"; none if the line is another.
-std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
+std::optional<std::string_view> value_after(std::string_view line, std::string_view name) {
   if (!line.starts_with('#')) return std::nullopt;
   line = trim(line.substr(1));
   const size_t colon = line.find(':');
@@ -45,10 +45,10 @@ void add_ir_facts(const FactSource& source, FileFacts& facts) {
   report::Value entry, subgraphs, parameters;
   const std::string_view head = head_text(source);
   for (const std::string_view line : split(head, '\n')) {
-    if (const auto value = value_behind(line, "IR entry"); value && entry.is_null()) entry = *value;
-    if (const auto value = value_behind(line, "Total subgraph"); value && subgraphs.is_null())
+    if (const auto value = value_after(line, "IR entry"); value && entry.is_null()) entry = *value;
+    if (const auto value = value_after(line, "Total subgraph"); value && subgraphs.is_null())
       subgraphs = parse_u64(*value);
-    if (const auto value = value_behind(line, "Total params"); value && parameters.is_null())
+    if (const auto value = value_after(line, "Total params"); value && parameters.is_null())
       parameters = parse_u64(*value);
   }
   if (auto problem = not_ir(source, facts.kind, head)) facts.problems.push_back(std::move(*problem));

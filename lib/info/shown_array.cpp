@@ -28,8 +28,8 @@ std::vector<int64_t> offsets_of(const ArrayView& view, const Shape& shown, size_
   offsets.reserve(count);
   Shape at(shown.size(), 0);
   const auto place = [&](size_t axis) {
-    const bool behind_the_gap = shown[axis] < view.shape[axis] && at[axis] >= kEdgeItems;
-    return behind_the_gap ? view.shape[axis] - shown[axis] + at[axis] : at[axis];
+    const bool after_the_gap = shown[axis] < view.shape[axis] && at[axis] >= kEdgeItems;
+    return after_the_gap ? view.shape[axis] - shown[axis] + at[axis] : at[axis];
   };
   while (offsets.size() < count) {
     int64_t offset = view.offset;

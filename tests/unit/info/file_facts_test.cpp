@@ -232,7 +232,7 @@ TEST_CASE("the head of IR text names the graph, in both spellings") {
   CHECK(old.at("entry") == "\"@1_wrapper.49\"");
   CHECK(old.at("subgraphs") == "4");
   CHECK(old.at("parameters") == "2");
-  const Facts now = facts_of(scratch, "b.ir", "# IR entry: @kernel_graph0\n# Total subgraphs: 1\n");
+  const Facts now = facts_of(scratch, "b.ir", "# IR entry: @kernel_graph0\n# Total subgraphs:1\n");
   CHECK(now.at("entry") == "\"@kernel_graph0\"");
   CHECK(now.at("subgraphs") == "1");
   CHECK(now.at("parameters") == "null");
