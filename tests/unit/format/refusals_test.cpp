@@ -248,10 +248,15 @@ TEST_CASE("bytes without a type or a shape are a vector") {
   plan = plan_of(request);
   CHECK(plan.policy == PlanPolicy::kRaw);
   CHECK(plan.shape == Shape{12});
+  CHECK(plan.dtype == DType::kFloat32);
+  CHECK(plan.npy_dtype == DType::kFloat32);
   request.bytes = 47;
   check_refused(request, kMismatch, {"47 bytes", "float32"});
   request.dtype = DType::kInt4;
-  CHECK(plan_of(request).shape == Shape{94});
+  plan = plan_of(request);
+  CHECK(plan.shape == Shape{94});
+  CHECK(plan.dtype == DType::kInt4);
+  CHECK(plan.npy_dtype == DType::kInt8);
 }
 
 TEST_CASE("sizes beyond 63 bits are refused where there is no shape to compare them with") {

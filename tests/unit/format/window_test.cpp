@@ -68,6 +68,20 @@ TEST_CASE("windows keep to the budget") {
   }
 }
 
+TEST_CASE("every budget is kept and mostly used") {
+  const Plan plan = plan_of(request_for(Format::kNHWC, {7, 13, 11, 5}, std::nullopt));
+  const PlanPart& part = plan.parts.at(0);
+  for (int64_t budget = 1; budget < plan.dst_elements; budget += 1 + budget / 16) {
+    INFO("budget " << budget);
+    const Tiling tiling = choose_tiling(part, budget, 0);
+    int64_t largest = 0;
+    for (int64_t i = 0; i < tiling.windows; ++i)
+      largest = std::max(largest, larger_side(make_window(part, tiling, i, 0)));
+    CHECK(largest <= budget);
+    CHECK(largest * 3 > budget);
+  }
+}
+
 TEST_CASE("a block larger than the budget is cut inside") {
   const Plan plan = nc1hwc0_plan({2, 32, 1, 3, 3});
   for (const int64_t budget : {1, 5, 15}) {
@@ -92,15 +106,17 @@ TEST_CASE("one block of 2^25 elements does not make a window of as many") {
 }
 
 TEST_CASE("the axis of a group that begins inside a block is cut, too") {
-  const DeviceLayout layout{Format::kFractalZ, {24, 3, 1, 2, 5}, 16, 4};
-  const Plan plan = plan_of(request_for(layout, Shape{24, 3, 2, 5}));
-  REQUIRE(plan.parts.size() == 4);
-  check_plan(plan, sources_of(layout, "NCHW"));
-  for (const PlanPart& part : plan.parts) {
-    CHECK(choose_tiling(part, 1, 0).windows == 3 * 6 * 2 * 5);
-    for (const int64_t budget : {1, 2, 7, 40}) {
-      const Tiling tiling = choose_tiling(part, budget, 0);
-      for (int64_t i = 0; i < tiling.windows; ++i) CHECK(larger_side(make_window(part, tiling, i, 0)) <= budget);
+  for (const DeviceLayout& layout : {DeviceLayout{Format::kFractalZ, {24, 3, 1, 2, 5}, 16, 4},
+                                     DeviceLayout{Format::kFractalZ, {24, 12, 1, 2, 5}, 5, 4}}) {
+    const Plan plan = plan_of(request_for(layout, host_shape(layout.extent, "NCHW")));
+    REQUIRE(plan.parts.size() == 4);
+    check_plan(plan, sources_of(layout, "NCHW"));
+    for (const PlanPart& part : plan.parts) {
+      CHECK(choose_tiling(part, 1, 0).windows == layout.extent.c * 6 * 2 * 5);
+      for (const int64_t budget : {1, 2, 7, 40}) {
+        const Tiling tiling = choose_tiling(part, budget, 0);
+        for (int64_t i = 0; i < tiling.windows; ++i) CHECK(larger_side(make_window(part, tiling, i, 0)) <= budget);
+      }
     }
   }
 }
