@@ -75,7 +75,10 @@ TEST_CASE("with Megatron each node has a micro step, 0 where none is written") {
 }
 
 TEST_CASE("of two parents of one node the later one counts, at the place of the earlier") {
-  CHECK(nodes(construct(R"({"a":"m","b":"m","a":"n"})")) == Strings{"a<n", "b<m"});
+  const std::string call = "Functional.linear.0.forward", other = "Functional.linear.1.forward",
+                    last = "Functional.linear.2.forward";
+  CHECK(nodes(construct("{\"" + call + R"(":"m",")" + other + R"(":"m",")" + call + R"(":"n",")" + last +
+                        R"(":"o"})")) == Strings{call + "<n", other + "<m", last + "<o"});
 }
 
 TEST_CASE("a parent that is not understood is a problem with its place, and the rest is read") {

@@ -314,11 +314,35 @@ TEST_CASE("limits hold against texts made to exhaust memory") {
     const auto other = try_dump_json("{\"data\":{},\"x\":" + std::string(600, '7') + "}", {.entry = 500});
     REQUIRE_FALSE(other);
     CHECK(other.error().code == ErrorCode::kTooLarge);
+    CHECK(try_dump_json("{\"data\":{}," + std::string(600, ' ') + "\"x\":7}", {.entry = 500}));
   }
   SECTION("of what is kept") {
     const auto result = try_dump_json(text, {.kept = 1000});
     REQUIRE_FALSE(result);
     CHECK(result.error().code == ErrorCode::kTooLarge);
+    SECTION("each text of a tensor counts") {
+      const uint64_t kept = sizeof(MsprobeTensor) + 300;
+      const std::string op = "Tensor.f.0.forward", type = R"("type":"torch.Tensor")", dtype = R"("dtype":"torch.int8")";
+      const auto is_kept = [&](const std::string& name, const std::string& slot, const std::string& members) {
+        return try_dump_json(dump('"' + name + R"(":{"input_kwargs":{")" + slot + "\":{" + members + "}}}"),
+                             {.kept = kept})
+            .has_value();
+      };
+      const std::string much(300, '7'), both = type + "," + dtype;
+      CHECK(is_kept(op, "k", both));
+      CHECK_FALSE(is_kept("Tensor." + much + ".0.forward", "k", both));
+      CHECK_FALSE(is_kept(op, much, both));
+      CHECK_FALSE(is_kept(op, "k", R"("type":")" + much + "\"," + dtype));
+      CHECK_FALSE(is_kept(op, "k", type + R"(,"dtype":")" + much + '"'));
+      for (const std::string key : {"Max", "Min", "Mean", "Norm"}) {
+        INFO(key);
+        CHECK_FALSE(is_kept(op, "k", both + ",\"" + key + "\":" + much));
+      }
+      for (const std::string key : {"md5", "data_name"}) {
+        INFO(key);
+        CHECK_FALSE(is_kept(op, "k", both + ",\"" + key + "\":\"" + much + '"'));
+      }
+    }
   }
   SECTION("of the depth") {
     const auto nested = [](size_t depth) {
