@@ -1,7 +1,6 @@
 #include "profiles/msaccucmp/tensors.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -119,9 +118,9 @@ MsaccucmpTensorPairs pair_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b
   const auto& operators = result.pairing.operators;
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < operators.size(); ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t left, uint32_t right) {
-    return std::tuple(operators[left].a, operators[left].b) < std::tuple(operators[right].a, operators[right].b);
-  });
+  // Those of the reference alone come last, and keep its order.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t left, uint32_t right) { return operators[left].a < operators[right].a; });
   std::vector<uint32_t> place(operators.size());
   for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   result.operators.resize(operators.size());

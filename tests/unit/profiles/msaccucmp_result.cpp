@@ -299,9 +299,10 @@ TEST_CASE("arrays have no address, and tensors without a partner a row each") {
   dumps.add_output("a/Mul.Net_Mul-op2.1.0.1700000000000002", {1});
   dumps.add_array("b/Add.Net_Add-op9.1.0.1700000000000001.output.0.ND.npy", "(2, 1)", {1, 2});
   dumps.add_array("b/Sub.Net_Sub-op3.1.0.1700000000000003.output.0.ND.npy", "(1,)", {1});
+  dumps.add_array("b/Div.Net_Div-op4.1.0.1700000000000004.output.0.ND.npy", "(1,)", {1});
   const auto counts = dumps.compare();
   REQUIRE(counts);
-  REQUIRE(dumps.rows.size() == 5);
+  REQUIRE(dumps.rows.size() == 6);
   CHECK(dumps.rows[0].starts_with("Index,OpType,NPUDump,DataType,Address,GroundTruth,DataType,TensorIndex,Shape,Cos"));
   CHECK(dumps.rows[1].starts_with(
       "0,Add,Net/Add-op1,float32,NaN,Net_Add-op9,float32,Net/Add-op1:output:0,[2],1.000000,"));
@@ -309,7 +310,8 @@ TEST_CASE("arrays have no address, and tensors without a partner a row each") {
                              ",[Net/Add-op1] There is no the ground truth dump file for Net/Add-op1:output:1.");
   CHECK(dumps.rows[3].starts_with("1,Mul,Net/Mul-op2,NaN,NaN,*,NaN,Net/Mul-op2:output:0,[1],NaN"));
   CHECK(dumps.rows[4].starts_with("2,NaN,*,NaN,NaN,Net_Sub-op3,NaN,NaN,NaN,NaN"));
-  CHECK(counts->unmatched == 3);
+  CHECK(dumps.rows[5].starts_with("3,NaN,*,NaN,NaN,Net_Div-op4,NaN,NaN,NaN,NaN"));
+  CHECK(counts->unmatched == 4);
 }
 
 TEST_CASE("two arrays are compared when they have as many elements") {
