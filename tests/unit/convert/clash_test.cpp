@@ -67,6 +67,25 @@ TEST_CASE("an msnpy file that cannot have a name of its own is a failure, not a 
   }
 }
 
+TEST_CASE("inputs that have no output take no name from others") {
+  const ScratchDir scratch;
+  TensorSpec cut = output_of(DType::kFloat32, Format::kND, {2}, Dims{2});
+  cut.size = 4000;
+  scratch.write("dump/Add.a_b.1.2.1700000000000000", build_dump({.op_name = "a/b", .tensors = {cut}}));
+  scratch.write("dump/Add.c_b.1.2.1700000000000000", dump_of("c/b", 'c'));
+  const auto array = build_npy({.literal = npy_literal("<i2", "(2,)"), .data = "1234"});
+  scratch.write("dump/Add.f.1.2.1700000000000000.output.0.ND.npy", array);
+  scratch.write("dump/Add.x_f.1.2.1700000000000000", dump_of("x/f", 'f'));
+  const ConvertRun run = convert_to_msnpy(scratch, "out", 1);
+  CHECK(run.warnings.empty());
+  CHECK(run.failures.size() == 1);  // the tensor that is cut
+  CHECK(run.summary.skipped == 1);  // the array
+  const auto files = files_below(scratch.file("out"));
+  REQUIRE(files.size() == 2);
+  CHECK(parse_npy(files.at("Add.b.1.2.1700000000000000.output.0.ND.npy")).body == "cccccccc");
+  CHECK(parse_npy(files.at("Add.f.1.2.1700000000000000.output.0.ND.npy")).body == "ffffffff");
+}
+
 TEST_CASE("two arrays that differ by their format only do not become one file in silence") {
   const ScratchDir scratch;
   const std::string front = "dump/Conv2D.c1.3.7.1700000000000000.output.0.";

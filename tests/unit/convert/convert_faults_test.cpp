@@ -139,6 +139,7 @@ TEST_CASE("an interrupted run stops soon, says so, and leaves whole files only")
     CHECK(files.size() < 12);
     for (const auto& [name, content] : files) CHECK((content == complete.at(name)));
     CHECK(static_cast<int64_t>(files.size()) == run.summary.written);
+    CHECK(run.summary.inputs == run.summary.written);
   }
 }
 

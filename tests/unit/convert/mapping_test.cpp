@@ -127,6 +127,10 @@ TEST_CASE("a real name that another file has keeps its hash, so that neither is 
   const ConvertRun run = convert_into(scratch);
   CHECK(run.summary.written == 3);
   for (const std::string& name : {kHashed, kReal, second}) CHECK(scratch.exists("out/" + name + ".output.0.2x3.npy"));
+  REQUIRE(run.warnings.size() == 2);
+  CHECK(run.warnings[0].path.ends_with("/" + kHashed));
+  CHECK(run.warnings[0].text == "the name that mapping.csv gives it belongs to another file; its own is kept");
+  CHECK(run.warnings[1].path.ends_with("/" + second));
 }
 
 TEST_CASE("two hashes of one real name give two outputs") {
@@ -151,6 +155,9 @@ TEST_CASE("a real name out of mapping.csv never leaves OUT") {
     CHECK(run.summary.written == 1);
     CHECK(files_below(scratch.file("out")).size() == 1);
     CHECK(files_below(scratch.path()).size() == 3);
+    const bool unsafe = real.find('/') != std::string::npos;  // ".." is not, with more after it
+    REQUIRE(run.warnings.size() == (unsafe ? 1 : 0));
+    if (unsafe) CHECK(run.warnings[0].text == "the name that mapping.csv gives it is unsafe; its own is kept");
   }
 }
 
