@@ -247,3 +247,27 @@ TEST_CASE("buffers and spaces are written as bytes in every mode") {
     CHECK((scratch.read("out/" + name + ".space.0.bin") == pattern_bytes(13, 4)));
   }
 }
+
+TEST_CASE("a bin has the elements without a header, except under MindSpore's names and of an .npy file") {
+  const ScratchDir scratch;
+  const std::string name = "Conv2D.c1.3.7.1700000000000000", array = kNpyFront + "DefaultFormat.bfloat16.npy";
+  const TensorSpec tensor = output_of(DType::kFloat32, Format::kND, {2, 3});
+  scratch.write("dump/" + name, build_dump({.tensors = {tensor}}));
+  scratch.write("dump/" + array, build_npy({.literal = npy_literal("<E2", "(1,)"), .data = "ab"}));
+  const auto converted = [&](const std::string& out, Naming naming) {
+    ConvertOptions options;
+    options.out = scratch.file(out);
+    options.format = Format::kNCHW;
+    options.type = OutputType::kBin;
+    options.naming = naming;
+    CHECK(run_convert({scratch.file("dump")}, options).failures.empty());
+    return files_below(options.out);
+  };
+  auto files = converted("bins", Naming::kMsaccucmp);
+  CHECK(files.size() == 2);
+  CHECK((files.at(name + ".output.0.2_3.float32.ND.bin") == tensor.data));
+  CHECK((parse_npy(files.at(array)).body == widened("ab", {0})));
+  files = converted("arrays", Naming::kMindspore);
+  CHECK(files.size() == 2);
+  CHECK((parse_npy(files.at(name + ".output.0.ND.float32.npy")).body == tensor.data));
+}
