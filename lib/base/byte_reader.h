@@ -13,7 +13,7 @@ namespace msdump {
 
 class ByteReader {
  public:
-  // `base_offset` is where `bytes` begins in its file; it only serves messages.
+  // `base_offset` is where `bytes` begins in its file; only messages use it.
   explicit ByteReader(std::span<const std::byte> bytes, uint64_t base_offset = 0)
       : bytes_(bytes), base_offset_(base_offset) {}
 
@@ -25,7 +25,7 @@ class ByteReader {
   Result<uint64_t> u64();
   Result<std::span<const std::byte>> bytes(uint64_t count);
   Status skip(uint64_t count);
-  // A reader over the next `count` bytes, which this one steps over.
+  // A reader of the next `count` bytes, which this reader skips.
   Result<ByteReader> sub(uint64_t count);
 
  private:

@@ -1,5 +1,5 @@
 // Arithmetic on numbers that came from a file. Every size, count and product of dimensions goes through these before it
-// is used to allocate, to seek or to index: an overflow is "no value", never a small number.
+// is used to allocate, seek or index: an overflow gives no value, never a small number.
 #pragma once
 
 #include <concepts>

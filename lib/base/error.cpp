@@ -57,7 +57,7 @@ Error system_error(int errno_value, std::string_view what, std::string path, Err
   ErrorCode code = fallback;
   if (errno_value == ENOENT || errno_value == ENOTDIR || errno_value == ELOOP) code = ErrorCode::kNotFound;
   if (errno_value == EACCES || errno_value == EPERM) code = ErrorCode::kPermission;
-  // A write that fails is a failed write whatever the reason; the reason stands in the text.
+  // A failed write is always write_failed; the message has the reason.
   if (fallback == ErrorCode::kWriteFailed) code = fallback;
   return make_error(code, "cannot {}: {}", what, std::generic_category().message(errno_value))
       .with_path(std::move(path));

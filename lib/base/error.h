@@ -1,8 +1,8 @@
 // Errors are values.
 //
-// Every function that can be made to fail by an input returns Result<T>. The codes are the stable words of the machine
-// output ("failures[].code"); scripts rely on them, so a code is never renamed. A message says what was expected and
-// what was found; path, tensor and offset say where; the hint says what the user can do about it.
+// Every function that an input can make fail returns Result<T>. The codes are the stable words of the machine output
+// ("failures[].code"); scripts rely on them, so a code is never renamed. A message says what was expected and what was
+// found; path, tensor and offset say where; the hint says what the user can do about it.
 //
 // Asserts are for our own bugs only. Exceptions of third parties are turned into values where they are called.
 #pragma once
@@ -49,12 +49,12 @@ std::string_view code_word(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;             // one line, no trailing full stop, no path
-  std::string path;                // the file, empty when the error is about none
+  std::string path;                // the file; empty when the error is not about a file
   std::string tensor;              // "output:0", empty when the error is about the whole file
   std::optional<uint64_t> offset;  // byte offset in the file
   std::string hint;
 
-  // The `with_` functions return the error itself so that a message reads in one expression.
+  // The `with_` functions return the error itself, so that calls can be chained.
   Error&& with_path(std::string value) &&;
   Error&& with_tensor(std::string value) &&;
   Error&& with_offset(uint64_t value) &&;
@@ -82,15 +82,15 @@ template <class... Args>
 
 [[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-// The result itself; its error, if it is one, is about that file.
+// The same result; an error gets the path of the file.
 template <class T>
 [[nodiscard]] Result<T> in_file(Result<T> result, const std::string& path) {
   if (!result) result.error().path = path;
   return result;
 }
 
-// The error for a failed system call on a path: ENOENT is not_found, EACCES is permission, and so on; `what` is the
-// attempt in words ("open", "create the directory"). `fallback` is used for all other errno values.
+// The error for a failed system call on a path: ENOENT is not_found, EACCES is permission, and so on; `what` names the
+// attempt ("open", "create the directory"). All other errno values become `fallback`.
 [[nodiscard]] Error system_error(int errno_value, std::string_view what, std::string path, ErrorCode fallback);
 
 }  // namespace msdump

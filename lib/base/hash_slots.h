@@ -1,5 +1,5 @@
-// HashSlots: a hash table beside a vector. Of a million things one copy is kept, by their owner; the table holds places in
-// it, so that nothing is allocated for a thing and a look-up costs one miss of the cache.
+// HashSlots: a hash table of indices into a vector. The owner of the vector keeps one copy of each item; the table
+// allocates nothing per item.
 #pragma once
 
 #include <bit>
@@ -12,22 +12,21 @@ namespace msdump {
 
 [[nodiscard]] uint64_t text_hash(std::string_view text);
 
-// Another number into a hash. The hash of one text with that of another is not that of the two the other way round, nor
-// nothing where they are the same.
+// Mixes another number into a hash. The order matters, and equal numbers do not cancel out.
 [[nodiscard]] constexpr uint64_t mix_hash(uint64_t hash, uint64_t value) {
   hash = (hash * 0x9E37'79B9'7F4A'7C15 + value) * 0xFF51'AFD7'ED55'8CCD;
   return hash ^ hash >> 32;
 }
 
-// An open hash table of the indices of things that their owner keeps in a vector: eight bytes a thing at most half of
-// them used, so that a look-up of a million costs one miss of the cache besides those of the thing itself.
+// An open-addressing table: eight bytes per slot, at most half of the slots used. A look-up among a million items costs
+// one cache miss besides those of the item itself.
 class HashSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   explicit HashSlots(size_t expected = 0) : slots_(std::bit_ceil(2 * expected + 2)) {}
 
-  // The index for which same(index) holds, among those with this hash; else `next`, which is added.
+  // The index with this hash for which same(index) holds; otherwise adds `next`.
   template <class Same>
   uint32_t find_or_add(uint64_t hash, uint32_t next, const Same& same) {
     const size_t at = find_slot(hash, same);
@@ -48,7 +47,7 @@ class HashSlots {
     uint32_t tag = 0;
     uint32_t index = kNone;
   };
-  // The place follows from the tag alone: a table that grows needs no hashes again.
+  // The place follows from the tag alone, so growing needs no hashes.
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   [[nodiscard]] size_t place_of(uint64_t hash) const { return (hash >> 32) * kSpread >> 11 & (slots_.size() - 1); }
 
@@ -62,7 +61,7 @@ class HashSlots {
   void grow();
 
   static constexpr uint64_t kSpread = 0x9E37'79B9'7F4A'7C15;
-  std::vector<Slot> slots_;  // a power of two
+  std::vector<Slot> slots_;  // the size is a power of two
   size_t used_ = 0;
 };
 

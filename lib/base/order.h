@@ -1,5 +1,5 @@
-// known_first: the key by which numbers that may not be known (ranks, graphs, steps) are sorted: in their order, and what
-// is not known after what is. (A plain std::optional would come first.)
+// known_first: the sort key for numbers that may be unknown (ranks, graphs, steps): known ones in order, then unknown
+// ones. (A plain std::optional would put unknown ones first.)
 #pragma once
 
 #include <cstdint>

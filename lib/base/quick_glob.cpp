@@ -19,9 +19,9 @@ QuickGlob::QuickGlob(std::string pattern) : pattern_(std::move(pattern)) {
   }
   const size_t last = pattern_.find_last_of(kWildcards), end = pattern_.size() - 1;
   before_ = first;
-  behind_ = end - last;
+  after_ = end - last;
   find_longest_part();
-  // `?` is one byte and not any text: with one, or with a third wildcard, the general way is taken.
+  // `?` is one byte, not any text: a pattern with `?` or a third wildcard stays kGeneral.
   if (pattern_.find('?') != std::string::npos) return;
   if (first == last && (first == end || first == 0)) {
     form_ = first == 0 ? Form::kSuffix : Form::kPrefix;
@@ -50,7 +50,7 @@ bool QuickGlob::matches(std::string_view text) const {
     case Form::kInside: return text.find(part) != std::string_view::npos;
     case Form::kGeneral: break;
   }
-  return text.starts_with(pattern.substr(0, before_)) && text.ends_with(pattern.substr(pattern.size() - behind_)) &&
+  return text.starts_with(pattern.substr(0, before_)) && text.ends_with(pattern.substr(pattern.size() - after_)) &&
          text.find(part) != std::string_view::npos && glob_match(pattern, text);
 }
 

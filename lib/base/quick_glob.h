@@ -1,5 +1,5 @@
-// A glob (base/text.h) that is matched against many texts: looked at once, so that the usual forms cost a comparison or a
-// search and only the others the general way.
+// A glob (base/text.h) that is matched against many texts. It is analysed once: the usual forms then cost one
+// comparison or search, and only the others need the general matcher.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class QuickGlob {
   explicit QuickGlob(std::string pattern);
 
   [[nodiscard]] bool matches(std::string_view text) const;
-  // Without `*` and `?`: it fits one text, `pattern()`.
+  // Without `*` and `?`: matches exactly one text, `pattern()`.
   [[nodiscard]] bool is_plain() const { return form_ == Form::kPlain; }
   [[nodiscard]] const std::string& pattern() const { return pattern_; }
 
@@ -24,8 +24,8 @@ class QuickGlob {
 
   std::string pattern_;
   Form form_ = Form::kGeneral;
-  size_t begin_ = 0, size_ = 0;     // of x in the pattern: its longest part without wildcards
-  size_t before_ = 0, behind_ = 0;  // kGeneral: what stands before the first and after the last wildcard
+  size_t begin_ = 0, size_ = 0;    // x in the pattern: its longest part without wildcards
+  size_t before_ = 0, after_ = 0;  // kGeneral: bytes before the first and after the last wildcard
 };
 
 }  // namespace msdump

@@ -63,7 +63,7 @@ uint32_t decode_utf8(std::string_view text, size_t at, size_t length) {
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Greedy matching with one point to come back to: the last `*` and what it has swallowed so far.
+  // Greedy matching with one point to return to: the last `*` and what it has matched so far.
   size_t p = 0, t = 0, star = std::string_view::npos, swallowed = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -225,7 +225,7 @@ std::optional<uint64_t> parse_u64(std::string_view text) { return parse_number<u
 std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
 
 bool natural_less(std::string_view a, std::string_view b) {
-  // Names in a dump share long beginnings: those go by at memcmp's pace, back to the start of a number they may end in.
+  // Names in a dump share long prefixes: skip those quickly, then step back to the start of a number that they may cut.
   const size_t common = std::min(a.size(), b.size());
   auto i = static_cast<size_t>(
       std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
@@ -238,7 +238,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       ++j;
       continue;
     }
-    // Two runs of digits: without leading zeros the longer one is larger, equally long ones compare as text.
+    // Two runs of digits: without leading zeros, the longer one is larger, and equally long ones compare as text.
     while (i < a.size() && a[i] == '0') ++i;
     while (j < b.size() && b[j] == '0') ++j;
     size_t a_end = i, b_end = j;
@@ -251,11 +251,11 @@ bool natural_less(std::string_view a, std::string_view b) {
     j = b_end;
   }
   if (i < a.size() || j < b.size()) return j < b.size();
-  return a < b;  // differ in leading zeros only, or not at all
+  return a < b;  // they differ in leading zeros only, or not at all
 }
 
-// A run of digits becomes a '0', which stands among other bytes where any digit does, its length without leading zeros,
-// and its digits; the end of the text is a zero, which no name holds.
+// A run of digits becomes a '0', which sorts among other bytes as any digit does, then its length without leading
+// zeros, then its digits. The text ends in a zero byte, which no name contains.
 NaturalKey natural_key(std::string_view text) {
   constexpr size_t kBytes = 16, kLongestRun = 255;
   std::array<uint8_t, kBytes> bytes{};
@@ -293,7 +293,7 @@ std::string human_bytes(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {  // what would be printed as 1024.0
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {  // would be printed as 1024.0
     value /= 1024;
     ++unit;
   }

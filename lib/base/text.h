@@ -18,12 +18,12 @@ namespace msdump {
 // Optimal string alignment distance (insert, delete, replace, swap of neighbours), ASCII case folded.
 [[nodiscard]] size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word` if it is near enough to be what was meant (distance at most 3 and at most a third of
-// the word, but at least 1); ties go to the first.
+// The candidate nearest to `word` that is near enough to be meant (distance at most 3 and at most a third of the word,
+// but at least 1); ties go to the first.
 [[nodiscard]] std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);
 
-// Makes a name that came from a file safe to print on a terminal: control characters, DEL and bytes that are not UTF-8
-// become \xNN (or \n, \t, \r); everything else, also wide characters, is left alone.
+// Makes a name from a file safe to print on a terminal: control characters, DEL and bytes that are not UTF-8 become
+// \xNN (or \n, \t, \r); everything else stays, including wide characters.
 [[nodiscard]] std::string escape_for_terminal(std::string_view text);
 
 // A text from a file as a message may quote it: escaped, and its first 60 bytes at most.
@@ -52,11 +52,11 @@ namespace msdump {
 [[nodiscard]] std::optional<uint64_t> parse_u64(std::string_view text);
 [[nodiscard]] std::optional<int64_t> parse_i64(std::string_view text);
 
-// Order of names as people expect it: runs of digits compare by value ("file2" before "file10"), then bytes.
+// The order that people expect of names: runs of digits compare by value ("file2" before "file10"), then bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
-// The front of a name as two numbers in the same order: a smaller key means natural_less, an equal one says nothing.
-// Sorting by keys first spares most of the comparisons of long names.
+// The start of a name as two numbers in the same order: a smaller key means natural_less, equal keys say nothing.
+// Sorting by keys first saves most comparisons of long names.
 using NaturalKey = std::pair<uint64_t, uint64_t>;
 [[nodiscard]] NaturalKey natural_key(std::string_view text);
 

@@ -1,6 +1,6 @@
-// TextArena: keeps texts for as long as it lives, packed one after the other. A catalogue of a million files has a few
-// million short texts (names and parts of names); in an arena they cost their bytes and nothing else, and a view of a
-// part of a text needs no copy at all.
+// TextArena: keeps texts for as long as it lives, packed back to back. A catalogue of a million files has a few million
+// short texts (names and parts of names); in an arena each costs only its bytes, and a view of a part of a text needs
+// no copy.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace msdump {
 
 class TextArena {
  public:
-  // A copy of `text` that stays where it is until the arena goes, also when the arena is moved.
+  // A copy of `text` that stays where it is until the arena is destroyed, even when the arena is moved.
   std::string_view keep(std::string_view text) {
     if (text.empty()) return {};
     if (text.size() > room_) grow(text.size());
@@ -23,14 +23,14 @@ class TextArena {
     return {copy, text.size()};
   }
 
-  // Takes over the texts of `other`; views of them stay good.
+  // Takes over the texts of `other`; views of them stay valid.
   void absorb(TextArena&& other) {
     for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
     other = TextArena();
   }
 
  private:
-  // Blocks grow, so that a tree of many small folders, an arena each, costs no more than one large folder.
+  // Blocks grow with the arena, so many small folders with an arena each cost no more than one large folder.
   static constexpr size_t kFirstBlock = size_t{1} << 10, kLargestBlock = size_t{64} << 10;
 
   void grow(size_t at_least) {

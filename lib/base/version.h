@@ -1,4 +1,4 @@
-// A version of a framework as its parts, so that 2.10 is later than 2.9.
+// The version of a framework as numbers, so that 2.10 is later than 2.9.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Version {
   int major = 0, minor = 0, patch = 0;
   auto operator<=>(const Version&) const = default;
 };
-// "2.5", "2.5.0", "2.3.0rc2": the numbers in front; no value when the text does not begin with one.
+// "2.5", "2.5.0", "2.3.0rc2": the leading numbers; no value when the text does not begin with one.
 [[nodiscard]] std::optional<Version> parse_version(std::string_view text);
 [[nodiscard]] std::string to_string(const Version& version);
 
