@@ -32,7 +32,7 @@ Error write_error(int errno_value, std::string_view what, const std::string& pat
   return error;
 }
 
-// Only the signals that end a run interrupt a call: whoever waits for the reader of a FIFO stops waiting.
+// Only signals that end a run interrupt a call, so a run that waits for the reader of a FIFO can be stopped.
 Status write_into(const std::string& path, std::string_view content) {
   const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!descriptor.valid() && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
@@ -46,15 +46,15 @@ Status write_into(const std::string& path, std::string_view content) {
   return {};
 }
 
-// Where the links that begin at `path` lead, whether or not there is a file; the path itself if they lead in a circle.
+// Where the chain of links from `path` ends, whether or not a file is there; `path` itself if the links form a cycle.
 std::string end_of_links(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as Linux has it
+  constexpr int kMostLinks = 40;  // the limit of Linux
   std::filesystem::path at = path;
   std::error_code error;
   for (int i = 0; i < kMostLinks; ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(at, error);
     if (error) return at.string();
-    at = at.parent_path() / target;  // an absolute target replaces the whole
+    at = at.parent_path() / target;  // an absolute target replaces the whole path
   }
   return path;
 }
@@ -72,7 +72,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
       file.temporary_ = std::move(temporary);
       return file;
     }
-    // The left-over of a killed process that had our number: take the next name.
+    // A killed process with our number left this file: try the next name.
     if (errno != EEXIST) return fail(write_error(errno, "create a file beside", path));
   }
   return fail(make_error(ErrorCode::kWriteFailed, "cannot find a free temporary name").with_path(path));
@@ -100,7 +100,7 @@ Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    // A system that writes nothing and gives no reason has no more space.
+    // A write of 0 bytes without an error means that the disk is full.
     if (put <= 0) return fail(write_error(put < 0 ? errno : ENOSPC, "write", path_));
     offset += static_cast<uint64_t>(put);
     bytes = bytes.subspan(static_cast<size_t>(put));

@@ -23,10 +23,10 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
-  // Makes the file that long at once, so that pieces written in any order do not each extend it.
+  // Sets the length of the file at once, so that pieces written in any order do not each extend it.
   Status set_size(uint64_t bytes);
   Status write_at(uint64_t offset, std::span<const std::byte> bytes);
-  // Closes and renames. Without it nothing appears.
+  // Closes and renames. Without this call, nothing appears.
   Status commit();
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -40,11 +40,11 @@ class AtomicFile {
 // Writes a whole small file atomically.
 Status write_file(const std::string& path, std::string_view content);
 
-// The same for a file that the user has named: the target of a link is replaced or made, not the link, and a file that is
-// not a regular one (a terminal, /dev/null, a pipe) is written into.
+// The same for a file that the user has named: a link is followed and its target replaced or created; a target that is
+// not a regular file (a terminal, /dev/null, a pipe) is written into.
 Status write_named_file(const std::string& path, std::string_view content);
 
-// Creates `path` and what is missing above it (mode 0777 less umask). Not an error if it exists as a directory.
+// Creates `path` and its missing parents (mode 0777 less umask). Not an error if it exists as a directory.
 Status make_directories(const std::string& path);
 
 // True for the names AtomicFile gives its temporary files: walkers skip them.

@@ -36,7 +36,7 @@ std::optional<unsigned> smaller(std::optional<unsigned> a, std::optional<unsigne
   return std::min(*a, *b);
 }
 
-// `read` gives the quota of one directory; a limit may stand on any level above the process.
+// `read` gives the quota of one directory; every level above the process may have a limit.
 template <class Read>
 std::optional<unsigned> smallest_on_the_way(const std::string& top, std::string path, const Read& read) {
   std::optional<unsigned> found;

@@ -1,4 +1,4 @@
-// How many CPUs this process may use: the smaller of its affinity mask and the CPU quota of its control group, so that a
+// How many CPUs this process may use: the smaller of its affinity mask and the CPU quota of its control group. A
 // container with two CPUs on a host with 128 gets two threads.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace msdump {
 
 [[nodiscard]] unsigned usable_cpus();
 
-// The smallest quota on the way from the process's control group to the root, rounded up to whole CPUs; no value when
-// there is none. `root` is /sys/fs/cgroup and `membership` the text of /proc/self/cgroup; version 1 and 2.
+// The smallest quota from the process's control group up to the root, rounded up to whole CPUs; no value when there is
+// none. `root` is /sys/fs/cgroup and `membership` the text of /proc/self/cgroup; versions 1 and 2.
 [[nodiscard]] std::optional<unsigned> cgroup_cpus(const std::string& root, const std::string& membership);
 
 }  // namespace msdump

@@ -23,7 +23,7 @@ namespace {
 
 using Inode = std::pair<dev_t, ino_t>;
 
-// No dump is as deep; the limit also bounds the descriptors held open.
+// No dump is this deep; the limit also bounds the number of open descriptors.
 constexpr size_t kDeepestFolder = 100;
 
 Inode inode_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
@@ -57,16 +57,16 @@ class Walker {
     std::string_view name;
     mode_t mode = 0;
     bool link = false;
-    bool unknown_type = false;  // a file system that does not say what is a link
+    bool unknown_type = false;  // the file system does not report types, so this may be a link
     int error = 0;              // errno of stat
     Inode inode;
     uint64_t size = 0;
     int64_t mtime_ns = 0;
   };
 
-  // What lies in one directory, sorted; made by any thread.
+  // The sorted entries of one directory; any thread can make it.
   struct Listing {
-    std::unique_ptr<DIR, DirCloser> dir;  // may be closed again: many are listed before the first is entered
+    std::unique_ptr<DIR, DirCloser> dir;  // closed early in a listing made ahead
     bool opened = false;
     std::vector<Child> children;
     std::vector<Error> problems;
@@ -76,7 +76,7 @@ class Walker {
   Status visit(int parent, const std::string& name, const std::string& relative, const Inode& inode, bool through_link,
                std::optional<Listing> ready) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
-    if (!relative.empty() && excluded_.contains(inode)) return {};  // the root itself was asked for by name
+    if (!relative.empty() && excluded_.contains(inode)) return {};  // the user named the root
     if (through_link && !enter_link(inode, relative)) return {};
     Listing listing = ready ? std::move(*ready) : list(parent, name, relative);
     for (Error& problem : listing.problems) report(std::move(problem));
@@ -111,7 +111,7 @@ class Walker {
     return status;
   }
 
-  // The folders of a folder, some of them listed ahead by all workers.
+  // Enters the sub-directories. The workers list some of them ahead.
   Status enter(const Listing& listing, const std::vector<size_t>& folders, const std::string& relative,
                bool through_link) {
     const size_t batch = options_.pool == nullptr || through_link ? 1 : options_.pool->jobs() * 4;
@@ -129,7 +129,7 @@ class Walker {
     return {};
   }
 
-  // Whether a link is entered depends on what came before it: links wait for their turn.
+  // Links are not listed ahead: whether one is entered depends on what was entered before it.
   void list_ahead(const Listing& listing, std::span<const size_t> folders, const std::string& relative,
                   std::vector<std::optional<Listing>>& ready) const {
     const int parent = ::dirfd(listing.dir.get());
@@ -138,7 +138,7 @@ class Walker {
       if (child.link || excluded_.contains(child.inode)) return;
       if (options_.cancel != nullptr && options_.cancel->cancelled()) return;
       Listing ahead = list(parent, std::string(child.name), join_path(relative, child.name));
-      ahead.dir.reset();  // descriptors are few
+      ahead.dir.reset();  // descriptors are scarce
       ready[static_cast<size_t>(i)] = std::move(ahead);
     });
   }
@@ -152,7 +152,7 @@ class Walker {
     return system_error(errno_value, "open the directory", join_path(result_.root, relative), ErrorCode::kReadFailed);
   }
 
-  // A link to a directory: refused when it leads back to where we came from, silently left when already followed once.
+  // A link to a directory: an error when it leads back to one of its parents, skipped silently when already followed.
   bool enter_link(const Inode& inode, const std::string& relative) {
     if (std::find(ancestors_.begin(), ancestors_.end(), inode) != ancestors_.end()) {
       report(make_error(ErrorCode::kReadFailed, "a symbolic link leads back to a folder that contains it; not followed")
@@ -178,7 +178,7 @@ class Walker {
     child.mtime_ns = mtime_ns_of(status);
   }
 
-  // body(begin, end) for pieces of [0, count), by all workers when that is worth their waking up.
+  // body(begin, end) for pieces of [0, count), on all workers when waking them pays.
   void in_pieces(size_t count, const std::function<void(size_t, size_t)>& body) const {
     constexpr size_t kPiece = 1024;
     if (options_.pool == nullptr || count < 2 * kPiece) return body(0, count);
@@ -188,7 +188,7 @@ class Walker {
     });
   }
 
-  // How many bytes all names begin with alike, without a part of a number.
+  // The length of the prefix that all names share, without digits at its end.
   static size_t common_front(const std::vector<Child>& children) {
     if (children.empty()) return 0;
     const std::string_view first = children.front().name;
@@ -203,7 +203,7 @@ class Walker {
     return common;
   }
 
-  // By name; pieces are sorted by the workers and merged two by two.
+  // The workers sort pieces, which are then merged pairwise.
   void sort_by_name(std::vector<Child>& children) const {
     struct Place {
       NaturalKey key;
@@ -266,7 +266,7 @@ class Walker {
     return listing;
   }
 
-  // The names; errno when they cannot all be had.
+  // Reads the names; errno if that fails.
   static int read_entries(Listing& listing) {
     for (;;) {
       errno = 0;

@@ -1,9 +1,9 @@
 // Walks a directory tree and lists its files, in an order that does not depend on the file system: inside a directory by
 // name as people sort (file2 before file10), files before sub-directories.
 //
-// Symbolic links to files and directories are followed (MindSpore 1.3 makes them). A directory that contains itself is
-// noticed and reported; besides its real place a directory is entered through a link only once, so a tree of cross links
-// cannot make the walk explode. What cannot be read is a problem in the result, never the end of the walk.
+// Symbolic links to files and directories are followed (MindSpore 1.3 makes them). A link to a directory that contains
+// it is reported. Links lead into a directory only once, besides its real place, so a tree of cross links cannot make
+// the walk explode. What cannot be read becomes a problem in the result and never ends the walk.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +39,18 @@ struct WalkResult {
 };
 
 struct WalkOptions {
-  std::vector<std::string> excluded;  // directories not entered wherever they turn up (an OUT inside the dump)
+  std::vector<std::string> excluded;  // directories that are never entered (an OUT inside the dump)
   const CancelToken* cancel = nullptr;
-  WorkerPool* pool = nullptr;  // large directories are looked at by all its workers
+  WorkerPool* pool = nullptr;  // all its workers read large directories
 };
 
-// `root` must be a directory (or a link to one) that can be opened; everything below may fail and be reported.
+// `root` must be a directory (or a link to one) that can be opened; anything below it may fail and is then reported.
 Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& options);
 
 // a + "/" + b with neither doubled nor missing slashes; either may be empty.
 [[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
 
-// Paths as they are seen from the first of some directories that they lie below; as they are when they lie below none.
+// Shortens paths below one of these directories (the first that matches) to the part below it; leaves all others alone.
 class RelativePaths {
  public:
   RelativePaths() = default;
@@ -58,7 +58,7 @@ class RelativePaths {
   [[nodiscard]] std::string of(const std::string& path) const;
 
  private:
-  std::unordered_map<std::string, size_t> places_;  // by root with a slash at its end
+  std::unordered_map<std::string, size_t> places_;  // by root with a trailing slash
 };
 
 enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };

@@ -7,7 +7,7 @@
 
 namespace msdump {
 
-// Waits until nobody else has the lock of `directory`. Advisory; where the file system has no locks it does nothing.
+// Waits until nobody else holds the lock of `directory`. Advisory; does nothing where the file system has no locks.
 class DirectoryLock {
  public:
   explicit DirectoryLock(const std::string& directory);

@@ -28,7 +28,7 @@ std::string_view kind_of(mode_t mode) {
   return "not a regular file";
 }
 
-// Where all descriptors are in use, another thread closes some soon; a process that has none left waits in vain.
+// When all descriptors are in use, another thread closes some soon, so this retries for two seconds.
 int open_for_reading(const std::string& path) {
   using namespace std::chrono_literals;
   for (auto waited = 0ms;; waited += 10ms) {
@@ -43,7 +43,7 @@ int open_for_reading(const std::string& path) {
 Result<size_t> read_fully(int descriptor, uint64_t offset, std::span<std::byte> into, const std::string& path) {
   size_t done = 0;
   while (done < into.size()) {
-    // More than this at once is cut short by Linux anyway.
+    // Linux limits a single read to little more than this.
     const size_t want = std::min<size_t>(into.size() - done, size_t{1} << 30);
     const ssize_t got = ::pread(descriptor, into.data() + done, want, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
@@ -66,7 +66,7 @@ int64_t mtime_ns_of(const struct stat& status) {
 }
 
 unsigned open_files_each(unsigned workers, unsigned most) {
-  // Of the standard streams, the file that is written, folders that are walked.
+  // For the standard streams, the output file, and folders being walked.
   constexpr rlim_t kReserved = 8;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return most;

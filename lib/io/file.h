@@ -18,10 +18,10 @@ struct stat;
 
 namespace msdump {
 
-// Nanoseconds since the epoch; of a time too far away for 64 bits the nearest that fits.
+// Nanoseconds since the epoch; a time that does not fit 64 bits becomes the nearest that does.
 [[nodiscard]] int64_t mtime_ns_of(const struct ::stat& status);
 
-// How many files each of so many workers may hold open, at most `most`, so that the limit of the process is not reached.
+// How many files each of `workers` may hold open, at most `most`, within the limit of the process.
 [[nodiscard]] unsigned open_files_each(unsigned workers, unsigned most);
 
 // A file descriptor that closes itself.

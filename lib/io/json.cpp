@@ -14,7 +14,7 @@
 namespace msdump {
 namespace {
 
-// Hands RapidJSON's events to the tree. A token begins at the first byte after the last token that is not a blank, a
+// Passes RapidJSON's events to the tree. A token begins at the first byte after the last token that is not a blank, a
 // separator or a closing bracket.
 class Events {
  public:
@@ -29,7 +29,7 @@ class Events {
   bool String(const char* from, rapidjson::SizeType length, bool) {
     return tree_.put(JsonKind::kString, {from, length}, token_begin());
   }
-  // With numbers kept as text the reader calls none of these.
+  // Never called: numbers are kept as text.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }

@@ -1,6 +1,6 @@
-// JSON as dumps and their configurations hold it: a small tree in which every value knows where it stands, so that a
-// message can say line and column. Numbers keep their text (2.0 is not 2, and 2^63 is exact); bare NaN, Infinity and
-// -Infinity are taken, because msprobe writes them; keys that come twice are both kept. RapidJSON does the reading.
+// JSON as dumps and their configurations hold it: a small tree in which every value knows its offset, so that a message
+// can give line and column. Numbers keep their text (2.0 is not 2, and 2^63 is exact); bare NaN, Infinity and -Infinity
+// are accepted, because msprobe writes them; duplicate keys are all kept. RapidJSON does the reading.
 //
 // Limits against hostile input: nesting at most 100 deep; memory at most 4 times the text and 64 MiB (or less, if the
 // caller says so). A text of very many very short values, whose tree would take more, is refused.
@@ -46,7 +46,7 @@ inline constexpr size_t kJsonSpareMemory = size_t{64} << 20;
 // bad_json with the offset when the text is not exactly one JSON value.
 Result<JsonValue> parse_json(std::string_view text, size_t spare_memory = kJsonSpareMemory);
 
-// Of a whole file; too_large if it has more than `limit` bytes.
+// Reads a whole file; too_large if it has more than `limit` bytes.
 Result<JsonValue> read_json(const std::string& path, uint64_t limit);
 
 // The same for callers that describe the fault in their own words.
@@ -62,7 +62,7 @@ struct TextPosition {
   size_t line = 1, column = 1;  // column in characters, as editors count: a byte order mark counts as none
 };
 [[nodiscard]] TextPosition position_in(std::string_view text, size_t offset);
-// The same for offsets that never go back, without reading the text again for each.
+// The same for increasing offsets, in one pass over the text.
 class TextPositions {
  public:
   explicit TextPositions(std::string_view text);

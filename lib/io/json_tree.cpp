@@ -67,7 +67,7 @@ bool JsonTree::keep_text(std::string_view text, std::string& into) {
   return true;
 }
 
-// While a vector grows, both its memories are there.
+// While a vector grows, its old and its new memory both exist.
 template <class T>
 bool JsonTree::append(std::vector<T>& to, T&& item) {
   const size_t before = to.capacity();

@@ -1,4 +1,4 @@
-// Builds a JsonValue from the events of a parser; what io/json and io/yaml share. Internal to lib/io.
+// Builds a JsonValue from the events of a parser; shared by io/json and io/yaml. Internal to lib/io.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace msdump {
 
-// Every call returns whether the parser may go on; if not, `refusal` has the reason.
+// Every call returns whether the parser may go on; if not, `refusal` says why.
 class JsonTree {
  public:
-  // The tree takes at most twice the memory of its text, and `spare_memory`.
+  // The tree takes at most twice the memory of its text, plus `spare_memory`.
   JsonTree(size_t text_bytes, size_t spare_memory) : budget_(2 * text_bytes + spare_memory) {}
 
   bool open(JsonKind kind, size_t offset);
   bool close();
   bool put(JsonKind kind, std::string_view text, size_t offset, bool boolean = false);
   bool key(std::string_view text, size_t offset);
-  // In an object, and its next event is a key.
+  // Inside an object whose next event is a key.
   [[nodiscard]] bool wants_key() const;
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }  // empty: none
@@ -28,7 +28,7 @@ class JsonTree {
  private:
   struct Open {
     JsonValue value;
-    bool waits_for_value = false;  // of an object: its last member has a key only
+    bool waits_for_value = false;  // the last member of the object has only its key yet
   };
 
   bool attach(JsonValue&& value);

@@ -1,4 +1,4 @@
-// open(2), again after a signal; always O_CLOEXEC, and mode 0666 less umask for a new file. Internal to lib/io.
+// open(2), retried after a signal; always O_CLOEXEC, and mode 0666 less umask for a new file. Internal to lib/io.
 #pragma once
 
 #include <string>

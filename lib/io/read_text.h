@@ -1,4 +1,4 @@
-// A whole text from a file, up to a limit.
+// Reads a whole text file, up to a limit.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace msdump {
 Result<std::string> read_text(const File& file, uint64_t limit, std::string_view what);
 Result<std::string> read_text(const std::string& path, uint64_t limit, std::string_view what);
 
-// The same for texts of hundreds of MiB: not zeroed before it is read.
+// The same for texts of hundreds of MiB: the memory is not zeroed first.
 struct LargeText {
   std::unique_ptr<char[]> bytes;
   size_t size = 0;

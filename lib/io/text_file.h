@@ -1,4 +1,4 @@
-// TextFile: a text that is written from its beginning to its end, and appears under its name complete or not at all.
+// TextFile: a text file that is written in order and appears under its name complete or not at all.
 #pragma once
 
 #include <cstdint>

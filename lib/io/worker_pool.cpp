@@ -20,7 +20,7 @@ WorkerPool::WorkerPool(unsigned jobs) {
   try {
     for (unsigned i = 1; i < jobs; ++i) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
-    // The system gives no more threads: those there are do.
+    // The system refuses more threads: work with those that exist.
   }
   jobs_ = static_cast<unsigned>(threads_.size()) + 1;
 }
@@ -31,7 +31,7 @@ WorkerPool::~WorkerPool() {
     stop_ = true;
   }
   work_or_stop_.notify_all();
-  threads_.clear();  // joins, before the members they use go
+  threads_.clear();  // joins before the members that the threads use are destroyed
 }
 
 // Takes one index of `loop` and runs it with the lock released.
@@ -49,7 +49,7 @@ void WorkerPool::run_index(Loop& loop, std::unique_lock<std::mutex>& lock) {
   --loop.running;
   if (failure) {
     if (!loop.failure) loop.failure = failure;
-    loop.next = loop.count;  // nothing more is started
+    loop.next = loop.count;  // starts no further index
   }
   if (loop.running == 0 && loop.next >= loop.count) loop.finished.notify_all();
 }
@@ -57,7 +57,7 @@ void WorkerPool::run_index(Loop& loop, std::unique_lock<std::mutex>& lock) {
 void WorkerPool::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    // The innermost loop first: it is what somebody further out is waiting for.
+    // The innermost loop first: an outer loop waits for it.
     const auto open =
         std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->next < loop->count; });
     if (open != loops_.rend()) {

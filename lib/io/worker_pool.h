@@ -21,7 +21,7 @@ namespace msdump {
 
 class WorkerPool {
  public:
-  explicit WorkerPool(unsigned jobs);  // the caller included; fewer when the system gives no more threads
+  explicit WorkerPool(unsigned jobs);  // includes the caller; fewer when the system refuses more threads
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -51,7 +51,7 @@ class WorkerPool {
         R result = work(index);
         std::unique_lock lock(mutex);
         waiting.emplace(index, std::move(result));
-        if (collecting) return;  // whoever collects will come to it
+        if (collecting) return;  // the collecting thread takes this result too
         collecting = true;
         for (auto first = waiting.find(next); first != waiting.end(); first = waiting.find(next)) {
           auto node = waiting.extract(first);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMaxText = uint64_t{16} << 20;
 
-// Where the characters that libyaml counts lie in the text. Quick for places that go forward.
+// Converts libyaml's character counts to byte offsets. Fast for increasing counts.
 class CharacterOffsets {
  public:
   explicit CharacterOffsets(std::string_view text) : text_(text) {}
@@ -32,13 +32,13 @@ class CharacterOffsets {
   size_t character_ = 0, offset_ = 0;
 };
 
-// The parser of libyaml, and the events that it gives, freed in time.
+// Owns libyaml's parser and the event it returned last.
 class EventReader {
  public:
   explicit EventReader(std::string_view text) : ready_(yaml_parser_initialize(&parser_) != 0) {
     if (!ready_) return;
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    // It insists on a pointer, also of an empty text.
+    // libyaml requires a pointer even for an empty text.
     const char* const begin = text.empty() ? "" : text.data();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin), text.size());
   }

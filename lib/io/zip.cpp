@@ -14,17 +14,17 @@
 namespace msdump {
 namespace {
 
-// A file of torch.save has an entry for each storage. Both limits bound the memory that a directory takes.
+// torch.save writes an entry for each storage. Both limits bound the memory that a directory takes.
 constexpr uint64_t kMaxEntries = 1 << 18;
 constexpr uint64_t kMaxDirectoryBytes = uint64_t{32} << 20;
-constexpr uint64_t kMaxDeflateRatio = 1032;  // what 258 bytes in 2 bits come to
+constexpr uint64_t kMaxDeflateRatio = 1032;  // 258 bytes from 2 bits
 constexpr uint16_t kEncrypted = 1;           // flag bit
 
 constexpr uint32_t kEntryMagic = 0x02014b50, kLocalMagic = 0x04034b50, kEndMagic = 0x06054b50;
 constexpr uint32_t kEnd64Magic = 0x06064b50, kLocatorMagic = 0x07064b50;
 constexpr size_t kEntryBytes = 46, kLocalBytes = 30, kEndBytes = 22, kEnd64Bytes = 56, kLocatorBytes = 20;
 constexpr size_t kMaxCommentBytes = 0xFFFF;
-constexpr uint32_t kInExtra = 0xFFFFFFFF;  // instead of a number that is in the zip64 extra field
+constexpr uint32_t kInExtra = 0xFFFFFFFF;  // the number is in the zip64 extra field
 constexpr uint16_t kZip64 = 1;
 
 Result<std::vector<std::byte>> bytes_at(const File& file, uint64_t offset, uint64_t count) {
@@ -33,7 +33,7 @@ Result<std::vector<std::byte>> bytes_at(const File& file, uint64_t offset, uint6
   return bytes;
 }
 
-// The part of the end record that counts, and where the first of the end records begins.
+// The relevant fields of the end record, and where the first of the end records begins.
 struct Directory {
   uint64_t entries = 0, bytes = 0, offset = 0, end = 0;
   bool several_parts = false;
@@ -74,7 +74,7 @@ struct ZipFile::State {
     return fail(std::move(error));
   }
 
-  // The end record is the last thing in the file but for a comment of any bytes.
+  // Nothing follows the end record except a comment of any bytes.
   Result<std::optional<Directory>> find_directory() const {
     const uint64_t size = file->size();
     const uint64_t begin = size - std::min<uint64_t>(size, kEndBytes + kMaxCommentBytes);
@@ -116,7 +116,7 @@ struct ZipFile::State {
       return failure(make_error(ErrorCode::kTooLarge, "a zip archive of {} entries in a directory of {} bytes",
                                 directory.entries, directory.bytes));
     }
-    // Bytes before the archive would shift every place.
+    // Bytes before the archive would shift every offset.
     if (directory.offset > directory.end || directory.end - directory.offset != directory.bytes) {
       return failure(make_error(ErrorCode::kBadHeader, "the zip directory is not where its end record says")
                          .with_offset(directory.end));
@@ -167,7 +167,7 @@ struct ZipFile::State {
         make_error(ErrorCode::kBadHeader, "two entries of the zip archive are named '{}'", excerpt(name(*twice))));
   }
 
-  // Where the data begin: after the local header, whose name and extra field have lengths of their own.
+  // Where the data begin: after the local header, whose name and extra field have their own lengths.
   Result<uint64_t> data_offset(size_t entry) const {
     const uint64_t file_size = file->size(), local = local_headers[entry], size = entries[entry].compressed_size;
     std::array<std::byte, kLocalBytes> fixed{};

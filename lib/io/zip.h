@@ -1,7 +1,7 @@
 // Zip archives, read through a File: what is in them, where stored entries lie, and small entries whole.
 //
 //   local header, name, extra, data        once per entry; sizes may follow the data instead (flag bit 3)
-//   central directory                      the list that counts: names, methods, sizes, CRC-32, place of the local header
+//   central directory                      the authoritative list: names, methods, sizes, CRC-32, local headers
 //   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
 //   end record                             where the directory begins
 //
@@ -62,9 +62,9 @@ class ZipFile {
   std::unique_ptr<State> state_;
 };
 
-// The CRC-32 of zip, PNG and Python's zlib.crc32, of everything so far and then `bytes`; `before` is 0 at the beginning.
+// The CRC-32 of zip, PNG and Python's zlib.crc32. `before` is the CRC of the bytes before these, 0 at the beginning.
 [[nodiscard]] uint32_t crc32_of(std::span<const std::byte> bytes, uint32_t before = 0);
 
-[[nodiscard]] bool has_zip_magic(std::span<const std::byte> head);  // of an archive with an entry in it
+[[nodiscard]] bool has_zip_magic(std::span<const std::byte> head);  // an archive with at least one entry
 
 }  // namespace msdump
