@@ -9,7 +9,7 @@ namespace msdump {
 namespace {
 
 constexpr std::string_view kEllipsis = "...";
-// Borders and steps beyond this say no more than it: no axis is that long.
+// Larger bounds and steps are cut to this: no axis is longer.
 constexpr int64_t kFar = INT64_MAX / 4;
 
 tl::unexpected<Error> bad_item(std::string_view item, std::string_view why) {
@@ -17,7 +17,7 @@ tl::unexpected<Error> bad_item(std::string_view item, std::string_view why) {
                   .with_hint("an index is written as numpy has it: 0,:,2:5,...,-1"));
 }
 
-// A number with a sign, cut to what matters.
+// A signed number, cut to kFar.
 Result<int64_t> parse_number(std::string_view text, std::string_view item) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = negative || text.starts_with('+') ? text.substr(1) : text;
@@ -50,7 +50,7 @@ Result<Slice> parse_slice(std::string_view item) {
   return slice;
 }
 
-// Where a border lies on an axis of `extent`, between `low` and `high`.
+// Where a bound lies on an axis of `extent`, clamped to [low, high].
 int64_t place(const std::optional<int64_t>& border, int64_t fallback, int64_t extent, int64_t low, int64_t high) {
   if (!border) return fallback;
   return std::clamp(*border < 0 ? *border + extent : *border, low, high);
@@ -94,7 +94,7 @@ class Indexer {
     if (text.starts_with('[') && text.ends_with(']')) text = trimmed(text.substr(1, text.size() - 2));
     std::vector<std::string_view> items;
     for (const std::string_view item : split(text, ',')) items.push_back(trimmed(item));
-    if (items.size() > 1 && items.back().empty()) items.pop_back();  // "0," is how Python writes one
+    if (items.size() > 1 && items.back().empty()) items.pop_back();  // Python writes a tuple of one item as "0,"
     return items;
   }
 
@@ -147,7 +147,7 @@ ArrayView whole_view(const Shape& shape) {
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     view.strides[i] = stride;
-    // Beside an axis of length 0 the others may be of any length; then there are no elements.
+    // When one axis has length 0, the others may have any length; there are no elements.
     stride = checked_mul(stride, std::max<int64_t>(shape[i], 1)).value_or(0);
   }
   return view;

@@ -3,7 +3,8 @@
 // Three numberings meet here:
 //   * the protobuf enum of Ascend dump files (OutputDataType, CANN 8.1 dump_data.proto),
 //   * the GE numbering, used by nano dump files only,
-//   * names: CANN's upper-case ones (FLOAT, BF16) and MindSpore's lower-case ones (float32, bfloat16), which are ours.
+//   * names: CANN's upper-case ones (FLOAT, BF16) and MindSpore's lower-case ones (float32, bfloat16), which msdump
+// uses.
 // numpy knows neither bfloat16 nor anything narrower than a byte nor fp8: such tensors are widened without loss (float32,
 // int8, uint8, complex64). A dtype without a known decoding is kept as raw bytes (uint8) and never guessed.
 #pragma once
@@ -64,10 +65,10 @@ struct DTypeInfo {
   DType dtype;
   std::string_view name;       // MindSpore's lower-case name, used in all output
   std::string_view cann_name;  // the enum's spelling in CANN
-  int proto_number;            // -1: has none
-  int ge_number;               // -1: has none
+  int proto_number;            // -1: none
+  int ge_number;               // -1: none
   int bits;                    // per element; 0: no fixed width (strings, structs): raw bytes only
-  DType npy_dtype;             // what an .npy of it holds
+  DType npy_dtype;             // the dtype of its .npy
 };
 
 // Every dtype, in the order of the enum; also what --list-dtypes prints.
@@ -76,7 +77,7 @@ struct DTypeInfo {
 
 [[nodiscard]] std::optional<DType> dtype_from_proto(int32_t number);
 [[nodiscard]] std::optional<DType> dtype_from_ge(int32_t number);
-// Case-insensitive, MindSpore's, CANN's and numpy's spellings ("BF16", "Float32", "bfloat16", "float").
+// Case-insensitive; accepts the spellings of MindSpore, CANN and numpy ("BF16", "Float32", "bfloat16", "float").
 [[nodiscard]] std::optional<DType> dtype_from_name(std::string_view name);
 
 [[nodiscard]] inline std::string_view name_of(DType dtype) { return info(dtype).name; }

@@ -10,9 +10,9 @@ namespace msdump {
 // kOther: not numbers (raw bytes, strings, dtypes without a public decoding).
 enum class DTypeKind : uint8_t { kOther, kFloat, kInteger, kBool, kComplex };
 [[nodiscard]] DTypeKind kind_of(DType dtype);
-// uint8 to uint64, and the narrower ones; not bool.
+// True for uint8 to uint64 and narrower unsigned types; not for bool.
 [[nodiscard]] bool is_unsigned(DType dtype);
-// Of the two parts of a complex number; any other dtype itself.
+// The dtype of the two parts of a complex number; any other dtype itself.
 [[nodiscard]] DType part_of(DType dtype);
 
 }  // namespace msdump

@@ -126,7 +126,7 @@ std::optional<Format> format_from_name(std::string_view name) {
 }
 
 std::optional<PackedFormat> unpack_format(int64_t number, int64_t sub_format) {
-  if ((number >> 28) != 0) return std::nullopt;  // also a negative one
+  if ((number >> 28) != 0) return std::nullopt;  // also rejects negative numbers
   const int64_t packed_sub = (number >> 8) & 0xffff;
   const auto format = format_from_number(number & 0xff);
   if (!format) return std::nullopt;
