@@ -35,7 +35,7 @@ struct Header {
 // when the elements are not all there.
 Result<Header> read_header(const File& file);
 
-// The same without checking that the elements are there: what a cut file was to hold.
+// The same without checking that the elements are there: what a truncated file should hold.
 Result<Header> read_header_alone(const File& file);
 
 // The header numpy would write for a C-order little-endian array; `dtype` must be one numpy knows.
