@@ -149,7 +149,7 @@ class Machine {
     return {};
   }
 
-  // The stack. Nothing below the last mark can be taken, but by what takes the mark too.
+  // The stack. Values below the last mark can be taken only together with the mark.
 
   [[nodiscard]] size_t available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
@@ -267,7 +267,7 @@ class Machine {
     return put_container(kind, std::move(items));
   }
 
-  // What a call gives may be a dict (collections.OrderedDict) or a list; the reader of the tree knows.
+  // The result of a call may be a dict (collections.OrderedDict) or a list; the reader of the tree decides.
   Status add(PickleKind kind, Result<std::vector<PickleRef>> taken) {
     MSDUMP_TRY(const auto items, std::move(taken));
     if (kind == PickleKind::kDict && items.size() % 2 != 0) return bad("a key without a value");

@@ -1,5 +1,5 @@
-// Pickle as data: a reader for the opcodes that plain values are made of. Nothing is imported and nothing is called: a class
-// or function is its name, a call the name with its arguments, and what they mean is up to the reader of the tree.
+// Pickle as data: a reader of the opcodes for plain values. Nothing is imported and nothing is called: a class or
+// function is its name, a call is that name with its arguments, and the reader of the tree decides what they mean.
 //
 //   PROTO 2 to 5, FRAME                          skipped
 //   NONE, NEWTRUE, NEWFALSE, BININT*, LONG1,     values
@@ -33,7 +33,7 @@ enum class PickleKind : uint8_t {
   kBool,
   kInt,
   kText,
-  kOther,  // floats, bytes, integers beyond 64 bits: valid, and of no interest
+  kOther,  // floats, bytes, integers beyond 64 bits: valid but not needed
   kTuple,
   kList,
   kDict,
@@ -52,7 +52,7 @@ struct PickleValue {
   PickleRef argument = 0;      // of a kCall: the arguments; of a kPersistent: what it stands for
   int64_t number = 0;          // of a kBool or kInt
   std::string_view text = {};  // of a kText: UTF-8, inside the bytes that were read
-  // Of a kTuple, kList or kSet; of a kDict key, value, key, value, ...; of a kCall what was put in afterwards, as these.
+  // kTuple, kList, kSet: the items. kDict: key, value, key, value, ... kCall: what was put in later, as these.
   std::vector<PickleRef> items = {};
   uint32_t global = 0;  // of a kGlobal: index into Pickle::globals
 };
@@ -69,7 +69,7 @@ struct Pickle {
 // Whether a class or function of this full name may stand in the pickle.
 using AllowGlobal = bool (*)(std::string_view name);
 
-// The bytes must outlive the result. `base_offset` is where they begin in their file; it only serves messages.
+// The bytes must outlive the result. `base_offset` is where they begin in their file; only messages use it.
 Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, AllowGlobal allow);
 
 }  // namespace msdump::torch

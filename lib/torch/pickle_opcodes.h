@@ -3,7 +3,7 @@
 
 namespace msdump::torch {
 
-// The opcodes by the byte that stands for them; the names are pickletools'.
+// Each opcode is its byte in the file; the names are pickletools'.
 enum Opcode : unsigned char {
   kMark = '(',
   kStop = '.',

@@ -150,7 +150,7 @@ class Collector {
     } else if (key->kind == PickleKind::kInt || key->kind == PickleKind::kBool) {
       key_ += std::to_string(key->number);
     } else {
-      key_ += '#' + std::to_string(child.index);  // a tuple, a float, ...: only its place is known
+      key_ += '#' + std::to_string(child.index);  // a tuple, a float, ...: only its place identifies it
     }
     return {};
   }
@@ -200,8 +200,8 @@ Status read_byte_order(const ZipFile& zip, PtArchive& archive) {
   return {};
 }
 
-// What older versions wrote, and what torch.save(_use_new_zipfile_serialization=False) still does: pickles one after the
-// other, the first of them a magic number.
+// What older versions wrote, and what torch.save(_use_new_zipfile_serialization=False) still writes: several pickles in
+// a row, the first of them a magic number.
 Status refuse_old_form(std::span<const std::byte> head) {
   constexpr std::string_view kMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
   if (head.size() < 2 + kMagic.size() || head[0] != std::byte{0x80} ||

@@ -6,9 +6,9 @@
 //   <folder>/byteorder    "little" or "big"; older versions have none: little
 //   and others that say nothing about the tensors (version, .format_version, .data/serialization_id)
 //
-// A tensor is read wherever it stands in dicts, lists and tuples. What is not plain data (a whole module) makes the file
-// unsupported_format with the name of the class; nothing of it is ever run. A tensor that cannot be read as it lies
-// (not contiguous, compressed, cut off) has a problem, and the others go on.
+// A tensor is read wherever it stands in dicts, lists and tuples. What is not plain data (a whole module) makes the
+// file unsupported_format with the name of the class; none of its code is ever run. A tensor that cannot be read as it
+// lies (not contiguous, compressed, cut off) has a problem; the others are still read.
 //
 // data.pkl is compared with its CRC-32. The storages are not: their elements are read in pieces and in any order.
 // Limits against hostile input: a pickle of at most 64 MiB, 100,000 tensors, containers nested 64 deep.

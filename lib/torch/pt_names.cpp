@@ -95,7 +95,7 @@ constexpr std::array kNames = {
     KnownName{"torch.float8_e8m0fnu", element(DType::kFloat8E8m0)},
 };
 
-// dtypes that torch has and we do not: their tensors are named, but not read.
+// dtypes that only torch has: their tensors are listed but not read.
 constexpr std::array<std::string_view, 5> kOtherDtypes = {"torch.float8_", "torch.float4_", "torch.bits", "torch.quint",
                                                           "torch.uint"};
 

@@ -21,7 +21,7 @@ struct StorageRef {
 
 Error malformed(std::string_view what) { return make_error(ErrorCode::kBadHeader, "damaged tensor: {}", what); }
 
-// Storages of these are copied to the CPU before they are written; other places have no data ("meta") or are unknown.
+// Storages on these devices are copied to the CPU when saved; other locations have no data ("meta") or are unknown.
 bool is_known_location(std::string_view location) {
   constexpr std::array<std::string_view, 9> kDevices = {"cpu", "cuda", "npu",  "xpu", "mps",
                                                         "hpu", "mlu",  "musa", "xla"};
@@ -53,7 +53,7 @@ class TensorReader {
  private:
   [[nodiscard]] std::span<const PickleRef> items(PickleRef value) const { return pickle_[value].items; }
 
-  // Goes through Parameters and subclasses to the function that makes the tensor, and its arguments.
+  // Unwraps Parameters and subclasses down to the function that makes the tensor, and its arguments.
   Status unwrap(PickleRef call) {
     PickleRef function = pickle_[call].callable;
     arguments_ = pickle_[call].argument;
@@ -166,7 +166,7 @@ class TensorReader {
     return *count;
   }
 
-  // Bits that say: the value is not what is stored, but its conjugate or its negative.
+  // Bits that make the value the conjugate or the negative of what is stored.
   [[nodiscard]] Status check_metadata(std::span<const PickleRef> arguments) const {
     if (meaning_.metadata_argument == 0 || arguments.size() <= meaning_.metadata_argument) return {};
     const PickleValue& metadata = pickle_[arguments[meaning_.metadata_argument]];

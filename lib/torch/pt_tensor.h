@@ -15,7 +15,8 @@ struct PtArchive {
   bool big_endian = false;
 };
 
-// `call` is a kCall that makes a tensor. What is wrong with it is its problem; the fields are then as far as they are known.
+// `call` is a kCall that makes a tensor. A fault becomes the problem of the tensor, whose other fields keep what is
+// known.
 // The key is left empty.
 [[nodiscard]] PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive);
 
