@@ -31,7 +31,7 @@ bool is_text(std::span<const std::byte> head) {
   });
 }
 
-// The tag of one of DumpData's fields, as a classic file must begin.
+// A classic file begins with the tag of one of DumpData's fields.
 bool begins_like_protobuf(std::span<const std::byte> head) {
   constexpr std::string_view kTags = "\x0a\x10\x1a\x22\x2a\x32\x3a\x42\x4a";
   return kTags.find(static_cast<char>(head[0])) != std::string_view::npos;
@@ -54,13 +54,13 @@ Error not_a_header(const File& file, uint64_t length) {
   return error;
 }
 
-// Gives the tensors that are not inside the header their places after it, in the fixed order of the sections.
+// Places the tensors that are not inside the header after it, in the fixed order of the sections.
 void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64_t file_size) {
   uint64_t position = data_begin;
   for (DumpTensor& tensor : tensors) {
     if (tensor.offset != 0) continue;  // inside the header
     tensor.offset = position;
-    if (tensor.size == 0) continue;  // nothing of it can be lost
+    if (tensor.size == 0) continue;  // an empty tensor cannot be truncated
     const auto end = checked_add(position, tensor.size);
     if (end && *end <= file_size) {
       position = *end;
@@ -71,13 +71,13 @@ void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64
       tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
                            .with_offset(position)
                            .with_hint("the file was cut off, or its header is damaged");
-    // What follows is missing, too; after a size that cannot be true it does not even have a place.
+    // All later tensors are missing too; after an impossible size, their offsets are unknown.
     position = end.value_or(std::numeric_limits<uint64_t>::max());
   }
 }
 
-// A header that lists tensors none of which has a shape or a byte says nothing; a single such entry among others is an
-// optional input that was not given, and is harmless.
+// A header that lists only tensors without a shape or data says nothing; a single such entry among others is an
+// optional input that was not given, which is harmless.
 Status check_substance(const DumpFile& dump) {
   const auto carries = [](const DumpTensor& tensor) { return tensor.size != 0 || tensor.shape || tensor.problem; };
   if (dump.tensors.empty() || std::any_of(dump.tensors.begin(), dump.tensors.end(), carries)) return {};
@@ -90,7 +90,7 @@ Result<DumpFile> read_classic(const File& file, uint64_t length) {
       classic && !classic->tensors.empty() &&
       std::any_of(classic->tensors.begin(), classic->tensors.end(), [](const DumpTensor& t) { return t.size > 0; });
   if (!whole) {
-    // What is wrong with the file rather than with our guess.
+    // Report what is wrong with the file, not with our guess.
     const bool unreadable = !classic && classic.error().code != ErrorCode::kBadProtobuf;
     if (unreadable && !is_text(file.head())) return classic;
     return fail(not_a_header(file, length));

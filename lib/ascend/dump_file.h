@@ -14,8 +14,8 @@
 //     Element types are GE's numbers. The file ends exactly after the last tensor.
 //
 // Source: reference/ascend-dump-file.md sections 1 and 2 (msaccucmp, CANN 8.1 dump_data.proto), checked against the
-// conformance corpus. Nothing here is believed before it is compared with the size of the file: lengths cannot overflow,
-// and no allocation depends on a number in the file except through bytes that are really there.
+// conformance corpus. Every number is compared with the size of the file before it is used: lengths cannot overflow,
+// and allocations are bounded by the bytes that are really there.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@
 
 namespace msdump::ascend {
 
-// Far above any real header, and what bounds memory for a hostile one.
+// Far above any real header; bounds the memory for a hostile one.
 inline constexpr size_t kMaxTensors = 1 << 16;
 
 enum class Section : uint8_t { kInput, kOutput, kBuffer, kSpace };
@@ -42,7 +42,7 @@ struct DumpTensor {
   Section section = Section::kOutput;
   int slot = 0;
   int32_t dtype_number = 0;    // as the file has it, for messages
-  std::optional<DType> dtype;  // empty: a number nobody knows
+  std::optional<DType> dtype;  // empty: unknown number
   int64_t format_number = 0;   // may be packed, see tensor/format.h
   int64_t sub_format = 0;
   std::optional<Shape> shape;              // on the device; -1 where the file says "unknown"; empty: the file has none
@@ -51,7 +51,7 @@ struct DumpTensor {
   uint64_t address = 0;                    // where it was on the device; 0: not said
   uint64_t offset = 0;                     // of the first byte in the file
   uint64_t size = 0;                       // bytes present for it, at least what `shape` needs if the tensor is whole
-  std::optional<Error> problem;  // why its bytes cannot be had (truncated, absurd size); the others are unharmed
+  std::optional<Error> problem;  // why its bytes cannot be read (truncated, absurd size); other tensors are unaffected
 
   [[nodiscard]] std::string label() const;  // "output:0"
 };
@@ -72,8 +72,8 @@ struct DumpFile {
 // bytes are missing has a `problem` instead.
 Result<DumpFile> read_dump_file(const File& file);
 
-// True when `head` (the first bytes of a file of `file_size` bytes) could begin a dump file: decides about files whose
-// name says nothing, without reading more.
+// True when `head` (the first bytes of a file of `file_size` bytes) could begin a dump file. For files whose name says
+// nothing; reads no more of the file.
 [[nodiscard]] bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size);
 
 }  // namespace msdump::ascend

@@ -9,7 +9,7 @@
 namespace msdump::ascend {
 namespace {
 
-// For the tree of an attribute: enough for some 20,000 bounds.
+// Memory for the tree of an attribute: enough for some 20,000 bounds.
 constexpr size_t kSliceMemory = size_t{8} << 20;
 
 std::optional<size_t> thread_of(std::string_view file_name) {
@@ -22,7 +22,7 @@ std::optional<size_t> thread_of(std::string_view file_name) {
 Result<Shape> slice_shape(const JsonValue& slice) {
   const auto bound = [](const JsonValue& dim, std::string_view key) {
     const JsonValue* const value = dim.find(key);
-    return value != nullptr ? value->as_int().value_or(-1) : int64_t{-1};  // no bound is negative
+    return value != nullptr ? value->as_int().value_or(-1) : int64_t{-1};  // bounds are never negative
   };
   Shape shape;
   for (const JsonValue& dim : slice.items) {
@@ -63,7 +63,7 @@ Status apply_thread_slices(DumpFile& dump, std::string_view file_name) {
     if (!attribute.value.starts_with('{') || attribute.value.find("threadMode") == std::string::npos) continue;
     auto parsed = parse_json(attribute.value, kSliceMemory);
     if (!parsed) {
-      // Its offset counts from the beginning of the attribute, not of the file.
+      // The offset of the error is in the attribute, not in the file.
       Error& error = parsed.error();
       error.message = fmt::format("attribute '{}': {}", excerpt(attribute.name), error.message);
       error.offset.reset();

@@ -71,7 +71,7 @@ Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>&
     return fail(
         make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
   }
-  // The count allocates nothing: each tensor must really be there.
+  // The count allocates nothing: each tensor must be present.
   for (uint32_t slot = 0; slot < count; ++slot) {
     if (tensors.size() >= kMaxTensors) return fail(ErrorCode::kTooLarge, "header has more tensors than any operator");
     MSDUMP_TRY(DumpTensor tensor, read_tensor(reader, section));
@@ -102,7 +102,7 @@ Result<DumpFile> read_nano_header(const File& file, uint64_t length) {
     if (tag == kInputsTag) MSDUMP_CHECK_OK(read_tensors(record, Section::kInput, dump.tensors));
     if (tag == kOutputsTag) MSDUMP_CHECK_OK(read_tensors(record, Section::kOutput, dump.tensors));
   }
-  // The data of inputs stands before that of outputs whatever the order of the records.
+  // The data of inputs come before those of outputs, whatever the order of the records.
   std::stable_sort(dump.tensors.begin(), dump.tensors.end(),
                    [](const DumpTensor& a, const DumpTensor& b) { return a.section < b.section; });
   return dump;

@@ -9,7 +9,7 @@
 //     status words in version 1)
 //   SDMA:  ... thread_id src_addr dst_addr channel_id status;  AICPU: ... context_id cpu_id thread_id status
 //
-// Told apart by the magic, never by the name of the chip. Source: reference/dump-layouts-and-statistics.md section 6.
+// The magic distinguishes them, never the name of the chip. Source: reference/dump-layouts-and-statistics.md section 6.
 #pragma once
 
 #include <span>
@@ -38,10 +38,10 @@ struct OpdebugRecord {
   std::vector<OpdebugSection> sections;                            // three, or one
 };
 
-// `offset` is where the record begins in its file; it only serves messages.
+// `offset` is where the record begins in its file; only messages use it.
 Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes, uint64_t offset);
 
-// The JSON that msaccucmp writes: four blanks of indentation, its key order.
+// The JSON that msaccucmp writes: indented by four blanks, in its key order.
 [[nodiscard]] std::string opdebug_json(const OpdebugRecord& record);
 
 // True for the op type of overflow records.

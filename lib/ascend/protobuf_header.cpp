@@ -182,7 +182,7 @@ class HeaderScanner {
     return {};
   }
 
-  // Copies a field to `output`, which is not to grow above `limit`; decided before a long field is read.
+  // Copies a field to `output`, which must not grow beyond `limit`; long fields are checked before they are read.
   Status keep_field(uint32_t tag, io::CodedOutputStream& output, int limit, std::string_view what) {
     if (Wire::GetTagWireType(tag) != Wire::WIRETYPE_LENGTH_DELIMITED) {
       if (!Wire::SkipField(&input_, tag, &output)) return fail(broken("a damaged field"));
@@ -208,7 +208,7 @@ class HeaderScanner {
     return message;
   }
 
-  // A rank that no tensor has costs the tensor, and its dimensions are not kept.
+  // A rank above kMaxRank makes the tensor a problem, and its dimensions are not kept.
   static std::optional<Shape> shape_of(bool present, const pb::Shape& dims, std::string_view what, DumpTensor& tensor) {
     if (!present) return std::nullopt;
     if (static_cast<size_t>(dims.dim_size()) > kMaxRank) {
