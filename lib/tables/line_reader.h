@@ -1,5 +1,5 @@
-// LineReader: the lines of a text file of any size, one after the other, in bounded memory: a buffer of 256 KiB that
-// grows to 1 MiB for a line that needs it. A longer line is an error and is stepped over.
+// LineReader: the lines of a text file of any size, in order and in bounded memory: a buffer of 256 KiB that grows to 1
+// MiB for a line that needs it. A longer line is an error and is skipped.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class LineReader {
   const File* file_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
-  size_t begin_ = 0, end_ = 0;  // what of the buffer is not handed out yet
-  size_t searched_ = 0;         // of that: known to hold no line feed
+  size_t begin_ = 0, end_ = 0;  // the part of the buffer not yet handed out
+  size_t searched_ = 0;         // how much of that is known to hold no line feed
   uint64_t file_offset_ = 0;    // of buffer_[end_]
   size_t line_number_ = 0;
   bool inside_long_line_ = false;

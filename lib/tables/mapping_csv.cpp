@@ -38,7 +38,7 @@ Result<NameMapping> read_mapping_csv(const File& file) {
       return fail(
           make_error(ErrorCode::kTooLarge, "a mapping.csv of more than {} names", kMaxNames).with_path(file.path()));
     }
-    // MindSpore's retry after a collision writes a second line for the name; the file is the newer one.
+    // MindSpore retries after a collision and writes a second line for the name; the file on disk is the newer one.
     mapping.insert_or_assign(std::string(line.substr(0, comma)), std::string(line.substr(comma + 1)));
   }
   return mapping;

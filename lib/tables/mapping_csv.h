@@ -17,7 +17,7 @@
 
 namespace msdump {
 
-// Of 200,000 files; a longer one is too_large.
+// Enough for 200,000 files; a longer table is too_large.
 inline constexpr uint64_t kMostMappingBytes = uint64_t{64} << 20;
 
 // mapped -> original. Lines without a comma or with an empty side are bad_csv, naming the line.

@@ -1,4 +1,4 @@
-// What can be computed of a tensor for statistic.csv, and the three ways it is spelled:
+// The statistics that statistic.csv can have, each with three spellings:
 //   * the title of its column: "Max Value", "NaN Count", ... (also read: "Nan Count" of development snapshots of
 //     MindSpore, "MD5 Value" of msprobe, "l2norm" of CANN),
 //   * statistic_category of data_dump.json: "max", "nan count", "hash" and "hash:sha1" (SHA1), "hash:md5" (MD5), ...,

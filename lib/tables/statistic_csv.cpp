@@ -13,7 +13,7 @@ constexpr std::string_view kHeaderBegin = "Op Type,Op Name,";
 constexpr std::string_view kFields = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
 constexpr std::string_view kMsprobeFields =
     "Op Type,Op Name,Task ID,Stream ID,Timestamp,Input/Output,Slot,Data Size,Data Type,Format,Shape";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of a spreadsheet; no dump writes one
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write one; no dump does
 constexpr size_t kMaxColumns = 1000;  // a category may be listed again and again; no dump has more
 
 bool begins_with_fields(std::string_view text, std::string_view fields) {
@@ -82,7 +82,7 @@ Result<StatisticReader> StatisticReader::open(const File& file) {
 Status StatisticReader::parse(const Line& line) {
   std::string why;
   const bool good = parse_statistic_row(line.text, header_, row_, why);
-  // A value that was cut still looks like a value; the missing comma gives it away.
+  // A truncated value still looks like a value; only the missing comma shows it.
   const bool cut = !line.complete && (!good || (rows_end_with_comma_ && !row_.trailing_comma));
   if (cut) return bad(line, "the last line is cut");
   if (!good) return bad(line, why);

@@ -1,20 +1,20 @@
-// statistic.csv: the statistics of the tensors of a dump, one row a tensor, read line by line in bounded memory.
+// statistic.csv: the statistics of the tensors of a dump, one row per tensor, read line by line in bounded memory.
 //
 //   1. header   Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape[,TITLE]...
 //   2. row      Add,Default_Add-op0,0,0,1733905446819790,input,0,24,float32,"(2,3)",6,1,9.53939,
 // Dialects, all read alike:
 //   * MindSpore 1.6 to 2.2.14, 2.3.0rc: ten columns or eleven with MD5; rows without a comma at their end.
-//   * MindSpore 2.3.0+: the columns of statistic_category in the user's order, up to 2.7.0 also one of them twice; none
-//     at all if the list is empty. Every row ends with a comma, the header does not.
+//   * MindSpore 2.3.0+: the columns of statistic_category in the user's order; up to 2.7.0, one may appear twice; none
+//     if the list is empty. Every row ends with a comma, the header does not.
 //   * MindSpore 2.7.1+: "[2,3]" for the shape.
 //   * msprobe (O2): Input/Output for IO, a column Format before Shape, the shape as 2x3 ("-" for a scalar), no quotes.
-//     That is the device's text; how msprobe spells the shapes of its own MD5 rows was not seen, and 2_3 is taken too.
+//     The device writes this; how msprobe spells the shapes of its own MD5 rows is unknown, and 2_3 is accepted too.
 //   * what msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
 // Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op
-// type is the first field; the shape is the last quoted field (else the last in brackets), before it stand fields of
-// known kind, after it one value for each column. A shape a spreadsheet turned into a negative number ("(4096)" into
-// -4096) is taken back if the data size says the same, and is an error otherwise ("(2,300)" becomes -2300).
-// Runs that append to a file each write a header; what follows it is read by it. Source:
+// type is the first field; the shape is the last quoted field (else the last in brackets), with fields of known kinds
+// before it and one value for each column after it. A shape that a spreadsheet turned into a negative number ("(4096)"
+// into -4096) is restored if the data size agrees, and is an error otherwise ("(2,300)" becomes -2300).
+// Each run that appends to a file writes a header, which holds for the rows after it. Source:
 // reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4.
 #pragma once
 
@@ -36,7 +36,7 @@ struct StatisticHeader {
   size_t line = 0;
 };
 
-// Texts are views into the line, as written; those called number hold digits only.
+// Texts are views into the line, as written; those marked "number" hold digits only.
 struct StatisticRow {
   size_t line = 0;      // from 1
   uint64_t offset = 0;  // of the line in the file
@@ -50,7 +50,7 @@ struct StatisticRow {
   Shape shape;
   bool square_brackets = false;
   bool trailing_comma = false;
-  std::vector<std::string_view> values;  // one a column: "6", "-nan", "null", an MD5, also nothing
+  std::vector<std::string_view> values;  // one per column: "6", "-nan", "null", an MD5; may be empty
 };
 
 class StatisticReader {
@@ -58,7 +58,7 @@ class StatisticReader {
   // Reads the header; a missing one or one with an unknown column is bad_csv. The file outlives the reader.
   static Result<StatisticReader> open(const File& file);
 
-  // Of the rows that come: another one after an appended run's header.
+  // For the next rows: changes after the header of an appended run.
   [[nodiscard]] const StatisticHeader& header() const { return header_; }
   [[nodiscard]] size_t headers_read() const { return headers_read_; }  // 1 for a file of one run
 
@@ -78,7 +78,7 @@ class StatisticReader {
   StatisticHeader header_;
   size_t headers_read_ = 0;
   bool header_failed_ = false;
-  bool rows_end_with_comma_ = false;  // the row before did, under the same header
+  bool rows_end_with_comma_ = false;  // the previous row under this header did
   StatisticRow row_;
 };
 

@@ -42,7 +42,7 @@ std::optional<ShapeField> find_bracketed(std::string_view row) {
   return first == kNone ? std::nullopt : cut(row, first, last + 1, 0);
 }
 
-// The field before the last `fields` ones: shapes without any mark.
+// The field before the last `fields` ones: for shapes without quotes or brackets.
 std::optional<ShapeField> find_counted(std::string_view row, size_t fields) {
   size_t end = row.size();
   for (; fields > 0; --fields) {
@@ -183,7 +183,7 @@ bool parse_statistic_row(std::string_view text, const StatisticHeader& header, S
         return true;
       }
     }
-    // The best-marked shape is the likeliest: its reason is reported.
+    // Report the reason for the first place tried: it is the likeliest.
     if (first_reason.empty()) first_reason = why;
   }
   why = first_reason.empty() ? "no shape found" : first_reason;

@@ -8,8 +8,8 @@
 
 namespace msdump {
 
-// Fills everything of `row` but its place in the file, using the memory it has. False with the reason in `why`: then
-// `row` holds nothing of use.
+// Fills everything of `row` except its place in the file, reusing its memory. False, with the reason in `why`, leaves
+// `row` in no usable state.
 [[nodiscard]] bool parse_statistic_row(std::string_view text, const StatisticHeader& header, StatisticRow& row,
                                        std::string& why);
 
