@@ -31,7 +31,8 @@ Status need_block(const DeviceTensor& tensor) {
   return fail(ErrorCode::kShapeMismatch, "empty tensor (C0 = {}) in {}", tensor.shape.back(), name_of(tensor.format));
 }
 
-// The host tensor by the original shape. No value: there is none, or it is the empty one of a writer that did not know.
+// The host tensor that the original shape describes. No value if there is no original shape, or only the empty one that
+// writers use for "unknown".
 template <class Fits>
 Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bool with_depth, Fits fits) {
   if (!tensor.original_shape) return std::optional<HostShape>();
@@ -40,7 +41,7 @@ Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bo
   return host;
 }
 
-// Nothing lies anywhere in an empty tensor, and its other dimensions may be too large to multiply.
+// An empty tensor has no elements to place, and its other dimensions may be too large to multiply.
 bool is_empty(const HostDims& dims) { return dims.n == 0 || dims.c == 0 || dims.d == 0 || dims.h == 0 || dims.w == 0; }
 
 // NC1HWC0, NC1HWC0_C04: N,C1,H,W,C0.  NDC1HWC0: N,D,C1,H,W,C0.  C = C1*C0 less padding.
@@ -57,7 +58,7 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   };
   auto host = host_by_original(tensor, with_depth, fits);
   if (!host) {
-    // The commonest contradiction gets a message of its own.
+    // The most common contradiction gets its own message.
     const Shape& original = *tensor.original_shape;
     const bool only_c = original.size() == s.size() - 1 && original[0] == n && (!with_depth || original[2] == d) &&
                         original[original.size() - 2] == h && original.back() == w;

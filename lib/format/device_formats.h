@@ -26,7 +26,7 @@ struct SourcePart {
 struct DeviceReading {
   HostShape host;
   std::vector<SourcePart> parts;
-  std::string kept_reason;    // set: the layout is fine but cannot be undone (the original shape is missing)
+  std::string kept_reason;    // set: the layout is valid but cannot be undone (the original shape is missing)
   bool padding_kept = false;  // the original shape is missing, so C is still C1*C0
 };
 

@@ -48,7 +48,7 @@ std::optional<HostShape> read_original_shape(const Shape& original, std::optiona
   if (original.size() == full_rank) {
     std::vector<Format> orders = with_depth ? std::vector{Format::kNCDHW, Format::kNDHWC, Format::kDHWCN}
                                             : std::vector{Format::kNCHW, Format::kNHWC, Format::kHWCN};
-    // A writer's NCHW is also its "not set", so only another word of it comes before NCHW.
+    // Writers also put NCHW for "not set", so only another original_format is tried before NCHW.
     if (original_format && host_axes(*original_format).size() == full_rank && *original_format != orders.front()) {
       orders.insert(orders.begin(), *original_format);
     }

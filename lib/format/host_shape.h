@@ -23,7 +23,7 @@ struct HostShape {
   std::optional<Shape> own_shape;  // set: written with this shape, axes in NC(D)HW order
 };
 
-// The note of a plan that is kept for want of an original shape.
+// The note of a plan that is kept because the original shape is missing.
 inline constexpr std::string_view kNoOriginalShape = "the original shape is not in the file";
 
 // The original shape; none if absent or with unknown dimensions. Writers leave it empty both for a scalar and for "not

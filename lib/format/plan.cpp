@@ -29,7 +29,7 @@ void set_identity(Plan& plan, Shape shape, int64_t count) {
   plan.parts = {PlanPart{{plain_axis(count, 1, 1)}, 0, 0}};
 }
 
-// What every tensor has to survive before its format matters.
+// Checks that do not depend on the format.
 struct Checked {
   DType dtype;
   Format format;
@@ -67,7 +67,7 @@ Result<Checked> check(const PlanRequest& request) {
   return Checked{*request.dtype, packed->format, packed->groups, shape, elements};
 }
 
-// dtype without a known width, or no shape: the bytes as a vector.
+// A dtype without a known width, or no shape: writes the bytes as a vector.
 Result<Plan> plan_raw(const PlanRequest& request) {
   Plan plan;
   plan.policy = PlanPolicy::kRaw;
@@ -104,8 +104,8 @@ bool differs_by_ones_only(Shape a, Shape b) {
   return a == b;
 }
 
-// The shape of a tensor whose elements keep their order. The original shape of a tensor with a layout may be in the order
-// of another one (NCHW of an NHWC tensor), so there it counts only as the same tensor of another rank.
+// The shape of a tensor whose elements keep their order. If the format names the axes, the original shape may be in
+// another axis order (NCHW of an NHWC tensor), so it counts only if it differs in axes of length 1 alone.
 Shape shape_as_is(const PlanRequest& request, const Checked& checked) {
   const auto original = usable_original_shape(request);
   if (!original || element_count(*original) != checked.elements) return checked.shape;
@@ -115,7 +115,7 @@ Shape shape_as_is(const PlanRequest& request, const Checked& checked) {
   return has_layout && !same_tensor ? checked.shape : *original;
 }
 
-// A tensor without a layout, or in a plain order nobody asked to change.
+// A tensor whose format names no axes, or whose host order nobody asked to change.
 void plan_as_is(const PlanRequest& request, const Checked& checked, Plan& plan) {
   set_identity(plan, shape_as_is(request, checked), checked.elements);
   plan.to = plan.from;
@@ -164,7 +164,7 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
   const int64_t h = host[host.size() - 2], w = host.back();
   const Shape lead(host.begin(), host.end() - 2), device_lead(s.begin(), s.end() - 4);
   if (lead != device_lead || ceil_div(h, h0) != h1 || ceil_div(w, c0) != w1) {
-    // The empty shape of a writer that did not know it.
+    // Writers use the empty shape for "unknown".
     if (original->empty()) {
       keep_device_layout(checked, plan, std::string(kNoOriginalShape));
       return {};
@@ -242,7 +242,7 @@ Status plan_host(const PlanRequest& request, const Checked& checked, Format targ
       return {};
     }
     plan_as_is(request, checked, plan);
-    // A layout in the name of a tensor of another rank is none.
+    // A format that names axes says nothing about a tensor of another rank.
     if (!has_layout && checked.format != Format::kReserved) plan.to = axes.empty() ? checked.format : Format::kND;
     if (has_layout && target != Format::kND && !order) {
       plan.note =

@@ -6,8 +6,8 @@
 // a known inverse are of this form; FRACTAL_Z with groups is a few of them (parts), one for each position a group can have
 // inside a device block. No formula is evaluated per element.
 //
-// Source of the formulas: reference/ascend-dump-file.md section 5 (GE, MindSpore and msaccucmp sources). What padding
-// holds is never looked at: no host index touches it.
+// Source of the formulas: reference/ascend-dump-file.md section 5 (GE, MindSpore and msaccucmp sources). Padding is
+// never read: no host index maps to it.
 #pragma once
 
 #include <cstdint>

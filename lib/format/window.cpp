@@ -162,7 +162,7 @@ std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const T
   return ranges;
 }
 
-// The ranges of a window that is as large as any: the first tile of an axis may be cut by the phase, the last by the end.
+// The ranges of a largest window: the phase may cut the first tile of an axis, the end the last one.
 std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, const Tiling& tiling) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t i = 0; i < part.axes.size(); ++i) {
@@ -226,7 +226,7 @@ int64_t Region::run_count() const {
 Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap) {
   Tiling tiling;
   for (const PlanAxis& axis : part.axes) tiling.tile.push_back(axis.extent);
-  bool inside_blocks = false;  // only once there are no two blocks left to part
+  bool inside_blocks = false;  // only when no tile can be halved into whole blocks any more
   while (cost_of(part, tiling, gap).elements > max_elements) {
     if (const auto axis = best_axis_to_halve(part, tiling, gap, inside_blocks)) {
       tiling.tile[*axis] = halved(part.axes[*axis], tiling.tile[*axis], inside_blocks);
