@@ -14,7 +14,7 @@
 namespace msdump {
 namespace {
 
-// How many keys of the top level each family knows; near misses count half.
+// Points for the top-level keys that a family knows: two each, one for a near miss.
 size_t familiarity(const JsonValue& root, ConfigKind kind) {
   const std::vector<std::string> names = names_of(kind, "");
   size_t points = 0;
@@ -50,7 +50,7 @@ void complain_of_slips(Findings& findings, ConfigKind kind, const std::vector<Js
     const SlipText text = text_of(slip.kind);
     const Complaint complaint{text.rule, std::string(text.message), std::string(text.hint)};
     if (slip.kind == JsonSlipKind::kByteOrderMark && kind != ConfigKind::kMsprobe) {
-      // The reader of MindSpore and of AscendCL passes over it; Python's does not.
+      // The readers of MindSpore and AscendCL skip it; Python's does not.
       findings.warning({"", slip.offset}, complaint);
     } else {
       findings.error({"", slip.offset}, complaint);
@@ -92,12 +92,13 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
   }
 }
 
-// A text that is not JSON, even mended.
+// A text that is not JSON even after mending.
 void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
   if (fault.beyond_limits) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
   std::string why = explain_fault(text, fault);
   if (why.empty()) why = fault.reason;
-  if (why.ends_with('.')) why = to_lower(why.substr(0, 1)) + why.substr(1, why.size() - 2);  // a sentence of RapidJSON
+  if (why.ends_with('.'))
+    why = to_lower(why.substr(0, 1)) + why.substr(1, why.size() - 2);  // RapidJSON's text is a sentence
   findings.error({"", fault.offset}, {"json-syntax", "not JSON: " + why});
 }
 
@@ -133,7 +134,7 @@ LintReport lint_config(std::string_view text, const LintTarget& target) {
   report.version = versions_text(report.kind, findings.setups());
   complain_of_slips(findings, report.kind, mended.slips);
   const size_t bad_utf8 = first_bad_utf8(text);
-  // After a zero byte there is no text that could have an encoding.
+  // A text with a zero byte is reported as such, not as badly encoded.
   if (bad_utf8 < text.size() && !is_utf16(text) && text.find('\0') == std::string_view::npos)
     findings.error({"", bad_utf8}, {"json-utf8", "a byte that is not UTF-8", "save the file as UTF-8"});
   if (root) {

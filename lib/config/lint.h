@@ -1,7 +1,7 @@
 // One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
 //
-// Text that is not JSON is findings, too: each slip of the hand (config/json/json_slips.h) is one, and what can be read after it
-// is judged. Files are looked at up to kMostConfigBytes.
+// Text that is not JSON gives findings too: one for each slip (config/json/json_slips.h) that can be mended; the mended
+// text is then judged. At most kMostConfigBytes of a file are read.
 #pragma once
 
 #include <string>

@@ -101,7 +101,7 @@ class AclRules {
            kPathMarks.find(c) != std::string_view::npos;
   }
 
-  // The three uses exclude each other; one of them has to be asked for.
+  // The three uses exclude each other; one of them is required.
   void check_use(const std::optional<std::string>& scene, const std::optional<std::string>& debug,
                  const std::optional<std::string>& op_switch) {
     const JsonMember* list = member("dump_list");

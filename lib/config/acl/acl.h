@@ -5,7 +5,8 @@
 //   2. overflow (dump_debug on)
 //   3. a scene (dump_scene): operators that fail, or a watch on overwritten outputs
 //
-// Source: the documents of AscendCL (aclmdlSetDump), reference/dump-layouts-and-statistics.md 1.6. No run was at hand.
+// Source: the documents of AscendCL (aclmdlSetDump), reference/dump-layouts-and-statistics.md 1.6. Not checked against
+// a real run.
 #pragma once
 
 #include "config/rules/finding.h"

@@ -1,10 +1,11 @@
-// data_dump.json: what MindSpore reads out of it, and the rules.
+// data_dump.json: what MindSpore reads from it, and the rules.
 //
-// DataDump is the file as far as it can be understood: a value is absent where the file has none or one of the wrong type.
+// DataDump is what could be understood of the file: a value is absent when the file has none or one of the wrong type.
 // Which sections count depends on the release and the device:
 //
-//   synchronous    e2e_dump_settings.enable; from 2.4 on the section's presence; a GPU always (1.3 and later), a CPU, too
-//                  (1.8 and later)
+//   synchronous    e2e_dump_settings.enable; from 2.4 on, if the section exists; always on a GPU (1.3 and later) and on
+// a
+//                  CPU (1.8 and later)
 //   asynchronous   Ascend, where it is not synchronous; to 1.2 async_dump_settings.enable
 //
 // Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3, and 380 runs of five
@@ -35,9 +36,9 @@ struct DataDump {
 
   [[nodiscard]] bool is_synchronous(const Setup& setup) const;
   [[nodiscard]] bool is_asynchronous(const Setup& setup) const;
-  // The debug mode as it is read: 0 where it is not.
+  // The debug mode that takes effect: 0 where the key is not read.
   [[nodiscard]] uint32_t debug_mode(const Setup& setup) const;
-  // Is the dump one of chosen kernels? Not when a debug mode overrides that.
+  // Does the dump select kernels? Not when a debug mode overrides that.
   [[nodiscard]] bool dumps_kernels(const Setup& setup) const;
   [[nodiscard]] bool saves_statistics() const { return saved_data == "statistic" || saved_data == "full"; }
   // Looks like a file for 1.0 to 1.2: their form of iteration or async_dump_settings, and no key of later releases.

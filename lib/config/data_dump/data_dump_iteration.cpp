@@ -34,7 +34,7 @@ bool ends_process(const Iteration& iteration, const Setup& setup) {
   return false;
 }
 
-// A dump that is not on is reported elsewhere.
+// A dump that is not enabled is reported elsewhere.
 Effect effect_of_all(const Rules& rules, const Iteration& iteration, const Setup& setup) {
   if (setup.version < kV13) return fine();  // refused: the type
   if (!iteration.accepted) return refused();
@@ -60,7 +60,7 @@ std::string hint_for_none(const Iteration& iteration, const Rules& rules) {
 }
 
 void check_items(Rules& rules, const Spot& spot, const Iteration& iteration) {
-  // Told of the text as a whole, or of its type. By release, so that a long text is gone through once for each.
+  // Releases for which the whole text or its type is reported anyway. One pass over a long text for each release.
   std::map<Version, bool> reported;
   for (const Setup& setup : rules.findings.setups()) {
     if (reported.count(setup.version) == 0) {

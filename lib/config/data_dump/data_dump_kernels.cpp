@@ -23,7 +23,7 @@ std::string hint_for(const KernelItem& item) {
   return "";
 }
 
-// What becomes of the list as a whole.
+// What happens to the list as a whole.
 Effect effect_of_list(const std::vector<KernelItem>& items, const Version& version) {
   bool chooses = false, everything = false, skipped = true;
   for (const KernelItem& item : items) {
@@ -42,7 +42,7 @@ Effect effect_of_list(const std::vector<KernelItem>& items, const Version& versi
                                  : stops("no operator is selected, nothing is written");
 }
 
-// By release, so that a long list is gone through once for each.
+// By release, so that a long list is read once for each.
 using ListEffects = std::map<Version, Effect>;
 
 void check_item(Rules& rules, const Spot& spot, const std::string& subject, const KernelItem& item,

@@ -38,7 +38,7 @@ std::string wanted_type(const ConfigKey& key) {
   return fmt::format("{} is wanted", name_of(key.type));
 }
 
-// The value that holds without the key changes nothing where the key is not known.
+// A release that does not know a key behaves as if it had its default.
 bool is_fallback(const ConfigKey& key, const JsonValue& value) {
   if (value.is(JsonKind::kString)) return value.text == key.fallback;
   if (value.is(JsonKind::kNumber)) return value.text == "0" && key.fallback.starts_with("0");
@@ -50,7 +50,7 @@ void check_member(Rules& rules, const KeyedObject& where, const JsonMember& memb
   const ConfigKey* key = find_key(where.kind, where.section, member.key);
   if (key == nullptr) return complain_of_unknown_key(rules.findings, where, member);
   const Spot spot = spot_of(where, member);
-  const bool section_reported = key->section == kAsyncSection;  // it is for the same releases as its keys
+  const bool section_reported = key->section == kAsyncSection;  // the section is for the same releases as its keys
   if (!section_reported && !is_fallback(*key, member.value)) {
     rules.findings.judge(
         spot, {"not-in-version", fmt::format("{} is for {}", member.key, availability(*key))},
@@ -101,7 +101,7 @@ void check_async(Rules& rules, const KeyedObject& where, size_t offset) {
 }
 
 void check_section(Rules& rules, const JsonMember& section) {
-  // MindSpore searches keys in any value; in a list it finds none.
+  // MindSpore looks for keys in any value; a list has none.
   static const JsonValue kNoObject;
   const bool is_object = section.value.is(JsonKind::kObject);
   const KeyedObject where{is_object ? section.value : kNoObject, ConfigKind::kDataDump, section.key, section.key};
@@ -122,7 +122,7 @@ void check_section(Rules& rules, const JsonMember& section) {
 void check_keys(Rules& rules) {
   const KeyedObject top{rules.root, ConfigKind::kDataDump, "", ""};
   check_repeated_keys(rules.findings, top);
-  // Of a section that comes twice the last one holds.
+  // When a section appears twice, the last one counts.
   std::map<std::string_view, const JsonMember*> sections;
   for (const JsonMember& member : rules.root.members) sections[member.key] = &member;
   for (const JsonMember& member : rules.root.members) {

@@ -33,7 +33,7 @@ bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-// "did you mean 'npy'?", else the words.
+// "did you mean 'npy'?", otherwise all words.
 std::string words_hint(std::string_view word, std::vector<std::string> words) {
   const std::string near = did_you_mean(word, words);
   return near.empty() ? fmt::format("there are {}", fmt::join(words, ", ")) : near;
@@ -59,7 +59,7 @@ void check_path_text(Rules& rules, const Spot& spot, std::string_view subject, s
 void check_path(Rules& rules) {
   if (rules.dump.common == nullptr) return;
   const JsonMember* member = rules.common("path");
-  if (member != nullptr && !rules.dump.path) return;  // of the wrong type, and reported
+  if (member != nullptr && !rules.dump.path) return;  // reported as the wrong type
   const Spot spot{fmt::format("{}.path", kCommonSection),
                   member != nullptr ? member->value.offset : rules.dump.common->offset};
   if (rules.dump.path && !rules.dump.path->empty())
@@ -188,7 +188,7 @@ void check_categories(Rules& rules) {
   }
 }
 
-// A text of e2e_dump_settings that is one of two words.
+// A text of e2e_dump_settings that must be one of two words.
 void check_word(Rules& rules, std::string_view key, std::vector<std::string> words) {
   const JsonMember* member = rules.e2e(key);
   if (member == nullptr || !member->value.is(JsonKind::kString)) return;

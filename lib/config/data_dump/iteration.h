@@ -1,7 +1,7 @@
 // The steps of a dump as MindSpore's "iteration" names them: "all", or items between '|', each a step or a range a-b.
 //
-// Only digits, '-' and '|' are accepted at the start of a run. What an item means is seen when a step is looked up, and
-// there an item that is neither a step nor a range silently matches nothing; MindSpore 1.3 ended the process.
+// Only digits, '-' and '|' are accepted at the start of a run. Items are parsed when a step is looked up: an item that
+// is neither a step nor a range then silently matches nothing; MindSpore 1.3 ended the process.
 // Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3.
 #pragma once
 
@@ -35,9 +35,9 @@ struct Iteration {
   bool accepted = true;  // at the start of a run
   std::vector<IterationItem> items;
 
-  // Does any item select a step that comes at all, when steps count from `initial`?
+  // Does any item select a step, when steps count from `initial`?
   [[nodiscard]] bool selects_any(uint64_t initial = 0) const;
-  // How many steps; nothing when all are, or more than 64 bits count.
+  // The number of steps; no value for all steps or more than 64 bits can count.
   [[nodiscard]] std::optional<uint64_t> count(uint64_t initial = 0) const;
 };
 

@@ -71,7 +71,7 @@ KernelReach reach_of(const KernelItem& item, const Version& version) {
     case KernelItem::Kind::kRegex:
       if (version < kExpressions) return KernelReach::kNever;
       if (!item.fault.empty()) return KernelReach::kEnds;
-      // A bare word has to be the whole name, and names have scopes.
+      // An expression without wildcards must be the whole name, and every name has a scope.
       return item.text.find_first_of("/.[(*+?|$^{\\") == std::string::npos ? KernelReach::kNever : KernelReach::kMay;
     case KernelItem::Kind::kType:
       if (version < kTypes || (item.has_blank && !takes_blanks_out)) return KernelReach::kNever;

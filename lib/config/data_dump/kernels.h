@@ -1,10 +1,10 @@
-// The items of "kernels", which dump_mode 1 chooses operators by. MindSpore reads the JSON text of an item with its
-// quotes (and from 2.3 on blanks) taken out, so a backslash arrives doubled:
+// The items of "kernels", by which dump_mode 1 selects operators. MindSpore reads the JSON text of an item with its
+// quotes (from 2.3 on also its blanks) removed, so a backslash arrives doubled:
 //
 //   1. name-regex(RE)           2.3 and later: ECMAScript, matches the whole full name
 //   2. with '/' or "-op"        a full name, equal to the operator's
 //   3. anything else            a type, 2.0 and later: any part of the name's last component without -opN, in any case;
-//                               before it was a full name, which no operator has
+//                               earlier: a full name, which no operator has
 // Source: reference/dump-layouts-and-statistics.md 5.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace msdump {
 struct KernelItem {
   enum class Kind : uint8_t { kBlank, kFullName, kType, kRegex, kNoText };
   Kind kind = Kind::kNoText;
-  std::string text;        // as MindSpore has it; of a regex what is in the brackets
+  std::string text;        // as MindSpore has it; for a regex, what is in the brackets
   bool has_blank = false;  // in the file
   std::string fault;       // of a regex
 };
@@ -29,10 +29,10 @@ struct KernelItem {
 [[nodiscard]] std::vector<KernelItem> parse_kernels(const JsonValue& list);
 
 enum class KernelReach : uint8_t {
-  kMay,         // there may be an operator of that name
-  kNever,       // no operator can be called so
-  kEverything,  // every operator is
-  kSkipped,     // the item is passed over
+  kMay,         // an operator may have that name
+  kNever,       // no operator can have that name
+  kEverything,  // selects every operator
+  kSkipped,     // the item is skipped
   kEnds,        // the process ends: the expression cannot be read
 };
 [[nodiscard]] KernelReach reach_of(const KernelItem& item, const Version& version);
@@ -40,8 +40,8 @@ enum class KernelReach : uint8_t {
 // The part of an operator's name that a type is looked for in: "Conv2D" of "Default/conv1-Conv2d/Conv2D-op3".
 [[nodiscard]] std::string_view kernel_type_in(std::string_view full_name);
 
-// Do these items choose the operator "Default/conv1-Conv2d/Conv2D-op3"? `version` as above; expressions that RE2 cannot
-// read match nothing. No items at all, or blank ones only, choose everything from 2.3 on.
+// Do these items select the operator "Default/conv1-Conv2d/Conv2D-op3"? `version` as above; expressions that RE2 cannot
+// read match nothing. From 2.3 on, no items at all or only blank ones select everything.
 class KernelFilter {
  public:
   KernelFilter(const std::vector<KernelItem>& items, const Version& version);
@@ -49,9 +49,9 @@ class KernelFilter {
   KernelFilter& operator=(KernelFilter&&) noexcept;
   ~KernelFilter();
 
-  // The index of the first item that does; -1 when none does.
+  // The index of the first item that selects it; -1 when none does.
   [[nodiscard]] int match(std::string_view full_name) const;
-  // Sets chose[i] for each item i that does, whatever earlier items choose; those that are set already are not asked.
+  // Sets chose[i] for each item i that selects it; items that are set already are not tested.
   void mark_choosing(std::string_view full_name, std::vector<bool>& chose) const;
 
  private:

@@ -1,9 +1,9 @@
-// Why a text is not JSON, in words for its author: what is where the reader stopped, instead of what the reader
+// Why a text is not JSON, in words for its author: what stands where the reader stopped, instead of what the reader
 // expected there.
 //
-//   in a string     a line end, a tab or another control character; an escape that JSON has not
+//   in a string     a line end, a tab or another control character; an escape that JSON does not have
 //   in a number     0x1, 01, +1
-//   anywhere else   blanks and punctuation that look like JSON's and are other characters; words without quotes; text
+//   anywhere else   blanks and punctuation that look like JSON's but are other characters; words without quotes; text
 //                   after the value
 #pragma once
 

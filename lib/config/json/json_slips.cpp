@@ -31,7 +31,7 @@ class Mender {
   [[nodiscard]] size_t size() const { return result_.text.size(); }
   [[nodiscard]] std::string_view rest() const { return std::string_view(result_.text).substr(at_); }
 
-  // Notes it, and blanks `length` bytes but line ends.
+  // Records the slip, and blanks `length` bytes except line ends.
   void slip(JsonSlipKind kind, size_t offset, size_t length) {
     result_.slips.push_back({kind, offset});
     for (size_t i = offset; i < offset + length; ++i) {

@@ -1,5 +1,5 @@
-// What people write into JSON by hand that is not JSON, found and mended, so that a program can name all of it at once and
-// go on with the rest of the file:
+// Finds and mends what people write into JSON by hand that is not JSON, so that a program can report all of it at once
+// and read the rest of the file:
 //
 //   1. a byte order mark at the front
 //   2. comments: // to the end of the line, # to the end of the line, /* to */

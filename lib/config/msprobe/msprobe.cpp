@@ -32,7 +32,8 @@ std::string_view place_of(std::string_view task) {
   return "";
 }
 
-// What a run does without the key, so that nothing is lost where it is not read. check_switch reports a dump_enable.
+// True for values that ask for the default, so nothing is lost where the key is not read. check_switch reports
+// dump_enable.
 bool asks_for_nothing(const JsonMember& member) {
   if (member.key == "dump_enable" || !is_truthy(member.value)) return true;
   return member.key == "risk_level" && member.value.text == "FOCUS";
@@ -104,7 +105,7 @@ void check_dump_path(Rules& rules) {
   }
 }
 
-// A word of the top level. `may_be_empty`: null, "" and the like stand for the default.
+// A word at the top level. `may_be_empty`: null, "" and the like stand for the default.
 void check_word(Rules& rules, std::string_view key, std::span<const std::string_view> words, bool may_be_empty) {
   const JsonMember* member = rules.top(key);
   if (member == nullptr || is_one_of(member->value, words)) return;

@@ -97,7 +97,7 @@ void check_summary_list(Rules& rules, const JsonMember& member) {
   }
 }
 
-// A word for both; a list for MindSpore's statistics.
+// Both frameworks take a word; MindSpore's statistics also take a list.
 void check_summary_mode(Rules& rules) {
   const JsonMember* member = rules.option("summary_mode");
   if (member == nullptr) return;
@@ -186,7 +186,7 @@ void check_differences(Rules& rules) {
                                              "-1 means no end, 1 and more a number"});
 }
 
-// An expression that cannot be read: MindSpore's level L2 refuses it, everything else takes the item for a part of a name.
+// An unreadable expression: MindSpore's level L2 refuses it; everywhere else the item is a part of a name.
 void check_expressions(Rules& rules) {
   const JsonMember* member = rules.option("list");
   if (member == nullptr || !is_text_list(member->value)) return;
@@ -225,7 +225,7 @@ void check_async(Rules& rules) {
                        [&](const Setup& setup) { return word || !on_pytorch(setup) ? refused() : fine(); });
 }
 
-// Nothing of the task's own: the defaults hold, whatever other blocks say.
+// Without a block for the task the defaults hold, whatever other blocks say.
 void check_absence(Rules& rules) {
   if (rules.block != nullptr && is_null(rules.block->value)) return;
   if (rules.block != nullptr) {

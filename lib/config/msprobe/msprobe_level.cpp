@@ -38,7 +38,7 @@ std::string fault_of_name(const Rules& rules, std::string_view name) {
   return "";
 }
 
-// Levels that hook calls take a range of them; kernels have none.
+// Levels that hook calls take a range of calls; level L2 (kernels) does not.
 void check_scope(Rules& rules) {
   const JsonMember* member = rules.option("scope");
   if (!is_truthy(member) || !is_text_list(member->value)) return;

@@ -26,7 +26,7 @@ std::optional<int64_t> python_int(std::string_view text) {
   return is_digits(digits) ? parse_i64(digits) : std::nullopt;
 }
 
-// What is wrong with an item of rank or step; empty when nothing is.
+// The fault of an item of rank or step; empty when it has none.
 std::string fault_of_text(std::string_view text) {
   const std::vector<std::string_view> ends = split(text, '-');
   if (ends.size() > 2) return "\"3\" and \"3-5\" are the forms there are";

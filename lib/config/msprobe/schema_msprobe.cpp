@@ -10,7 +10,7 @@ constexpr std::string_view kDumps = "statistics,tensor,nan_check", kFree = "free
                            kOverflow = "overflow_check", kRunUt = "run_ut,acc_check", kGrad = "grad_probe",
                            kChecked = "statistics,nan_check";
 
-// Of a task that release 26 has no more, or in a form it has no more.
+// An option of a task that release 26 no longer has, or in a form it no longer has.
 constexpr ConfigKey old_option(std::string_view name, ValueType type, std::string_view tasks, std::string_view values,
                                std::string_view meaning) {
   return {.kind = kKind,

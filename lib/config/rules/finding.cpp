@@ -18,7 +18,7 @@ Effect nothing_written() { return stops(std::string(kNothingWritten)); }
 Findings::Findings(std::string_view text, std::vector<Setup> setups) : text_(text), setups_(std::move(setups)) {}
 
 bool Findings::judge_effects(const Spot& spot, const Complaint& complaint, const std::vector<Effect>& effects) {
-  // Each thing that happens, with the setups that it happens to, in order of appearance.
+  // Each effect, with the setups it happens to, in order of appearance.
   std::vector<std::pair<std::string_view, std::vector<bool>>> parts;
   bool all_stop = true;
   for (size_t i = 0; i < effects.size(); ++i) {

@@ -4,7 +4,7 @@
 //   warning   some do, or some silently do something else than was asked for; the text names which
 //   nothing   all do what was asked for
 //
-// Of one rule at most kMostOfARule findings are kept, with one more that counts the rest: a file of a million mistakes must
+// At most kMostOfARule findings of a rule are kept, plus one that counts the rest: a file of a million mistakes must
 // not cost the memory of a million messages.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Finding {
 
 enum class Outcome : uint8_t {
   kFine,
-  kOther,  // something else than was asked for, silently
+  kOther,  // silently does something other than what was asked for
   kStops,  // the run is refused, or ends, or nothing is written
 };
 struct Effect {
@@ -53,7 +53,7 @@ struct Spot {
   size_t offset = 0;
 };
 
-// A rule's own words: `subject` says what is in the file, the effect what becomes of it.
+// `subject` says what is in the file; the effect says what becomes of it.
 struct Complaint {
   std::string_view rule;
   std::string subject;
@@ -64,11 +64,11 @@ class Findings {
  public:
   static constexpr size_t kMostOfARule = 100;
 
-  // The text has to live until `take`.
+  // The text must live until `take`.
   Findings(std::string_view text, std::vector<Setup> setups);
 
   [[nodiscard]] const std::vector<Setup>& setups() const { return setups_; }
-  // True if some setup is not fine with it; then that is a finding.
+  // Adds a finding if some setup does not do what was asked for; returns whether it did.
   template <class EffectOf>
   bool judge(const Spot& spot, const Complaint& complaint, const EffectOf& effect_of) {
     std::vector<Effect> effects;
@@ -76,14 +76,14 @@ class Findings {
     for (const Setup& setup : setups_) effects.push_back(effect_of(setup));
     return judge_effects(spot, complaint, effects);
   }
-  // The same for all setups.
+  // The same effect for all setups.
   void error(const Spot& spot, const Complaint& complaint) {
     add(spot, complaint, Severity::kError, complaint.subject);
   }
   void warning(const Spot& spot, const Complaint& complaint) {
     add(spot, complaint, Severity::kWarning, complaint.subject);
   }
-  // Further findings of the rule are only counted: their words need not be made.
+  // Further findings of the rule are only counted, so their messages need not be made.
   [[nodiscard]] bool has_enough_of(std::string_view rule) const;
   // In the order of the file.
   [[nodiscard]] std::vector<Finding> take();

@@ -1,5 +1,5 @@
-// The keys of one object of a configuration against the table: unknown keys, with what was probably meant; those
-// that stand in the wrong section; those that come twice.
+// Checks the keys of one object of a configuration against the table: unknown keys, with the likely intention; keys in
+// the wrong section; duplicate keys.
 #pragma once
 
 #include <string>
@@ -20,16 +20,16 @@ struct KeyedObject {
 // "e2e_dump_settings.enable"
 [[nodiscard]] std::string key_path(const KeyedObject& where, std::string_view key);
 [[nodiscard]] Spot spot_of(const KeyedObject& where, const JsonMember& member);
-// The last member of that name, which is the one that holds; null when there is none.
+// The last member of that name, which is the one that counts; null when there is none.
 [[nodiscard]] const JsonMember* find_member(const JsonValue& object, std::string_view key);
 
-// Keys that come twice: the last one holds, in MindSpore's reader and in Python's.
+// Duplicate keys: the last one counts, in MindSpore's reader and in Python's.
 void check_repeated_keys(Findings& findings, const KeyedObject& where);
 
-// A key that is not in the table: "did you mean", or the section where it belongs.
+// A key that is not in the table: "did you mean", or the section it belongs in.
 void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const JsonMember& member);
 
-// Of a key that is missing: a key of the object that may have been meant for it.
+// For a missing key: a key of the object that may have been meant for it.
 [[nodiscard]] std::string hint_for_missing(const KeyedObject& where, std::string_view missing);
 
 // The list's items: "kernels[3]".

@@ -3,11 +3,12 @@
 namespace msdump {
 namespace {
 
-// After the ']' of the class whose '[' is at `at`; npos when it is not closed.
+// The place after the ']' of the class whose '[' is at `at`; npos when it is not closed.
 size_t end_of_class(std::string_view text, size_t at) {
   size_t i = at + 1;
   if (i < text.size() && text[i] == '^') ++i;
-  // Python takes a ']' in front as itself. ECMAScript takes [] as an empty class, but then what follows is read as well.
+  // In Python, a leading ']' is literal. ECMAScript reads [] as an empty class; if another ']' follows, both can read
+  // the text.
   if (i < text.size() && text[i] == ']' && text.find(']', i + 1) != std::string_view::npos) ++i;
   for (; i < text.size(); ++i) {
     if (text[i] == '\\') {

@@ -81,7 +81,7 @@ std::vector<const ConfigKey*> keys_named(std::string_view wanted) {
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
   constexpr size_t kLongestTypo = 64;  // a longer word is not a misspelling
-  constexpr size_t kShortest = 3;      // of a shorter one every other is a letter or two away
+  constexpr size_t kShortest = 3;      // a shorter word is one or two letters away from any other
   if (name.size() < kShortest || name.size() > kLongestTypo) return "";
   const auto near = closest_match(name, candidates);
   return near ? fmt::format("did you mean '{}'?", *near) : "";

@@ -1,5 +1,5 @@
-// What keys a dump configuration may have, by family, section and version: one table, which the lint asks what it knows and
-// --explain prints.
+// The keys that a dump configuration may have, by family, section and version: one table for the lint and for
+// --explain.
 //
 //   data_dump   common_dump_settings, e2e_dump_settings (synchronous), async_dump_settings (to 1.2)
 //   msprobe     the top level; the block named after the task; load; items of slice
@@ -28,11 +28,12 @@ struct ConfigKey {
   std::string_view name = {};
   ValueType type = ValueType::kAny;
   std::string_view values = {};    // for people: "0, 1, 2"
-  std::string_view fallback = {};  // what holds when it is missing; empty: it has to be there, or nothing holds
+  std::string_view fallback = {};  // the default; empty: the key is required, or has no default
   bool required = false;
   Version since = {}, until = {};  // of MindSpore; until: the first release that does not read it, 0: none
   Readers readers = Readers::kBoth;
-  std::string_view tasks = {};  // of the block of an msprobe task: those that read it, "statistics,tensor"; empty: all
+  std::string_view tasks =
+      {};  // for the block of an msprobe task: the tasks that read it, "statistics,tensor"; empty: all
   std::string_view meaning = {};
 };
 
@@ -46,7 +47,7 @@ inline constexpr std::string_view kAclSection = "dump", kAclListSection = "dump_
 [[nodiscard]] std::span<const ConfigKey> acl_keys();
 [[nodiscard]] std::span<const ConfigKey> keys_of(ConfigKind kind);
 
-// Null when the section has no such key. Of keys that were there twice in the course of time the newest.
+// Null when the section has no such key. If a key has existed twice over time, the newest.
 [[nodiscard]] const ConfigKey* find_key(ConfigKind kind, std::string_view section, std::string_view name);
 [[nodiscard]] bool exists_in(const ConfigKey& key, const Version& version);
 // "MindSpore 2.3 and later", "MindSpore 1.0 to 1.2", "PyTorch only"; empty when there is no limit.

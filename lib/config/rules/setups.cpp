@@ -54,7 +54,7 @@ struct Axis {
     if (std::find(frameworks.begin(), frameworks.end(), setup.framework) == frameworks.end())
       frameworks.push_back(setup.framework);
   }
-  // Empty when it is all of it.
+  // Empty when it equals `all`.
   [[nodiscard]] std::string text(const Axis& all) const {
     if (*this == all) return "";
     if (all.frameworks.size() > 1) return std::string(word(frameworks.front()));
@@ -170,13 +170,13 @@ std::string where_text(std::span<const Setup> all, const std::vector<bool>& some
   std::map<Device, Axis> by_device;
   for (size_t i = 0; i < all.size(); ++i) {
     everything.add(all[i]);
-    Axis& axis = by_device[all[i].device];  // of every device, if only to know that it has none
+    Axis& axis = by_device[all[i].device];  // an entry for every device, even if its axis stays empty
     if (some[i]) axis.add(all[i]);
   }
-  // Devices of which the same can be said, together.
+  // Groups devices with equal axes.
   std::vector<std::pair<Axis, std::vector<Device>>> groups;
   for (const auto& one : by_device) {
-    const Axis& axis = one.second;  // clang 14 captures no structured binding
+    const Axis& axis = one.second;  // clang 14 cannot capture a structured binding
     if (axis.versions.empty()) continue;
     const auto same =
         std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == axis; });

@@ -1,5 +1,5 @@
-// What a configuration is judged for: releases of the framework, devices, and whose msprobe. A rule asks each of them
-// what it would do, so "refused by MindSpore 1.3 to 2.2 on a CPU" is counted, not written by hand.
+// What a configuration is judged for: releases of the framework, devices, and the framework of msprobe. A rule asks
+// each setup what it would do, so "refused by MindSpore 1.3 to 2.2 on a CPU" is computed, not written by hand.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Setup {
   Framework framework = Framework::kMindSpore;
 };
 
-// What the user said about where the run will be; anything where nothing was said.
+// What the user said about where the run will be; an unset member can be anything.
 struct LintTarget {
   std::optional<Version> version;
   std::optional<Device> device;
@@ -39,8 +39,8 @@ struct LintTarget {
 
 // The releases of MindSpore that read a data_dump.json, oldest first: 1.0 to 2.10.
 [[nodiscard]] std::span<const Version> known_releases();
-// A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false where more than the
-// numbers stand there. No value for anything else.
+// A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false when it has more
+// than the numbers. No value for anything else.
 struct TypedRelease {
   Version version;
   bool exact = true;
@@ -49,12 +49,12 @@ struct TypedRelease {
 // "2.10", "2.7.1"
 [[nodiscard]] std::string short_text(const Version& version);
 
-// `before_1_3`: the file looks like one for 1.0 to 1.2, so these are asked, too.
+// `before_1_3`: the file looks like one for 1.0 to 1.2, so these are included.
 [[nodiscard]] std::vector<Setup> setups_for(ConfigKind kind, const LintTarget& target, bool before_1_3 = false);
 
-// "MindSpore 1.3 to 2.2 on a CPU": the setups of `some` among `all`. Empty when these are all.
+// "MindSpore 1.3 to 2.2 on a CPU": the setups of `some` among `all`. Empty when `some` is all of them.
 [[nodiscard]] std::string where_text(std::span<const Setup> all, const std::vector<bool>& some);
-// "1.3 to 2.10", "PyTorch and MindSpore": what all of them have been judged for.
+// "1.3 to 2.10", "PyTorch and MindSpore": what a configuration was judged for.
 [[nodiscard]] std::string versions_text(ConfigKind kind, std::span<const Setup> all);
 
 }  // namespace msdump
