@@ -27,7 +27,7 @@ std::string name_of_target(int64_t target) {
 // The SIMD targets that are both compiled in and supported by this CPU, as a mask; the lowest bit is the best of them.
 int64_t vector_targets() {
   static const int64_t targets = [] {
-    hwy::SetSupportedTargetsForTest(0);  // no earlier choice may hide what the CPU has
+    hwy::SetSupportedTargetsForTest(0);  // an earlier choice must not hide what the CPU has
     return hwy::SupportedTargets() & HWY_TARGETS & ~(HWY_SCALAR | HWY_EMU128);
   }();
   return targets;
@@ -57,7 +57,7 @@ Status choose_cpu_target(std::string_view name) {
     return fail(make_error(ErrorCode::kUsage, "no such CPU target here: {}", name).with_hint("available: " + known));
   }
   g_portable_forced.store(*target == 0, std::memory_order_relaxed);
-  hwy::SetSupportedTargetsForTest(*target);  // 0 would lift the restriction, but then the flag decides
+  hwy::SetSupportedTargetsForTest(*target);  // 0 lifts the restriction, but the flag overrides it
   hwy::GetChosenTarget().Update(*target);
   return {};
 }

@@ -10,8 +10,8 @@
 
 namespace msdump::kernels {
 
-// Call once before any kernel runs. `name` empty: the best the CPU has. "scalar" forces the portable form. Unknown or
-// not available here: kUsage, with the names that are.
+// Call once before any kernel runs. `name` empty: the best form that the CPU has. "scalar" forces the portable form. A
+// name that is unknown or not available here is kUsage, which lists the available ones.
 Status choose_cpu_target(std::string_view name);
 [[nodiscard]] std::string cpu_target();  // "avx3", "avx2", "sse4", "neon", "scalar"
 [[nodiscard]] std::vector<std::string> available_cpu_targets();

@@ -21,8 +21,8 @@
 
 namespace msdump::kernels {
 
-// True after choose_cpu_target("scalar"). A flag of our own, because Highway cannot fall below what the compiler was given
-// to assume (NEON on every aarch64).
+// True after choose_cpu_target("scalar"). A flag of our own, because Highway never goes below what the compiler may
+// assume (NEON on every aarch64).
 [[nodiscard]] bool portable_forced();
 
 }  // namespace msdump::kernels

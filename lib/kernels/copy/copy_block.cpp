@@ -5,7 +5,7 @@
 namespace msdump::kernels {
 namespace {
 
-// A piece whose width is one that memcpy becomes one or a few instructions for.
+// A piece whose width lets the compiler turn memcpy into one or a few instructions.
 template <size_t kWidth>
 struct FixedMove {
   static void move(const std::byte* src, std::byte* dst, size_t /*width*/) { std::memcpy(dst, src, kWidth); }
@@ -27,7 +27,7 @@ struct LongMove {
   static void move(const std::byte* src, std::byte* dst, size_t width) { std::memcpy(dst, src, width); }
 };
 
-// Writing along the destination is better, unless that axis is too short to be worth a loop of its own.
+// Writing along the destination is faster, unless that axis is too short for a loop of its own.
 constexpr int64_t kShortLoop = 8;
 
 template <class Move>

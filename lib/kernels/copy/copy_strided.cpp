@@ -22,9 +22,9 @@ namespace {
 constexpr size_t kMaxAxes = 64;
 
 constexpr int64_t kLineBytes = 64;
-// A tile takes this many bytes of each run: four lines, so that a neighbour prefetched is not wasted and the TLB is spared.
+// A tile takes this many bytes of each run: four lines, so that prefetched neighbours are used and the TLB is spared.
 constexpr int64_t kRunBytes = 256;
-// A tile of short runs is made longer up to this size; both sides of it stay in the first-level cache.
+// Tiles of short runs get longer, up to this size; both sides of a tile stay in the first-level cache.
 constexpr int64_t kTileBytes = 8192;
 // Pieces of this size need no tiles: each is a run of its own.
 constexpr size_t kLongPiece = 512;
@@ -72,8 +72,8 @@ bool normalise(std::span<const CopyDim> dims, size_t element_size, Box& box) {
   return true;
 }
 
-// Axis 0 is nearest in the destination; of the others, the one nearest in the source. A stride of 0 repeats elements and is
-// near to nothing. With one axis: 1, which has extent 1.
+// Axis 0 is nearest in the destination; of the others, the one nearest in the source. A stride of 0 repeats elements,
+// so it does not count as near. With one axis: 1, which has extent 1.
 size_t nearest_in_source(const Box& box) {
   size_t best = 1;
   int64_t best_stride = std::numeric_limits<int64_t>::max();
@@ -87,7 +87,7 @@ size_t nearest_in_source(const Box& box) {
   return best;
 }
 
-// Axes in the order in which they are met on one side, as far as a run of kRunBytes reaches.
+// Axes in the order they are met on one side, up to a run of kRunBytes.
 template <class StrideOf>
 void take_run(const Box& box, std::array<int64_t, kMaxAxes>& tile, StrideOf stride_of) {
   int64_t run = box.piece();
@@ -156,8 +156,8 @@ class TileLoops {
   }
 
  private:
-  // How much shorter the first tile along axis 0 has to be for the next ones to begin on a cache line: when the strides
-  // are multiples of a line all rows then do, and no line is written by two tiles.
+  // How much shorter the first tile along axis 0 must be so that the next ones begin on a cache line. If the strides
+  // are multiples of a line, all rows then do, and no two tiles write the same line.
   [[nodiscard]] int64_t elements_past_line(const std::byte* dst) const {
     const auto past = static_cast<int64_t>(std::bit_cast<uintptr_t>(dst) % kLineBytes);
     const int64_t piece = box_.piece();

@@ -103,7 +103,7 @@ HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, st
 // Source rows that lie far apart, copied together: with strides of a large power of two all of them share a few cache
 // sets, and a line would be evicted and fetched again for each of the column groups it holds.
 struct StagedRows {
-  static constexpr int64_t kFarApart = 256;  // bytes from row to row that make it worth while
+  static constexpr int64_t kFarApart = 256;  // bytes from row to row from which staging pays
   static constexpr int64_t kRowBytes = 256;  // of a staged row
   static constexpr int64_t kMinBytes = 64;   // with fewer columns, a line does not hold many groups
 
@@ -120,9 +120,9 @@ struct StagedRows {
   }
 };
 
-// `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction is moved back so as to
-// end at the end. Rows vary fastest: a line of the destination is finished before the next columns are begun, because with
-// destination strides of a large power of two all lines being written share one set, with 8 or 12 places in it.
+// `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction moves back to end at
+// the end. Rows vary fastest, so a line of the destination is finished before the next columns begin: with destination
+// strides of a large power of two, all lines being written share one cache set of 8 or 12 places.
 template <class D>
 HWY_INLINE void transpose_strip(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
                                 int64_t rows, int64_t columns) {
@@ -177,8 +177,8 @@ HWY_INLINE void transpose_with(D d, const Block& block, int64_t rows) {
   transpose_rows(d, block, rows);
 }
 
-// How many rows, from the first, may be loaded 16 bytes wide. A block of fewer than K columns is loaded beyond its last
-// column: into what lies between the elements of the copy, but not beyond the end of them all.
+// How many rows, from the first, may be loaded 16 bytes wide. A block of fewer than K columns is loaded past its last
+// column: into the gaps between elements of the copy, but not past the end of them all.
 template <class T>
 HWY_INLINE int64_t loadable_rows(const Block& block) {
   const int64_t rows = block.along_dst.extent, row_stride = block.along_dst.src_stride;
@@ -188,8 +188,8 @@ HWY_INLINE int64_t loadable_rows(const Block& block) {
   return loadable;
 }
 
-// Fewer rows than a tile has, in a destination without gaps between the columns: whole vectors are stored one after the
-// other, and each store overwrites what the one before wrote too much. 3 rows of a 4 x 4 tile, x being what does not count:
+// Fewer rows than a tile has, in a destination without gaps between the columns: whole vectors are stored in order, and
+// each store overwrites the excess of the one before. 3 rows of a 4 x 4 tile, x being excess:
 //
 //     store 0:  a0 a1 a2 x
 //     store 1:           b0 b1 b2 x

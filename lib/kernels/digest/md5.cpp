@@ -33,7 +33,7 @@ template <size_t... kStep>
   (step<kStep>(words, message), ...);
 }
 
-// A lone lane is slower than the scalar form; two are quicker on all targets measured.
+// A single lane is slower than the scalar form; two are faster on all targets measured.
 constexpr size_t kWorthWhile = 2;
 
 // The whole blocks of a job that are not yet in its state.
@@ -43,8 +43,8 @@ struct Work {
   size_t blocks;
 };
 
-// Fills the tail that an earlier update left, keeps the bytes after the last whole block as the next one, and leaves what is
-// between them.
+// Completes the tail of an earlier update, keeps the bytes after the last whole block as the next tail, and returns the
+// blocks between.
 Work begin_job(const Md5Job& job) {
   Md5State& state = *job.state;
   const auto waiting = static_cast<size_t>(state.bytes % kMd5Block);
@@ -64,7 +64,7 @@ Work begin_job(const Md5Job& job) {
   return {&state, at, blocks};
 }
 
-// All jobs that are abreast, as far as the shortest of them goes.
+// Advances all lanes by as many blocks as the shortest job has.
 void advance(std::span<Work> abreast) {
   Md5Lanes lanes;
   size_t blocks = abreast[0].blocks;
@@ -114,7 +114,7 @@ void md5_update(std::span<const Md5Job> jobs) {
     if (abreast.size() < kWorthWhile) break;
     advance(abreast);
   }
-  abreast.insert(abreast.end(), next, waiting.end());  // all of them, where there are no lanes
+  abreast.insert(abreast.end(), next, waiting.end());  // these are all jobs if there are no lanes
   for (const Work& work : abreast) md5_compress(work.state->words, work.at, work.blocks);
 }
 
@@ -125,7 +125,7 @@ std::array<std::byte, 16> md5_finish(Md5State state) {
   std::memcpy(padded.data(), state.tail.data(), waiting);
   padded[waiting] = std::byte{0x80};
   const size_t size = waiting + 9 <= kMd5Block ? kMd5Block : 2 * kMd5Block;
-  const uint64_t bits = state.bytes * 8;  // modulo 2^64, as the RFC has it
+  const uint64_t bits = state.bytes * 8;  // modulo 2^64, as in the RFC
   std::memcpy(padded.data() + size - 8, &bits, sizeof bits);
   md5_compress(state.words, padded.data(), size / kMd5Block);
   return std::bit_cast<std::array<std::byte, 16>>(state.words);

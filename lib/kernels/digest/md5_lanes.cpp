@@ -1,11 +1,11 @@
 // MD5 in the lanes of vectors.
 //
-// Every step of MD5 waits for the step before, so that one vector leaves most of the CPU idle: two vectors are computed
-// together, step by step, when there are lanes enough to fill more than one.
+// Every step of MD5 waits for the step before, so one vector leaves most of the CPU idle: with enough lanes, two
+// vectors are computed together, step by step.
 //
-// A block is first copied whole, as one cache line, into a small array, and transposed from there: jobs often lie a large
-// power of two apart, their lines then share one set of the cache, and a line that is read in four pieces would be evicted
-// between them.
+// A block is first copied whole, as one cache line, into a small array, and transposed from there. Jobs often lie a
+// large power of two apart, so their lines share one cache set, and a line read in four pieces would be evicted between
+// them.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE

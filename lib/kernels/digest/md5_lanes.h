@@ -1,4 +1,4 @@
-// Several MD5 digests abreast, one in each 32-bit lane. Internal to lib/kernels.
+// Several MD5 digests side by side, one in each 32-bit lane. Internal to lib/kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ struct Md5Lanes {
   alignas(64) uint32_t words[4][kMd5MaxLanes];
 };
 
-// How many lanes go abreast; 0: none, because of the CPU or because "scalar" is forced.
+// The number of lanes; 0 when the CPU has no vectors or "scalar" is forced.
 [[nodiscard]] size_t md5_lanes();
 
-// `blocks` blocks of 64 bytes of the first `lanes` lanes (1 to md5_lanes()) into their states; `at` is left alone. What the other
-// lanes hold is overwritten.
+// Adds `blocks` blocks of 64 bytes of the first `lanes` lanes (1 to md5_lanes()) to their states; does not change `at`.
+// The other lanes are overwritten.
 void md5_compress_lanes(Md5Lanes& state, size_t lanes, size_t blocks);
 
 }  // namespace msdump::kernels

@@ -5,7 +5,7 @@
 namespace msdump::kernels {
 namespace {
 
-// Looked up once: that costs more than hashing a small slice. Kept for the life of the process.
+// Looked up once, because a look-up costs more than hashing a small slice. Kept for the life of the process.
 const EVP_MD* algorithm() {
   static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA1", nullptr);
   return found;

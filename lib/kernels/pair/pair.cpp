@@ -37,7 +37,7 @@ class VectorBlocks {
   VectorBlocks(DType stored, const PairRule& rule)
       : stored_(stored), rule_(rule), infinity_(element::infinity_code(stored)) {}
 
-  // `state` is what is known so far: whether a block has a new worst pair.
+  // `state` says whether a block has a new worst pair.
   BlockFacts measure(const std::byte* a, const std::byte* b, int64_t count, const PairState& state,
                      Magnitudes& magnitudes) {
     const auto bytes = static_cast<size_t>(count * element::bytes(stored_));
@@ -83,7 +83,7 @@ class VectorBlocks {
     return {elements, finite, count, finite_count, value(max), value(min)};
   }
 
-  // The zeros in place of pairs that are not finite are not counted.
+  // Does not count the zeros in place of pairs that are not finite.
   void take_codes(const CodeFacts& codes, BlockFacts& facts) const {
     const int64_t cleaned = facts.elements - facts.finite;
     facts.equal = codes.equal - cleaned;
@@ -92,7 +92,7 @@ class VectorBlocks {
     if (rule_.ulp && stored_ != DType::kBool && facts.finite > 0) facts.max_ulp = codes.max_ulp;
   }
 
-  // Every pair is equal: what is added up of a is all there is.
+  // Every pair is equal: the sums of one side are enough.
   void add_same(const Side& side, BlockFacts& facts) const {
     const OwnSums own = add_own(stored_, side.finite, side.count, {});
     facts.sums.squares_a.value = facts.sums.squares_b.value = facts.sums.products.value = own.squares;
@@ -152,7 +152,7 @@ class VectorBlocks {
 bool is_complex(DType stored) { return kind_of(stored) == DTypeKind::kComplex; }
 bool is_narrow(DType stored) { return needs_widening(stored) && stored != DType::kBfloat16; }
 
-// What happens to each block of two tensors. Elements that numpy has no dtype for are widened, a block at a time.
+// Measures a block of two tensors. Elements whose dtype numpy lacks are widened, one block at a time.
 class BlockMeasure {
  public:
   BlockMeasure(DType dtype, const PairRule& rule, const PairState& state, bool with_vectors)

@@ -1,4 +1,4 @@
-// The metrics of two tensors, of a in doubt and b as it should be, in one pass over the pairs of their elements.
+// The metrics of two tensors, the candidate a and the reference b, in one pass over the pairs of their elements.
 //
 // Over the pairs where both sides are finite, n of them; d = |a - b|, as a double, rounded once (64-bit integers are
 // subtracted exactly before that):
@@ -18,15 +18,15 @@
 // Over all: nan_a, nan_b; nan_mismatch, pairs of which one is NaN; inf_mismatch, pairs without a NaN of which one is
 // infinite and the other is something else, the other infinity too.
 //
-// Complex numbers: |a - b|, |a| and |b| are moduli, the cosine is the one of all parts as real numbers; such numbers
-// have no order, hence no max, min, mean, std and ulp. NaN or infinite in one part is so as a whole.
+// Complex numbers: |a - b|, |a| and |b| are moduli, and the cosine is that of all parts as real numbers. They have no
+// order, hence no max, min, mean, std and ulp. A number counts as NaN or infinite if one part is.
 //
-// Source of the definitions: the truth of corpus/compare (golden.json), computed there with rational numbers.
+// Source of the definitions: golden.json of corpus/compare, computed with rational numbers.
 //
 // How it adds up: blocks of 1024 pairs from the start of a call; inside a block, pair i is added to the i mod 8th of
 // eight sums, which are added up as a tree; sums of blocks are compensated (wide_sum.h). A standard deviation far below
-// the mean is taken of distances to the mean of the block, squares out of a double's range by numbers scaled for it. So
-// the result depends on where a tensor is cut into chunks and on nothing else: not on the CPU, not on threads.
+// the mean uses distances to the mean of the block, and squares outside a double's range use scaled numbers. So the
+// result depends only on where a tensor is cut into chunks, not on the CPU or threads.
 #pragma once
 
 #include <cstddef>
@@ -51,13 +51,13 @@ constexpr int64_t kPairBlock = 1024;
 // True for every dtype but the raw ones.
 [[nodiscard]] bool can_pair(DType dtype);
 
-// The next pairs of a chunk, of elements that both are `dtype`; codes of less than a byte come unpacked, one a byte
-// (widen.h). Any alignment. For a result that does not depend on slabs, all but the last of a chunk have a multiple of
-// kPairBlock pairs.
+// Adds the next pairs of a chunk, of elements that both are `dtype`; codes of less than a byte come unpacked, one per
+// byte (widen.h). Any alignment. For a result that does not depend on slabs, all calls but the last of a chunk must
+// have a multiple of kPairBlock pairs.
 void pair_block(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
                 PairState& state);
 
-// The definition, one pair after the other, for the same calls. The tests' oracle; slow.
+// The definition, one pair at a time, for the same calls. The oracle of the tests; slow.
 void pair_reference(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
                     PairState& state);
 

@@ -17,8 +17,8 @@ namespace msdump::kernels {
 [[nodiscard]] BlockFacts complex_block_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                              const PairRule& rule, Magnitudes& magnitudes);
 
-// The largest distance of two codes of one byte or less among the finite pairs: how many values of the dtype are passed
-// on the way.
+// The largest distance between two codes of one byte or less among the finite pairs: in steps from one value of the
+// dtype to the next.
 [[nodiscard]] uint64_t max_ulp_of_codes(DType dtype, const std::byte* a, const std::byte* b, int64_t count);
 
 }  // namespace msdump::kernels

@@ -1,5 +1,4 @@
-// Parts of pair that are not worth a vector form: the vectors' steps and the definition both come here. Internal to
-// lib/kernels.
+// Parts of pair that do not pay as vectors, shared by the vector steps and the definition. Internal to lib/kernels.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +10,8 @@
 
 namespace msdump::kernels {
 
-// Whether the squares of numbers up to this one, and sums of 2^60 of them, are ordinary doubles. Smaller numbers may be
-// among them: what their squares lose does not show. float64 alone has others.
+// Whether the squares of numbers up to this one, and sums of 2^60 of them, are ordinary doubles. There may be smaller
+// numbers: what their squares lose does not show. Only float64 has numbers for which this is false.
 inline bool has_ordinary_squares(double max_magnitude) {
   return max_magnitude == 0 || (max_magnitude >= 0x1p-480 && max_magnitude <= 0x1p480);
 }
@@ -20,19 +19,19 @@ inline bool has_ordinary_squares(double max, double min) {
   return has_ordinary_squares(std::max(std::abs(max), std::abs(min)));
 }
 
-// The sums of pairs of which one has no ordinary square; zeros for the pairs that are not finite.
+// The sums when the square of some pair is not an ordinary double; zeros for the pairs that are not finite.
 [[nodiscard]] BlockSums add_wide_pairs(std::span<const double> a, std::span<const double> b, const PairRule& rule,
                                        Magnitudes& magnitudes);
 [[nodiscard]] Scaled add_wide_squares(std::span<const double> magnitudes);
 
-// One side's finite values as distances from `shift`, in lanes; `from` are stored elements, those not finite are left
-// out.
+// The sums of one side's finite values, as distances from `shift`; `from` are stored elements. Skips those that are not
+// finite.
 [[nodiscard]] OwnSums add_own_finite(DType stored, const std::byte* from, int64_t count, Shift shift);
 
-// One side of which some have no ordinary square; float64.
+// One side with squares that are not ordinary doubles; float64.
 [[nodiscard]] BlockMoments wide_moments(const std::byte* from, int64_t count, double max, double min);
 
-// A value of its dtype, cut to an integer, and that as a double.
+// A value of the dtype, cut to an integer, and the same as a double.
 [[nodiscard]] Shift integer_at(DType stored, double value);
 
 // One side's `count` finite values, from their plain sums; `again` gives the sums for a shift.
@@ -52,7 +51,7 @@ template <class Again>
     return moments;
   }
   double squares = plain.squares - plain.sum * moments.mean;
-  // With a mean of more than 11 deviations the difference has lost too much. Long integers have as doubles already.
+  // With a mean above 11 deviations, the difference has lost too many digits. Long integers lose them as doubles.
   if (squares < plain.squares * 0x1p-7 || is_long) {
     const Shift shift = is_long ? integer_at(stored, std::clamp(moments.mean, min, max)) : Shift{moments.mean, 0};
     const OwnSums shifted = again(shift);
@@ -64,8 +63,8 @@ template <class Again>
   return moments;
 }
 
-// One pair more of which `max` is the largest d / base. A product and rarely a division: the quotient can be missed by
-// its last bit, the same way wherever the pairs come in the same order. 0 / 0 is nothing.
+// Raises `max`, the largest d / base, by one pair. Multiplies and rarely divides: the quotient can be wrong in its last
+// bit, always in the same way for pairs in the same order. 0 / 0 changes nothing.
 inline void raise_to_quotient(double& max, double d, double base) {
   if (d > max * base) max = d / base;
 }

@@ -41,7 +41,7 @@ struct Sums {
 };
 
 void add_finite(Complex a, Complex b, const PairRule& rule, BlockFacts& facts, Sums& sums, double& magnitude) {
-  // A quarter each, so that no difference and no modulus is infinite.
+  // A quarter of each, so that no difference and no modulus becomes infinite.
   const Complex quarter{0.25 * a.re - 0.25 * b.re, 0.25 * a.im - 0.25 * b.im}, exact{a.re - b.re, a.im - b.im};
   const bool is_large = std::max(a.larger(), b.larger()) > 0x1p1000;
   Scaled d = modulus(is_large ? quarter : exact);

@@ -109,7 +109,7 @@ void widen_float16(const std::byte* src, int64_t count, std::byte* dst) {
   }
 }
 
-// Elements that have no dtype of C++ become float32 or complex64 first, some at a time.
+// Elements whose dtype C++ lacks become float32 or complex64 first, kSome at a time.
 constexpr int64_t kSome = 1024;
 
 }  // namespace
@@ -125,7 +125,7 @@ std::optional<DType> common_dtype(DType a, DType b) {
 }
 
 void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::byte* dst) {
-  if (count == 0) return;  // nothing may lie nowhere
+  if (count == 0) return;  // then the pointers may be null
   const DType stored = element::stored_as(from), wanted = element::stored_as(to);
   const int64_t bytes = element::bytes(from), wide_bytes = element::bytes(to);
   if (stored == wanted) {
@@ -149,7 +149,7 @@ void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::by
       now = floats;
       now_dtype = info(stored).npy_dtype;
     }
-    if (from_complex) {  // the parts, one after the other
+    if (from_complex) {  // real and imaginary parts alternate
       convert_to(part_of(now_dtype), wanted, now, 2 * number, wide_bytes / 2, dst);
     } else {
       convert_to(now_dtype, wanted, now, number, wide_bytes, dst);

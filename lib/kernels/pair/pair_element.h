@@ -70,7 +70,7 @@ inline bool is_less(DType stored, int64_t a, int64_t b) {
   return stored == DType::kUint64 ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
 }
 
-// As integers, which of 64-bit integers is exact.
+// As an integer, which is exact even for 64-bit integers.
 inline uint64_t distance(DType stored, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   return is_less(stored, a, b) ? ub - ua : ua - ub;

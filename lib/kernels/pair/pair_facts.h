@@ -2,12 +2,12 @@
 // lib/kernels.
 //
 //     1  codes      elements as integers in the order of their values: extremes, equality, ulp; are there NaNs?
-//     2  specials   only then: counts of them; copies of the block in which those pairs are zeros
-//     3  sums       elements as doubles: all that is added up, and d of each pair
-//     4  moments    a side whose sums do not tell its deviation once more, as distances from its mean
+//     2  specials   if there are NaNs or infinities: counts of them; copies of the block in which those pairs are zeros
+//     3  sums       elements as doubles: all sums, and d of each pair
+//     4  moments    once more, as distances from the mean, for a side whose sums do not give its deviation
 //
-// Their vector forms are in pair_codes.cpp, pair_specials.cpp and pair_sums.cpp; pair.cpp goes through the steps. The
-// definition is pair_reference.cpp. What both have in common, because it is rare or cheap, is in pair_common.h.
+// Their vector forms are in pair_codes.cpp, pair_specials.cpp and pair_sums.cpp; pair.cpp runs the steps. The
+// definition is pair_reference.cpp. Both share pair_common.h, which has what is rare or cheap.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct SpecialFacts {
   int64_t max_a = 0, min_a = 0, max_b = 0, min_b = 0;  // codes of each side's own finite values
 };
 
-// Eight sums each; element i of a block has gone to lane i mod 8.
+// Eight sums each; element i of a block is added to lane i mod 8.
 constexpr size_t kLanes = 8;
 using Lanes = double[kLanes];
 
@@ -70,7 +70,7 @@ struct BlockSums {
 struct BlockFacts {
   int64_t elements = 0, finite = 0;
   int64_t equal = 0, reference_zero = 0, reference_nonzero = 0;
-  int64_t worst = 0;  // the first pair that has max_abs; any when the state has one that is as large
+  int64_t worst = 0;  // the first pair that has max_abs; any pair if the state has one as large
   std::optional<uint64_t> max_ulp;
   SpecialFacts specials;
   BlockSums sums;
@@ -86,7 +86,8 @@ struct OwnSums {
   double sum = 0, squares = 0;
 };
 
-// What is subtracted before: `integer` from 64-bit integers, which then are exact, `value` from all others.
+// What is subtracted from each value first: `integer` from 64-bit integers, which makes them exact, `value` from all
+// others.
 struct Shift {
   double value = 0;
   int64_t integer = 0;

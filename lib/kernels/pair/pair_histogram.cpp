@@ -65,7 +65,7 @@ void MagnitudeTally::add(std::span<const double> magnitudes, uint64_t zeros, dou
   count(magnitudes);
   counted_ += magnitudes.size();
 
-  // Zeros are below the table. Few others are: not within 58 octaves of the largest.
+  // Zeros lie below the table. Few others do: they would be at least 58 octaves below the largest.
   const uint64_t below = uint64_t{std::exchange(counters_[0], 0)} + std::exchange(counters_[1], 0);
   if (below == zeros) return;
   for (const double magnitude : magnitudes) {
@@ -89,7 +89,7 @@ void MagnitudeTally::count(std::span<const double> magnitudes) {
   }
 }
 
-// The table ends a few octaves above: the next blocks are about as large.
+// The table ends a few octaves above `max`: the next blocks will have similar values.
 void MagnitudeTally::cover(double max) {
   constexpr MagnitudeBucket kRoom = 5U << kBucketsPerOctaveLog2;
   if (counters_.empty()) {

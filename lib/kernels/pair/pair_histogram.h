@@ -1,5 +1,5 @@
-// How often |a - b| has which magnitude, for the quantiles: 128 counters an octave, so that the lower end of each one's
-// interval is within 0.8 % of every number in it, and exact for integers up to 256 and for powers of two.
+// Counts |a - b| by magnitude, for the quantiles: 128 counters per octave. The lower end of a counter's interval is
+// within 0.8 % of every number in it, and exact for integers up to 256 and for powers of two.
 //
 // MagnitudeCounts belongs to a state: it has the octaves that occur, in order. MagnitudeTally does the counting of a
 // call: a dense table of the 64 octaves in which nearly all numbers of a tensor lie, emptied into the other at the end.
@@ -67,8 +67,8 @@ class MagnitudeTally {
   void empty();
 
   MagnitudeCounts& counts_;
-  // Two for a bucket, used in turns: neighbours are often alike, and an addition would wait for the one before. The
-  // first bucket of the table has all below it too.
+  // Two for each bucket, used in turns: neighbours are often alike, and an addition would wait for the one before. The
+  // first bucket of the table also holds all numbers below it.
   std::vector<uint32_t> counters_;
   MagnitudeBucket first_ = 0;
   uint64_t counted_ = 0;

@@ -1,4 +1,4 @@
-// The definition of pair, one element after the other: also what CPUs without vectors run.
+// The definition of pair, one element at a time. CPUs without vectors run it too.
 
 #include "kernels/pair/pair_block.h"
 #include "kernels/pair/pair_common.h"

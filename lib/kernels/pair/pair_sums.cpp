@@ -72,7 +72,7 @@ struct Uint32 : Convertible<uint32_t, Uint32> {
   static HWY_INLINE V widened(Stored v) { return hn::ConvertTo(D(), hn::PromoteTo(ForDoubles<uint64_t>(), v)); }
 };
 
-// Subtracted as integers: as doubles they have lost their last bits.
+// Subtracted as integers: doubles would lose their last bits.
 template <class T>
 struct Long {
   static constexpr size_t kBytes = sizeof(T);
@@ -94,7 +94,7 @@ struct Float16 : Convertible<uint16_t, Float16> {
     const ForDoubles<float> floats;
     if constexpr (kHasHalves) {
       return hn::PromoteTo(D(), hn::PromoteTo(floats, hn::BitCast(ForDoubles<hwy::float16_t>(), v)));
-    } else {  // the exponent's bias is made up for by a product, which is exact, for denormals too
+    } else {  // a product corrects the bias of the exponent; it is exact, for denormals too
       const ForDoubles<uint32_t> words;
       const auto bits = hn::PromoteTo(words, v);
       const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7FFFU)));
@@ -130,7 +130,7 @@ HWY_INLINE hn::Vec<Counts> count_in(M mask, hn::Vec<Counts> counts) {
 #endif
 }
 
-// What a vector of the eight lanes adds up.
+// The running sums of a vector of the eight lanes.
 template <class Type>
 struct PairChains {
   V abs, squares, relative, squares_a, squares_b, products, sum_a, sum_b, max_abs, max_rel, max_scaled;

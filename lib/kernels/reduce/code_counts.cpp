@@ -22,7 +22,7 @@ int64_t count_whole_vectors(const CodeRule& rule, const std::byte* src, int64_t 
   const hn::Repartition<uint8_t, decltype(d)> bytes;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto zero = hn::Zero(d), magnitude_bits = hn::Set(d, hwy::LimitsMax<T>());
-  const auto behind_subnormal = hn::Set(d, static_cast<T>(rule.last_subnormal + 1));
+  const auto after_subnormal = hn::Set(d, static_cast<T>(rule.last_subnormal + 1));
   const auto edge = hn::Set(d, static_cast<T>(rule.edge));
   int64_t at = 0;
   uint64_t subnormal = 0, at_edge = 0, positive_edge = 0;
@@ -30,7 +30,7 @@ int64_t count_whole_vectors(const CodeRule& rule, const std::byte* src, int64_t 
     const auto* const from = reinterpret_cast<const uint8_t*>(src) + at * static_cast<int64_t>(sizeof(T));
     const auto code = hn::BitCast(d, hn::LoadU(bytes, from));
     const auto magnitude = hn::And(code, magnitude_bits);
-    subnormal += hn::CountTrue(d, hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, behind_subnormal)));
+    subnormal += hn::CountTrue(d, hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, after_subnormal)));
     at_edge += hn::CountTrue(d, hn::Eq(magnitude, edge));
     positive_edge += hn::CountTrue(d, hn::Eq(code, edge));
   }

@@ -1,10 +1,10 @@
-// Counts of floating-point elements by their codes, where their values tell too little: subnormal ones, which have lost
-// digits on their way to zero, and those at the edge of the type, where hardware that saturates puts what is too large.
+// Counts floating-point elements by their codes where values say too little: subnormal ones, which have lost digits on
+// their way to zero, and those at the edge of the type, where saturating hardware puts what is too large.
 //
 //   subnormal       exponent bits all zero, and not zero: below 6.1e-5 of float16, 1.2e-38 of float32 and bfloat16
 //   at the edge     exactly the largest finite value: 65504 of float16, 448 of float8_e4m3fn, 57344 of float8_e5m2
 //
-// Integers, types with exponents alone (float8_e8m0) and those of four bits, where every scale makes use of the edge, have
+// Integers, types with exponents alone (float8_e8m0) and four-bit types, where every scale makes use of the edge, have
 // neither.
 #pragma once
 
@@ -23,8 +23,8 @@ struct CodeRule {
   uint64_t edge = 0;
 };
 
-// `original` is what the elements were before they were stored as `stored`: a float32 of the bfloat16 edge is at an edge.
-// Nothing for types that have neither.
+// `original` is the dtype before the elements were stored as `stored`: a float32 at the edge of bfloat16 is at an edge.
+// No value for dtypes that have neither.
 [[nodiscard]] std::optional<CodeRule> code_rule(DType stored, DType original);
 
 struct CodeCounts {
@@ -33,10 +33,10 @@ struct CodeCounts {
   auto operator<=>(const CodeCounts&) const = default;
 };
 
-// Adds those of `count` elements. Any alignment.
+// Adds the counts of `count` elements. Any alignment.
 void count_codes(const CodeRule& rule, const std::byte* src, int64_t count, CodeCounts& counts);
 
-// The definition, one element after the other. The tests' oracle; slow.
+// The definition, one element at a time. The oracle of the tests; slow.
 void count_codes_reference(const CodeRule& rule, const std::byte* src, int64_t count, CodeCounts& counts);
 
 }  // namespace msdump::kernels

@@ -1,7 +1,8 @@
-// The fast form of reduce: up to eight lanes go abreast, block by block; a lane that has ended makes room for the next.
+// The fast form of reduce: up to eight lanes run side by side, block by block; the next lane replaces one that has
+// ended.
 //
-// Vectors do all additions, of any numbers: a sum that is finite or infinite afterwards is right to the last bit. Only
-// a sum that has become NaN is made again from its block, because CPUs differ in the NaN; and then it never changes
+// Vectors do all additions of all numbers: a sum that stays finite or becomes infinite is right to the last bit. Only a
+// sum that becomes NaN is recomputed from its block, because CPUs differ in the NaN; after that, it never changes
 // again.
 #include "kernels/reduce/reduce.h"
 
@@ -42,7 +43,7 @@ void classify(double x, RowClasses& classes) {
   classes.zero += x == 0 ? 1 : 0;
 }
 
-// The next elements as a row; those that vectors leave are done one by one.
+// Makes a row of the next elements. Those that do not fill a vector are done one by one.
 RowClasses fill_row(DType stored, int64_t element_bytes, const std::byte* src, int64_t count, Wanted wanted,
                     double* row) {
   RowClasses classes = fill_block(stored, src, count, wanted, row);
@@ -100,7 +101,7 @@ void take_extremes(Row row, const RowClasses& classes, const Specials& specials,
   if (classes.min < state.min) state.min = first(classes.min);
 }
 
-// One chain after the other, where there are no vectors or nothing to fill them with.
+// One chain at a time, where there are no vectors or too few lanes to fill them.
 void add_row(const double* row, int64_t count, SumKind kind, double& sum, double& squares, double entered) {
   double s = sum, q = squares;
   if (kind == SumKind::kRunningMean) {

@@ -1,9 +1,9 @@
-// Statistics of a tensor's elements, as MindSpore computes them: in double precision, one element after the other.
+// Statistics of a tensor's elements, as MindSpore computes them: in double precision, one element at a time and in
+// order.
 //
 // MindSpore cuts a tensor into chunks and goes through each of them in order, so the order of additions inside a chunk
-// is part of the result. Chunks do not depend on each other: several of them, of one tensor or of many, are advanced
-// abreast, one in each lane of a vector, and each gets its additions in its own order. Cutting and merging is the
-// caller's.
+// is part of the result. Chunks are independent: several of them, of one tensor or of many, run side by side, one in
+// each lane of a vector, and each gets its additions in its own order. The caller cuts and merges.
 //
 // The rules, by version (rule letters as in the statistics of the dump formats):
 //
@@ -20,9 +20,8 @@
 //     extremes                max = max < x ? x : max, min = x < min ? x : min: of -0 and +0 the first stays
 //     mean                    s += x, or with running_mean c += 1, s += (x - s) / c
 //
-// A NaN in an operation gives that NaN (the left one of two); one that arises (inf - inf) has the sign of the host the
-// statistics are made for. Every host gives the same bits, whatever its own habits: NaNs in results have no payload but
-// their sign.
+// An operation on a NaN gives that NaN (on two, the left one); a NaN that arises (inf - inf) has the sign of the host
+// the statistics are made for. The bits are the same on every host: NaNs in results have a sign but no payload.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +38,7 @@ struct ReduceRule {
   bool finite_start = false;         // max and min start at -DBL_MAX and DBL_MAX instead of the infinities
   bool negative_default_nan = true;  // the sign of a NaN that arises: set on x86, not set on aarch64
 
-  // What is wanted. Anything else stays as `start_statistics` made it, and costs nothing.
+  // What is wanted. Everything else stays as `start_statistics` made it, and costs nothing.
   bool sum = true;
   bool squares = true;
   bool extremes = true;
@@ -59,7 +58,7 @@ struct ChunkStatistics {
 
 [[nodiscard]] ChunkStatistics start_statistics(const ReduceRule& rule);
 
-// The next elements of one chunk. Codes of less than a byte come unpacked, one a byte (widen.h). Any alignment.
+// The next elements of one chunk. Codes of less than a byte come unpacked, one per byte (widen.h). Any alignment.
 struct ReduceLane {
   DType dtype = DType::kUndefined;
   const std::byte* data = nullptr;
@@ -70,12 +69,12 @@ struct ReduceLane {
 // True for numbers that are not complex, bool included.
 [[nodiscard]] bool can_reduce(DType dtype);
 
-// Advances the state of every lane by its elements. Any number of lanes, of any dtypes for which can_reduce holds, of
-// any lengths; fastest with 8 or more. Results do not depend on the lanes that come together, nor on how the elements
-// of a chunk are spread over calls.
+// Advances the state of every lane by its elements. Takes any number of lanes, of any dtypes for which can_reduce holds
+// and of any lengths; fastest with 8 or more. Results do not depend on which lanes come together, nor on how the
+// elements of a chunk are spread over calls.
 void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule);
 
-// The definition, one element after the other. The tests' oracle; slow.
+// The definition, one element at a time. The oracle of the tests; slow.
 void reduce_reference(std::span<const ReduceLane> lanes, const ReduceRule& rule);
 
 }  // namespace msdump::kernels

@@ -1,4 +1,4 @@
-// The SIMD parts of reduce: blocks of doubles, one for each of the chunks that go abreast. Internal to lib/kernels.
+// The SIMD parts of reduce: blocks of doubles, one for each chunk that runs. Internal to lib/kernels.
 //
 //     block 0   x0 x1 x2 ... x255     a row is a piece of one chunk, in order;
 //     block 1   x0 x1 x2 ... x255     fill_block makes a row and looks at its numbers on the way,
@@ -34,8 +34,8 @@ struct RowClasses {
   int64_t below_zero = 0, zero = 0;
 };
 
-// The first elements of a row, as many as fill whole vectors: none where the CPU has no vectors or "scalar" is forced,
-// or if the dtype is not one that numpy has nor bfloat16.
+// Fills the first elements of a row and returns its classes for as many as fill whole vectors: none if the CPU has no
+// vectors or "scalar" is forced, or if the dtype is neither one of numpy's nor bfloat16.
 [[nodiscard]] RowClasses fill_block(DType dtype, const std::byte* src, int64_t count, Wanted wanted, double* row);
 
 struct Specials {
@@ -45,7 +45,7 @@ struct Specials {
 // Counts in a row that has some: the first elements, and returns how many those are.
 [[nodiscard]] int64_t count_specials_fast(const double* row, int64_t count, Specials& found);
 
-// The sums of the chunks abreast, one place for each.
+// The sums of the running chunks, one place for each.
 struct SumsAbreast {
   alignas(64) double sum[kChunksAbreast] = {};
   alignas(64) double squares[kChunksAbreast] = {};

@@ -53,7 +53,7 @@ class Totals {
     const hn::Half<D> half;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     const auto zero = hn::Zero(d);
-    // A signed byte with its highest bit turned over is that much more, and not negative.
+    // A signed byte with its highest bit flipped is 128 larger, so never negative.
     const auto bias = hn::Set(Unsigned(), kSigned ? uint8_t{0x80} : uint8_t{0});
     auto sums = hn::Zero(Bytes());
     auto squares0 = hn::Zero(Ints()), squares1 = squares0, squares2 = squares0, squares3 = squares0;

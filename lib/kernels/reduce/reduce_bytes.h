@@ -1,5 +1,5 @@
-// Sums of one-byte integers. They are exact, so that their order does not matter and a chunk needs no others abreast.
-// Internal to lib/kernels.
+// Sums of one-byte integers. They are exact, so their order does not matter and a chunk needs no other lanes. Internal
+// to lib/kernels.
 #pragma once
 
 #include <cstddef>

@@ -13,16 +13,16 @@ inline double plain_nan(bool negative) {
   return std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0);
 }
 
-// A NaN of a tensor as results have it: quiet, without payload.
+// A NaN of a tensor as it appears in results: quiet, without payload.
 inline double plain_nan_of(double nan) { return plain_nan(std::signbit(nan)); }
 
-// The elements: types that are alike come under one name (int4 codes, as unpacked, are int8), what must be decoded
-// keeps its own. `bytes`: of one element in a lane.
+// The dtype of the stored elements: dtypes that are stored alike share one name (unpacked int4 codes are int8); what
+// must be decoded keeps its own. `bytes`: of one element in a lane.
 [[nodiscard]] DType stored_as(DType dtype);
 [[nodiscard]] double as_double(DType stored, const std::byte* at);
 [[nodiscard]] int64_t bytes(DType dtype);
 
-// The result of an operation, whose operands decide first: CPUs differ in which NaN they pass on.
+// The result of an operation. NaN operands decide first: CPUs differ in which NaN they pass on.
 inline double result_of(double a, double b, double result, const ReduceRule& rule) {
   if (std::isnan(a)) return plain_nan_of(a);
   if (std::isnan(b)) return plain_nan_of(b);
@@ -34,7 +34,7 @@ inline double subtract(double a, double b, const ReduceRule& rule) { return resu
 inline double multiply(double a, double b, const ReduceRule& rule) { return result_of(a, b, a * b, rule); }
 inline double divide(double a, double b, const ReduceRule& rule) { return result_of(a, b, a / b, rule); }
 
-// `entered` includes x. (MindSpore counts in 32 bits; its chunks do not reach them.)
+// `entered` includes x. (MindSpore counts in 32 bits, but its chunks are never that long.)
 inline double next_sum(double sum, double x, uint64_t entered, const ReduceRule& rule) {
   if (!rule.running_mean) return add(sum, x, rule);
   return add(sum, divide(subtract(x, sum, rule), static_cast<double>(entered), rule), rule);

@@ -1,5 +1,5 @@
-// A row of doubles from elements of any type, in vectors, and what there is to know of them on the way: extremes and
-// counts are taken of the narrowest floats that hold all values of the type, twice as many in a vector as doubles.
+// Makes a row of doubles from elements of any type, in vectors, and finds extremes and counts on the way. These use the
+// narrowest floats that hold all values of the type: a vector has twice as many of them as doubles.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,4 +1,4 @@
-// A sum of many doubles that loses next to nothing and has room for the squares of all of them. Internal to lib/kernels.
+// A sum of many doubles that loses almost nothing and has room for the squares of any of them. Internal to lib/kernels.
 //
 // What each addition rounds away is kept and added in the end (TwoSum of Knuth), so that the error does not grow with
 // the number of terms; an exponent of its own lets a term be (1e300)^2 or (1e-300)^2. Terms with exponent 0, which are
@@ -22,7 +22,7 @@ inline double root_of(Scaled x) {
   return std::ldexp(std::sqrt(odd != 0 ? std::ldexp(x.value, odd) : x.value), (x.exponent - odd) / 2);
 }
 
-// The factor is a double, the square needs not be one.
+// The factor is a double, but its square need not be one.
 inline Scaled scaled_square(double factor) {
   int exponent = 0;
   const double fraction = std::frexp(factor, &exponent);

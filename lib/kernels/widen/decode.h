@@ -91,7 +91,7 @@ constexpr float hifloat8(uint8_t code) {
   return with_sign(negative, scaled(one + mantissa, exponent - mantissa_bits));
 }
 
-// OCP microscaling 4-bit: S EE M, bias 1: 0, 0.5, 1, 1.5, 2, 3, 4, 6. The upper half of the byte is not looked at.
+// OCP microscaling 4-bit: S EE M, bias 1: 0, 0.5, 1, 1.5, 2, 3, 4, 6. The upper half of the byte is ignored.
 constexpr float float4_e2m1(uint8_t code) { return with_sign((code & 0x8) != 0, small_float(code & 0x7U, 1, 1)); }
 
 // Ascend's other 4-bit type: S E MM, bias 1: 0 to 1.75 in steps of 0.25.
@@ -104,7 +104,7 @@ constexpr uint32_t float16_to_float_bits(uint16_t bits) {
   const uint32_t magnitude = bits & 0x7FFFU;
   if (magnitude >= 0x7C00) return sign | kFloatInfinity | (magnitude & 0x3FFU) << 13;
   if (magnitude < 0x0400) return sign | std::bit_cast<uint32_t>(scaled(magnitude, -24));
-  return sign | ((magnitude << 13) + ((127U - 15U) << 23));  // the exponent gets the other bias
+  return sign | ((magnitude << 13) + ((127U - 15U) << 23));  // replaces the bias of the exponent
 }
 
 }  // namespace msdump::kernels::formula

@@ -36,7 +36,7 @@ void unpack_bits(const std::byte* src, int64_t first, int64_t count, std::byte* 
   static constexpr auto kTable = make_table<kBits, kSign, kOrder>();
   constexpr int64_t kPerByte = 8 / kBits;
   src += first / kPerByte;
-  // The elements of a byte that begins or ends outside the range.
+  // The elements of a byte that lies only partly in the range.
   const auto part = [&](int64_t from, int64_t elements) {
     std::memcpy(dst, &kTable[std::to_integer<size_t>(*src)][static_cast<size_t>(from)], static_cast<size_t>(elements));
     ++src;

@@ -19,7 +19,7 @@ void widen_codes(const std::byte* src, int64_t count, std::byte* dst) {
     for (unsigned code = 0; code < 256; ++code) table[code] = kFormula(static_cast<uint8_t>(code));
     return table;
   }();
-  // Eight codes are read at once: the loads of the table and the stores are then all that is left.
+  // Reads eight codes at once: only the loads from the table and the stores remain.
   constexpr int64_t kStep = 8;
   int64_t at = 0;
   for (; at + kStep <= count; at += kStep) {

@@ -1,4 +1,4 @@
-// Widening: element types that numpy does not know become ones that it does, without loss.
+// Widening: element types that numpy lacks become types that it has, without loss.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace msdump::kernels {
 
-// Sub-byte types (int4, uint4-like codes of float4, int2, uint2, uint1) become one byte an element: ints sign-extended,
-// float4 as its code. Order inside a byte: low bits first, except uint1, which is most significant bit first (as
-// msaccucmp does). Reads elements [first, first + count) counted from `src`.
+// Sub-byte types (int4, uint4-like codes of float4, int2, uint2, uint1) become one byte per element: ints
+// sign-extended, float4 as its code. Order inside a byte: low bits first, except uint1, which is most significant bit
+// first (as in msaccucmp). Reads elements [first, first + count) counted from `src`.
 void unpack(DType from, const std::byte* src, int64_t first, int64_t count, std::byte* dst);
 
 // Whole-byte elements (or codes that `unpack` made) become info(from).npy_dtype: bfloat16, fp8 (all), HiFloat8 and float4
@@ -21,7 +21,8 @@ void widen(DType from, const std::byte* src, int64_t count, std::byte* dst);
 [[nodiscard]] bool needs_unpacking(DType dtype);  // fewer than 8 bits
 [[nodiscard]] bool needs_widening(DType dtype);   // after unpacking, still not what the .npy holds
 
-// The definitions, one value at a time, by the formulas of each type; the tables and SIMD forms are tested against them.
+// The definitions, one value at a time, by the formulas of each type. The tables and SIMD forms are tested against
+// them.
 [[nodiscard]] float decode_float8_e5m2(uint8_t code);
 [[nodiscard]] float decode_float8_e4m3fn(uint8_t code);
 [[nodiscard]] float decode_float8_e8m0(uint8_t code);

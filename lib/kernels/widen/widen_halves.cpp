@@ -1,4 +1,4 @@
-// The 16-bit types in vectors: integer bit moves, no float instruction sees a NaN on its way.
+// The 16-bit types in vectors, by integer bit moves: no float instruction ever handles a NaN.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
