@@ -28,7 +28,7 @@ Result<Shape> slice_shape(const JsonValue& slice) {
   for (const JsonValue& dim : slice.items) {
     const int64_t begin = bound(dim, "lower"), end = bound(dim, "higher");
     if (begin < 0 || end < begin || shape.size() == kMaxRank)
-      return fail(ErrorCode::kBadHeader, "an FFTS+ slice without a sound lower and higher");
+      return fail(ErrorCode::kBadHeader, "an FFTS+ slice without valid lower and higher bounds");
     shape.push_back(end - begin);
   }
   return shape;

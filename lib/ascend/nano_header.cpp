@@ -16,7 +16,7 @@ Result<Shape> read_dims(ByteReader reader) {
   Shape dims;
   const size_t rank = reader.remaining() / 8;
   if (reader.remaining() % 8 != 0) {
-    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, no multiple of 8", reader.remaining())
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, not a multiple of 8", reader.remaining())
                     .with_offset(reader.offset()));
   }
   if (rank > kMaxRank) {

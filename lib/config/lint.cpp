@@ -35,12 +35,12 @@ struct SlipText {
 SlipText text_of(JsonSlipKind kind) {
   switch (kind) {
     case JsonSlipKind::kByteOrderMark:
-      return {"json-bom", "a byte order mark in front of the text", "save the file as UTF-8 without it"};
+      return {"json-bom", "a byte order mark before the text", "save the file as UTF-8 without it"};
     case JsonSlipKind::kComment: return {"json-comment", "a comment: JSON has none", "remove it"};
     case JsonSlipKind::kTrailingComma: return {"json-trailing-comma", "a comma after the last item", "remove it"};
     case JsonSlipKind::kSingleQuotes:
       return {"json-single-quotes", "a text in single quotes", "JSON has double quotes only"};
-    case JsonSlipKind::kPythonWord: return {"json-python-word", "a word of Python", "JSON writes true, false and null"};
+    case JsonSlipKind::kPythonWord: return {"json-python-word", "a Python word", "JSON writes true, false and null"};
   }
   return {};
 }

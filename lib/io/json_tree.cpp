@@ -11,7 +11,7 @@ constexpr size_t kMaxDepth = 100;
 
 bool JsonTree::open(JsonKind kind, size_t offset) {
   if (open_.size() == kMaxDepth) {
-    refusal_ = fmt::format("nested deeper than {}, which is all that msdump reads", kMaxDepth);
+    refusal_ = fmt::format("nested deeper than {}, the most that msdump reads", kMaxDepth);
     return false;
   }
   Open& opened = open_.emplace_back();
@@ -84,8 +84,7 @@ bool JsonTree::append(std::vector<T>& to, T&& item) {
 bool JsonTree::charge(size_t bytes) {
   used_ += bytes;
   if (used_ <= budget_) return true;
-  refusal_ =
-      fmt::format("its values take more than {} MiB of memory, which is all that msdump gives them", budget_ >> 20);
+  refusal_ = fmt::format("its values take more than {} MiB of memory, the most that msdump allows", budget_ >> 20);
   return false;
 }
 

@@ -30,7 +30,7 @@ class EntryReader {
   DumpEntry read(const JsonValue& value) {
     const auto entry = parse_msprobe_entry(name_);
     if (!entry) {
-      bad(value, "the name has no form that is known");
+      bad(value, "the name has no known form");
       return std::move(result_);
     }
     op_type_ = entry->op_type;

@@ -14,7 +14,7 @@ constexpr int64_t kFar = INT64_MAX / 4;
 
 tl::unexpected<Error> bad_item(std::string_view item, std::string_view why) {
   return fail(make_error(ErrorCode::kUsage, "'{}' {}", excerpt(item), why)
-                  .with_hint("an index is written as numpy has it: 0,:,2:5,...,-1"));
+                  .with_hint("write an index as in numpy: 0,:,2:5,...,-1"));
 }
 
 // A signed number, cut to kFar.

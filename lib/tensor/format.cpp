@@ -55,7 +55,7 @@ constexpr std::array kInfo = {
     FormatInfo{kFractalZ3DTranspose, "FRACTAL_Z_3D_TRANSPOSE", Support::kKept, kNoInverse},
     FormatInfo{kFractalZnLstm, "FRACTAL_ZN_LSTM", Support::kKept, kNeedsSizes},
     FormatInfo{kFractalZG, "FRACTAL_Z_G", Support::kDevice, "as FRACTAL_Z with groups"},
-    FormatInfo{kReserved, "RESERVED", Support::kHost, "taken as ND"},
+    FormatInfo{kReserved, "RESERVED", Support::kHost, "treated as ND"},
     FormatInfo{kAll, "ALL", Support::kKept, kNoInverse},
     FormatInfo{kNull, "NULL", Support::kKept, kNoInverse},
     FormatInfo{kNdRnnBias, "ND_RNN_BIAS", Support::kKept, kNeedsSizes},

@@ -83,7 +83,7 @@ class Collector {
   Status add_tensor(PickleRef ref) {
     key_bytes_ += key_.size();
     if (found_.tensors.size() == kMaxTensors || key_bytes_ > kMaxKeyBytes) {
-      return fail(ErrorCode::kTooLarge, "more than {} tensors, or too long keys", kMaxTensors);
+      return fail(ErrorCode::kTooLarge, "more than {} tensors, or keys that are too long", kMaxTensors);
     }
     PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_));
     tensor.key = key_;
@@ -208,8 +208,9 @@ Status refuse_old_form(std::span<const std::byte> head) {
       std::memcmp(head.data() + 2, kMagic.data(), kMagic.size()) != 0) {
     return {};
   }
-  return fail(make_error(ErrorCode::kUnsupportedFormat, "a .pt file of before PyTorch 1.6, which is not a zip archive")
-                  .with_hint("load it and save it again with torch 1.6 or later"));
+  return fail(
+      make_error(ErrorCode::kUnsupportedFormat, "a .pt file from before PyTorch 1.6, which is not a zip archive")
+          .with_hint("load it and save it again with torch 1.6 or later"));
 }
 
 Result<PtFile> read(const File& file) {

@@ -69,7 +69,7 @@ class AclRules {
     if (!value || std::find(words.begin(), words.end(), *value) != words.end()) return;
     const std::string near = did_you_mean(*value, words);
     refuse(*member(key), "bad-value", is_text(*member(key)),
-           near.empty() ? fmt::format("there are {}", fmt::join(words, ", ")) : near);
+           near.empty() ? fmt::format("use one of {}", fmt::join(words, ", ")) : near);
   }
 
   void check_path(bool may_be_missing) {
@@ -107,9 +107,9 @@ class AclRules {
     const JsonMember* list = member("dump_list");
     const bool models = list != nullptr && list->value.is(JsonKind::kArray);
     if (debug && *debug != "on" && *debug != "off") {
-      findings_.warning(spot(*member("dump_debug")),
-                        {"bad-value", fmt::format("{}: it is taken for off", is_text(*member("dump_debug"))),
-                         "there are on and off"});
+      findings_.warning(
+          spot(*member("dump_debug")),
+          {"bad-value", fmt::format("{}: it is treated as off", is_text(*member("dump_debug"))), "use on or off"});
     }
     if (scene && debug == "on")
       refuse(*member("dump_debug"), "exclusive", "dump_debug on with dump_scene", "remove one of them");
@@ -153,8 +153,8 @@ class AclRules {
   void check_statistics() {
     const std::string data = text("dump_data").value_or("tensor");
     if (data != "tensor" && data != "stats") {
-      findings_.warning(spot(*member("dump_data")), {"bad-value", is_text(*member("dump_data")) + ": it is not known",
-                                                     "there are tensor and stats"});
+      findings_.warning(spot(*member("dump_data")),
+                        {"bad-value", is_text(*member("dump_data")) + ": it is not known", "use tensor or stats"});
     }
     const JsonMember* stats = member("dump_stats");
     if (stats == nullptr) return;
@@ -180,9 +180,8 @@ class AclRules {
 
   void check_model(const JsonValue& item, const Spot& spot) {
     if (!item.is(JsonKind::kObject)) {
-      findings_.warning(spot,
-                        {"wrong-type", fmt::format("an item of dump_list is {}: it is passed over", in_words(item)),
-                         "an object is wanted: {\"model_name\": NAME}"});
+      findings_.warning(spot, {"wrong-type", fmt::format("an item of dump_list is {}: it is skipped", in_words(item)),
+                               "an object is wanted: {\"model_name\": NAME}"});
       return;
     }
     const KeyedObject model{item, ConfigKind::kAcl, kAclListSection, spot.key};
@@ -195,9 +194,9 @@ class AclRules {
     const bool no_name = name != nullptr && name->value.is(JsonKind::kString) && name->value.text.empty();
     const bool no_layer = layer != nullptr && layer->value.is(JsonKind::kArray) && layer->value.items.empty();
     if (no_name || no_layer) {
-      findings_.warning(
-          spot, {"dump-list", fmt::format("an empty {}: the item is passed over", no_name ? "model_name" : "layer"),
-                 no_layer ? "without layer all operators are dumped" : ""});
+      findings_.warning(spot,
+                        {"dump-list", fmt::format("an empty {}: the item is skipped", no_name ? "model_name" : "layer"),
+                         no_layer ? "without layer all operators are dumped" : ""});
     }
     if (find_member(item, "opname_range") == nullptr) return;
     if (text("dump_level").value_or("all") != "op" || name == nullptr || no_name) {

@@ -76,7 +76,7 @@ void check_items(Rules& rules, const Spot& spot, const Iteration& iteration) {
           const uint64_t first = first_step(rules, setup);
           if (reported.at(setup.version)) return fine();
           if (!item.selects()) return other("it selects no step");
-          return item.last < first ? other("it is in front of initial_iteration and selects no step") : fine();
+          return item.last < first ? other("it is before initial_iteration and selects no step") : fine();
         });
   }
 }

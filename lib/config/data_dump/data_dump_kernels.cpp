@@ -71,8 +71,8 @@ void check_repeats(Rules& rules, const JsonMember& member, const std::vector<Ker
     if (items[i].kind == KernelItem::Kind::kNoText || items[i].kind == KernelItem::Kind::kBlank) continue;
     if (seen.try_emplace({items[i].kind, items[i].text}, i).second) continue;
     rules.findings.judge(spot_of_item(common_spot(member), i, member.value.items[i]),
-                         {"kernel-duplicate", fmt::format("kernels[{}] was there before", i)}, [&](const Setup& setup) {
-                           return rules.dump.dumps_kernels(setup) ? other("MindSpore warns of it") : fine();
+                         {"kernel-duplicate", fmt::format("kernels[{}] is a duplicate", i)}, [&](const Setup& setup) {
+                           return rules.dump.dumps_kernels(setup) ? other("MindSpore warns about it") : fine();
                          });
   }
 }

@@ -26,7 +26,7 @@ void check_enabled(Rules& rules) {
   } else if (enable != nullptr && rules.dump.enable == false) {
     rules.findings.judge(e2e_spot(*enable), {"not-enabled", "enable is false"}, [&](const Setup& setup) {
       if (!is_on(setup)) return nothing_written();
-      return setup.device != Device::kAscend ? other("the dump is on all the same") : fine();
+      return setup.device != Device::kAscend ? other("the dump is on anyway") : fine();
     });
   }
 }
@@ -39,11 +39,11 @@ void check_file_format(Rules& rules) {
   const bool known = word == "npy" || word == "bin";
   rules.findings.judge(common_spot(*member),
                        {known ? "file-format-unused" : "bad-value", is_text(*member),
-                        known ? "file_format is for asynchronous dumps" : "there are npy and bin"},
+                        known ? "file_format is for asynchronous dumps" : "use npy or bin"},
                        [&](const Setup& setup) {
                          if (setup.version < kV16) return fine();
                          if (rules.dump.is_asynchronous(setup)) return known ? fine() : refused();
-                         return word == "npy" ? fine() : other("a synchronous dump writes .npy all the same");
+                         return word == "npy" ? fine() : other("a synchronous dump writes .npy anyway");
                        });
 }
 
@@ -54,7 +54,7 @@ Effect effect_of_debug_mode(const Rules& rules, const Setup& setup, uint32_t mod
   if (setup.version < kV23) return mode > 3 ? refused() : fine();
   if (mode > 4) return refused();
   if (mode == 1 || mode == 2) {
-    if (setup.version >= kV24) return other("it is taken for 3");
+    if (setup.version >= kV24) return other("it is treated as 3");
     return synchronous ? refused() : fine();
   }
   if (setup.device == Device::kCpu && mode == 3) return other("a CPU dumps everything, overflow or not");
@@ -87,12 +87,12 @@ void check_overrides(Rules& rules) {
   if (dump.dump_mode.value_or(0) != 0) {
     judge(
         rules.common("dump_mode"), [&](const Setup& setup) { return dump.debug_mode(setup) != 0; },
-        "it is taken for 0");
+        "it is treated as 0");
   }
   if (dump.input_output.value_or(0) != 0) {
     judge(
         rules.common("input_output"), [&](const Setup& setup) { return dump.debug_mode(setup) == 3; },
-        "it is taken for 0");
+        "it is treated as 0");
   }
   if (dump.iteration && *dump.iteration != "all") judge(rules.common("iteration"), exception, "every step counts");
   if (dump.saves_statistics()) judge(rules.common("saved_data"), exception, "tensors are saved");

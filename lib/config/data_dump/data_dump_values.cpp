@@ -36,7 +36,7 @@ bool is_name_char(char c) {
 // "did you mean 'npy'?", otherwise all words.
 std::string words_hint(std::string_view word, std::vector<std::string> words) {
   const std::string near = did_you_mean(word, words);
-  return near.empty() ? fmt::format("there are {}", fmt::join(words, ", ")) : near;
+  return near.empty() ? fmt::format("use one of {}", fmt::join(words, ", ")) : near;
 }
 
 void check_path_text(Rules& rules, const Spot& spot, std::string_view subject, std::string_view path) {
@@ -91,15 +91,15 @@ void check_dump_mode(Rules& rules) {
   const JsonMember* member = rules.common("dump_mode");
   if (member == nullptr || !rules.dump.dump_mode || *rules.dump.dump_mode < 2) return;
   const bool chosen_in_script = *rules.dump.dump_mode == 2;
-  rules.findings.judge(common_spot(*member),
-                       {"dump-mode", is_text(*member),
-                        chosen_in_script ? "2 dumps what the script chooses with mindspore.set_dump, on Ascend"
-                                         : "there are 0, 1 and 2"},
-                       [&](const Setup& setup) {
-                         if (!chosen_in_script || setup.version < kV16) return refused();
-                         if (setup.device != Device::kAscend) return refused();
-                         return setup.version < kV23 && rules.dump.is_synchronous(setup) ? refused() : fine();
-                       });
+  rules.findings.judge(
+      common_spot(*member),
+      {"dump-mode", is_text(*member),
+       chosen_in_script ? "2 dumps what the script chooses with mindspore.set_dump, on Ascend" : "use 0, 1 or 2"},
+      [&](const Setup& setup) {
+        if (!chosen_in_script || setup.version < kV16) return refused();
+        if (setup.device != Device::kAscend) return refused();
+        return setup.version < kV23 && rules.dump.is_synchronous(setup) ? refused() : fine();
+      });
 }
 
 void check_input_output(Rules& rules) {
@@ -127,8 +127,8 @@ void check_devices(Rules& rules) {
     if (!items[i].is(JsonKind::kNumber) && !items[i].is(JsonKind::kBool)) {
       rules.findings.error(spot, {"support-device", fmt::format("{}: {}", subject, kRefused), "numbers are wanted"});
     } else if (!parse_u64(items[i].text)) {
-      rules.findings.warning(spot, {"support-device", fmt::format("{}: it is taken for another number", subject),
-                                    "whole numbers from 0 on are wanted"});
+      rules.findings.warning(spot, {"support-device", fmt::format("{}: it is read as another number", subject),
+                                    "non-negative whole numbers are wanted"});
     }
   }
 }
@@ -208,7 +208,7 @@ void check_sampling(Rules& rules) {
   if (number == nullptr) return;
   const bool sampling = rules.dump.sample_mode == 1U;
   rules.findings.judge(e2e_spot(*number),
-                       {"sample-num", is_text(*number), sampling ? "1 and more is wanted" : "set sample_mode to 1"},
+                       {"sample-num", is_text(*number), sampling ? "1 or more is wanted" : "set sample_mode to 1"},
                        [&](const Setup& setup) {
                          if (setup.version < kV23) return fine();
                          if (!sampling) return other("it is read with sample_mode 1 only");

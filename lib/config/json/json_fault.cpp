@@ -48,7 +48,7 @@ std::string explain_in_string(std::string_view rest) {
   }
   if (c == '\\' && rest.size() > 1 && rest[1] != 'u') {
     const size_t length = utf8_sequence_length(rest, 1);
-    return fmt::format("'{}' is not an escape of JSON; a backslash is written \\\\",
+    return fmt::format("'{}' is not a JSON escape; a backslash is written \\\\",
                        escape_for_terminal(rest.substr(0, 1 + std::max<size_t>(length, 1))));
   }
   return "";
@@ -57,12 +57,12 @@ std::string explain_in_string(std::string_view rest) {
 // A number where the reader stopped after the 0 it begins with.
 std::string explain_number(std::string_view text, size_t offset) {
   const std::string_view rest = text.substr(offset);
-  if (rest.front() == '+' && rest.size() > 1 && is_digit(rest[1])) return "JSON has no plus sign in front of a number";
+  if (rest.front() == '+' && rest.size() > 1 && is_digit(rest[1])) return "JSON has no plus sign before a number";
   if (offset == 0 || text[offset - 1] != '0') return "";
   if (offset > 1 && (is_word(text[offset - 2]) || text[offset - 2] == '.')) return "";
   if ((rest.front() == 'x' || rest.front() == 'X') && rest.size() > 1 && is_hex_digit(rest[1]))
     return "JSON has no hexadecimal numbers";
-  return is_digit(rest.front()) ? "numbers of JSON do not begin with 0" : "";
+  return is_digit(rest.front()) ? "JSON numbers do not begin with 0" : "";
 }
 
 uint32_t code_point(std::string_view text, size_t length) {
@@ -82,8 +82,8 @@ std::string_view space_name(uint32_t code) {
     case 0xFEFF: return "a byte order mark";
     case 0x85:
     case 0x1680:
-    case 0x205F: return "a space that JSON has not";
-    default: return code >= 0x2000 && code <= 0x200A ? "a space that JSON has not" : "";
+    case 0x205F: return "a space that JSON does not have";
+    default: return code >= 0x2000 && code <= 0x200A ? "a space that JSON does not have" : "";
   }
 }
 
@@ -117,9 +117,9 @@ std::string explain_fault(std::string_view text, const JsonFault& fault) {
   if (reader_says("document root")) return "text after the end of the JSON value";
   if (is_control(c)) return fmt::format("a control character ({})", control_of(c).name);
   if (std::string character = explain_character(rest); !character.empty()) return character;
-  if (c == '"' && reader_says("colon")) return "a colon is missing in front of it";
+  if (c == '"' && reader_says("colon")) return "a colon is missing before it";
   if (c == '"' && (before == '"' || before == '}' || before == ']' || is_word(before)))
-    return "a comma is missing in front of it";
+    return "a comma is missing before it";
   if (c == '=') return "JSON has : between a key and its value";
   if (is_letter(c)) {
     const size_t end = static_cast<size_t>(std::find_if_not(rest.begin(), rest.end(), is_word) - rest.begin());

@@ -192,7 +192,7 @@ std::string is_text(const JsonMember& member) {
 std::string words_hint(const JsonValue& value, std::span<const std::string_view> words) {
   const std::vector<std::string> candidates(words.begin(), words.end());
   const std::string near = value.is(JsonKind::kString) ? did_you_mean(value.text, candidates) : "";
-  return near.empty() ? fmt::format("there are {}", fmt::join(candidates, ", ")) : near;
+  return near.empty() ? fmt::format("use one of {}", fmt::join(candidates, ", ")) : near;
 }
 
 void check_top_level(Rules& rules) {

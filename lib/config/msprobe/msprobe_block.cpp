@@ -72,7 +72,7 @@ void check_data_mode(Rules& rules) {
   };
   if ((has("all") && items.size() != 1) || items.size() >= kDataModes.size()) {
     rules.findings.error(rules.spot(*member), {complaint.rule, complaint.subject,
-                                               has("all") ? "'all' goes with nothing else" : "four at most"});
+                                               has("all") ? "'all' must be the only item" : "four at most"});
   }
   for (size_t i = 0; i < items.size(); ++i) {
     if (is_one_of(items[i], kDataModes)) continue;
@@ -110,7 +110,7 @@ void check_summary_mode(Rules& rules) {
                          if (on_pytorch(setup) || rules.task == "tensor")
                            return !is_truthy(value) || word ? fine() : refused();
                          if (value.is(JsonKind::kString) && !word) return refused();
-                         return word || list || !is_truthy(value) ? fine() : other("it is not looked at");
+                         return word || list || !is_truthy(value) ? fine() : other("it is ignored");
                        });
   if (list && rules.task == "statistics" && rules.target.framework != Framework::kPyTorch)
     check_summary_list(rules, *member);
@@ -183,7 +183,7 @@ void check_differences(Rules& rules) {
   const auto value = number->value.as_int();
   if (value && (*value == -1 || *value > 0)) return;
   rules.findings.error(rules.spot(*number), {"bad-value", fmt::format("{}: {}", is_text(*number), kRefused),
-                                             "-1 means no end, 1 and more a number"});
+                                             "-1 means no limit, otherwise 1 or more"});
 }
 
 // An unreadable expression: MindSpore's level L2 refuses it; everywhere else the item is a part of a name.
@@ -202,7 +202,7 @@ void check_expressions(Rules& rules) {
                          [&](const Setup& setup) {
                            const bool kernels = !on_pytorch(setup) && rules.level == "L2";
                            if (kernels) return fault.empty() ? fine() : refused();
-                           return other("it is taken for a part of a name, and no name has it");
+                           return other("it is treated as part of a name, and no name contains it");
                          });
   }
 }

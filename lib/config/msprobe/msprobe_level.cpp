@@ -97,7 +97,7 @@ void check_structure(Rules& rules) {
   if (level != nullptr && is_one_of(level->value, kLevels)) return;
   rules.findings.warning({"level", level == nullptr ? rules.root.offset : level->value.offset},
                          {"level",
-                          fmt::format("task structure with level {}: it is taken for mix",
+                          fmt::format("task structure with level {}: it is treated as mix",
                                       is_truthy(level) ? in_words(level->value) : "L1, the default"),
                           "set level to L0 or mix"});
 }

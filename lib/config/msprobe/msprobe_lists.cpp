@@ -29,11 +29,11 @@ std::optional<int64_t> python_int(std::string_view text) {
 // The fault of an item of rank or step; empty when it has none.
 std::string fault_of_text(std::string_view text) {
   const std::vector<std::string_view> ends = split(text, '-');
-  if (ends.size() > 2) return "\"3\" and \"3-5\" are the forms there are";
+  if (ends.size() > 2) return "write \"3\" or \"3-5\"";
   for (const std::string_view end : ends) {
     const auto number = python_int(end);
-    if (!number) return "\"3\" and \"3-5\" are the forms there are";
-    if (*number > kLargestStep) return fmt::format("{} is the largest there is", kLargestStep);
+    if (!number) return "write \"3\" or \"3-5\"";
+    if (*number > kLargestStep) return fmt::format("{} is the largest number allowed", kLargestStep);
   }
   return *python_int(ends.front()) > *python_int(ends.back()) ? "write the smaller one first" : "";
 }
@@ -71,7 +71,7 @@ void check_modules(Rules& rules, const KeyedObject& load, size_t offset) {
   for (size_t i = 0; i < member->value.items.size(); ++i) {
     const JsonValue& item = member->value.items[i];
     std::string fault = fault_of_module(item.text);
-    if (!seen.insert(item.text).second) fault = "it was there before";
+    if (!seen.insert(item.text).second) fault = "it is a duplicate";
     if (fault.empty()) continue;
     rules.findings.error(spot_of_item(spot, i, item),
                          {"load-modules", fmt::format("modules[{}] is {}: {}", i, in_words(item), kRefused), fault});

@@ -45,9 +45,9 @@ void check_repeated_keys(Findings& findings, const KeyedObject& where) {
   std::set<std::string_view> seen;
   for (const JsonMember& member : where.object.members) {
     if (seen.insert(member.key).second) continue;
-    findings.warning(
-        spot_of(where, member),
-        {"duplicate-key", fmt::format("{} comes twice: the last one holds", excerpt(member.key)), "remove the others"});
+    findings.warning(spot_of(where, member),
+                     {"duplicate-key", fmt::format("{} appears twice: the last one counts", excerpt(member.key)),
+                      "remove the others"});
   }
 }
 
@@ -58,7 +58,7 @@ void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const
     findings.warning(
         spot_of(where, member),
         {"wrong-section", fmt::format("{} is not a key of {}: it is ignored", shown, section_title(where.section)),
-         fmt::format("it belongs into {}", home)});
+         fmt::format("it belongs in {}", home)});
     return;
   }
   const std::vector<std::string> here = names_of(where.kind, where.section);
@@ -80,7 +80,7 @@ std::string hint_for_missing(const KeyedObject& where, std::string_view missing)
   const std::vector<std::string> names = {std::string(missing)};
   for (const std::string& name : unknown) {
     if (!did_you_mean(name, names).empty())
-      return fmt::format("'{}' is there; '{}' was meant?", excerpt(name), missing);
+      return fmt::format("'{}' is present; did you mean '{}'?", excerpt(name), missing);
   }
   return "";
 }

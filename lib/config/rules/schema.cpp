@@ -11,7 +11,7 @@ namespace msdump {
 std::string_view name_of(ValueType type) {
   switch (type) {
     case ValueType::kAny: return "anything";
-    case ValueType::kUnsigned: return "a whole number from 0 on";
+    case ValueType::kUnsigned: return "a non-negative whole number";
     case ValueType::kInteger: return "a whole number";
     case ValueType::kText: return "a string";
     case ValueType::kBool: return "true or false";

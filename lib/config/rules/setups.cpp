@@ -114,7 +114,7 @@ std::string_view title_of(ConfigKind kind) {
     case ConfigKind::kAcl: return "a dump configuration of AscendCL";
     case ConfigKind::kUnknown: break;
   }
-  return "no configuration of a dump";
+  return "not a dump configuration";
 }
 
 std::span<const Version> known_releases() { return kReleases; }

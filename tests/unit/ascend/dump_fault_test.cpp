@@ -310,7 +310,7 @@ TEST_CASE("nano faults") {
   check(DumpFault::kNanoCountBomb, ErrorCode::kTruncated, "4 bytes needed, 0 present");
   check(DumpFault::kNanoListPastEnd, ErrorCode::kTruncated, "1000 bytes needed, 24 present");
   check(DumpFault::kNanoDimsPastEnd, ErrorCode::kTruncated, "4294967288 bytes needed, 16 present");
-  CHECK(check(DumpFault::kNanoDimsOddLength, ErrorCode::kBadHeader, "a shape of 12 bytes, no multiple of 8") == 76U);
+  CHECK(check(DumpFault::kNanoDimsOddLength, ErrorCode::kBadHeader, "a shape of 12 bytes, not a multiple of 8") == 76U);
   check(DumpFault::kNanoHeadCut, ErrorCode::kTruncated, "truncated: header of 186 bytes announced, 32 present");
   check(DumpFault::kNanoHeadTooShort, ErrorCode::kTruncated, "8 bytes needed, 5 present");
   const DumpFile cut = dump_of(DumpFault::kNanoDataCut);

@@ -63,9 +63,10 @@ TEST_CASE("slices that contradict the file are refused") {
   DumpFile too_few = sliced(R"({"threadMode": true, "input_tensor_slice": [[], []]})");
   CHECK(apply_thread_slices(too_few, kName).error().message == "input_tensor_slice has 0 tensors, the file has more");
   DumpFile no_bound = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":0}]]]})");
-  CHECK(apply_thread_slices(no_bound, kName).error().message == "an FFTS+ slice without a sound lower and higher");
+  CHECK(apply_thread_slices(no_bound, kName).error().message == "an FFTS+ slice without valid lower and higher bounds");
   DumpFile text_bound = sliced(R"({"threadMode": true, "input_tensor_slice": [[], [[{"lower":"0","higher":2}]]]})");
-  CHECK(apply_thread_slices(text_bound, kName).error().message == "an FFTS+ slice without a sound lower and higher");
+  CHECK(apply_thread_slices(text_bound, kName).error().message ==
+        "an FFTS+ slice without valid lower and higher bounds");
   DumpFile broken = sliced(R"({"threadMode": tru)");
   const Error error = apply_thread_slices(broken, kName).error();
   CHECK(error.code == ErrorCode::kBadJson);
@@ -79,7 +80,7 @@ TEST_CASE("an attribute of very many bounds is refused instead of taking a hundr
   DumpFile dump = sliced(slices + "1]}");
   const Status status = apply_thread_slices(dump, kName);
   REQUIRE_FALSE(status);
-  CHECK(status.error().message.ends_with("which is all that msdump gives them"));
+  CHECK(status.error().message.ends_with("the most that msdump allows"));
 }
 
 }  // namespace msdump::ascend

@@ -14,10 +14,10 @@ TEST_CASE("a dump of AscendCL") {
 1:46 error bad-value dump.dump_mode: dump_mode is 'inputs': the configuration is refused -> did you mean 'input'?
 1:70 error bad-value dump.dump_level: dump_level is 'kernl': the configuration is refused -> did you mean 'kernel'?
 2:19 error wrong-type dump.dump_op_switch: dump_op_switch is 3: the configuration is refused -> a string is wanted
-2:36 warning bad-value dump.dump_debug: dump_debug is 'yes': it is taken for off -> there are on and off
+2:36 warning bad-value dump.dump_debug: dump_debug is 'yes': it is treated as off -> use on or off
 2:57 error bad-value dump.dump_scene: dump_scene is 'watchr': the configuration is refused -> did you mean 'watcher'?
 2:80 error dump-step dump.dump_step: '1-2-3' in dump_step: the configuration is refused -> steps and ranges between '|': "0|5-10"
-3:14 warning bad-value dump.dump_data: dump_data is 'stat': it is not known -> there are tensor and stats
+3:14 warning bad-value dump.dump_data: dump_data is 'stat': it is not known -> use tensor or stats
 3:36 error dump-stats dump.dump_stats: dump_stats is an empty list: the configuration is refused -> a list of strings is wanted, at least one
 )");
   CHECK(listing(R"({"dump": {"dump_path": "/d", "dump_scene": "watcher", "dump_mode": "all", "dump_debug": "on",
@@ -32,7 +32,7 @@ TEST_CASE("a dump of AscendCL") {
 2:14 error exclusive dump.dump_list: dump_debug on with a dump_list: the configuration is refused -> make dump_list empty
 )");
   CHECK(listing(R"({"dump": {"dump_list": 3, "dump_pth": "/d"}})") == R"(
-1:10 error missing-key dump.dump_path: dump_path is missing: the configuration is refused -> 'dump_pth' is there; 'dump_path' was meant?
+1:10 error missing-key dump.dump_path: dump_path is missing: the configuration is refused -> 'dump_pth' is present; did you mean 'dump_path'?
 1:24 warning wrong-type dump.dump_list: dump_list is 3: no model is dumped -> a list of objects is wanted
 1:27 warning unknown-key dump.dump_pth: 'dump_pth' is not a key: it is ignored -> did you mean 'dump_path'?
 )");
@@ -40,13 +40,13 @@ TEST_CASE("a dump of AscendCL") {
 "layer": []}, {"model_name": "m", "opname_range": []}, {"model_nme": "m", "opname_range": [],
 "layer": ["a"], "dump_mode": "all"}]}})") == R"(
 1:24 error missing-key dump.dump_path: dump_path is empty: the configuration is refused
-1:42 warning wrong-type dump.dump_list[0]: an item of dump_list is 3: it is passed over -> an object is wanted: {"model_name": NAME}
-1:45 warning dump-list dump.dump_list[1]: an empty model_name: the item is passed over
-1:65 warning dump-list dump.dump_list[2]: an empty layer: the item is passed over -> without layer all operators are dumped
+1:42 warning wrong-type dump.dump_list[0]: an item of dump_list is 3: it is skipped -> an object is wanted: {"model_name": NAME}
+1:45 warning dump-list dump.dump_list[1]: an empty model_name: the item is skipped
+1:65 warning dump-list dump.dump_list[2]: an empty layer: the item is skipped -> without layer all operators are dumped
 2:15 error dump-list dump.dump_list[3]: opname_range without dump_level op and a model_name: the configuration is refused
 2:56 error dump-list dump.dump_list[4]: opname_range without dump_level op and a model_name: the configuration is refused
 2:57 warning unknown-key dump.dump_list[4].model_nme: 'model_nme' is not a key: it is ignored -> did you mean 'model_name'?
-3:17 warning wrong-section dump.dump_list[4].dump_mode: dump_mode is not a key of an item of dump_list: it is ignored -> it belongs into dump
+3:17 warning wrong-section dump.dump_list[4].dump_mode: dump_mode is not a key of an item of dump_list: it is ignored -> it belongs in dump
 )");
   CHECK(listing(R"({"dump": {"dump_path": "/d", "dump_level": "op", "dump_list": [{"model_name": "m",
 "opname_range": []}, {"opname_range": []}], "dump_stats": ["Max"], "dump_data": "stats"}})") == R"(
@@ -62,7 +62,7 @@ TEST_CASE("a dump of AscendCL") {
 
 TEST_CASE("text that is not JSON, and slips in it") {
   CHECK(listing(R"({"task": 01})") == R"(
-1:11 error json-syntax -: not JSON: numbers of JSON do not begin with 0
+1:11 error json-syntax -: not JSON: JSON numbers do not begin with 0
 )");
   CHECK(listing(R"({"task" 1})") == R"(
 1:9 error json-syntax -: not JSON: missing a colon after a name of object member
@@ -74,7 +74,7 @@ TEST_CASE("text that is not JSON, and slips in it") {
 1:1 error not-a-config -: no key of a dump configuration -> MindSpore's has common_dump_settings, msprobe's task and dump_path, AscendCL's dump
 )");
   CHECK(listing("\xEF\xBB\xBF{\"dump\": 0x1}") == R"(
-1:1 warning json-bom -: a byte order mark in front of the text -> save the file as UTF-8 without it
+1:1 warning json-bom -: a byte order mark before the text -> save the file as UTF-8 without it
 1:11 error json-syntax -: not JSON: JSON has no hexadecimal numbers
 )");
   CHECK(listing(R"({'dump': {/* c */ 'dump_list': [],}})") == R"(
@@ -93,7 +93,7 @@ TEST_CASE("text that is not JSON, and slips in it") {
 1:2 error missing-key common_dump_settings.support_device: support_device is missing: the run is refused
 1:2 warning missing-key common_dump_settings.op_debug_mode: op_debug_mode is missing: the run is refused (MindSpore 1.3 to 1.7 on a CPU; on Ascend)
 1:40 error json-nan -: 'NaN' is not JSON -> write a number
-1:40 error wrong-type common_dump_settings.dump_mode: dump_mode is NaN: the run is refused -> a whole number from 0 on is wanted
+1:40 error wrong-type common_dump_settings.dump_mode: dump_mode is NaN: the run is refused -> a non-negative whole number is wanted
 1:53 error json-nan -: '-Infinity' is not JSON -> write a number
 1:53 error wrong-type common_dump_settings.path: path is -Infinity: the run is refused -> a string is wanted
 )");

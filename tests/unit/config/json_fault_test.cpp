@@ -19,8 +19,8 @@ TEST_CASE("what the reader stopped at is explained") {
   CHECK(explained("") == "the file is empty");
   CHECK(explained(" \n") == "the file is empty");
   CHECK(explained("{\"a\": [1") == "the text ends here; a bracket or a quote is not closed");
-  CHECK(explained("{\"a\": 1 \"b\": 2}") == "a comma is missing in front of it");
-  CHECK(explained("{\"a\" \"b\"}") == "a colon is missing in front of it");
+  CHECK(explained("{\"a\": 1 \"b\": 2}") == "a comma is missing before it");
+  CHECK(explained("{\"a\" \"b\"}") == "a colon is missing before it");
   CHECK(explained("{a: 1}") == "'a' needs double quotes");
   for (const std::string word : {"A", "Z", "z", "_", "aZ09_"})
     CHECK(explained("{" + word + ": 1}") == "'" + word + "' needs double quotes");
@@ -36,7 +36,7 @@ TEST_CASE("a control character in a string is named, with the quote that may be 
         "a control character (ESC, byte 0x1B) inside a string; a quote is missing before it, or write \\u001b");
   CHECK(explained("{\"a\": \"all,\n \"b\": 1}") ==
         "a line end inside a string; a quote is missing before it, or write \\n");
-  CHECK(explained(R"(["C:\dump"])") == "'\\d' is not an escape of JSON; a backslash is written \\\\");
+  CHECK(explained(R"(["C:\dump"])") == "'\\d' is not a JSON escape; a backslash is written \\\\");
   CHECK(explained("[\x1b]") == "a control character (ESC, byte 0x1B)");
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("text after the value and numbers of other languages are called that")
   CHECK(explained("0XFF") == "JSON has no hexadecimal numbers");
   CHECK(explained("[0xg]") == "'xg' needs double quotes");
   CHECK(explained("[0a]") == "'a' needs double quotes");
-  CHECK(explained("[-01]") == "numbers of JSON do not begin with 0");
-  CHECK(explained("[+1]") == "JSON has no plus sign in front of a number");
+  CHECK(explained("[-01]") == "JSON numbers do not begin with 0");
+  CHECK(explained("[+1]") == "JSON has no plus sign before a number");
   CHECK(explained("[10 x1]") == "'x1' needs double quotes");
   CHECK(explained("[10x1]") == "'x1' needs double quotes");
 }
@@ -56,7 +56,7 @@ TEST_CASE("text after the value and numbers of other languages are called that")
 TEST_CASE("characters that only look like those of JSON are named") {
   CHECK(explained("[\xC2\xA0 1]") == "a no-break space (U+00A0)");
   CHECK(explained("[1\xE3\x80\x80]") == "an ideographic space (U+3000)");
-  CHECK(explained("[1\xE2\x80\x83]") == "a space that JSON has not (U+2003)");
+  CHECK(explained("[1\xE2\x80\x83]") == "a space that JSON does not have (U+2003)");
   CHECK(explained("{\"a\"\xEF\xBC\x9A 1}") == "a full-width ':' (U+FF1A); JSON has :");
   CHECK(explained("[\xE4\xB8\xAD]") == "'\xE4\xB8\xAD' (U+4E2D) outside of double quotes");
 }

@@ -145,13 +145,13 @@ TEST_CASE("a key in the wrong place is named with the right one") {
     return std::string();
   };
   CHECK(said(R"({"common_dump_settings": {}, "enable": true})") ==
-        "enable: enable is not a key of the top level: it is ignored, it belongs into e2e_dump_settings");
+        "enable: enable is not a key of the top level: it is ignored, it belongs in e2e_dump_settings");
   CHECK(said(probe(R"("data_mode": ["all"])")) ==
-        "data_mode: data_mode is not a key of the top level: it is ignored, it belongs into the block of a task");
+        "data_mode: data_mode is not a key of the top level: it is ignored, it belongs in the block of a task");
   CHECK(said(probe("", R"("dim": 0)")) ==
-        "statistics.dim: dim is not a key of the block of a task: it is ignored, it belongs into an item of slice");
+        "statistics.dim: dim is not a key of the block of a task: it is ignored, it belongs in an item of slice");
   CHECK(said(probe("", R"("level": "L1")")) ==
-        "statistics.level: level is not a key of the block of a task: it is ignored, it belongs into the top level");
+        "statistics.level: level is not a key of the block of a task: it is ignored, it belongs in the top level");
 }
 
 TEST_CASE("modules to load are full names of forward calls, each once") {

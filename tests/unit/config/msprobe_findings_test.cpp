@@ -12,7 +12,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 "risk_level": "ALLL", "dump_enable": 1, "extra_info": null, "async_dump": "x",
 "custom_op_namespaces": [1], "seed": 1, "dump_pth": "/x"})") == R"(
 1:10 error task task: task is 'run_ut': the run is refused -> msprobe had this task before release 26
-1:29 error level level: level is 'L3': the run is refused -> there are L0, L1, L2, mix, debug
+1:29 error level level: level is 'L3': the run is refused -> use one of L0, L1, L2, mix, debug
 1:48 error wrong-type dump_path: dump_path is 3: the run is refused -> a string is wanted
 1:59 error rank-step rank: rank is 0: the run is refused -> a list is wanted: [0, "2-5"]
 1:71 error rank-step step[0]: step[0] is '5-2': the run is refused -> write the smaller one first
@@ -23,7 +23,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 2:25 error rank-step step[5]: step[5] is 1.5: the run is refused -> whole numbers and "a-b" are wanted
 2:45 error rank-step step[7]: step[7] is '_1': the run is refused -> "3" and "3-5" are the forms there are
 2:51 error rank-step step[8]: step[8] is '1_': the run is refused -> "3" and "3-5" are the forms there are
-2:77 error bad-value precision: precision is 'mid': the run is refused -> there are low, high
+2:77 error bad-value precision: precision is 'mid': the run is refused -> use one of low, high
 3:1 warning not-read risk_level: risk_level is 'ALLL': MindSpore does not read it (MindSpore)
 3:15 error bad-value risk_level: risk_level is 'ALLL': the run is refused -> did you mean 'ALL'?
 3:38 error wrong-type dump_enable: dump_enable is 1: the run is refused -> true or false is wanted
@@ -36,7 +36,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 )");
   CHECK(listing(R"({"task": "tensr", "level": "", "rank": null, "risk_level": "CORE", "dump_enable": false,
 "dump_pth": "/x"})") == R"(
-1:1 error missing-key dump_path: dump_path is missing: the run is refused -> 'dump_pth' is there; 'dump_path' was meant?
+1:1 error missing-key dump_path: dump_path is missing: the run is refused -> 'dump_pth' is present; did you mean 'dump_path'?
 1:10 error task task: task is 'tensr': the run is refused -> did you mean 'tensor'?
 1:46 warning not-read risk_level: risk_level is 'CORE': MindSpore does not read it (MindSpore)
 1:83 warning dump-enable dump_enable: dump_enable is false: nothing is written until it is true (PyTorch); MindSpore does not read it and dumps (MindSpore) -> PyTorch dumps once it is set to true in the file
@@ -48,7 +48,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 )");
   CHECK(listing(R"({"task": "diff_check", "dump_path": "/d", "diff_check": {"diff_nums": 0, "bench_path": 3}})") == R"(
 1:10 warning task task: task is 'diff_check': the run is refused (MindSpore) -> diff_check is for PyTorch
-1:71 error bad-value diff_check.diff_nums: diff_nums is 0: the run is refused -> -1 means no end, 1 and more a number
+1:71 error bad-value diff_check.diff_nums: diff_nums is 0: the run is refused -> -1 means no limit, otherwise 1 or more
 1:74 warning not-read diff_check.bench_path: task diff_check does not read bench_path -> it is for tensor
 )");
   CHECK(listing(R"({"task": "exception_dump", "dump_path": "/d"})") == R"(
@@ -62,7 +62,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 2:29 error wrong-type nan_check.list: list is a list: the run is refused -> a list of strings is wanted
 )");
   CHECK(listing(R"({"task": 5, "dump_path": null})") == R"(
-1:10 error task task: task is 5: the run is refused -> there are tensor, statistics, acc_check, structure, diff_check, exception_dump, nan_check
+1:10 error task task: task is 5: the run is refused -> use one of tensor, statistics, acc_check, structure, diff_check, exception_dump, nan_check
 1:26 error missing-key dump_path: dump_path is empty: the run is refused -> name a folder, here or as PrecisionDebugger(dump_path=...)
 )");
 }
@@ -73,15 +73,15 @@ TEST_CASE("the block of a task of msprobe") {
 "precision": "mid", "request_id": 3, "tensor_list": ["a"], "file_format": "npy", "lst": []}})") == R"(
 1:67 error wrong-type statistics.scope: scope is a list: the run is refused -> a list of strings is wanted
 1:85 error wrong-type statistics.list: list is 'x': the run is refused -> a list of strings is wanted
-2:14 error data-mode statistics.data_mode: data_mode is a list: the run is refused -> 'all' goes with nothing else
+2:14 error data-mode statistics.data_mode: data_mode is a list: the run is refused -> 'all' must be the only item
 2:31 error data-mode statistics.data_mode[2]: data_mode[2] is 'inptu': the run is refused -> did you mean 'input'?
 2:57 warning summary-mode statistics.summary_mode: summary_mode is 'xor': MindSpore writes null for every checksum (MindSpore) -> xor is for PyTorch; md5 works on both
 2:64 warning not-read statistics.device: device is 'gpu': PyTorch does not read it (PyTorch)
-2:74 warning bad-value statistics.device: device is 'gpu': the run is refused (MindSpore) -> there are device, host
+2:74 warning bad-value statistics.device: device is 'gpu': the run is refused (MindSpore) -> use one of device, host
 3:1 warning not-read statistics.precision: precision is 'mid': PyTorch does not read it (PyTorch)
-3:14 warning bad-value statistics.precision: precision is 'mid': the run is refused (MindSpore) -> there are high, low
+3:14 warning bad-value statistics.precision: precision is 'mid': the run is refused (MindSpore) -> use one of high, low
 3:35 error wrong-type statistics.request_id: request_id is 3: the run is refused -> a string is wanted
-3:60 warning old-key statistics.file_format: file_format is for older releases of msprobe: it is not read -> The form of level L2's files.
+3:60 warning old-key statistics.file_format: file_format is for older releases of msprobe: it is not read -> The format of level L2's files.
 3:82 warning unknown-key statistics.lst: 'lst' is not a key: it is ignored -> did you mean 'list'?
 )");
   CHECK(listing(R"x({"task": "statistics", "dump_path": "/d", "async_dump": true,
@@ -91,11 +91,11 @@ TEST_CASE("the block of a task of msprobe") {
 2:29 error data-mode statistics.data_mode: data_mode is 'all': the run is refused -> a list of strings is wanted
 2:52 warning summary-mode statistics.summary_mode: summary_mode is a list: the run is refused (PyTorch) -> lists are for MindSpore's task statistics
 2:67 error summary-mode statistics.summary_mode[2]: summary_mode[2] is 'medain': the run is refused -> did you mean 'mean'?
-2:77 error summary-mode statistics.summary_mode[3]: summary_mode[3] is 3: the run is refused -> there are max, min, mean, count, negative zero count, positive zero count, nan count, negative inf count, positive inf count, zero count, l2norm, hash, md5
+2:77 error summary-mode statistics.summary_mode[3]: summary_mode[3] is 3: the run is refused -> use one of max, min, mean, count, negative zero count, positive zero count, nan count, negative inf count, positive inf count, zero count, l2norm, hash, md5
 3:1 warning not-read statistics.device: device is 'device': PyTorch does not read it (PyTorch)
 3:11 warning not-read statistics.device: device is 'device': the host computes statistics at this level (MindSpore) -> it is for level L2
-3:30 warning list-regex statistics.list[0]: list[0] is 'name-regex([)': it is taken for a part of a name, and no name has it -> the bracket '[' is not closed
-3:47 warning list-regex statistics.list[1]: list[1] is 'name-regex(a)': it is taken for a part of a name, and no name has it -> expressions are for MindSpore's level L2
+3:30 warning list-regex statistics.list[0]: list[0] is 'name-regex([)': it is treated as part of a name, and no name contains it -> the bracket '[' is not closed
+3:47 warning list-regex statistics.list[1]: list[1] is 'name-regex(a)': it is treated as part of a name, and no name contains it -> expressions are for MindSpore's level L2
 )");
   CHECK(listing(R"({"task": "tensor", "dump_path": "/d", "async_dump": true, "tensor": {"summary_mode": ["md5"],
 "bench_path": 3, "diff_nums": 0, "slice": [{"dim": -1, "size": 1.5, "bgin": 0}, 3,
@@ -163,7 +163,7 @@ TEST_CASE("levels of msprobe and what they take") {
 1:69 warning not-read statistics.tensor_list: tensor_list at level debug: it is not read
 )");
   CHECK(listing(R"({"dump_path": "/d", "level": "L1", "task": "structure"})") == R"(
-1:30 warning level level: task structure with level 'L1': it is taken for mix -> set level to L0 or mix
+1:30 warning level level: task structure with level 'L1': it is treated as mix -> set level to L0 or mix
 )");
   CHECK(listing(R"({"dump_path": "/d", "level": "L2", "task": "acc_check"})") == R"(
 1:30 warning level level: level L2 without a list of one API call: the run is refused (PyTorch) -> name one in the task's list
@@ -176,7 +176,7 @@ TEST_CASE("what msprobe loads from an earlier dump") {
 "Module.a.forward.0", "Module.a.backward.0", "Cell.a.forward.0", "Module.a.forward.x"],
 "dump_after_load": 1, "rank": [0, -3], "step": 1, "pth": 1}})") == R"(
 1:38 error load-path load.path: path is 3: the run is refused -> name the folder of an earlier dump
-2:1 error load-modules load.modules[1]: modules[1] is 'Module.a.forward.0': the run is refused -> it was there before
+2:1 error load-modules load.modules[1]: modules[1] is 'Module.a.forward.0': the run is refused -> it is a duplicate
 2:23 error load-modules load.modules[2]: modules[2] is 'Module.a.backward.0': the run is refused -> backward calls are not loaded
 2:46 error load-modules load.modules[3]: modules[3] is 'Cell.a.forward.0': the run is refused -> it has to begin with 'Module.'
 2:66 error load-modules load.modules[4]: modules[4] is 'Module.a.forward.x': the run is refused -> it has to end with '.forward.N'

@@ -241,7 +241,7 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
   CHECK(reported.detail ==
         "{'bytes':435,'framework':'mindspore','level':'L1','task':'statistics','entries':2,'tensors':3,"
         "'in_files':1,'other_values':1,'bad_entries':1}");
-  CHECK(reported.problems == "line 1, column 433: bad: the name has no form that is known");
+  CHECK(reported.problems == "line 1, column 433: bad: the name has no known form");
   CHECK((reported.facts.tensor_count == 3 && reported.facts.tensor_bytes == 48));
   scratch.write("debug.json", front + R"("n": 1, "data": {)");
   std::error_code error;

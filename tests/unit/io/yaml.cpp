@@ -59,11 +59,11 @@ TEST_CASE("YAML made to exhaust memory or the stack is refused") {
   CHECK(read("a: &x [1]\nb: *x\n") == "error: line 2, column 4: aliases are not read");
   const std::string deep = std::string(100, '[') + std::string(100, ']');
   CHECK(read(deep) == deep);
-  CHECK(read("[" + deep + "]") == "error: line 1, column 101: nested deeper than 100, which is all that msdump reads");
+  CHECK(read("[" + deep + "]") == "error: line 1, column 101: nested deeper than 100, the most that msdump reads");
   CHECK(parse_yaml(std::string((size_t{16} << 20) + 1, ' ')).error().code == ErrorCode::kTooLarge);
   std::string many = "[";
   for (size_t i = 0; i < 900'000; ++i) many += "1,";
-  CHECK(read(many + "1]").ends_with("its values take more than 67 MiB of memory, which is all that msdump gives them"));
+  CHECK(read(many + "1]").ends_with("its values take more than 67 MiB of memory, the most that msdump allows"));
 }
 
 TEST_CASE("offsets in YAML count bytes, not characters") {

@@ -206,7 +206,7 @@ struct Fault {
 TEST_CASE("an entry that is not understood is one problem, and the rest is read") {
   const std::string begin = R"("Tensor.f.0.forward":{"output":[{"type":"torch.Tensor","dtype":)";
   const auto fault = GENERATE_COPY(
-      Fault{"no name", R"("optimizer":{})", "column 23: optimizer: the name has no form that is known"},
+      Fault{"no name", R"("optimizer":{})", "column 23: optimizer: the name has no known form"},
       Fault{"no object", R"("Tensor.f.0.forward":[])", "column 32: Tensor.f.0.forward: expected an object"},
       Fault{"unknown section", R"("Tensor.f.0.forward":{"result":[]})",
             "column 42: Tensor.f.0.forward: the section 'result' is not known"},
@@ -354,7 +354,7 @@ TEST_CASE("limits hold against texts made to exhaust memory") {
   }
   SECTION("of the names, of which every tensor gets a copy") {
     CHECK(only_problem("\"Tensor." + std::string(2000, 'f') + R"(.0.forward":{"output":[)" + leaf() + "]}")
-              .ends_with("the name has no form that is known"));
+              .ends_with("the name has no known form"));
     CHECK(only_problem(R"("Tensor.f.0.forward":{"input_kwargs":{")" + std::string(2000, 'k') + "\":" + leaf() + "}}")
               .ends_with("the name of the argument is too long"));
   }

@@ -60,7 +60,7 @@ const std::map<PtFault, std::string> kMessages = {
     {kStackGlobalOsSystem, "unsupported: os.system"},
     {kNoDataPickle, "a zip archive without data.pkl among its 4 entries: not a .pt file"},
     {kTorchScript, "a TorchScript archive: it holds a program, not tensors"},
-    {kOldForm, "a .pt file of before PyTorch 1.6, which is not a zip archive"},
+    {kOldForm, "a .pt file from before PyTorch 1.6, which is not a zip archive"},
     {kOneTransposed, "the elements are not contiguous: shape 2x3, strides 1x2"},
     {kOneStorageTooSmall, "storage '1': 24 bytes needed, 20 present"},
     {kOneStorageUnknown, "unsupported: torch.QUInt4x2Storage"},
@@ -192,7 +192,7 @@ TEST_CASE("A storage is five parts of the right kinds") {
         "damaged tensor: its storage has no storage class");
 }
 
-TEST_CASE("A file that only resembles one of before PyTorch 1.6 is not a zip archive") {
+TEST_CASE("A file that only resembles one from before PyTorch 1.6 is not a zip archive") {
   const ScratchDir scratch;
   const std::string magic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
   for (const std::string& head :
