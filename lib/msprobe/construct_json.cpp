@@ -48,7 +48,7 @@ class ConstructJsonReader {
   }
 
   Status add(ConstructJson::Node node) {
-    // A module is the parent of many: its name is kept once, as soon as it comes.
+    // A module is the parent of many nodes: its name is kept once, where it first appears.
     node.parent = keep(node.parent);
     if (const auto known = result_.by_name.find(node.name); known != result_.by_name.end()) {
       node.name = known->first;
@@ -72,7 +72,7 @@ class ConstructJsonReader {
     return kept;
   }
 
-  static constexpr uint64_t kPerKey = 64;  // what a hash table takes for one
+  static constexpr uint64_t kPerKey = 64;  // the memory of one key in a hash table
 
   std::string_view text_;
   const ConstructJsonLimits& limits_;

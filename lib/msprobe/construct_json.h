@@ -1,4 +1,4 @@
-// construct.json of msprobe: which module each call, and each module, was made in. Levels L0 and mix; L1 writes {}.
+// construct.json of msprobe: the module in which each call, and each module, was made. Levels L0 and mix; L1 writes {}.
 //
 //   {NODE: PARENT, ..}             in the order in which they began
 //   1. NODE    the name of a call or module (msprobe/names.h), also of calls without data (risk_level), or "optimizer";
@@ -34,7 +34,7 @@ struct ConstructJson {
       nodes;  // in the order of the text; of two of one name the later value counts, at the earlier's place
   std::optional<int64_t> micro_steps;  // megatron_micro_step_number
   int64_t entries = 0;                 // members of the object
-  std::vector<Error> problems;         // entries that were not understood and not taken; at most a thousand are listed
+  std::vector<Error> problems;         // entries that were not understood; at most a thousand are listed
   int64_t bad_entries = 0;
   TextArena texts;                                       // names and parents
   std::unordered_map<std::string_view, size_t> by_name;  // index in nodes

@@ -71,7 +71,7 @@ class EntryReader {
     }
   }
 
-  // The reader of JSON bounds the depth.
+  // The JSON reader bounds the depth.
   void walk(const JsonValue& value) {
     if (value.is(JsonKind::kArray)) {
       size_t index = 0;
@@ -94,7 +94,7 @@ class EntryReader {
     if (has_steps_) slot_ += '.';
     slot_ += key;
     const bool had_steps = std::exchange(has_steps_, true);
-    // Every tensor gets a copy of it.
+    // Every tensor gets a copy of the slot.
     if (slot_.size() <= kMaxSlot) {
       walk(value);
     } else {
@@ -153,7 +153,7 @@ class EntryReader {
   static bool take_number(const JsonValue& value, std::optional<std::string>& into) {
     if (value.is(JsonKind::kBool)) into = value.boolean ? "true" : "false";
     if (value.is(JsonKind::kNumber)) into = value.text;
-    // Who rewrites the file with a strict writer has to quote these.
+    // Tools that rewrite the file with a strict JSON writer must quote these.
     for (const std::string_view special : {"NaN", "Infinity", "-Infinity", "inf", "-inf"}) {
       if (value.is(JsonKind::kString) && equals_ignoring_case(value.text, special)) into = special;
     }
@@ -166,7 +166,7 @@ class EntryReader {
     return bad(*value, fmt::format("{} is not a number", key));
   }
 
-  // With summary_mode xor a tensor of no dimension has its value for a checksum.
+  // With summary_mode xor, the checksum of a 0-d tensor is its value.
   bool checksum(const JsonValue& leaf, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find("md5");
     return (value != nullptr && take_number(*value, into)) || text(leaf, "md5", into);
@@ -188,7 +188,7 @@ class EntryReader {
     return true;
   }
 
-  // False, for those that return whether all is well.
+  // Returns false, so that callers can return it.
   bool bad(const JsonValue& at, std::string_view what, ErrorCode code = ErrorCode::kBadJson) {
     if (result_.problem) return false;
     const std::string place = slot_.empty() ? "" : fmt::format(" {} {}", name_of(io_), excerpt(slot_));

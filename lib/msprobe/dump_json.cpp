@@ -57,7 +57,7 @@ class DumpJsonReader {
     return {};
   }
 
-  // Of two the later one counts, as in Python.
+  // When a key appears twice, the later one counts, as in Python.
   Status data(size_t begin) {
     result_.tensors.clear();
     problems_.clear();

@@ -53,7 +53,7 @@ tl::unexpected<Error> bad_json(std::string_view text, size_t offset, std::string
 Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end) {
   auto value = parse_json(text.substr(begin, end - begin));
   if (value) return value;
-  // The message begins with the position inside the part; the whole text's takes its place.
+  // The message begins with a position in the part; replace it with that in the whole text.
   const std::string& message = value.error().message;
   const size_t what = message.find(": ");
   return bad_json(text, begin + static_cast<size_t>(value.error().offset.value_or(0)),

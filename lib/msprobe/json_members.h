@@ -1,8 +1,8 @@
-// The members of a JSON object one after the other, without the tree of all of them: a dump.json of gigabytes holds
-// millions of entries, each of them small.
+// The members of a JSON object in order, without a tree of all of them: a dump.json of gigabytes holds millions of
+// entries, each of them small.
 //
-// Between the members the text must be right to the byte; what a member's value holds is checked when it is parsed.
-// Together these refuse what parse_json refuses. Errors are bad_json with offset, line and column in the whole text.
+// The text between members must be exact; a value is checked when it is parsed. Together these refuse what parse_json
+// refuses. Errors are bad_json with offset, line and column in the whole text.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct JsonMemberPlace {
 
 class JsonMemberReader {
  public:
-  // text[begin] is where the object's '{' must stand.
+  // The object's '{' must be at text[begin].
   JsonMemberReader(std::string_view text, size_t begin) : text_(text), at_(begin) {}
 
-  // The next member; nothing after the last one.
+  // The next member; no value after the last one.
   Result<std::optional<JsonMemberPlace>> next();
-  // After the '}' once next() has said that there is nothing more.
+  // The place after the '}', once next() has returned no value.
   [[nodiscard]] size_t end() const { return at_; }
-  // Once next() has said that there is nothing more: whether nothing but white space follows the '}'.
+  // Once next() has returned no value: an error unless only white space follows the '}'.
   [[nodiscard]] Status check_end() const;
 
  private:
@@ -40,7 +40,7 @@ class JsonMemberReader {
   bool opened_ = false;
 };
 
-// The value at a place. Offsets in it count from there; those in an error are of the whole text.
+// The value at a place. Its offsets count from there; those of an error count from the start of the whole text.
 Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end);
 
 // The first byte from `at` on that is not JSON white space; the size of the text if there is none.

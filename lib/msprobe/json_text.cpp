@@ -7,9 +7,10 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxDepth = 90;  // of an entry's brackets: what parse_json takes, with room to spare
+constexpr size_t kMaxDepth = 90;  // for the brackets of an entry: a little less than parse_json accepts
 
-// Of an entry that is not read at all, because its tree could take too much memory or is deeper than parse_json goes.
+// The error of an entry that is not read at all, because its tree could take too much memory or is too deep for
+// parse_json.
 std::optional<Error> oversized_entry(const JsonMemberPlace& member, uint64_t max_bytes) {
   const std::string name = excerpt(member.key);
   if (member.depth > kMaxDepth) {

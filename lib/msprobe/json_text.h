@@ -13,17 +13,17 @@
 
 namespace msdump {
 
-// What was not understood of a text, while the rest was read. All are counted, the first kMax are kept.
+// What was not understood of a text while the rest was read. All problems are counted; the first kMax are kept.
 class JsonProblems {
  public:
   static constexpr size_t kMax = 1000;
 
   explicit JsonProblems(std::string_view text) : text_(text) {}
 
-  // The offset of the error counts from `base`; it becomes one of the whole text, and the message says line and column.
-  // Errors come in the order of the text: so the lines before each are counted once.
+  // The offset of the error counts from `base`; it becomes an offset in the whole text, and the message gets line and
+  // column. Errors come in the order of the text, so that every line is counted once.
   void add(Error error, size_t base);
-  // Of a value of an entry; never an error, so that a reader can return it.
+  // For a value of an entry. Never returns an error, so that a reader can return the result.
   Status add(const JsonMemberPlace& member, const JsonValue& value, std::string_view what);
   void clear();
 
@@ -34,15 +34,15 @@ class JsonProblems {
   std::string_view text_;
   std::vector<Error> kept_;
   int64_t count_ = 0;
-  size_t counted_ = 0, line_ = 1, line_begin_ = 0;  // up to where lines are counted
+  size_t counted_ = 0, line_ = 1, line_begin_ = 0;  // lines are counted up to here
 };
 
-// A text that is one object: `entry` is called with each of its members in turn; oversized ones are problems. `entries`
-// counts them all.
+// Reads a text that is one object: calls `entry` for each member in turn; oversized members are problems. `entries`
+// counts all members.
 using JsonEntry = std::function<Status(const JsonMemberPlace& member, const JsonValue& value)>;
 Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
                          const JsonEntry& entry);
-// The same of the object whose '{' is at text[begin], whatever follows it.
+// The same for the object whose '{' is at text[begin], whatever follows it.
 Status read_json_entries_at(std::string_view text, size_t begin, uint64_t max_bytes, JsonProblems& problems,
                             int64_t& entries, const JsonEntry& entry);
 

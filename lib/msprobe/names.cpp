@@ -58,7 +58,7 @@ std::optional<MsprobeName> name_of(const std::optional<MsprobeEntry>& entry, Par
   return MsprobeName{joined(op_name), std::string(entry->op_type), io, joined(slot), {}};
 }
 
-// {call or module}.{input|output|parameters}.{slot}. The first such io counts: what follows it are keys of the user.
+// {call or module}.{input|output|parameters}.{slot}. The first such io counts: what follows are the user's own keys.
 std::optional<MsprobeName> parse_argument(Parts parts) {
   for (size_t at = 4; at + 1 < parts.size(); ++at) {
     const auto io = io_from_part(parts[at]);
@@ -127,7 +127,7 @@ std::string_view name_of(MsprobeIo io) {
 
 std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name) {
   if (name.size() > kMaxName) return std::nullopt;
-  // Names of graphs have none or one; a million of them are asked about.
+  // Names in graphs have at most one dot. This is asked of a million of them.
   const size_t dot = name.find('.');
   if (dot == std::string_view::npos || name.find('.', dot + 1) == std::string_view::npos) return std::nullopt;
   return parse_entry(split(name, '.'));

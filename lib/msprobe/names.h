@@ -37,9 +37,9 @@ struct MsprobeEntry {
 // A name as the json files have it; nothing if it has none of the forms above (construct.json's "optimizer").
 [[nodiscard]] std::optional<MsprobeEntry> parse_msprobe_entry(std::string_view name);
 
-// The call whose backward pass an entry belongs to: stack.json has forward names only. Functional.linear.2.backward
-// -> Functional.linear.2.forward, Module.fc.Linear.parameters_grad.1 -> Module.fc.Linear.forward.1 (without a number:
-// forward.0). Nothing for any other name.
+// The call whose backward pass an entry belongs to, because stack.json has only forward names.
+// Functional.linear.2.backward -> Functional.linear.2.forward, Module.fc.Linear.parameters_grad.1 ->
+// Module.fc.Linear.forward.1 (without a number: forward.0). No value for any other name.
 [[nodiscard]] std::optional<std::string> forward_entry_of(std::string_view name);
 
 struct MsprobeName {

@@ -89,14 +89,14 @@ class StackJsonReader {
     return result_.texts.keep(text);
   }
 
-  // Only between entries, which are limited themselves. It also keeps the ids within 32 bits.
+  // Checked between entries only, which have a limit of their own. The limit also keeps ids within 32 bits.
   Status check_kept() const {
     if (kept_ <= limits_.kept) return {};
     return fail(ErrorCode::kTooLarge, "more than {} operators with {} frames: they do not fit into {} bytes of memory",
                 result_.ops.size(), result_.frames.size(), limits_.kept);
   }
 
-  static constexpr uint64_t kPerKey = 64;  // what a hash table takes for one
+  static constexpr uint64_t kPerKey = 64;  // the memory of one key in a hash table
 
   std::string_view text_;
   const StackJsonLimits& limits_;
@@ -117,7 +117,7 @@ MsprobeFrame parse_msprobe_frame(std::string_view text) {
   const MsprobeFrame as_it_is{{}, 0, {}, trimmed(text)};
   constexpr std::string_view kFile = "File ", kLine = ", line ", kIn = ", in ";
   if (!text.starts_with(kFile)) return as_it_is;
-  // The place goes to the line feed; a name of a function has no comma, but a path may.
+  // The place ends at the line feed. The name of a function has no comma, but a path may have one.
   const size_t line_end = std::min(text.find('\n'), text.size());
   std::string_view place = trimmed(text.substr(kFile.size(), line_end - kFile.size()));
   if (place.ends_with(',')) place.remove_suffix(1);

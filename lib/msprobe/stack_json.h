@@ -6,9 +6,9 @@
 //             forward call (forward_entry_of)
 //   4. FRAME  "File PATH, line N, in FUNCTION, \n CODE": CODE is that line without its indent.
 //             Innermost first; the framework's own files are among them, most of msprobe's are not
-// The form of each entry is its own, not that of the file. A frame of another form is kept as its text. Where
-// msprobe could not get a stack it wrote the one text "The call stack retrieval failed.": such a stack is empty. A
-// killed process leaves {}.
+// Each entry has its own form; a file may mix both. A frame of any other form is kept as its text. When msprobe could
+// not get a stack, it wrote the single text "The call stack retrieval failed.": such a stack is empty. A killed process
+// leaves {}.
 // Source: reference/verified-on-real-msprobe.md 4, compare-and-check.md 1.4, msprobe's own writers of 2024 to 2026.
 #pragma once
 
@@ -42,7 +42,7 @@ struct StackJson {
   std::vector<uint32_t> frame_ids;   // the concatenated stacks, each innermost first
   std::vector<MsprobeFrame> frames;  // each different frame once; their texts and the names live in `texts`
   int64_t entries = 0;
-  std::vector<Error> problems;  // entries that were not understood and not taken; at most a thousand are listed
+  std::vector<Error> problems;  // entries that were not understood; at most a thousand are listed
   int64_t bad_entries = 0;
   TextArena texts;
   std::unordered_map<std::string_view, size_t> by_name;  // index in ops
