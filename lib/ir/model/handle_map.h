@@ -1,4 +1,4 @@
-// HandleMap: from a handle of an InternPool, or any other number but 0, to an index.
+// HandleMap maps a handle of an InternPool, or any other non-zero number, to an index.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class HandleMap {
     return at == HashSlots::kNone ? std::nullopt : std::optional(values_[at]);
   }
 
-  // A key that is there takes the new value.
+  // Replaces the value of an existing key.
   void set(uint32_t key, uint32_t value) {
     const uint32_t at = slots_.find_or_add(hash(key), static_cast<uint32_t>(values_.size()), kSame);
     if (at == values_.size()) values_.push_back(value);

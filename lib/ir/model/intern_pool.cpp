@@ -30,7 +30,7 @@ uint64_t random_word() {
   return uint64_t{device()} << 32 | device();
 }
 
-// Odd numbers without a pattern; which ones does not matter.
+// Arbitrary odd numbers without a pattern.
 constexpr uint64_t kFirst = 0x8f3a5d27c16be94d, kSecond = 0xd1b54a32d192ed03;
 
 // At most sixteen bytes as two words that differ when the bytes do.

@@ -55,7 +55,7 @@ Signature IrGraphBuilder::signature(std::span<const uint32_t> inputs, std::span<
 }
 
 std::optional<uint32_t> IrGraphBuilder::frame(std::string_view text, FrameKind kind, bool begins_chain) {
-  // One text in the pool for each text, kind and place in the chain; the first byte distinguishes them.
+  // The same text is another frame for each kind and place in the chain; the first byte distinguishes them.
   scratch_.assign(1, static_cast<char>('a' + static_cast<int>(kind) * 2 + (begins_chain ? 1 : 0)));
   scratch_ += text;
   const Text kept = intern(scratch_);

@@ -1,5 +1,5 @@
-// IrGraphBuilder: an IrGraph in the making, for the readers of IR text and IR protobuf. Types, signatures, frames and
-// stacks that are repeated cost a look-up.
+// IrGraphBuilder builds an IrGraph for the readers of IR text and IR protobuf. A type, signature, frame or stack that
+// repeats costs only a look-up.
 //
 //   IrGraphBuilder builder;
 //   const auto graph = builder.begin_graph("kernel_graph_0", "", 1);
@@ -34,13 +34,13 @@ class IrGraphBuilder {
   // Indices of types; at most 65536 of both together.
   Signature signature(std::span<const uint32_t> inputs, std::span<const uint32_t> outputs);
 
-  // "In file ..", as in ir/model/source_frame.h. An index into frames; nothing if it has no place in it.
+  // "In file ..", as in ir/model/source_frame.h. An index into frames; nothing if the text names no PLACE.
   std::optional<uint32_t> frame(std::string_view text, FrameKind kind, bool begins_chain);
   [[nodiscard]] PlaceStyle style_of(uint32_t frame) const { return styles_[frame]; }
   List stack(std::span<const uint32_t> frames) { return ir_.pool.intern(frames); }
 
   uint32_t begin_graph(std::string_view name, std::string_view parent_name, uint32_t line);
-  // Parameters and nodes of a graph are added between its beginning and the next one's.
+  // The parameters and nodes of a graph are added before the next graph begins.
   uint32_t add_parameter(const IrParameter& parameter);
   uint32_t add_node(IrNode node, std::span<const IrOperand> operands);
   uint32_t add_constant(const IrConstant& constant);
@@ -49,7 +49,7 @@ class IrGraphBuilder {
   // Scope and leaf from "Default/conv1-Conv2d/Conv2D-op12".
   void set_full_name(IrNode& node, std::string_view full_name);
 
-  // As it is so far, also to be changed.
+  // The graph so far; may be changed.
   [[nodiscard]] IrGraph& graph() { return ir_; }
   [[nodiscard]] const IrGraph& graph() const { return ir_; }
 

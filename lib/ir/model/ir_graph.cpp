@@ -10,8 +10,8 @@
 namespace msdump {
 namespace {
 
-// Operators that the compiler alone knows: no kernel, no file in any dump. Reshape is not among them, some targets have
-// a kernel for it. Source: reference/ir.md 1.11.
+// Operators that only the compiler knows: no kernel, no dump file. Reshape is not among them: some targets have a
+// kernel for it. Source: reference/ir.md 1.11.
 constexpr std::string_view kVirtualOps[] = {
     "Depend",     "DynamicLoss",  "HistogramSummary", "ImageSummary", "ListGetItem", "Load",          "MakeDict",
     "MakeList",   "MakeSlice",    "MakeTuple",        "Partial",      "Return",      "ScalarSummary", "StreamRecv",
@@ -35,7 +35,8 @@ bool is_virtual_op(std::string_view op_type) {
 
 std::string_view op_type_of(std::string_view op) {
   if (op.starts_with(kPrimFunc)) return op.substr(kPrimFunc.size());
-  // Also through a parameter, "x[@f]", in 1.x by its bare name, "903"; and a value, "Tensor(shape=[], ..)".
+  // A call may also go through a parameter, "x[@f]", in 1.x by its bare name, "903"; or a value, "Tensor(shape=[],
+  // ..)".
   const bool call = op.starts_with("call @") || op.starts_with('%') || op.starts_with("$(") ||
                     op.find("[@") != std::string_view::npos || op.ends_with(')') ||
                     (!op.empty() && op.front() >= '0' && op.front() <= '9');

@@ -8,7 +8,7 @@
 //   3. Types are identified by their text. Tuples have elements.
 // What a file does not carry is empty: no debug names and types at format level 0, no device types in protobuf.
 //
-// An operator takes some 90 bytes with its operands, and its debug name and leaf; everything else is kept once.
+// An operator takes about 90 bytes with its operands, plus its debug name and leaf; everything else is kept once.
 // Source: reference/ir.md 1 and 3, reference/verified-on-real-mindspore.md 5.
 #pragma once
 
@@ -44,7 +44,7 @@ struct SourceFrame {
 
 // Of a value on the host, or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2, 3]>`.
 struct IrType {
-  std::string_view text;       // as written, with its brackets: <...>; of a kernel object type the word ("TupleUnfold")
+  std::string_view text;       // as written, with its brackets: <...>; a kernel object type has none: TupleUnfold
   std::string_view dtype;      // of the elements: "Float32", "F32", "Int64"; "Tuple" for a tuple; empty for <null>
   std::string_view format;     // device only: "NC1HWC0", "DefaultFormat"
   std::string_view ref_key;    // the name of the parameter that a Ref stands for
@@ -90,7 +90,7 @@ struct IrNode {
   Text op = Text::kEmpty;  // as printed: "Conv2D", "PrimFunc_Add", "call @g", "%5[@FuncUnion(@a, @b)]"
   Text scope = Text::kEmpty;
   Text leaf = Text::kEmpty;        // empty: no full name was printed
-  Text attributes = Text::kEmpty;  // as printed, those that were asked for: ir/text/attributes.h
+  Text attributes = Text::kEmpty;  // as printed, only those requested: ir/text/attributes.h
   uint32_t first_operand = 0, operand_count = 0;
   Signature host = List::kEmpty, device = List::kEmpty;
   List stack = List::kEmpty;
@@ -149,7 +149,7 @@ struct IrGraph {
   std::vector<IrParameter> parameters;
   std::vector<IrSubgraph> graphs;
   std::vector<IrConstant> constants;
-  std::vector<IrType> types;  // [0] is the type of which nothing is known
+  std::vector<IrType> types;  // [0] is the unknown type
   std::vector<SourceFrame> frames;
   std::vector<IrProblem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
@@ -175,7 +175,7 @@ struct IrGraph {
   [[nodiscard]] std::span<const uint32_t> stack(const IrNode& node) const { return pool.view(node.stack); }
 
   [[nodiscard]] uint64_t parsed() const { return nodes.size(); }
-  // What `parsed` is measured against: the file's own count, but never less than what was seen.
+  // The total to compare `parsed` with: the file's own count, but at least what was seen.
   [[nodiscard]] uint64_t expected() const;
   [[nodiscard]] uint64_t memory() const;  // bytes, about
 };

@@ -25,14 +25,14 @@ uint8_t class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
 
 bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-// Finds where strings end. They are written without escapes, so a quote begins one only where a value may begin, and
-// ends one only where a value may end; others are ordinary characters.
+// Finds where strings end. They are written without escapes: a quote begins a string only where a value may begin, and
+// ends one only where a value may end. All other quotes are ordinary characters.
 class Strings {
  public:
   explicit Strings(std::string_view text) : text_(text) {}
 
-  // Index of the quote that ends the string that begins at text[begin], or `begin` if it begins none. Takes linear time
-  // for all quotes of a text: once nothing ends a string, nothing will.
+  // Index of the quote that ends the string at text[begin], or `begin` if none begins there. Linear time for all quotes
+  // of a text: once no string ends, no later one does.
   size_t end(size_t begin) {
     if (none_left_ || (begin > 0 && !is_one_of(text_[begin - 1], "([{,:= "))) return begin;
     for (size_t at = begin + 1; at < text_.size(); ++at) {

@@ -1,5 +1,5 @@
-// Scanning IR text: brackets, quotes and commas. Nothing here recurses, and everything ends at the end of the text: one
-// whose brackets do not match is scanned to its end and the caller is informed.
+// Scanning IR text: brackets, quotes and commas. Nothing here recurses. A text whose brackets do not match is scanned
+// to its end, and the caller is informed.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,12 @@ enum class Brackets : uint8_t {
   kTypes,   // () [] {} <>, "->" is not a bracket
 };
 
-// Index of the bracket that closes the one at text[open], npos if none does. Only brackets of that kind count, so that
-// one missing bracket of another kind does no harm, and none in quotes; a quote that ends no string is an ordinary
-// character.
+// Index of the bracket that closes the one at text[open]; npos if there is none. Only brackets of that kind count, so a
+// missing bracket of another kind does no harm. Brackets in quotes do not count; a quote that ends no string is an
+// ordinary character.
 [[nodiscard]] size_t closing_bracket(std::string_view text, size_t open);
 
-// The parts between commas that are in no bracket and no quote, without blanks around them. An empty text has none.
+// The parts between commas outside of all brackets and quotes, without blanks around them. An empty text has none.
 // Brackets of all kinds count as one.
 void split_at_commas(std::string_view text, Brackets brackets, std::vector<std::string_view>& parts);
 

@@ -5,7 +5,7 @@
 //              ":175"                            1.9 to 2.2
 //              ":175, 12~25", ":175~180, 4~16"   2.3 and later: columns are left out when one is 0
 //   2. CODE    the line of the script, or the first of several; a '/' in it may have been a line feed. It may hold
-//              anything: the place is the first that looks like one.
+//              anything: the first text that looks like a PLACE is the PLACE.
 // PATH may hold blanks, colons and parentheses.
 #pragma once
 
@@ -35,10 +35,10 @@ struct ParsedFrame {
 // Nothing if there is no place in it.
 [[nodiscard]] std::optional<ParsedFrame> parse_source_frame(std::string_view text);
 
-// First and last line of the place that `text` begins with: what follows the path of a frame. For IrNeedle::accept.
+// First and last line of the PLACE at the start of `text`, which follows the path of a frame. For IrNeedle::accept.
 [[nodiscard]] std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text);
 
-// Whether the text of a frame is whole: it ends where the writer ends one. A text cut or wrapped inside is not.
+// Whether the text of a frame is whole: it ends where the writer ends one. A text that was cut or wrapped does not.
 [[nodiscard]] bool is_whole_frame(std::string_view text);
 
 }  // namespace msdump

@@ -17,7 +17,7 @@ size_t word_length(std::string_view text) {
   return length;
 }
 
-// What is in the bracket that text begins with; everything after it if it is not closed. `text` loses the bracket.
+// The content of the bracket that text begins with; everything after it if it is not closed. Removes it from `text`.
 std::string_view take_bracket(std::string_view& text) {
   const size_t close = closing_bracket(text, 0);
   const std::string_view inside = text.substr(1, close == std::string_view::npos ? close : close - 1);
@@ -25,7 +25,7 @@ std::string_view take_bracket(std::string_view& text) {
   return inside;
 }
 
-// The numbers of "32, 3" and of "[0]:{32}, [1]:{3}"; nothing when there is anything else in it, or too many.
+// The numbers of "32, 3" and of "[0]:{32}, [1]:{3}"; nothing if there is anything else in it, or too many.
 std::optional<Shape> parse_dims(std::string_view text) {
   Shape dims;
   for (size_t i = 0; i < text.size();) {
@@ -119,7 +119,7 @@ void unfold(std::string_view types, std::string_view shapes, size_t max_elements
   std::vector<std::string_view> type_parts, shape_parts;
   split_at_commas(types, Brackets::kTypes, type_parts);
   split_at_commas(shapes, Brackets::kTypes, shape_parts);
-  // A text of its own for each element of a real tuple is a few times as long as the tuple's.
+  // The elements of a real tuple, each as a text of its own, take a few times the length of the tuple's text.
   size_t room = 64 * 1024 + 16 * (types.size() + shapes.size());
   size_t index = 0;
   for (std::string_view part : type_parts) {

@@ -7,8 +7,8 @@
 //               ", NoShape"; "{shape:(..)|min shape:(..)|..}" for dynamic ones; -2 alone: the rank is unknown
 //   device  <DTYPExFORMAT[const vector][32, 16]>, from 2.3 {32, 16}, long ones {[0]:{32}, [1]:{16}}
 //   object  Tensor, Scalar, Tuple, TupleUnfold, Unknown: no brackets
-// "->" is not a bracket. The documentation's back-ticks around a type are not part of it. Any other text is a type of
-// which only the text is known.
+// "->" is not a bracket. The documentation's back-ticks around a type are not part of it. Of any other type only the
+// text is known.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace msdump {
 struct ParsedType {
   struct Element {
     std::string text;  // as it would be printed alone
-    size_t count = 1;  // so many in a row
+    size_t count = 1;  // repetitions in a row
   };
   IrType type;                     // its views are of the text; without elements
   std::vector<Element> elements;   // of a tuple
@@ -32,8 +32,8 @@ struct ParsedType {
 // At most `max_elements` are unfolded ("T*65536" is short).
 [[nodiscard]] ParsedType parse_ir_type(std::string_view text, size_t max_elements);
 
-// "(A, B) -> (C)": the texts of inputs and outputs. "(A)" alone is inputs; of "(A) -> (B) -> (C)", as the documentation
-// has it, all but the last are inputs. False if a bracket is missing: then it holds what could be separated.
+// The texts of the inputs and outputs of "(A, B) -> (C)". "(A)" alone is inputs; in "(A) -> (B) -> (C)", which the
+// documentation has, all but the last are inputs. False if a bracket is missing: then it holds what could be separated.
 bool split_signature(std::string_view text, std::vector<std::string_view>& inputs,
                      std::vector<std::string_view>& outputs);
 

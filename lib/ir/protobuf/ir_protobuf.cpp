@@ -18,8 +18,8 @@
 namespace msdump {
 namespace {
 
-// An entry of a real graph takes some kilobytes, with a constant tensor in it (1.3 to 1.5) megabytes; parsed, it takes
-// some twenty times that at worst.
+// An entry of a real graph takes some kilobytes, or megabytes with a constant tensor in it (1.3 to 1.5). Parsed, it
+// takes at worst some twenty times that.
 constexpr size_t kMaxEntry = size_t{16} << 20;
 constexpr size_t kMemoryCheck = 65536;  // entries between two checks of the memory
 constexpr uint64_t kPerName = 80;       // what the tables of names take for one
@@ -41,7 +41,7 @@ struct Debug {
   using Constant = pb::debugger::NamedValueProto;
 };
 
-// What only one of the schemas has.
+// Fields that only one of the schemas has.
 std::string_view source_address(const pb::irpb::NodeProto&) { return {}; }
 std::string_view source_address(const pb::debugger::NodeProto& node) { return node.source_address(); }
 std::string_view full_name(const pb::irpb::NamedValueProto&) { return {}; }
@@ -53,7 +53,7 @@ class GraphReader {
   GraphReader(const IrProtobufGraph& graph, const IrProtobufOptions& options) : graph_(graph), options_(options) {}
 
   Result<IrGraph> read() {
-    // Nodes stand before the parameters and constants that they refer to, which are read first.
+    // Nodes stand before the parameters and constants that they refer to, so those are read first.
     MSDUMP_CHECK_OK(each_field(&GraphReader::index_field));
     IrFacts& facts = builder_.graph().facts;
     builder_.begin_graph(name_, {}, 0);
@@ -133,8 +133,8 @@ class GraphReader {
     add_name(builder_.graph().text(constant.key), Kind::kNamed, builder_.add_constant(constant));
   }
 
-  // Names of nodes are numbers, keys of constants are cst1, ..; those of parameters may be anything. A name that
-  // several have is ambiguous.
+  // Names of nodes are numbers, keys of constants are cst1, ..; names of parameters may be anything. A name with
+  // several owners is ambiguous.
   void add_name(std::string_view name, Kind kind, uint32_t value) {
     const auto [place, added] = names_.try_emplace(name, IrOperand{kind, false, value});
     if (added) return;
@@ -180,7 +180,7 @@ class GraphReader {
     if (!fits) node.debug_name = builder_.intern(name);
   }
 
-  // Of a node its place among all nodes of the file, read or not; resolve_operands() makes it an index.
+  // A node's value is its place among all nodes of the file, read or not; resolve_operands() turns it into an index.
   IrOperand operand(const std::string& name, bool control) {
     const auto known = names_.find(name);
     IrOperand operand = known != names_.end()
@@ -200,7 +200,7 @@ class GraphReader {
     }
   }
 
-  // The type of an input is that of what it is.
+  // An input has the type of the value that it refers to.
   void set_host_types() {
     IrGraph& ir = builder_.graph();
     uses_.resize(ir.parameters.size());
@@ -224,7 +224,7 @@ class GraphReader {
     }
   }
 
-  // Where an operator names a tuple as often as it has elements, each input is one of them.
+  // If an operator names a tuple once for each of its elements, each input is one element.
   void unfold_tuples(std::span<const IrOperand> operands, std::vector<uint32_t>& inputs) {
     const std::vector<IrType>& types = builder_.graph().types;
     const auto each_parameter = [&](const auto& act) {
@@ -291,7 +291,7 @@ class GraphReader {
   IrGraphBuilder builder_;
   std::string_view name_;
   std::vector<std::string_view> node_names_;  // of all nodes of the file
-  std::vector<uint32_t> node_index_;          // of the same: kNoIndex for those left out
+  std::vector<uint32_t> node_index_;          // by node of the file; kNoIndex for those left out
   std::vector<uint32_t> output_types_;        // of those that are not
   std::vector<Uses> uses_;                    // of each parameter, by one operator
   std::unordered_map<std::string_view, IrOperand> names_;

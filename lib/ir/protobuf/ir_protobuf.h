@@ -11,9 +11,9 @@
 //   4. There are no types of inputs: they follow from what the inputs are. Tensors in tuples have no shape. No device
 //      types, no debug names. A parameter that is a tuple may have been unfolded: it is then the input of an operator
 //      once for each element.
-//   5. Which of the two schemas it is, is seen from what only the dump feature writes: the id of the root graph, source
-//      lines, names of constants; a bare GraphProto is of a debugger. File names are not trusted.
-// What cannot be read of a graph is a problem that says at which byte, and is left out. A file that ends inside its
+//   5. The schema shows in what only the dump feature writes: the id of the root graph, source lines, names of
+//      constants; a bare GraphProto is from a debugger. File names are not trusted.
+// An unreadable part of a graph is a problem with its byte offset, and is left out. A file that ends inside its
 // graph (`truncated`) has the nodes that are whole, and lacks what follows them: parameters, constants, the root.
 // Source: reference/ir.md 3, reference/verified-on-real-mindspore.md 5.
 #pragma once

@@ -1,5 +1,5 @@
-// The fields of a protobuf message one after the other, without what a schema makes of them: for messages that are cut,
-// and for the few bytes that are wanted of a large one. Groups, which no IR has, are damage.
+// The fields of a protobuf message in order, without a schema: for messages that are cut, and for reading a few bytes
+// of a large one. Groups, which no IR has, are damage.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace msdump {
 
 struct ProtobufField {
   uint32_t number = 0;
-  bool is_bytes = false;   // of a length of its own: bytes, strings, messages
-  bool cut = false;        // it should be longer than the message is
+  bool is_bytes = false;   // length-delimited: bytes, strings, messages
+  bool cut = false;        // it extends past the end of the message
   std::string_view bytes;  // a view of the message
   uint64_t value = 0;      // of a number
   size_t offset = 0;       // where its tag begins in the message
@@ -39,7 +39,7 @@ class ProtobufFields {
   State state_ = State::kGood;
 };
 
-// The bytes of the last field of this number, as protobuf takes it; nothing if there is none.
+// The bytes of the last field of this number, the one that protobuf uses; nothing if there is none.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view message, uint32_t number);
 
 }  // namespace msdump

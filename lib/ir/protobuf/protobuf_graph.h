@@ -1,4 +1,4 @@
-// Where the graph is in an IR protobuf (ir/protobuf/ir_protobuf.h says what there is), and in which of the two schemas it is.
+// Where the graph is in an IR protobuf (format: ir/protobuf/ir_protobuf.h), and which of the two schemas it has.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ struct IrProtobufGraph {
   std::string_view bytes;  // the GraphProto
   size_t offset = 0;       // of it in the file
   bool bare = false;       // it is the whole file
-  bool cut = false;        // it should be longer
+  bool cut = false;        // it extends past the end of the file
   IrSchema schema = IrSchema::kDebugGraph;
 };
 
-// bad_protobuf for what is not IR protobuf, truncated for what ends too early to decide.
+// bad_protobuf if it is not IR protobuf, truncated if it ends too early to decide.
 Result<IrProtobufGraph> find_ir_graph(std::string_view file);
 
 }  // namespace msdump

@@ -36,7 +36,7 @@ constexpr TypeName kNumberTypes[] = {{"", ""},          {"Bool", "Bool"},  {"Int
                                      {"UInt32", "U32"}, {"UInt64", "U64"}, {"Float16", "F16"}, {"Float32", "F32"},
                                      {"Float64", "F64"}};
 
-// What an element of a tensor can be.
+// The types that an element of a tensor can have.
 TypeName number_type(int number) {
   if (number > 0 && number <= kFloat64) return kNumberTypes[number];
   switch (number) {
@@ -82,7 +82,8 @@ struct Debug {
 
 constexpr const char* kNoShape = "NoShape";
 
-// "Tensor[Float32]" and "(2, 3)": the two halves of <..>, which a tuple joins each with their like.
+// "Tensor[Float32]" and "(2, 3)": the two halves of <..>. A tuple joins the first halves of its elements, and the
+// second.
 struct TypeText {
   std::string type, shape = kNoShape;
 
@@ -112,7 +113,7 @@ class SequenceText {
   std::string types_, shapes_;
 };
 
-// Nested tuples; deeper ones have no text: texts are copied from level to level. (protobuf stops at 100.)
+// Types nested deeper have no text: texts are copied from level to level. (protobuf stops at 100.)
 constexpr int kMaxDepth = 16;
 
 // A tensor without a shape is a scalar, but in a tuple no tensor has one.
@@ -146,7 +147,7 @@ class ValueReader {
     if (value.has_tensor_val()) return tensor(value);
     if (value.has_type_val()) return type_name(value.type_val());
     if (value.has_str_val()) {
-      // Without a dtype it is what the writer could say of a value it does not know: "U" for a monad.
+      // Without a dtype it is the writer's text for a value of an unknown type: "U" for a monad.
       return quoted && value.dtype() == kString ? fmt::format("\"{}\"", value.str_val()) : value.str_val();
     }
     if (value.has_bool_val()) return fmt::format("Bool({})", value.bool_val() ? 1 : 0);

@@ -16,7 +16,7 @@
 
 namespace msdump {
 
-// Appends the indices of the frames; how many lines begin as a frame and have no place in them.
+// Appends the indices of the frames. Returns how many lines begin as a frame but have no PLACE.
 size_t add_source_address(IrGraphBuilder& builder, std::string_view text, std::vector<uint32_t>& frames);
 
 }  // namespace msdump

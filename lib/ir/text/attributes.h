@@ -3,9 +3,9 @@
 //   [{instance name: X}] [primitive_attrs: {k: v, ..}] [cnode_attrs: {..}] [cnode_primal_attrs: {..}]
 //   [{in_strategy: ..}]
 //
-// Up to 1.1 the attributes of the primitive have no label; up to 1.6 the strategy comes before the types. Values are
-// printed as they are: up to 1.10 without quotes around texts, from 2.2 as "text", Bool(1), I64(3). An empty value, a
-// missing bracket and runs of blanks from a copy are taken as they come.
+// Up to 1.1 the attributes of the primitive have no label; up to 1.6 the strategy comes before the types. Values stay
+// as printed: up to 1.10 without quotes around texts, from 2.2 as "text", Bool(1), I64(3). An empty value, a missing
+// bracket and runs of blanks from a copy are accepted.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ bool parse_attributes(std::string_view text, std::vector<IrAttribute>& attribute
 // The value of the first attribute with this key, without quotes around it; empty if there is none.
 [[nodiscard]] std::string_view attribute_value(std::string_view text, std::string_view key);
 
-// Only the attributes of these keys, as one group: "{unique_id: \"12\"}"; empty if there are none.
+// Only the attributes with these keys, as one group: "{unique_id: \"12\"}"; empty if there are none.
 [[nodiscard]] std::string only_attributes(std::string_view text, std::span<const std::string> keys);
 
 }  // namespace msdump

@@ -30,7 +30,7 @@ void split_name(ParameterLine& parameter) {
   parameter.name = rest.starts_with('_') ? rest.substr(1) : rest;
 }
 
-// What "<" or "[" begins, up to its end; `text` loses it.
+// Removes the bracket that `text` begins with, up to its end, and returns it.
 std::string_view take_bracketed(std::string_view& text) {
   const size_t close = closing_bracket(text, 0);
   const std::string_view taken = text.substr(0, close == npos ? npos : close + 1);

@@ -42,7 +42,7 @@ const IrKind* binary_kind(std::string_view text) {
   return text.starts_with('\x0a') || text.starts_with("\x08\x01") ? &kProtobuf : &kBinary;
 }
 
-// GE's protobuf texts are blocks in braces; which kind shows in the first that are operators.
+// GE's protobuf texts are blocks in braces; the first blocks that are operators show which kind it is.
 const IrKind* ge_kind(std::string_view line) {
   if (line == "op {") return &kGeProto;
   return line == "node {" || line.starts_with("producer_name:") || line.starts_with("opset_import {") ? &kGeOnnx

@@ -18,7 +18,7 @@
 namespace msdump {
 namespace {
 
-// Signatures by their text, for the last thousand: most operators have types that an operator near them had.
+// The last thousand signatures by their text: most operators have the types of an operator near them.
 class SignatureCache {
  public:
   static constexpr size_t kMaxText = size_t{8} << 10;

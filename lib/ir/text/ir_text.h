@@ -1,13 +1,13 @@
 // read_ir_text: IR text of MindSpore 0.5 to 2.10, whole files and excerpts, into an IrGraph.
 //
-// Which spelling is read where is at the head of ir/text/text_blocks.h (lines and operators), ir/text/file_head.h (heads),
+// The spellings are described in ir/text/text_blocks.h (lines and operators), ir/text/file_head.h (heads),
 // ir/text/node_head.h, ir/text/node_text.h, ir/text/attributes.h, ir/model/types.h and ir/model/source_frame.h.
-//   1. What cannot be read is a problem with its line and is left out; everything else is kept. `parsed()` and
-//      `expected()` tell whether anything is missing.
+//   1. An unreadable part is a problem with its line and is left out; everything else is kept. `parsed()` and
+//      `expected()` show whether anything is missing.
 //   2. A file that ends inside a graph is `truncated`; its last operator is kept if its last line is whole.
 //   3. Source lines are put innermost first. Files of 1.x have them so; 2.0 and later outermost first.
-//   4. One pass, at some hundreds of megabytes a second; 90 bytes an operator, its debug name and leaf, and each other
-//      text once.
+//   4. One pass, at some hundreds of megabytes a second; 90 bytes an operator plus its debug name and leaf, and each
+//      other text once.
 // Source: reference/ir.md 1, reference/verified-on-real-mindspore.md 5.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace msdump {
 
-// What kind of file this is, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are not IR,
+// The kind of a file, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are not IR,
 // trace_code_graph_0012 is.
 struct IrKind {
   std::string_view word;  // "ir_text", "ir_dat", "ir_protobuf", "actor_set", "somas", "ge_proto", "ge_onnx", "other"

@@ -29,7 +29,7 @@ const char* take_definition(std::string_view& text, NodeHead& head) {
   return nullptr;
 }
 
-// Where the operands of OP begin; kNowhere if nowhere.
+// Where the operands of OP begin; kNowhere if it has none.
 size_t find_operands(std::string_view text) {
   size_t at = 0;
   if (text.starts_with("$(")) {
@@ -65,7 +65,7 @@ const char* parse_node_head(std::string_view text, NodeHead& head) {
   size_t open = find_operands(text);
   if (open == kNowhere) return "no operands";
   size_t close = closing_bracket(text, open);
-  // What is called may be a literal with brackets of its own: "Tensor(shape=[], ..)(%1)".
+  // The callee may be a literal with brackets of its own: "Tensor(shape=[], ..)(%1)".
   while (close != kNowhere && text.substr(close + 1).starts_with('(')) {
     open = close + 1;
     close = closing_bracket(text, open);

@@ -23,7 +23,7 @@ struct NodeHead {
   bool operands_closed = true;
 };
 
-// What is wrong with it, or nullptr.
+// Returns what is wrong with it, or nullptr.
 [[nodiscard]] const char* parse_node_head(std::string_view text, NodeHead& head);
 
 // Whether no bracket is open at its end, and no group announced: "primitive_attrs:".

@@ -197,7 +197,7 @@ bool NodeTextParser::last_is_open() const {
 }
 
 void NodeTextParser::continue_last(std::string_view text) {
-  // Whether the last part is open takes a scan of all of it: not for every line of a damaged file.
+  // Checking whether the last part is open scans all of it, which is too slow for every line of a damaged file.
   if (joined_lines_ > kMaxJoined) return;
   if (last_continues_with(text) || last_is_open()) {
     join(text);
@@ -206,7 +206,7 @@ void NodeTextParser::continue_last(std::string_view text) {
   }
 }
 
-// What cannot begin a line of its own, though what is before it is complete: a group of attributes, outputs.
+// Parts that never begin a line of their own, even after a complete one: a group of attributes, outputs.
 bool NodeTextParser::last_continues_with(std::string_view text) const {
   if (last_ == Last::kHead) {
     return text.starts_with("primitive_attrs") || text.starts_with("cnode_") || text.starts_with('{');

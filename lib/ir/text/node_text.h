@@ -10,8 +10,8 @@
 //   6. "# Corresponding forward node candidate:", "# Corresponding code candidate:": source lines of other operators
 //      follow; "#  - In file .." is the first of the next one
 //   7. "# In file ..": ir/model/source_frame.h
-// A line that is none of these continues the one before if that one is open: a bracket is missing, or a source line has
-// no end. Else it is a value that 1.3 prints on a line of its own, or not understood.
+// A line that is none of these continues the previous one if that one is open: a bracket is missing, or a source line
+// has no end. Otherwise it is a value that 1.3 prints on a line of its own, or is not understood.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,7 @@ struct NodeText {
   NameLabel label = NameLabel::kNone;
   std::vector<FrameLine> frames;  // in the order of the file
   const char* wrong = nullptr;    // why it could not be read
-  bool whole = true;              // its last line ends as such a line ends
+  bool whole = true;              // its last line is complete
 };
 
 // A line that holds only a value, as 1.3 prints constants before the operator that uses them: "[ValueNode]10(U)",
@@ -51,9 +51,9 @@ struct NodeText {
 
 class NodeTextParser {
  public:
-  static constexpr size_t kMaxJoined = 64;  // lines of one operator that are put together
+  static constexpr size_t kMaxJoined = 64;  // lines of one operator that are joined
 
-  // Valid until the next call, and as long as the event. What is odd but does no harm is added to `problems`.
+  // Valid until the next call, and as long as the event. Harmless oddities are added to `problems`.
   const NodeText& parse(const IrEvent& event, std::vector<IrProblem>& problems);
 
  private:

@@ -132,7 +132,7 @@ void References::resolve_outside(IrOperand& operand) {
   }
 }
 
-// Debug names and parameters of a graph; of equal ones the first. The parameters of the entry graph are in the head.
+// Debug names and parameters of a graph; the first of equal ones. The parameters of the entry graph are in the head.
 const References::Labels& References::labels_of(uint32_t graph) {
   const auto place = labels_.try_emplace(graph);
   Labels& labels = place.first->second;

@@ -1,7 +1,7 @@
-// What the operands of IR text refer to: "%3" an operator of the same graph, "%para1_x" a parameter, "@g" a graph,
-// "$(@g:x)" an operator or parameter of another graph. A reference may come before what it refers to: a closure uses
-// the parameters of a graph that is printed after it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3"
-// where their heads have "%para1_x": then the number decides. What is not in the file stays as its text.
+// What the operands of IR text refer to: "%3" is an operator of the same graph, "%para1_x" a parameter, "@g" a graph,
+// "$(@g:x)" an operator or parameter of another graph. A reference may come before its target: a closure uses the
+// parameters of a graph that is printed after it. Kernel graphs and 00_bootstrap refer to "%para1_Parameter_3" where
+// their heads have "%para1_x": then the number decides. A reference without a target in the file keeps its text.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class References {
   // The operand for a text of the next node; `place` is where it will be in IrGraph::operands.
   IrOperand operand(std::string_view text, size_t place);
 
-  // What the graphs refer to in each other; parents, too.
+  // Resolves references between graphs, and parents.
   void finish();
 
  private:
@@ -41,7 +41,7 @@ class References {
   const Labels& labels_of(uint32_t graph);
 
   IrGraphBuilder* builder_;
-  std::vector<uint32_t> by_number_;  // while numbers are dense, as written files have them
+  std::vector<uint32_t> by_number_;  // while numbers are dense, as in files that MindSpore wrote
   std::unordered_map<uint32_t, uint32_t> by_large_number_;
   size_t numbered_ = 0;
   HandleMap parameters_;  // the last of that name: a graph names its own before it uses them

@@ -1,5 +1,5 @@
-// Whether the source lines of a stack begin with the innermost: MindSpore 1.x writes them so, 2.0 and later outermost
-// first. The head of the file shows which version wrote it, or the label of a name does; both come before the lines.
+// Whether the source lines of a stack begin with the innermost: MindSpore 1.x writes them so, 2.0 and later write the
+// outermost first. The head of the file or the label of a name shows the version; both come before the lines.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ List Stacks::stack(std::span<const FrameLine> frames) {
   return builder_->stack(frames_);
 }
 
-// A frame is interned with its place in the chain, so the order has to be known before: it is taken to be that of the
-// chain before, and put right when the frames say otherwise.
+// A frame is interned with its place in the chain, so the order must be known first. It is assumed to be that of the
+// previous chain, and corrected when the frames say otherwise.
 void Stacks::add_chain(std::span<const FrameLine> chain) {
   const bool outermost_first = intern_chain(chain, outermost_first_);
   if (outermost_first != outermost_first_) {
@@ -28,7 +28,7 @@ void Stacks::add_chain(std::span<const FrameLine> chain) {
   frames_.insert(frames_.end(), chain_.begin(), chain_.end());
 }
 
-// Fills chain_, innermost first if the frames are in the order that is said; returns the order they are in.
+// Fills chain_, innermost first if the frames are in the given order; returns the order they are in.
 bool Stacks::intern_chain(std::span<const FrameLine> chain, bool outermost_first) {
   chain_.clear();
   for (size_t i = 0; i < chain.size(); ++i) {

@@ -85,7 +85,7 @@ void IrTextReader::take_line() {
   ++line_number_;
 }
 
-// The rest of a line that was too long: false when more of the file has to be read.
+// Skips the rest of a line that is too long; false if more of the file must be read.
 bool IrTextReader::step_over_rest() {
   const size_t feed = find_byte(buffer_.get(), position_, end_, '\n');
   skipping_ = feed == end_;

@@ -10,8 +10,8 @@
 // skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
 // it defines one.
 //
-// With a needle only operators whose text holds it are events. The others are only counted, as fast as line
-// ends are found: so the operators of a source line are found in a gigabyte.
+// With a needle only operators whose text holds it are events. The others are only counted, as fast as line ends are
+// found, so searching a gigabyte for a source line is quick.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +92,7 @@ class IrTextReader {
   void detect_gutters();
   void add_problem(uint64_t line, std::string reason);
 
-  // What a line means. Without an event there is none yet.
+  // The meaning of a line; nothing while no event is complete.
   std::optional<IrEvent> step();
   std::optional<IrEvent> step_over_long_line();
   std::optional<IrEvent> outside_node();
