@@ -5,7 +5,7 @@
 namespace msdump {
 namespace {
 
-// By group: does it belong to what is selected, as an operator's or by its own name?
+// By group: is it selected, through an operator of it or by its own name?
 std::vector<bool> selected_groups(const OpenedGraph& opened) {
   const FileJoin& join = opened.joined->join;
   std::vector<bool> selected(join.groups().size(), opened.operators.everything());
@@ -18,7 +18,7 @@ std::vector<bool> selected_groups(const OpenedGraph& opened) {
   return selected;
 }
 
-// Selected ones; a dump file that holds several tensors is one.
+// Counts the selected files; a dump file that holds several tensors counts once.
 size_t files_in(const OpenedGraph& opened, const TensorGroup& group) {
   std::vector<uint32_t> files;
   for (const uint32_t place : opened.joined->join.tensors_of(group)) {

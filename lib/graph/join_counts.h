@@ -16,7 +16,7 @@ struct JoinCounts {
   // Neither an operator nor a file.
   [[nodiscard]] bool nothing_selected() const { return complete() && matched_operators + matched_files == 0; }
 };
-// All 0 where there is no dump.
+// All 0 if there is no dump.
 [[nodiscard]] JoinCounts count_joined(const OpenedGraph& opened);
 
 }  // namespace msdump

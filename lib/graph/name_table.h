@@ -1,6 +1,5 @@
 // Names as keys: '/', '\', '.' and blanks count as '_', and the name of an operator is its scope, its leaf and perhaps
-// another number, concatenated. A join has a million of them on each side, so nothing here allocates for each
-// name.
+// another number, concatenated. A join has a million names on each side, so nothing here allocates per name.
 #pragma once
 
 #include <cstddef>

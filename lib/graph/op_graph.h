@@ -1,8 +1,8 @@
 // OpGraph: the operators of a run, from any source: the IR of every graph of every process (text or protobuf),
 // or msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
 //
-// An operator is a node of an IrGraph; here are the graphs, where each came from, and what only all graphs of a process
-// together tell: the number that an operator has in the names of dump files.
+// An operator is a node of an IrGraph. This adds the graphs, where each came from, and what only all graphs of a
+// process together determine: the number that an operator has in the names of dump files.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Origin {
   std::string path;
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
-  // The folder of one process that its IR or stack.json lies in, as a whole path; empty when the file lies elsewhere.
-  // Of several dumps each has the operators of its own.
+  // The folder of one process that its IR or stack.json lies in, as a whole path; empty if the file lies elsewhere.
+  // Each of several dumps has operators of its own.
   std::string home;
   std::optional<int64_t> rank;
   std::optional<int64_t> graph_id;  // of the folder with the graph's files, which is that of its root

@@ -30,8 +30,8 @@ struct NumberedName {
 // No value when the name does not end in a number.
 [[nodiscard]] std::optional<NumberedName> split_number(std::string_view name);
 
-// Ends of all "-op<digits>[_<digits>]" in a name, that a further character of a name may follow but no digit: where
-// concatenated names (fused operators) may be split.
+// The ends of all "-op<digits>[_<digits>]" in a name that no further digit follows: where concatenated names (fused
+// operators) may be split.
 [[nodiscard]] std::vector<size_t> number_ends(std::string_view name);
 
 }  // namespace msdump

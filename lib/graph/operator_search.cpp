@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-// As the IR spells it, or as the files do: the same name may be another operator's there.
+// Names as the IR or as the files spell them: there the same name may be another operator's.
 bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& names, OpId op) {
   const OpGraph& graph = opened.graph();
   std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};

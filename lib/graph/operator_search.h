@@ -9,7 +9,7 @@
 
 namespace msdump {
 
-// What was asked, as typed; `queries` are the lines, understood.
+// The question as typed; `queries` are its lines, parsed.
 struct OperatorQuestion {
   std::vector<std::string> lines, codes, names;
   std::vector<LineQuery> queries;
@@ -17,8 +17,8 @@ struct OperatorQuestion {
   [[nodiscard]] bool by_line() const { return !queries.empty() || !codes.empty(); }
 };
 
-// Best relation first, each operator once. Names narrow what the lines find; without anything every operator with a
-// kernel is meant.
+// Best relation first, each operator once. Names narrow what the lines find; without lines and names every operator
+// with a kernel is meant.
 [[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
 
 }  // namespace msdump

@@ -27,7 +27,7 @@ Candidates candidates_of(const StoredStyle& stored) {
   return candidates;
 }
 
-// A version that wrote no statistic.csv yet leaves the first that did.
+// A version that wrote no statistic.csv yet gets the first dialect.
 Candidates candidates_of(const FrameworkFacts& framework) {
   if (framework.version) {
     const auto dialect = dialect_from_text(framework.text);

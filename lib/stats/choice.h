@@ -1,4 +1,4 @@
-// Which dialect and which columns: read off the dump when nobody says it.
+// Which dialect and which columns to use: read off the dump unless the user names them.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace msdump::stats {
 
-// What the statistic.csv files of a dump show without a look at their numbers.
+// What the statistic.csv files of a dump show apart from their numbers.
 struct StoredStyle {
-  std::string path;  // of the file that was looked at
+  std::string path;  // of the file that was examined
   std::vector<StatisticColumn> columns;
   bool has_rows = false, comma_at_end = false, square_brackets = false;
 };
@@ -24,7 +24,7 @@ struct DialectChoice {
   std::string evidence;                    // "config.json says MindSpore 2.10.0"; empty: there is none
   bool too_old = false;                    // the evidence is of a version that wrote no statistic.csv yet
 
-  // Of several the newest that fits.
+  // The newest that the evidence leaves.
   [[nodiscard]] const Dialect& best() const { return *candidates.back(); }
 };
 [[nodiscard]] DialectChoice choose_dialect(const DumpIndex& index, const std::optional<StoredStyle>& stored);

@@ -14,17 +14,17 @@
 namespace msdump::stats {
 namespace {
 
-// Tensors a worker holds at a time: as many as the kernels take abreast, as long as what they hold is no more than this.
+// Tensors a worker holds at a time: as many as the kernels process at once, unless they hold more than kLiveBytes.
 constexpr size_t kLive = 16;
 constexpr int64_t kLiveBytes = int64_t{8} << 20;
-// A tensor from here on is the work of all workers, unless a digest wants its bytes in order.
+// All workers share a tensor of this size or more, unless a digest needs its bytes in order.
 constexpr uint64_t kLargeBytes = uint64_t{16} << 20;
 constexpr int64_t kSlabBytes = int64_t{512} << 10;
-// With digests every tensor at hand is in turn at once, and their slabs are to stay in the cache.
+// Digests read a slab of every tensor at hand at once, and all these slabs should stay in the cache.
 constexpr int64_t kDigestSlabBytes = int64_t{128} << 10;
-// Chunks of a large tensor that are longer than a slab are read abreast, in smaller slabs.
+// Chunks of a large tensor that are longer than a slab are read together, in smaller slabs.
 constexpr int64_t kAbreastChunks = 8, kAbreastSlabBytes = int64_t{128} << 10;
-// What one worker does of a large tensor before it takes the next piece.
+// The part of a large tensor that a worker takes at a time.
 constexpr int64_t kPieceBytes = int64_t{8} << 20;
 
 struct Group {
@@ -137,7 +137,7 @@ class Computation {
     if (context_.progress != nullptr) context_.progress->unit_done(index_.files()[items_[item].tensor->file].name);
   }
 
-  // Many tensors, some of them at a time.
+  // Many tensors, a few of them at a time.
   void compute_abreast(const Group& group, Results& results) const {
     const std::unique_ptr<std::array<Slot, kLive>> slots = std::make_unique<std::array<Slot, kLive>>();
     size_t next = group.begin;
@@ -235,7 +235,7 @@ class Computation {
     return finish(tensor, state);
   }
 
-  // Some chunks of a tensor: one after the other, or each as a stream of its own.
+  // Some chunks of a tensor: in order, or each as a stream of its own.
   Status compute_chunks(HostTensor& tensor, TensorState& state, int64_t begin, int64_t end, bool abreast) const {
     const size_t count = abreast ? static_cast<size_t>(end - begin) : 1;
     std::vector<std::vector<std::byte>> buffers(count);

@@ -1,8 +1,8 @@
-// Computes the statistics of many tensors, several abreast.
+// Computes the statistics of many tensors, several at a time.
 //
 // The unit is a stream: the elements of a tensor, or of some chunks of a large one, read slab by slab. A worker holds a
-// few streams at a time and advances all of them by one slab at once, so that the kernels get many chunks (and digests of
-// many tensors) to work on abreast. Memory is bounded by workers x streams x slab. Results come in the order of the tensors
+// few streams and advances all of them by one slab together, so that the kernels get many chunks (and digests of many
+// tensors) to process abreast. Memory is bounded by workers x streams x slab. Results come in the order of the tensors
 // whatever finishes first, and do not depend on the number of workers.
 #pragma once
 
@@ -20,18 +20,18 @@ namespace msdump::stats {
 struct ComputeOptions {
   const Dialect* dialect = &newest_dialect();
   HostArch arch = HostArch::kX86;
-  bool honest = false;  // MergeRule: whatever the dialect, all elements, and NaN enters everything
+  bool honest = false;  // MergeRule: whatever the dialect, all elements count, and NaN propagates
   Wanted wanted;
-  bool finite = false;  // with `honest`: but NaN and infinities are counted and enter nothing
+  bool finite = false;  // with `honest`: NaN and infinities are counted, but excluded from all else
 };
 
-// One tensor to compute; `first_elements` limits it to its first so many (what a sampled dump looked at).
+// One tensor to compute; `first_elements` limits it to that many (what a sampled dump looked at).
 struct ComputeItem {
   const TensorRecord* tensor = nullptr;
   std::optional<int64_t> first_elements = {};
 };
 
-// Called for every item in order, one at a time. kCancelled for those an interruption left out.
+// Called for every item in order, one at a time. kCancelled for items that an interruption left out.
 using ComputeSink = std::function<void(size_t item, Result<TensorStatistics>&& statistics)>;
 
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,

@@ -60,7 +60,7 @@ Result<const Dialect*> dialect_from_text(std::string_view text) {
     return fail(make_error(ErrorCode::kUsage, "--dialect: '{}' is not a version of MindSpore", excerpt(text))
                     .with_hint("auto, or a version such as 2.5.0"));
   }
-  // The candidates of 2.3.0 still wrote what 2.2.14 does.
+  // The release candidates of 2.3.0 still wrote what 2.2.14 does.
   if (version->major == 2 && version->minor == 3 && text.find("rc") != std::string_view::npos) return &kDialects[1];
   if (const Dialect* dialect = dialect_of(*version)) return dialect;
   return fail(make_error(ErrorCode::kUsage, "--dialect: MindSpore {} writes no statistic.csv", text)

@@ -1,4 +1,4 @@
-// Dialects of statistic.csv: what MindSpore of each version writes, and by which arithmetic.
+// Dialects of statistic.csv: what each version of MindSpore writes, and by which arithmetic.
 //
 //   1.6 to 2.2.13     20 fixed columns; rule A; "null" where nothing finite is
 //   2.2.14, 2.3rc     the same and MD5
@@ -42,8 +42,8 @@ struct Dialect {
 
 // Oldest first.
 [[nodiscard]] std::span<const Dialect> all_dialects();
-// The dialect of a version as people type it ("2.5.0", "2.3.0rc2"); of a version later than all known the newest. kUsage
-// for text that is not a version and for versions that wrote no statistic.csv.
+// The dialect of a version as people type it ("2.5.0", "2.3.0rc2"); the newest for a version later than all known ones.
+// kUsage for text that is not a version and for versions that wrote no statistic.csv.
 Result<const Dialect*> dialect_from_text(std::string_view text);
 [[nodiscard]] const Dialect* dialect_of(const Version& version);  // null before 1.6
 [[nodiscard]] const Dialect& newest_dialect();

@@ -25,8 +25,8 @@ struct StatisticDirectory {
 [[nodiscard]] std::vector<StatisticDirectory> statistic_directories(const DumpIndex& index,
                                                                     const std::vector<TensorRecord>& tensors);
 
-// Writes one statistic.csv after another, each with all rows of its directory or not at all: from the first tensor that
-// an interruption left out, and from the moment the token is cancelled, nothing is committed.
+// Writes the statistic.csv files in order, each with all rows of its directory or not at all. Nothing is committed
+// after the first tensor that an interruption left out, or after the token is cancelled.
 class StatisticFileWriter {
  public:
   StatisticFileWriter(const DumpIndex& index, TextStyle style, const CancelToken& cancel)
@@ -38,7 +38,7 @@ class StatisticFileWriter {
   // After the last tensor.
   Status finish();
 
-  // Those that were committed.
+  // The files that were committed.
   [[nodiscard]] uint64_t files() const { return files_; }
   [[nodiscard]] uint64_t rows() const { return rows_; }
 

@@ -60,7 +60,7 @@ std::string header_line(const TextStyle& style) {
 
 std::string row_line(const TextStyle& style, const DumpIndex& index, const TensorRecord& tensor,
                      const TensorStatistics& statistics) {
-  // The names of the file, which are those the writer had; what the file holds may be spelled otherwise.
+  // The writer had the names of the file; those inside of the file may be spelled differently.
   const NameFacts& file = index.files()[tensor.file].facts;
   const std::string_view op_name = tensor.has_elements ? file.op_name : tensor.name.op_name;
   const std::string_view timestamp = tensor.name.timestamp.empty() ? "0" : tensor.name.timestamp;

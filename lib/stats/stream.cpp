@@ -16,14 +16,14 @@ constexpr int64_t kHashedSlice = 20480;
 
 uint64_t packed_bytes(DType dtype, int64_t count) { return bytes_of(dtype, count).value_or(0); }
 
-// Digests cover as many bytes as the packed tensor has, also where they are taken of its unpacked, longer form.
+// Digests cover as many bytes as the packed tensor has, even if they are taken of its unpacked, longer form.
 uint64_t md5_bytes_of(const Analysis& analysis, DType original) {
   if (info(original).bits < 8 && info(original).bits > 0) return packed_bytes(original, analysis.elements);
   const uint64_t width = analysis.halve ? 2 : analysis.widen ? 4 : analysis.element_bytes;
   return static_cast<uint64_t>(analysis.elements) * width;
 }
 
-// The upper halves of float32 elements, which is the bfloat16 they were made of.
+// The upper halves of float32 elements: the bfloat16 they were made from.
 void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& into) {
   into.resize(count * 2);
   for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
@@ -133,14 +133,14 @@ Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int6
   next_ = analysis.chunks.begin(first_chunk);
   const int64_t last = last_chunk - 1;
   end_ = analysis.chunks.begin(last) + analysis.chunks.elements(last);
-  // Digests are of all elements, also of those the statistics leave out.
+  // Digests cover all elements, even those that the statistics leave out.
   if (wanted_.md5 || wanted_.sha1) end_ = analysis.elements;
 }
 
 Status Stream::read(int64_t slab_bytes) {
   const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
   int64_t most = std::max<int64_t>(1, slab_bytes / width);
-  // Digests of slices want whole ones.
+  // Digests of slices need whole slices.
   if (wanted_.sha1) most = std::max<int64_t>(1, most / kHashedSlice) * kHashedSlice;
   slab_begin_ = next_;
   slab_ = std::min(most, end_ - next_);

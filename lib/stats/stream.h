@@ -17,9 +17,9 @@ namespace msdump::stats {
 struct Analysis {
   DType dtype = DType::kUndefined;  // of the elements as read
   size_t element_bytes = 1;
-  int64_t elements = 0;  // there are
-  uint64_t count = 0;    // that the column says, also where it is not how many there are
-  int64_t analysed = 0;  // of the elements
+  int64_t elements = 0;  // in the tensor
+  uint64_t count = 0;    // the value of the column, which may differ from `elements`
+  int64_t analysed = 0;  // number of elements that are analysed
   Chunks chunks;
   bool reducible = true;
   bool reduced = true;     // anything but digests is wanted
@@ -28,9 +28,9 @@ struct Analysis {
   uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers
 };
 
-// By the dialect, or by what is wanted instead.
+// By the dialect, or by what the options ask for instead.
 [[nodiscard]] kernels::ReduceRule reduce_rule_of(const ComputeOptions& options);
-// Of the lanes that make mean_abs.
+// The rule for mean_abs.
 [[nodiscard]] kernels::ReduceRule mean_abs_rule();
 
 // What a whole tensor needs to become a TensorStatistics.
@@ -48,19 +48,19 @@ struct TensorState {
 // Decides how a tensor is analysed.
 [[nodiscard]] TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item,
                                        const ComputeOptions& options);
-// Merges what the streams of a tensor left.
+// Merges the results of the streams of a tensor.
 [[nodiscard]] Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions& options);
 
-// Chunks [first_chunk, last_chunk) of a tensor. `buffer` is lent to it, so that streams that follow each other share one.
+// Chunks [first_chunk, last_chunk) of a tensor. `buffer` is lent to it, so that consecutive streams share one.
 class Stream {
  public:
   Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
          std::vector<std::byte>& buffer);
 
   [[nodiscard]] bool done() const { return next_ >= end_; }
-  // Reads the next slab, of about so many bytes.
+  // Reads the next slab, of about this many bytes.
   Status read(int64_t slab_bytes);
-  // What the kernels are to do with the slab that was read. The jobs hold pointers into the stream.
+  // The kernels' jobs for the slab that was read. They hold pointers into the stream.
   void add_lanes(std::vector<kernels::ReduceLane>& lanes);
   void add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes);
   Status add_digests(std::vector<kernels::Md5Job>& jobs);

@@ -7,8 +7,8 @@
 namespace msdump::stats {
 namespace {
 
-// Arithmetic whose NaNs are the same on every host: the left NaN of two, and one that arises has the sign of the host the
-// statistics are made for.
+// Arithmetic whose NaNs are the same on every host: of two NaNs the left one counts, and a new one has the sign of the
+// host that the statistics are made for.
 class Arithmetic {
  public:
   explicit Arithmetic(HostArch arch)
@@ -121,7 +121,7 @@ kernels::ReduceRule reduce_rule(const Dialect& dialect, HostArch arch, const Wan
   rule.sum = wanted.sum;
   rule.squares = wanted.squares;
   rule.extremes = wanted.extremes;
-  // "null" in place of max, min and avg needs to know whether anything finite is there.
+  // Printing "null" for max, min and avg requires knowing whether anything is finite.
   rule.counts = wanted.counts || (dialect.rule == Rule::kA && (wanted.sum || wanted.extremes));
   return rule;
 }

@@ -21,13 +21,13 @@ struct TensorStatistics {
   uint64_t data_size = 0;
   uint64_t stored_bytes = 0;  // in the file
   std::string note;           // why the device layout, padding and all, was analysed instead of the host tensor
-  bool supported = true;      // false: a dtype nobody computes statistics of; digests may still be there
+  bool supported = true;      // false: a dtype without statistics; it may still have digests
 
   double max = 0, min = 0, avg = 0, l2norm = 0;
   bool nothing_finite = false;  // max, min and avg are printed as "null" (up to 2.3rc)
   uint64_t count = 0, negative = 0, positive = 0, zero = 0, nan = 0, negative_inf = 0, positive_inf = 0;
   std::string md5, sha1;  // lower-case hexadecimal; empty when not asked for
-  // Only when asked for; of types without such codes (kernels/reduce/code_counts.h) no value.
+  // Only if asked for; no value for types without such codes (kernels/reduce/code_counts.h).
   std::optional<kernels::CodeCounts> codes;
   std::optional<double> mean_abs;  // of finite elements; not of signed integers
 };
@@ -37,16 +37,16 @@ enum class HostArch : uint8_t { kX86, kAarch64 };
 
 struct Wanted {
   bool sum = false, squares = false, extremes = false, counts = false, md5 = false, sha1 = false;
-  // What no statistic.csv has.
+  // Values that no statistic.csv has.
   bool codes = false, mean_abs = false;
 };
 [[nodiscard]] Wanted wanted_for(std::span<const StatisticColumn> columns);
 
 [[nodiscard]] kernels::ReduceRule reduce_rule(const Dialect& dialect, HostArch arch, const Wanted& wanted);
 
-// `honest`: not what dialects print where that is wrong (the mean of the first chunk only, a NaN that is lost), but the
-// truth as well as plain sums in double precision have it: one sum of each slice, added with compensation. The dialect is
-// the newest then.
+// `honest`: not what dialects print even where it is wrong (the mean of the first chunk only, a lost NaN), but the
+// correct values, as exact as plain sums in double precision are: one sum of each slice, added with compensation. Uses
+// the newest dialect.
 struct MergeRule {
   const Dialect& dialect;
   HostArch arch = HostArch::kX86;

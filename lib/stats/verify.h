@@ -1,6 +1,6 @@
-// Compares what a statistic.csv says with what the tensors beside it give, cell by cell: as text what the host computed;
-// within the dtype's tolerance what the device computed, which adds in an order of its own and prints other texts. Rows of
-// msprobe's tables are the device's, and those that hold its "True", "False" or "null".
+// Compares the cells of a statistic.csv with the tensors beside it: as text if the host computed them; within the
+// dtype's tolerance if the device did, which adds in an order of its own and prints other texts. The device computed
+// the rows of msprobe's tables, and those that hold "True", "False" or "null".
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ struct StoredRow {
 using StoredRows = std::map<size_t, StoredRow>;
 [[nodiscard]] Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
 
-// What of a tensor the row is about: a sampled dump ("sample_mode") writes the statistics of the first elements only, with
-// their number as the shape.
+// The part of the tensor that the row is about: a sampled dump ("sample_mode") writes the statistics of the first
+// elements only, with their number as the shape.
 [[nodiscard]] std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord& tensor);
 
 struct CellDifference {
@@ -45,7 +45,7 @@ struct RowComparison {
 [[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style,
                                         const TensorStatistics& statistics);
 
-// One dialect against everything that is stored.
+// One dialect compared with everything that is stored.
 struct Verification {
   struct TensorVerdict {
     const TensorRecord* tensor = nullptr;
@@ -56,7 +56,7 @@ struct Verification {
   std::vector<Error> failures;
   size_t cells = 0, differing = 0, unverifiable = 0;
 };
-// With the dialect that agrees best, of equal ones the last. An error only when interrupted.
+// Uses the dialect that agrees best, of equal ones the last. An error only when interrupted.
 Result<Verification> verify(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const StoredRows& rows,
                             const std::vector<const Dialect*>& dialects, HostArch arch, const RunContext& context);
 

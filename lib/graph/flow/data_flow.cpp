@@ -10,7 +10,7 @@ namespace msdump {
 namespace {
 
 constexpr int kMaxHops = 64;  // virtual nodes in a row
-// What unfolding all tuples of a graph may yield: a million, or in larger graphs some for each operand.
+// How many elements unfolding all tuples of a graph may yield: a million, or in larger graphs some for each operand.
 constexpr uint64_t kLeastUnfolded = uint64_t{1} << 20, kUnfoldedPerOperand = 8;
 
 bool is_make_tuple(std::string_view op_type) { return op_type == "MakeTuple" || op_type == "make_tuple"; }
@@ -136,7 +136,7 @@ class ReadMarker {
     const std::string_view type = ir_.op_type(node);
     if (type == "UpdateState") return;
     if (passes_on(type) || takes_element(type) || is_make_tuple(type)) {
-      // Without a reader it is what the graph returns: IR protobuf has no Return.
+      // What nothing reads is what the graph returns: IR protobuf has no Return.
       if (!has_reader_[index]) mark({IrOperand::Kind::kNode, false, index});
       return;
     }

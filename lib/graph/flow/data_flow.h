@@ -25,20 +25,20 @@ struct InputEdge {
 // Whether the network keeps this value between steps (a weight, state of an optimizer); false for an input of the graph.
 [[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
 
-// Which outputs something reads: an operator, whether or not it was dumped, or whoever gets what the graph returns. An
-// order alone (a monad, the second operand of Depend) reads nothing.
+// Which outputs are read: by an operator, dumped or not, or by the caller of the graph. An order alone (a monad, the
+// second operand of Depend) reads nothing.
 class OutputReads {
  public:
   explicit OutputReads(const OpGraph& graph);
   [[nodiscard]] bool is_read(OpId op, uint64_t output) const;
 
  private:
-  std::vector<uint64_t> read_;  // by operator: a bit each output, the last bit all from the 64th on
+  std::vector<uint64_t> read_;  // by operator: one bit per output; the last bit is for all from the 64th on
 };
 
-// A tuple is unfolded for each operator that reads it, which takes its elements times its readers: quadratic in the size
-// of the file where both are many. These are the tuples beyond a budget for the whole graph, which no network reaches:
-// nodes, ascending.
+// A tuple is unfolded for each operator that reads it, which takes its elements times its readers: quadratic in the
+// size of the file if both are many. These are the tuples beyond the budget of the graph, which no real network
+// reaches: nodes, ascending.
 [[nodiscard]] std::vector<uint32_t> wide_tuples(const IrGraph& ir);
 
 // Empty when the operands cannot be matched to the slots, or one is a wide tuple.

@@ -10,11 +10,11 @@
 
 namespace msdump {
 
-// By full name, leaf, or either as file names spell it; a glob is one, too.
+// By full name, leaf, or either as file names spell it, or by a glob of these.
 [[nodiscard]] std::vector<OpId> operators_named(const OpGraph& graph, std::string_view name);
 
-// The operators at most `depth` arrows away from `centre`, in either direction; an empty centre: all with a kernel.
-// Text of labels is escaped here.
+// The operators at most `depth` arrows away from `centre`, in either direction; all with a kernel if `centre` is empty.
+// Escapes the text of labels.
 [[nodiscard]] std::string dot_text(const OpGraph& graph, const std::vector<OpId>& centre, uint32_t depth,
                                    const std::function<std::string(OpId)>& label);
 

@@ -1,6 +1,6 @@
 // Which inputs an operator writes into: after it has run, its dump shows the result there, not what went in.
 //
-//   1. the IR marks them (`is_inplace`, MindSpore 2.10 and later); not for every operator: SGD's have no mark
+//   1. the IR marks them (`is_inplace`, MindSpore 2.10 and later), but not for every operator: SGD's have no mark
 //   2. a short table of operators known to do so
 // The bytes prove it for others: an input that is not what its producer wrote, or what others read of a parameter
 // (graph/flow/run_graph.h).

@@ -25,7 +25,7 @@ uint64_t hash_of(uint32_t op, const RunPlace& place) {
 
 uint32_t slot_number(std::string_view slot) { return static_cast<uint32_t>(parse_u64(slot).value_or(kNoSlot)); }
 
-// Outputs that kernels of a type are known to leave alone.
+// Outputs that kernels of a type are known to leave unwritten.
 bool may_be_unwritten(std::string_view op_type, uint32_t slot) {
   if (op_type == "BatchNorm") return slot == 1 || slot == 2;
   return is_known_to_update(op_type, 0);
@@ -44,7 +44,7 @@ TensorRole role_of(const NameFacts& name) {
     case Io::kInput: return TensorRole::kInput;
     case Io::kOutput: return name.op_type == "Parameter" ? TensorRole::kParameter : TensorRole::kOutput;
     case Io::kParameter: {
-      // Of msprobe a module reads its parameters, and their gradients are made.
+      // msprobe: a module reads its parameters, and produces their gradients.
       const auto entry = parse_msprobe_entry(name.op_name);
       if (!entry) return TensorRole::kParameter;
       if (entry->kind == MsprobeEntryKind::kModule) return TensorRole::kInput;
@@ -130,9 +130,9 @@ void RunGraph::sort_by_operator() {
   });
 }
 
-// By step and rank; inside, graph after graph by the time of their first tensors; inside a graph the order of the
-// operators. Where an operator ran several times in a step (a loop), and without a flow where graphs may call each other,
-// time alone.
+// By step and rank; then graph after graph by the time of their first tensors; within a graph in the order of the
+// operators. By time alone if operators ran several times in a step (a loop), or without a flow if graphs may call each
+// other.
 void RunGraph::sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
   using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
   const auto step_of = [](const OpRun& run) { return Step(known_first(run.place.step), known_first(run.place.rank)); };
@@ -180,7 +180,7 @@ uint32_t RunGraph::find_exactly(uint32_t op, const RunPlace& place) const {
                         [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; });
 }
 
-// Another occurrence where there is none of that number.
+// Falls back to the first occurrence.
 uint32_t RunGraph::find(uint32_t op, RunPlace place) const {
   const uint32_t found = find_exactly(op, place);
   if (found != kNoRun || place.occurrence == 0) return found;
@@ -267,13 +267,13 @@ bool RunGraph::differ(uint32_t tensor, uint32_t other) const {
   return contents(tensor) != 0 && contents(other) != 0 && contents(tensor) != contents(other);
 }
 
-// Its contents are not what its producer wrote.
+// Its contents differ from what its producer wrote.
 bool RunGraph::is_updated(const RunInput& input) const {
   return input.from == From::kOperator && input.tensor != kNoTensor && input.made_as != kNoTensor &&
          differ(input.tensor, input.made_as);
 }
 
-// Of an operator with side effects a parameter that others read as something else.
+// A parameter of an operator with side effects that others read with other contents.
 bool RunGraph::shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
   if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
   ParameterUse& use = parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];

@@ -1,14 +1,15 @@
 // RunGraph: the runs of the operators of a dump and the tensors between them. A run is one execution: of an operator, on
 // a rank, in a step, the n-th of that operator there.
 //
-// An input knows the output that it was, and a run its readers. Edges come from the first of these that has any:
+// Each input knows the output that it came from, and each run its readers. Edges come from the first of these that has
+// any:
 //   1. the data flow of the IR (graph/flow/data_flow.h)
-//   2. the contents, where they are given: an input that equals an earlier output of the rank and step was made there.
+//   2. the contents, if they are given: an input that equals an earlier output of the rank and step was made there.
 //      Contents that many tensors share (zeros, ones, scalars) prove nothing
 // What an operator updates in place is an output: its dump shows the result. The IR and a table say so
-// (graph/flow/in_place.h), and the contents where an input is not what its producer wrote.
-// Outputs that nothing reads, beside outputs that something reads or beside inputs that are updated, may never have been
-// written. They are in no run. What the graph returns is read, and so is what an operator reads that was not dumped.
+// (graph/flow/in_place.h), and so do the contents if an input differs from what its producer wrote. An output that
+// nothing reads may never have been written if others of the run are read, or inputs are updated. Such outputs are in
+// no run. What the graph returns is read, and so is what an operator reads that was not dumped.
 // Source: corpus/diagnosis/README.md 2 and 4.
 #pragma once
 
@@ -57,7 +58,7 @@ struct OpRun {
 };
 
 enum class TensorRole : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParameter, kOther };
-// Of a tensor by its name: kInput, kOutput, kParameter (a value when the step was over) or kOther.
+// The role of a tensor by its name: kInput, kOutput, kParameter (a value at the end of the step) or kOther.
 [[nodiscard]] TensorRole role_of(const NameFacts& name);
 
 // A tensor as the builder of the graph needs it.
@@ -84,7 +85,7 @@ struct RunSource {
     kTime,       // by step and rank, then as they ran: see sort_by_time()
   };
 
-  const OpGraph* graph = nullptr;  // null: none has the data flow
+  const OpGraph* graph = nullptr;  // null: no graph has the data flow
   std::vector<Operator> operators;
   size_t tensors = 0;
   std::function<RunTensor(uint32_t)> tensor;
@@ -95,7 +96,7 @@ struct RunSource {
 
 class RunGraph {
  public:
-  // `source.graph` and the texts outlive it.
+  // `source.graph` and the texts must outlive it.
   explicit RunGraph(RunSource source);
 
   [[nodiscard]] FlowKind flow() const { return flow_; }

@@ -49,7 +49,7 @@ std::vector<std::string> names_in(std::string_view list) {
 
 }  // namespace
 
-// Fills a FileJoin, rule by rule. A group that a surer rule has matched is not matched again.
+// Fills a FileJoin, rule by rule. A group that a more certain rule has matched is not matched again.
 class FileJoiner {
  public:
   explicit FileJoiner(FileJoin& join)
@@ -76,8 +76,8 @@ class FileJoiner {
     return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
   }
 
-  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made some at a
-  // time, and the memory is asked for their groups meanwhile.
+  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made in batches,
+  // so that their groups can be prefetched.
   template <class Visit>
   void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
     struct Pending {
@@ -191,7 +191,7 @@ class FileJoiner {
     }
   }
 
-  // Concatenated names of operators; at each place the longest that fits. What follows the last is a suffix.
+  // Concatenated names of operators; at each place the longest that fits. The rest after the last name is a suffix.
   bool by_parts(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
     const std::string_view name = group.op_name;
@@ -218,7 +218,7 @@ class FileJoiner {
     return true;
   }
 
-  // An operator that was made of others says their names.
+  // An operator that was made from others names them.
   bool by_original_name(uint32_t place) {
     if (!originals_read_) read_original_names();
     const auto found = originals_.find(normalised_op_name(groups_.all()[place].op_name));
@@ -244,7 +244,7 @@ class FileJoiner {
     });
   }
 
-  // A name that was cut: the beginning of exactly one. A name with a number is whole, and another operator's.
+  // A name that was cut: the beginning of exactly one. A name with a number is whole, and belongs to another operator.
   void by_beginning(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
     if (group.op_name.size() < kShortestCutName || !number_ends(group.op_name).empty()) return;

@@ -11,8 +11,8 @@
 //   derived         the name of one and what the graph engine appended ("_lxslice3", "trans_Cast_0")               0.75
 //   cut             the beginning, too long for a file system, of one                                               0.5
 //   parameter       that of a parameter of the graph, or of a constant
-// Where all operators have new numbers in the files (graph/join/renumber.h), the names are those; the confidence that this
-// is so limits the confidence of every pair whose name it changes.
+// If all operators have new numbers in the files (graph/join/renumber.h), the names have those; the confidence in this
+// limits the confidence of every pair whose name it changes.
 // Ranks and graphs must be the same where both sides know theirs.
 // Source: reference/ir.md 2.4.
 #pragma once
@@ -72,7 +72,7 @@ class FileJoin {
   // Several joins may share the groups.
   FileJoin(std::shared_ptr<const TensorGroups> groups, const OpGraph& graph, Numbering numbering);
 
-  // The numbers stay; how sure they are was learnt after the join.
+  // Keeps the numbers; how certain they are is known only after the join.
   void settle(Numbering evidence);
 
   [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }

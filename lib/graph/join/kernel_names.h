@@ -11,8 +11,8 @@
 
 namespace msdump {
 
-// Operators that one group may have by equal names, and beginnings that are looked at: names made to be equal must not
-// cost the product of both sides.
+// The most operators of equal names that one group may have, and beginnings that are compared: names crafted to be
+// equal must not cost the product of both sides.
 inline constexpr uint32_t kMostNamesakes = 64;
 
 class KernelNames {

@@ -28,7 +28,7 @@ bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
   return false;
 }
 
-// Edges that have other files under one hypothesis than under the other: some of them, in the order of the graph.
+// Edges that have other files under one hypothesis than under the other: a sample, in the order of the graph.
 class Trial {
  public:
   Trial(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& as_is,
@@ -46,7 +46,7 @@ class Trial {
   [[nodiscard]] std::vector<Error> failures() const { return comparer_.failures(); }
 
  private:
-  // Also when they tell nothing: of a million empty files a few are enough to know that.
+  // Ends even if they say nothing: of a million empty files a few are enough to know that.
   [[nodiscard]] bool enough() const {
     const bool both = std::min(tallies_[0].all(), tallies_[1].all()) >= kEnoughEdges;
     return both || std::max(compared_[0], compared_[1]) >= kMostEdges;

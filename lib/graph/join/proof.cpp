@@ -34,7 +34,7 @@ const TensorRecord* best(const std::vector<TensorRecord>& tensors, const FileJoi
 
 }  // namespace
 
-// What the rows of all statistic.csv say, as one number a row.
+// The rows of all statistic.csv, one hash per row.
 class ValueComparer::Rows {
  public:
   std::optional<uint64_t> find(const DumpIndex& index, const TensorRecord& tensor) {

@@ -19,8 +19,8 @@ namespace msdump {
 
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
-// Compares tensors of one dump. With elements: the first and the last MiB of them; other dimensions with as many
-// elements of the same dtype are not a difference, as a reshape has no kernel. Without: the texts of their
+// Compares tensors of one dump. With elements: the first and the last MiB of them. Other dimensions with as many
+// elements of the same dtype are not a difference, as a reshape has no kernel. Without elements: the texts of their
 // rows in statistic.csv. Thread-safe.
 class ValueComparer {
  public:
@@ -53,7 +53,7 @@ struct ProofEdge {
   uint32_t slot = 0, output = 0;
   uint32_t input_tensor = 0, output_tensor = 0;  // indices of tensors, of the same step and occurrence
 };
-// Of one operator; those of its inputs that come from an operator with tensors.
+// Edges into one operator from operators with tensors.
 [[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
                                                  const OpGraph& graph, const FileJoin& join, OpId consumer);
 // The same where inputs_of() is known.
@@ -69,8 +69,8 @@ struct ProofTally {
   [[nodiscard]] uint64_t all() const { return agreeing + contradicting; }
   [[nodiscard]] double share() const;  // that agrees; 0 when there is nothing
 };
-// The confidence that files belong to an operator, after a proof was tried: certain when all agrees, little when more
-// contradicts than agrees.
+// The confidence that files belong to an operator, after a proof was tried: certain if all agree, low if more
+// contradict than agree.
 [[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
 
 }  // namespace msdump

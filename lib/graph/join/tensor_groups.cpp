@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 bool agree(const std::optional<int64_t>& a, const std::optional<int64_t>& b) { return !a || !b || *a == *b; }
 
-// What parts tensors of one name.
+// What separates tensors of one name.
 struct Place {
   std::optional<int64_t> rank, graph, step;
   std::string_view home;
 };
 
-// The places of a dump's folders; folders that say the same share one, but never folders of two dumps.
+// The places of a dump's folders; folders of equal rank, graph and step share one, but never folders of two dumps.
 class Places {
  public:
   Places(const DumpIndex& index, const OpGraph& graph) {

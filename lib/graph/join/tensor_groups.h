@@ -1,6 +1,6 @@
-// TensorGroups: the tensors of a dump by the operator that their files name; what a join looks for on the side of the
-// files. A group is one name in one graph of one rank of one dump: all slots, steps and occurrences. Where the graph
-// knows its step (msprobe's stack.json) a group is of one step. Names that differ only in '/', '.', '_' are one.
+// TensorGroups: the tensors of a dump by the operator that their files name; the file side of a join. A group is one
+// name in one graph of one rank of one dump: all slots, steps and occurrences. If the graph knows its step (msprobe's
+// stack.json) a group is of one step. Names that differ only in '/', '.', '_' are one.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class TensorGroups {
   TensorGroups(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph);
 
   [[nodiscard]] const std::vector<TensorGroup>& all() const { return groups_; }
-  // One group of operators for each graph of each rank: where something was dumped.
+  // One group for each graph of each rank that has tensors.
   [[nodiscard]] const std::vector<uint32_t>& places() const { return places_; }
   // In the order of the list: indices of tensors.
   [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const;
@@ -40,7 +40,7 @@ class TensorGroups {
     const auto same = [&](uint32_t group) { return is_name(normal, groups_[group].op_name); };
     for (uint32_t group = by_name_.find(hash, same); group != kNoIndex; group = next_of_name_[group]) visit(group);
   }
-  // Of a name that is about to be visited.
+  // Prefetches a name that is visited soon.
   void prefetch(uint64_t hash) const { by_name_.prefetch(hash); }
 
  private:
@@ -54,7 +54,7 @@ class TensorGroups {
   std::vector<uint32_t> next_of_name_;  // by group; kNoIndex for the last
 };
 
-// Can the tensors of a group be those of a graph? What one side does not know does not part them.
+// Can the tensors of a group belong to a graph? Facts that one side does not know do not exclude it.
 [[nodiscard]] bool same_place(const Origin& origin, const TensorGroup& group);
 
 }  // namespace msdump

@@ -14,7 +14,7 @@ std::string_view frame_text(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t#"), text.size()));
 }
 
-// The number at the start of `text`, which loses it.
+// Takes the number off the start of `text`.
 std::optional<uint32_t> take_number(std::string_view& text) {
   size_t digits = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
@@ -64,8 +64,8 @@ bool parse_place(std::string_view text, LineQuery& query) {
   return false;
 }
 
-// Without "." and ".."; a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR. Those
-// at the beginning go, too: nobody knows where they start.
+// Without "." and "..": a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR.
+// Leading ones are removed, too, as their starting point is unknown.
 std::string resolved(std::string_view path) {
   std::string result;
   while (!path.empty()) {

@@ -1,5 +1,5 @@
-// Which operators a place in a script, or the text of a line, became: how their source lines relate to it, and with what
-// confidence. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
+// Which operators were made from a line of a script, or from a text of code: how their source lines relate to it, and
+// with what confidence. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // Several operators of the type have this stack, only the IR's protobuf names this line, or it is the line of another
-  // call of the same method (is_of_other_call): which call it was is unknown.
+  // The call is unknown: several operators of the type have this stack, only the IR's protobuf names this line, or it
+  // is the line of another call of the same method (is_of_other_call).
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };
@@ -36,7 +36,7 @@ struct LineHit {
 // The order of hits: by relation, then by confidence.
 [[nodiscard]] bool is_better(const LineHit& a, const LineHit& b);
 
-// Operators with a frame that fits, the better first, then in the order of the graph. Each operator once.
+// Operators with a frame that fits, best first, then in the order of the graph. Each operator once.
 [[nodiscard]] std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query);
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
@@ -44,8 +44,8 @@ struct LineHit {
 // What an operator's text contains if find_line() finds it, so that a reader of IR text can skip most others.
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
-// Where nothing matched: the nearest lines of that file that have operators, at most `most`, the nearest first; without
-// such a file none.
+// If nothing matched: the lines of that file that have operators, at most `most`, nearest first; none if there is no
+// such file.
 [[nodiscard]] std::vector<const SourceFrame*> nearest_lines(const OpGraph& graph, const LineQuery& query, size_t most);
 // All files with operators, the user's first.
 [[nodiscard]] std::vector<std::string> script_files(const OpGraph& graph);

@@ -1,4 +1,4 @@
-// The operator that a misspelt name was probably meant to be.
+// The operator that a misspelt name probably meant.
 #pragma once
 
 #include <cstdint>

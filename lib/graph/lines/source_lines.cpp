@@ -17,7 +17,7 @@ bool is_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))"; of a line that is not a statement, the first few.
+// "self.relu" and "self.fc1" of "x = self.relu(self.fc1(x))"; only the first few, as the line may be anything.
 std::vector<std::string_view> called_names(std::string_view code) {
   constexpr size_t kMostNames = 16;
   std::vector<std::string_view> names;
@@ -63,7 +63,7 @@ bool is_def_frame(const SourceFrame& frame) {
 }
 
 bool is_of_other_call(std::span<const SourceFrame* const> stack, size_t at) {
-  constexpr size_t kFarthest = 1000;  // frames out: stacks may be made to be long
+  constexpr size_t kFarthest = 1000;  // frames outwards: a crafted stack may be long
   const auto is_outer = [&](size_t i) { return i < stack.size() && i <= at + kFarthest && !stack[i]->begins_chain; };
   if (!is_outer(at + 1)) return false;
   const SourceFrame &frame = *stack[at], &caller = *stack[at + 1];

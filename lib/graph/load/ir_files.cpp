@@ -20,7 +20,7 @@ constexpr size_t kMostListed = 20'000;  // entries of a folder beside the dump
 constexpr int kFoldersUp = 4;           // rank, net, graph, step
 constexpr int kNoFamily = 9;
 
-// The families of snapshots, nearest to what ran first. A name is a family's word, perhaps with numbers in front of it.
+// The families of snapshots, nearest to execution first. A name is the word of a family, perhaps after numbers.
 struct FamilyName {
   std::string_view word;
   int priority;
@@ -96,7 +96,7 @@ void drop_protobuf_beside_text(std::vector<IrFile>& files) {
   });
 }
 
-// Out of all IR files of some folders, those to read.
+// Selects the files to read from all IR files of some folders.
 std::vector<IrFile> choose(const std::vector<IrFile>& files) {
   std::vector<IrFile> of_dump, saved;
   for (const IrFile& file : files) (file.priority == 0 ? of_dump : saved).push_back(file);
@@ -187,7 +187,7 @@ class Search {
     }
   }
 
-  // The place that was given may be one step of a tree.
+  // The given place may be one step of a tree.
   void above() {
     for (const std::string& path : index_.paths()) {
       std::error_code ignored;
@@ -265,7 +265,7 @@ Status add_named(const std::string& named, IrSearch& search) {
       for (IrFile& file : choose(ir_below(path))) search.files.push_back(std::move(file));
       continue;
     }
-    // What the user names is read, whatever it is called.
+    // A file that the user names is read, whatever its name.
     auto file = ir_file_of_name(path);
     if (!file) file = IrFile{path, OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
     search.files.push_back(std::move(*file));

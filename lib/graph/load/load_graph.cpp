@@ -72,7 +72,7 @@ class FileLoader {
     } else {
       if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
-      // The .pb may say that others are from the line, too.
+      // The .pb may name the line for other operators, too.
       if (request_.only_line && !origin.second) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
       if (origin.second) join_protobuf(origin);

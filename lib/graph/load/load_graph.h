@@ -16,8 +16,8 @@
 namespace msdump {
 
 struct GraphRequest {
-  std::optional<LineQuery> only_line;  // of IR text without a .pb beside it read only operators that may be from there
-  // Names of the operators of the dump: of msprobe's backward calls stack.json has the forward call's name only.
+  std::optional<LineQuery> only_line;  // from IR text without a .pb beside it, read only operators that may be from there
+  // Names of the operators of the dump: for msprobe's backward calls stack.json has only the forward call's name.
   std::set<std::string_view> dumped_ops;
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb
 };
@@ -25,7 +25,7 @@ struct GraphRequest {
 struct LoadedGraph {
   OpGraph graph;
   std::vector<Error> failures;        // files that could not be read; damaged parts of the others
-  std::vector<Error> notes;           // the same of files that nobody named, and that need not be of this run
+  std::vector<Error> notes;           // the same for files that nobody named, and that may be from another run
   uint64_t parsed = 0, expected = 0;  // operators
 };
 
