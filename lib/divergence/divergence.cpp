@@ -68,7 +68,7 @@ class Finder {
 
   // ---- values that come from outside
 
-  // A parameter is reported where it is first read; an unknown source only where nothing before it may be the cause.
+  // A parameter is reported where it is first read; an unknown source only if nothing before it may be the cause.
   void judge_entering(uint32_t run, const RunInputs& inputs) {
     for (const RunInput* const input : inputs.entering) {
       if (earlier_step_) return;
@@ -111,8 +111,8 @@ class Finder {
     root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", view_.slot(tensor));
   }
 
-  // Downstream of another root constants differ because of it, and so do those of gradients of the same line: shapes, axes,
-  // factors.
+  // Downstream of another root, constants differ because of it, and so do constants of gradients of the same line:
+  // shapes, axes, factors.
   void judge_constants(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     const bool all_same =
         std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.is(tensor, Verdict::kSame); });
@@ -131,8 +131,8 @@ class Finder {
 
   // ---- values that changed on the way
 
-  // An operator that only one side has stands between; or what wrote it is off by as much, which its own, coarser dtype
-  // hid; or something that was not dumped at all changes it.
+  // An operator that only one side has lies between; or the producer is off by as much, which its own, coarser dtype
+  // hid; or something that was not dumped changes the value.
   void judge_changed(uint32_t run, const RunInputs& inputs) {
     if (view_.other_framework()) return;
     const RunInput& input = *inputs.changed.front();
@@ -160,7 +160,7 @@ class Finder {
     return view_.other_framework() ? kNoRun : one_sided_.between(first, end);
   }
 
-  // In words: what a hook of the script does in the middle of a backward pass is a forward call of its own.
+  // For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.
   [[nodiscard]] std::string happened_between(uint32_t first, uint32_t end) const {
     const uint32_t run = one_sided_.first_of_candidate(first, end);
     if (run != kNoRun) return view_.name(run) + ", which only the candidate has,";
@@ -179,8 +179,8 @@ class Finder {
 
   // ---- operators
 
-  // An input that has lost what its producer still has: a cast in between, of this operator or of its own, unless the
-  // candidate is coarser throughout. Within the tolerance, perhaps.
+  // An input that has lost precision that its producer still has: a cast in between, by this operator or another,
+  // unless the candidate is coarser throughout. It may be within the tolerance.
   void judge_precision(uint32_t run, const RunInputs& inputs) {
     if (view_.coarser_throughout() || inputs.downstream) return;
     for (const RunInput& input : view_.run(run).inputs) {
@@ -222,7 +222,7 @@ class Finder {
                                                      : "its inputs agree, its outputs differ";
   }
 
-  // Outputs that differ by more than the error of the inputs, or rounding where terms cancel, accounts for.
+  // Outputs that differ by more than the error of the inputs, or rounding under cancellation, explains.
   std::vector<uint32_t> unexplained(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     const ErrorSize in = view_.largest_error(inputs.evidence);
     std::vector<uint32_t> left;
@@ -271,8 +271,8 @@ class Finder {
     return std::max(error.l2, error.max / kLargestOverMean) > rounding_of(diff.dtype_b);
   }
 
-  // NaN has a flow of its own: an operator that makes it is a root although other differences went in, unless it makes
-  // it of what a root before it made.
+  // NaN has a flow of its own: an operator that produces it is a root even if other differences went in, unless it
+  // produces it from the NaN of a root before it.
   void judge_nan(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (inputs.unknown || inputs.downstream_of_nan) return;
     const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(),

@@ -1,21 +1,21 @@
-// The first divergence: which operators compute something else from what agrees, most upstream first.
+// The first divergence: the operators whose results differ although their inputs agree, most upstream first.
 //
-// An operator is a root when what comes out of it differs more than what went in explains:
+// An operator is a root if its outputs differ more than its inputs explain:
 //   value      its inputs agree and its outputs do not; or one of its constants (epsilon, axis, factor) differs; or its
 //              inputs are equal bit for bit and its outputs are further apart than rounding leaves, tolerance or not; or
 //              an input differs although what wrote it agrees: something in between was not dumped
-//   nan        it makes NaN, or an infinity, that the reference lacks, of inputs that have no more than the reference
+//   nan        it makes NaN, or an infinity, that the reference lacks, from inputs that have no more than the reference
 //   shape      the same as value where the shape or the kind of dtype changes
 //   missing    the other side has no such operator, and what reads its result differs
-//   parameter, input   no operator is guilty: a value that enters the graph differs where it is first read
-// These are not roots: outputs whose error is at most 30 times that of the inputs (error_size.h), or is what is left of
-// terms that cancel; an operator downstream of a root whose inputs are merely close, for a difference may sink below the
-// tolerance and come up again (an operator whose inputs are equal bit for bit is a root wherever it stands); a parameter
-// in a step after one that diverged; a module one of whose operators diverges; of a collective operation the ranks whose
-// own inputs agree. An operator is reported once, for the first step that it diverges in.
+//   parameter, input   no operator is at fault: a value that enters the graph differs where it is first read
+// These are not roots: outputs whose error is at most 30 times that of the inputs (error_size.h), or the remainder of
+// terms that cancel; an operator downstream of a root whose inputs are merely close, because a difference may sink
+// below the tolerance and come up again (an operator whose inputs are equal bit for bit is a root wherever it is); a
+// parameter in a step after one that diverged; a module if one of its operators diverges; in a collective operation the
+// ranks whose own inputs agree. An operator is reported once, for the first step that it diverges in.
 // A backward call of msprobe depends on what its forward call saw, too.
-// Confidence: 0.95 with edges of the IR, 0.9 with edges by values, 0.6 by order alone; less where an input is not known,
-// where the operators were not paired by name, and downstream of another root.
+// Confidence: 0.95 with edges of the IR, 0.9 with edges by values, 0.6 by order alone; less if an input is unknown, if
+// the operators were not paired by name, and downstream of another root.
 // Source: corpus/diagnosis/README.md.
 #pragma once
 
@@ -47,8 +47,8 @@ struct Divergence {
 };
 
 struct DivergenceReport {
-  std::vector<Divergence> roots;     // most upstream first; empty when nothing diverges, and when nothing stands out
-  std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, but of inputs that are equal bit for bit
+  std::vector<Divergence> roots;     // most upstream first; empty if nothing diverges or nothing stands out
+  std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, although the inputs are equal bit for bit
   std::vector<uint32_t> unwritten;   // outputs that hold whatever the memory held (graph/flow/run_graph.h)
   FlowKind flow = FlowKind::kOrder;  // what was followed
 };

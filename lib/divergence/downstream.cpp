@@ -26,7 +26,7 @@ class Reach {
  public:
   explicit Reach(const std::vector<OpRun>& runs) : runs_(runs), reached_(runs.size()) {}
 
-  // Runs mostly come after those that they read: one pass forward suffices, and one that finds nothing to do. Passes
+  // Most runs come after those that they read: one pass forward is enough, plus one that finds nothing to do. Passes
   // backward follow edges that lead back.
   const std::vector<uint64_t>& from(const uint32_t* begin, const uint32_t* end) {
     std::fill(reached_.begin(), reached_.end(), 0);

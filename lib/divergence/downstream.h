@@ -1,7 +1,6 @@
-// How many tensors that differ are made of what certain runs wrote: by the edges of the IR; without one, all that ran
-// from then on.
+// How many differing tensors depend on what certain runs wrote: by the edges of the IR; without one, all from then on.
 //
-// Of many runs at once: 64 of them go along the edges as one word, so that a thousand roots cost no more than a few passes
+// Takes many runs at once: 64 of them go along the edges as one word, so that a thousand roots cost only a few passes
 // over all runs.
 #pragma once
 

@@ -66,7 +66,8 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
 }
 
-// Of both sides, which may have the same IR, then what came up later; a tensor whose elements cannot be read was listed.
+// Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
+// already.
 std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
   std::vector<Error> failures;
   std::set<std::tuple<std::string, std::string, std::string>> known;
@@ -90,7 +91,7 @@ std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later)
 DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opened.catalogue->index) {
   side.index = &catalogue().index;
   side.tensors = &catalogue().list.tensors();
-  // An IR that was found nearby and has none of the operators is another run's.
+  // An IR that was found nearby and has none of the operators belongs to another run.
   if (opened.joined && opened.joined->join.matched_operators() > 0) {
     side.graph = &opened.graph();
     side.join = &opened.joined->join;
@@ -152,7 +153,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   return run;
 }
 
-// The dump.json of both sides, the first with the first.
+// The dump.json files of both sides, paired in order.
 std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
   const auto of = [](const DumpIndex& index) {
     std::vector<std::string> paths;

@@ -1,4 +1,4 @@
-// All that the comparison of two dumps gives: both sides, the pairing, the differences, and where they began.
+// The complete result of comparing two dumps: both sides, the pairing, the differences, and where they began.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace msdump {
 
-// Stays where it is: `side` and `tables` refer to `opened`.
+// Must not move: `side` and `tables` refer to `opened`.
 struct DiffSide {
   explicit DiffSide(OpenedGraph&& graph);
 
@@ -62,7 +62,7 @@ struct DiffResult {
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context);
 
-// The dump.json of both sides, the first with the first.
+// The dump.json files of both sides, paired in order.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
 
 // Is it a difference that the baseline does not accept?

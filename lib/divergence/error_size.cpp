@@ -10,7 +10,7 @@
 namespace msdump {
 namespace {
 
-constexpr double kCancelled = 0.1;  // of the norm of the inputs: less is left of them
+constexpr double kCancelled = 0.1;  // a smaller share of the norm of the inputs is what cancellation leaves
 
 double elements_of(const TensorDiff& diff) {
   if (!diff.by_statistics) return static_cast<double>(diff.metrics.count);
@@ -91,7 +91,7 @@ bool is_cancellation_noise(const CancellationCase& one) {
     norms = std::max(norms, norm_of(*input));
     elements = std::max(elements, elements_of(*input));
   }
-  // A sum of k terms adds up at most sqrt(k) of the norm of their errors.
+  // The error of a sum of k terms is at most sqrt(k) times the norm of their errors.
   const double gain = std::sqrt(std::max(1.0, elements / output));
   const double error = error_norm_of(*one.output);
   if (error <= gain * errors) return true;

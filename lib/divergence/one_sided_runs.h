@@ -1,5 +1,5 @@
-// The runs that one side of a comparison alone has, by where they stand: what the search for roots asks between an input
-// and what wrote it, for each input that changed on the way.
+// The runs that only one side of a comparison has, in order. For each input that changed on the way, the search for
+// roots looks for such a run between its producer and its reader.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ class OneSidedRuns {
  public:
   explicit OneSidedRuns(const RunView& view);
 
-  // Of the runs in [first, end) that one side alone has, the one to name: the candidate's first that turns to a coarser
-  // dtype, else its last, else the reference's last; kNoRun where there is none. Only those that belong to the backward
-  // pass if `end` does, else only others. A module whose operators have partners does not count.
+  // The run to name of those in [first, end) that only one side has: the candidate's first that turns to a coarser
+  // dtype, else its last, else the reference's last; kNoRun if there is none. If `end` belongs to the backward pass
+  // only its runs count, else only others. A module whose operators have partners does not count.
   [[nodiscard]] uint32_t between(uint32_t first, uint32_t end) const;
-  // The first that the candidate alone has, whatever it is.
+  // The first that only the candidate has, whatever it is.
   [[nodiscard]] uint32_t first_of_candidate(uint32_t first, uint32_t end) const;
-  // Does a coarser dtype come out than went in?
+  // Is the dtype of the outputs coarser than that of the inputs?
   [[nodiscard]] bool turns_coarser(uint32_t run) const;
 
  private:

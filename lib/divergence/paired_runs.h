@@ -1,6 +1,6 @@
-// The runs of a comparison (graph/flow/run_graph.h): of both dumps together, so that a run has the tensors that either side
-// has. Operators and tensors are those of the Pairing; rank and step are those of the reference where it has the tensor.
-// The data flow is that of the reference's IR, else of the candidate's, else of the reference's values.
+// The runs of a comparison (graph/flow/run_graph.h): of both dumps together, so that a run has the tensors of either
+// side. Operators and tensors are those of the Pairing; rank and step are the reference's if it has the tensor. The
+// data flow is that of the reference's IR, else of the candidate's, else of the reference's values.
 #pragma once
 
 #include <vector>

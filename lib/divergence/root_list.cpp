@@ -114,8 +114,7 @@ void RootList::drop_explained() {
   });
 }
 
-// A constant of the script may be that of several operators, of gradients in other graphs too: the first that ran is
-// named.
+// Several operators may have a constant of the script, even gradients in other graphs: the first that ran is named.
 void RootList::drop_equal_constants() {
   std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
   const auto key = [&](const Root& root) {
@@ -134,8 +133,8 @@ void RootList::drop_equal_constants() {
   });
 }
 
-// Where it is not known what flows where, what ran first is the most probable, or the operator before it that only
-// the reference has.
+// If the flow is unknown the most probable root is what ran first, or the operator before it that only the reference
+// has.
 void RootList::keep_first_uncertain() {
   if (roots_.empty() || view_.graph().flow() != FlowKind::kIr) return;
   const auto first = std::min_element(roots_.begin(), roots_.end(), [&](const Root& left, const Root& right) {

@@ -1,4 +1,4 @@
-// The roots that were found so far, and what the whole picture leaves of them at the end.
+// The roots that were found so far, and which of them remain once all runs have been judged.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ class RootList {
  public:
   RootList(const RunView& view, std::vector<RunState>& states) : view_(view), states_(states) {}
 
-  // With the evidence of `inputs`. References stay good until the next one is added.
+  // With the evidence of `inputs`. References stay valid until the next one is added.
   Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
-  // Its evidence is the value alone.
+  // Its only evidence is the value.
   Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
-  // A run that only one side has, by the inputs of its reader. Null when it was reported already.
+  // A run that only one side has, by the inputs of its reader. Null if it was reported already.
   Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
-  // False when the operator was reported already, on this rank.
+  // False if the operator was reported already, on this rank.
   bool report_once(uint32_t run, uint32_t reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
   [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
 
-  // Without what others explain: modules in which an operator stands out, the same operator in a later step, values of
-  // unknown origin when an operator is guilty somewhere. Most upstream first.
+  // Drops what others explain: modules in which an operator stands out, the same operator in a later step, values of
+  // unknown origin if an operator is at fault somewhere. Most upstream first.
   [[nodiscard]] std::vector<Divergence> finish() &&;
 
   // kNan, kShape or kValue, by what happened to the tensors.

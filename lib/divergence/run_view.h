@@ -74,13 +74,13 @@ class RunView {
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
   // Runs of an operator of this name on the rank and in the step of a place.
   [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
-  // What went into a collective operation of this name in the step of a run, on all ranks.
+  // The inputs of the collective operation of this name in the step of a run, on all ranks.
   [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
   // The runs inside a module, of its rank and step; empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
-  // The outputs that count. An output that differs does not where every run that reads it got an equal input: the dump
-  // does not show what was passed on. The inputs of readers stand for outputs that were not dumped.
+  // The outputs that count. A differing output does not count if every run that reads it got an equal input: the dump
+  // does not show what was passed on. The inputs of readers stand in for outputs that were not dumped.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
 
   // Were outputs compared, and does none of them differ?
@@ -89,7 +89,7 @@ class RunView {
   // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
 
-  // Two frameworks have operators and arguments of their own: what only one side has is then no evidence.
+  // The frameworks have different operators and arguments: what only one side has is then no evidence.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
   // compare/pair/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
@@ -119,7 +119,7 @@ class RunView {
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
-  // Parameters of the reference by their values, in Pairing::tensors; made when it is first asked for.
+  // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;
   bool coarser_throughout_ = false;
 };

@@ -30,7 +30,7 @@ std::optional<double> recorded(std::optional<double> value) {
   return value ? std::optional(rounded_up(*value, kDigits)) : std::nullopt;
 }
 
-// For statistics: the difference of the counts of NaN, where both sides have one.
+// For statistics: the difference of the counts of NaN, if both sides have one.
 uint64_t mismatches_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (!diff.by_statistics) return metrics.nan_mismatch + metrics.inf_mismatch;

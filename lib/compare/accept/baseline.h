@@ -63,7 +63,7 @@ class Baseline {
   Status write(const std::string& path) const;
 
   [[nodiscard]] const std::map<TensorKey, AcceptedDifference>& accepted() const { return accepted_; }
-  // Entries that have accepted nothing, in order: the difference is gone or has grown.
+  // Entries that accepted nothing, in order: the difference is gone or has grown.
   [[nodiscard]] std::vector<const TensorKey*> unused() const;
 
  private:

@@ -1,4 +1,4 @@
-// Everything a user has said about how much tensors may differ.
+// All rules of the user on how much tensors may differ.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace msdump {
 struct DiffRules {
   Tolerance tolerance;
   std::vector<MetricLimit> limits;
-  std::optional<ToleranceRules> by_tensor;  // in place of the two above, where a rule fits
+  std::optional<ToleranceRules> by_tensor;  // replaces the two above for tensors that a rule matches
   std::optional<Baseline> baseline;
   bool kl = false;  // costs a second pass
 };

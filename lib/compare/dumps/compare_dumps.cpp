@@ -13,7 +13,7 @@
 namespace msdump {
 namespace {
 
-// What is done with one pair.
+// Compares one pair.
 class Comparison {
  public:
   Comparison(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing, const DiffRules& rules,
@@ -98,7 +98,7 @@ class Comparison {
   const std::optional<DType> coarsest_;
 };
 
-// Tables are read one beside the other, not when the first row of each is wanted.
+// Reads the tables in parallel; on first use, threads would wait for each other.
 void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                  const std::vector<uint32_t>& chosen, const RunContext& context) {
   struct Wanted {
@@ -123,8 +123,8 @@ void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pa
   });
 }
 
-// Pairs that one worker compares before it takes others: many of statistics, few of tensors. Where each piece begins, and
-// the end.
+// Pieces of pairs that one worker compares at a time: many pairs of statistics, few of tensors. Returns where each
+// piece begins, and the end.
 std::vector<size_t> pieces_of(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                               const std::vector<uint32_t>& chosen) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;

@@ -30,12 +30,12 @@ struct PairDetails {
 };
 
 struct ComparedTensors {
-  std::vector<TensorDiff> diffs;     // by Pairing::tensors; those that were not asked for are kSkipped
+  std::vector<TensorDiff> diffs;     // by Pairing::tensors; kSkipped for those that were not chosen
   std::vector<PairDetails> details;  // likewise
   std::vector<Error> failures;       // of single tensors
 };
 
-// `chosen`: in Pairing::tensors. When cancelled it ends early, with pairs left as they were.
+// `chosen`: in Pairing::tensors. If cancelled it ends early and leaves pairs as they were.
 [[nodiscard]] ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                                             const std::vector<uint32_t>& chosen, const DiffRules& rules,
                                             const SecondLookOptions& look, const RunContext& context);

@@ -24,7 +24,7 @@ namespace msdump {
 
 class NoPartner {
  public:
-  // `failures`: of each side's list of tensors. What is passed outlives this.
+  // `failures`: of each side's list of tensors. The arguments must outlive this.
   NoPartner(const CompareSide& a, const std::vector<Error>& failures_a, const CompareSide& b,
             const std::vector<Error>& failures_b, const Pairing& pairing, WorkerPool& pool);
 

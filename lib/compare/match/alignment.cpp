@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-// Gaps inside gaps: networks need few, and each level reads all items again.
+// Gaps inside gaps: networks need few levels, and each level reads all items again.
 constexpr int kMostNested = 64;
 
 struct Range {

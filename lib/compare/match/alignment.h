@@ -1,11 +1,12 @@
 // Aligns two sequences of operators by their keys: which item of one is which of the other, both in order.
 //
-// Keys come in levels, the surest first (an operator with its neighbours; its type and scope; its type). At each level:
+// Keys come in levels, most certain first (an operator with its neighbours; its type and scope; its type). At each
+// level:
 //   1. equal beginnings and ends are paired
 //   2. items whose key occurs exactly once on each side, as many as are in order, are anchors; between two anchors the
 //      same again
 //   3. where there are no anchors: the longest common subsequence (common_subsequence.h)
-// What a level leaves is tried with the next. n log n for n items, but for rule 3.
+// The next level tries what a level leaves unpaired. n log n for n items, except for rule 3.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One name for what MindSpore and PyTorch call differently in dumps of msprobe.
+// One name for what MindSpore and PyTorch name differently in dumps of msprobe.
 //
 //   module      Cell.attn.q.Dense.forward.0, Module.attn.q.Linear.forward.0        module attn q forward
 //   call        Primitive.matmul.MatMul.3.forward, Functional.matmul.3.forward,

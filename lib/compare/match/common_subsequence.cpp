@@ -58,8 +58,8 @@ class Search {
     return cells_[row.begin + static_cast<size_t>((diagonal - row.first) / 2)];
   }
 
-  // A row has one diagonal more on each side than the row before, but for a side where the outermost diagonal has come to
-  // the end of a sequence: the shortest way does not lead beyond it, and the row is one diagonal shorter there.
+  // A row has one more diagonal on each side than the row before, unless the outermost diagonal there has reached the
+  // end of a sequence: the shortest way does not lead beyond it, and the row has one diagonal less on that side.
   void add_row(int64_t edits) {
     Row row{static_cast<uint32_t>(cells_.size()), 0, 0};
     if (edits > 0) {
@@ -93,7 +93,7 @@ class Search {
     return best;
   }
 
-  // From where the search ended to the ends of both.
+  // From the end of the search to the ends of both.
   void walk_back(int64_t x, int64_t y, int64_t edits, Pairs& pairs) const {
     Pairs found;
     while (x > 0 || y > 0) {

@@ -15,7 +15,7 @@ class ModuleTree {
   ModuleTree() = default;
   // From the construct.json beside each dump.json. Errors are in problems().
   static ModuleTree of(const DumpIndex& index);
-  // The reference's tree, and what only the candidate has: an added operator is in a module, too.
+  // The reference's tree, plus what only the candidate has: an added operator is in a module, too.
   static ModuleTree of(const DumpIndex& reference, const DumpIndex& candidate);
 
   [[nodiscard]] std::string_view parent_of(std::string_view name) const;  // empty: none

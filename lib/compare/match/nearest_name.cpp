@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kLongestName = 512;           // no operator's name is longer
 constexpr size_t kMostTableCells = 256 * 256;  // of the table of a distance
 
-// The distance if it is below `bound`, else `bound`. What both names begin and end with is left out.
+// The distance if it is below `bound`, else `bound`. The common beginning and end of both names are left out.
 size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (gap >= bound) return bound;

@@ -1,5 +1,5 @@
 // Which operator of the other side one without a partner may have been: the one with the nearest name (edit_distance of
-// base/text.h) among those that stand around its place in the pairing. '/', '\', '.' and blanks count as '_'.
+// base/text.h) near its place in the pairing. '/', '\', '.' and blanks count as '_'.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace msdump {
 
 // How many operators before and after a place are compared with it.
 inline constexpr uint32_t kNamesAround = 100;
-// Of each side so many operators without a partner are asked for: where there are more, the two are not runs of one
+// The most operators without a partner, per side, that are looked up: with more, the two dumps are not runs of one
 // network, and a near name means nothing.
 inline constexpr uint32_t kNamesAsked = 200;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-// Who makes the inputs of whom, among the operators of a sequence: lists in one vector, and where each begins.
+// The producers and consumers of each operator of a sequence: lists in one vector, and where each begins.
 class Neighbours {
  public:
   Neighbours(const CompareSide& side, const std::vector<SequencedOp>& operators) : size_(operators.size()) {
@@ -44,7 +44,7 @@ class Neighbours {
     }
   }
 
-  // The keys of one circle further out.
+  // The keys with one more circle of neighbours.
   [[nodiscard]] std::vector<uint64_t> widened(const std::vector<uint64_t>& keys) const {
     std::vector<uint64_t> wider(keys.size());
     for (size_t i = 0; i < size_; ++i) {
@@ -70,7 +70,8 @@ class Neighbours {
   std::vector<uint32_t> first_before_, first_after_;  // by operator, and one more; empty without a graph
 };
 
-// What comes out, without dimensions of 1: of the first step alone, so that a side with more steps has the same.
+// The shapes of the outputs without dimensions of 1; of the first step alone, so that the number of steps does not
+// matter.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   uint64_t key = 1;
   std::optional<std::string_view> first_slot;
@@ -108,7 +109,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     types.push_back(name_hash(one.type));
     name.assign(name_without_numbers(one.name));
     scopes.push_back(mix_hash(types.back(), name_hash(name.full())));
-    // Two modules of one class are not the same for that.
+    // Modules are not the same just because their class is.
     if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
       types.back() = scopes.back();
     common.push_back(name_hash(common_name(one.name)));

@@ -1,4 +1,4 @@
-// What the operators of one side of a comparison are recognised by on the other side.
+// What identifies the operators of one side of a comparison on the other side.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ inline constexpr uint32_t kNoOperator = UINT32_MAX;
 // One side of a comparison.
 using CompareSide = DumpWithGraph;
 
-// Keys for `align`, the surest level first: the operator and its shapes with two circles of neighbours, with one, its type
-// and scope, the name it has in both frameworks, its type. Numbers of operators and graphs are in none.
+// Keys for `align`, the most certain level first: the operator and its shapes with two circles of neighbours, with one,
+// its type and scope, its common name in both frameworks, its type. None of them contains numbers of operators or
+// graphs.
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 

@@ -36,7 +36,7 @@ Numbers steps_of(const CompareSide& side) {
   return numbers;
 }
 
-// A number as it counts in a comparison: a single one on each side is ignored.
+// The number to compare: none if each side has a single one.
 std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { return alone ? std::nullopt : number; }
 
 // By the prefixes of modules and calls.

@@ -3,11 +3,11 @@
 //   0. the user's mapping (name_map.h)
 //   1. operators with the same name and type, when the two sides have the same names throughout
 //   2. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
-//      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: one operator
-//      more renumbers others
+//      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: an
+//      additional operator renumbers others
 //   3. of the rest, names without numbers that only one operator on each side has
-// Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever the
-// numbers are, a single rank likewise.
+// Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
+// number, and so is a single rank.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Pairing {
   std::vector<SequencedOp> a, b;
   std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
   std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
-  bool other_framework = false;     // one side is msprobe's of PyTorch, the other is not
+  bool other_framework = false;     // one side is a PyTorch dump of msprobe, the other is not
 
   // Of one of `operators`: the candidate's, where it has the operator.
   [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }

@@ -110,7 +110,7 @@ void TensorPairer::pair_with_care(Pairing& pairing, uint32_t place) {
   }
 }
 
-// Versions of MindSpore do not agree on which operand comes first: by shape.
+// Versions of MindSpore disagree on which operand comes first: pairs by shape.
 void TensorPairer::swap_operands(Slots& slots) const {
   for (auto& [key, first] : slots) {
     if (key.io != Io::kInput || key.slot != "0") continue;
@@ -126,8 +126,8 @@ void TensorPairer::swap_operands(Slots& slots) const {
   }
 }
 
-// The two frameworks pass arguments in different slots: the first with the first of its shape, within one step,
-// occurrence and io.
+// The two frameworks pass arguments in different slots: pairs the first one with the first of its shape, within one
+// step, occurrence and io.
 void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
   std::set<Io> settled = {Io::kParameter};
   for (const Io io : {Io::kInput, Io::kOutput}) {
@@ -156,7 +156,7 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
     slots[b.key] = {0, a.tensor, b.tensor};
     a.tensor = b.tensor = kNoTensor;
   }
-  // A tensor without a partner stands in its slot, or beside what has it.
+  // A tensor without a partner keeps its slot, or shares it if the slot is taken.
   const auto place_alone = [&](const std::vector<Keyed>& left, uint32_t TensorPair::*side) {
     for (const Keyed& alone : left) {
       if (alone.tensor == kNoTensor) continue;

@@ -1,5 +1,4 @@
-// A second pass over two tensors that differ, for what a person asks next: the worst elements, and where the error lies.
-// One pass for both answers.
+// A second pass over two tensors that differ, for the worst elements and for where the error lies.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,7 @@ struct TensorDiff {
   // rounding of its text. Infinite where b is 0; no value where no statistic can be compared.
   std::optional<double> relative_error;
 
-  // relative_l2, or what stands for it.
+  // relative_l2, or its substitute.
   [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }
 };
 
@@ -63,8 +63,8 @@ struct TensorDiff {
 
 struct PairOptions {
   bool kl = false;             // costs a second pass over tensors that differ
-  bool any_shape = false;      // compare shapes with equally many elements: a dump may give an input the shape of its
-                               // producer, though a reshape without a kernel lies between
+  bool any_shape = false;      // compare other shapes with as many elements: a dump may give an input the shape of its
+                               // producer, although a reshape without a kernel lies between
   WorkerPool* pool = nullptr;  // splits a large tensor; the result does not depend on it
 };
 

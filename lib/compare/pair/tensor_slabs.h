@@ -16,7 +16,7 @@ namespace msdump {
 
 inline constexpr int64_t kTensorSlab = int64_t{1} << 17;  // elements
 
-// take(bytes, count) for each slab in order; false, where it returns that, ends the pass.
+// take(bytes, count) for each slab in order; the pass ends if it returns false.
 template <class Take>
 Status for_each_slab(HostTensor& tensor, const CancelToken& cancel, const Take& take) {
   std::vector<std::byte> slab(static_cast<size_t>(std::min(kTensorSlab, tensor.count())) * tensor.element_bytes());

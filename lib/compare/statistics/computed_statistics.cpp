@@ -30,7 +30,7 @@ uint64_t xor_of(std::span<const std::byte> bytes) {
   return result;
 }
 
-// CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is not known, so a tensor with a tail has none.
+// CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is unknown, so a tensor with a tail has none.
 // A slab has a whole number of words.
 Status add_byte_checksums(HostTensor& tensor, const StatisticValues& other, const RunContext& context,
                           StatisticValues& into) {
@@ -63,7 +63,7 @@ struct Moduli {
       std::array<T, 2> parts{};
       std::memcpy(parts.data(), elements.data() + at, sizeof parts);
       const auto real = static_cast<double>(parts[0]), imaginary = static_cast<double>(parts[1]);
-      const bool is_nan = std::isnan(real) || std::isnan(imaginary);  // hypot finds an infinity beside it first
+      const bool is_nan = std::isnan(real) || std::isnan(imaginary);  // hypot(NaN, infinity) is infinite
       const double modulus = is_nan ? std::nan("") : std::hypot(real, imaginary);
       if (is_nan) ++nan;
       max = std::max(max, modulus);

@@ -17,12 +17,12 @@
 
 namespace msdump {
 
-// The dialects that may have written `other`, the likeliest first, one of those that compute alike; a single null if it is
-// not from a statistic.csv of MindSpore.
+// The dialects that may have written `other`, likeliest first, only one of those that compute alike; a single null if
+// it is not from a statistic.csv of MindSpore.
 [[nodiscard]] std::vector<const stats::Dialect*> dialects_of(const StatisticValues& other);
 
-// A sampled dump ("sample_mode") has the statistics of a tensor's first elements, and their number as the shape: that
-// number.
+// Returns the number of elements of a sampled dump ("sample_mode"), which has the statistics of a tensor's first
+// elements, and their number as the shape.
 [[nodiscard]] std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const StatisticValues& other);
 
 // `dialect` is one of dialects_of(other).

@@ -37,7 +37,8 @@ class MixedDiff {
   }
 
  private:
-  // The statistics of a sampled dump are those of the first elements. If they differ, it was not one: the shapes differ.
+  // Tries a sampled dump, whose statistics are those of the first elements. If they differ it was not sampled: the
+  // shapes differ.
   [[nodiscard]] TensorDiff as_sampled(TensorDiff diff) const {
     const auto sampled = sampled_elements(elements_, stored_);
     if (!sampled) return diff;

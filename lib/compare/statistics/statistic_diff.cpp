@@ -28,7 +28,7 @@ bool is_extreme(size_t which) { return which < 2; }
 // 0 for finite numbers; NaN, infinity and -infinity are a class each.
 int class_of(double value) { return std::isnan(value) ? 3 : std::isfinite(value) ? 0 : std::signbit(value) ? 2 : 1; }
 
-// The value of all elements, where that is known exactly and none is NaN.
+// The value of all elements, if it is known exactly and none is NaN.
 std::optional<double> only_value(const StatisticValues& values, Kind kind) {
   const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
   if (!max || !min || max->slack != 0 || min->slack != 0 || max->value != min->value) return std::nullopt;

@@ -1,5 +1,5 @@
-// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table is
-// read once, when it is first asked for; after that a row is found by its place.
+// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table
+// is read once, on first use; after that a row is found by its place.
 //
 // A row costs 40 bytes and the text of its values: 150 000 rows with the usual three columns take some 10 MB, for the
 // lifetime of this object.
@@ -22,12 +22,12 @@ namespace msdump {
 
 class StatisticTables {
  public:
-  explicit StatisticTables(const DumpIndex& index);  // which outlives it
+  explicit StatisticTables(const DumpIndex& index);  // must outlive this
   ~StatisticTables();
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
 
-  // The row of a record that has a table. kChangedWhileReading when the row is not there any more.
+  // The row of a record that has a table. kChangedWhileReading if the row is no longer there.
   // Thread-safe.
   Result<StatisticValues> values_of(const TensorRecord& tensor);
 

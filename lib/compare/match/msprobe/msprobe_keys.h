@@ -59,7 +59,7 @@ class MsprobeCells {
   static constexpr size_t kNone = SIZE_MAX;
 };
 
-// Refuses a name that is longer than names are: it may become a part of the key of every item.
+// Rejects names longer than real ones: a name may become a part of the key of every item.
 Status check_mapped_name(std::string_view name);
 
 // From the YAML files, parsed (io/yaml.h).

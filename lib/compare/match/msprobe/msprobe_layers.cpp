@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
-// A layer: the entries in it, by direction, and the layers in it.
+// A layer: its entries, by direction, and its sub-layers.
 struct Layer {
   std::string type;  // its class, once something of that name has been called; else its name
   std::map<std::string, std::vector<size_t>> entries;
@@ -46,7 +46,7 @@ class LayerTree {
   }
 
   [[nodiscard]] const Layer& root() const { return root_; }
-  // Which of the entries of its layer and direction an entry is.
+  // The place of an entry among those of its layer and direction.
   [[nodiscard]] size_t place_of(size_t entry) const { return places_[entry]; }
 
   [[nodiscard]] std::optional<size_t> find(const std::vector<std::string>& path, const std::string& state,
