@@ -34,7 +34,7 @@ void sort_findings(std::vector<Finding>& findings) {
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
 }
 
-// Where nothing is NaN or infinite, the device may still have recorded an overflow.
+// If nothing is NaN or infinite, the device may still have recorded an overflow.
 Status take_first_overflow(CheckRun& run, const RunContext& context) {
   const CheckedDump& dump = run.dump;
   FactsReader& facts = run.facts;
@@ -63,7 +63,7 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
 
 bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
 
-// With a selection: findings about the chosen operators, and about what could not be read.
+// A selection keeps findings about the chosen operators, and about what could not be read.
 void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   std::vector<bool> ops(run.dump.operators().size(), false);
   bool all = true;
@@ -79,7 +79,7 @@ void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   });
 }
 
-// The excuse of a mask does not hold for the tensor that is named as the first.
+// The excuse of a mask does not apply to the tensor that is named as the first.
 void apply_excuses(CheckReport& report) {
   const bool named = report.first && report.first->kind != FirstNonfinite::Kind::kOverflow;
   for (Finding& finding : report.findings) {

@@ -8,11 +8,11 @@
 
 namespace msdump::check {
 
-// Both fill `run.report`; `places` has the ranks, graphs and steps that were asked for. An error only when interrupted.
+// Both fill `run.report`; `places` has the requested ranks, graphs and steps. An error only when interrupted.
 
 // Reads every tensor.
 Status check_all(CheckRun& run, const Selection& places, const RunContext& context);
-// Reads what it takes to find the first; its findings are about that operator.
+// Reads only what is needed to find the first; the findings are about that operator.
 Status check_first(CheckRun& run, const Selection& places, const RunContext& context);
 
 }  // namespace msdump::check

@@ -35,7 +35,7 @@ void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identi
   if (!selects_all()) facts.limit_to(needed());
 }
 
-// What is asked for, and the other tensors of the same runs.
+// The requested tensors, and the others of the same runs.
 std::vector<bool> CheckRun::needed() const {
   std::vector<bool> needed = chosen;
   for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
@@ -82,7 +82,7 @@ bool CheckRun::repeats_its_maker(const Finding& finding) const {
   for (const RunInput& input : dump.runs()[run].inputs) {
     if (input.tensor == finding.tensor && input.made_as != kNone) return true;
   }
-  // Without a flow: something before it was not finite already.
+  // Without a flow: something before it is already not finite.
   return !dump.has_flow() && report.first && report.first->tensor != finding.tensor &&
          !dump.runs()[run].outputs.empty();
 }

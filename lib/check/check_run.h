@@ -1,4 +1,4 @@
-// CheckRun: one check of one dump: its runs, the facts of its tensors, what of it was asked for, and what was found.
+// CheckRun: one check of one dump: its runs, the facts of its tensors, the requested part of it, and what was found.
 #pragma once
 
 #include <functional>
@@ -21,36 +21,36 @@ struct CheckReport {
   std::vector<Finding> findings;  // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
   std::vector<OverflowHit> overflows;
-  std::vector<Error> failures;  // that came up here: of tensors, and of records
+  std::vector<Error> failures;  // that occurred here: of tensors, and of records
 };
 
 struct CheckRun {
-  // Of the whole dump. What `of` points to outlives it.
+  // Of the whole dump. What `of` points to must outlive it.
   CheckRun(const DumpWithGraph& of, RuleSet with);
   CheckRun(const CheckRun&) = delete;
   CheckRun& operator=(const CheckRun&) = delete;
 
-  // Limits the check to the tensors for which `asked` holds, by the identity that the file has or by the same with the
-  // operator's name and type in the graph. Of the others only those are read that show what went into these.
+  // Limits the check to the tensors for which `asked` holds, by the identity in the file or by the same with the
+  // operator's name and type in the graph. Other tensors are read only if they show the inputs of these.
   void choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked);
 
   [[nodiscard]] bool selects_any() const;
   [[nodiscard]] bool selects_all() const;
-  // As the graph spells it where there is one; of kNone empty.
+  // As the graph spells it, if there is one; empty for kNone.
   [[nodiscard]] std::string op_name(uint32_t op) const;
   [[nodiscard]] std::string_view op_type(uint32_t op) const;
   [[nodiscard]] const SourceFrame* frame(uint32_t op) const;  // null: not known
   [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
   [[nodiscard]] size_t count(Severity severity) const;
   [[nodiscard]] size_t count(RuleId id) const;
-  // Is it about an input, and the same as a finding about the output that the input was?
+  // Is it about an input, and the same as a finding about the output that the input came from?
   [[nodiscard]] bool repeats_its_maker(const Finding& finding) const;
 
   const RuleSet rules;
   const CheckedDump dump;
   FactsReader facts;
-  std::vector<bool> chosen;                    // by tensor: what was asked for; findings are about these
-  std::vector<const Error*> listing_failures;  // of the list and the graph; they outlive this
+  std::vector<bool> chosen;                    // by tensor: was it requested? Findings are about these
+  std::vector<const Error*> listing_failures;  // of the list and the graph; the pointers must stay valid
   CheckReport report;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kSeveral = kNone - 1;
 
-// What an optimizer keeps beside the weights, and settings that are parameters for the framework only.
+// What an optimizer keeps beside the weights, and settings that only the framework treats as parameters.
 bool is_state_name(std::string_view name) {
   const std::string lower = to_lower(name);
   for (const std::string_view word :
@@ -160,7 +160,7 @@ bool CheckedDump::is_kept_name(std::string_view parameter) const {
   const std::string name = normalised_op_name(parameter);
   const auto found = parameters_.find(name);
   if (found != parameters_.end()) return found->second;
-  // Without an IR: inputs have the names of arguments, what a network keeps that of its cell and role.
+  // Without an IR: inputs have the names of arguments; what a network keeps has the name of its cell and role.
   return name.find('_') != std::string::npos || name.ends_with("weight") || name.ends_with("bias");
 }
 

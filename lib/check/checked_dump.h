@@ -1,4 +1,4 @@
-// CheckedDump: a dump as the rules of check ask for it: its operators, their runs in the order of time
+// CheckedDump: a dump as the rules of check use it: its operators, their runs in the order of time
 // (graph/flow/run_graph.h), and what its parameters are.
 #pragma once
 
@@ -17,14 +17,14 @@ namespace msdump::check {
 
 static_assert(kNone == kNoTensor && kNone == kNoRun);
 
-// The tensor that shows an input: what was dumped of it, else the output that it was; kNone: neither.
+// The tensor that shows an input: its own dump, else its producer's output; kNone: neither.
 [[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
   return input.tensor != kNone ? input.tensor : input.made_as;
 }
 
 class CheckedDump {
  public:
-  // What `dump` points to outlives it.
+  // What `dump` points to must outlive it.
   explicit CheckedDump(const DumpWithGraph& dump);
 
   [[nodiscard]] const DumpIndex& index() const { return *dump_.index; }
@@ -41,14 +41,14 @@ class CheckedDump {
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
   // The same operator in all steps: the first of its name. msprobe's stack.json has an operator of its own for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
-  // Its place in the data flow or in msprobe's record; no value where only names tell operators apart.
+  // Its place in the data flow or in msprobe's record; no value if only names tell operators apart.
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
   // By tensor: those that the IR says are float16 for the network and float32 on the device. Where the file says float16,
   // MindSpore's CPU backend has stored the first half of the float32 buffer.
   [[nodiscard]] std::vector<bool> float32_on_device() const;
-  // Has the graph of an operator shapes that are only known while it runs?
+  // Does the graph of an operator have shapes that are known only at run time?
   [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
   [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several
 
@@ -58,11 +58,11 @@ class CheckedDump {
   [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
     return graph_.stand_ins(run, lost);
   }
-  // Runs that read what a file of a parameter holds, in the same step; empty without an IR.
+  // Runs that read the content of a parameter's file in the same step; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(uint32_t tensor) const;
 
   // Is a parameter one that the network keeps, and trains? Inputs of the graph, and what an optimizer keeps beside the
-  // weights, are parameters as well. The IR says so; without one, a weight has the dotted name of its cell.
+  // weights, are parameters as well. The IR says which; without one, a weight has the dotted name of its cell.
   [[nodiscard]] bool is_weight_name(std::string_view parameter) const;
   [[nodiscard]] bool is_kept_name(std::string_view parameter) const;  // a weight, or what an optimizer keeps
 

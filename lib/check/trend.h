@@ -18,8 +18,8 @@ struct TrendSeries {
 // Those that have more than one step.
 [[nodiscard]] std::vector<TrendSeries> series_by_step(const CheckedDump& dump);
 
-// One character a number, as high as it is between the smallest and the largest; '!' for what is not finite, a blank for
-// what is not known. Of more than `most` numbers neighbours are taken together, each place showing its largest.
+// One character per number, its height between the smallest and the largest; '!' for what is not finite, a blank for
+// what is unknown. If there are more than `most` numbers, each place shows the largest of some neighbours.
 [[nodiscard]] std::string sparkline(std::span<const std::optional<double>> numbers, size_t most = 40);
 
 }  // namespace msdump::check

@@ -1,5 +1,5 @@
-// What the profiles have in common: where the lines of a result file go, how rows are made on all threads and written in
-// order, and the failures that are kept.
+// What the profiles share: where the lines of a result file go, how rows are made on all threads and written in order,
+// and which failures are kept.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace msdump {
 
-// Gets the file piece by piece, whole lines each, header first.
+// Takes the file piece by piece, whole lines each, header first.
 using ProfileSink = std::function<Status(std::string_view lines)>;
 
 // Files that could not be read: all are counted, a thousand are kept.
@@ -27,15 +27,15 @@ struct ProfileFailures {
   void add(ProfileFailures&& more);
 };
 
-// Some rows as text, and what a profile counts of them: `Counts` has += and `failures`.
+// Some rows as text, and the profile's counts of them: `Counts` has += and `failures`.
 template <class Counts>
 struct ProfileRows {
   std::string lines;
   Counts counts;
 };
 
-// make(i) for i below `count`, on all threads; a result is ProfileRows<Counts>. Ends at the first error, and when
-// cancelled. Memory: the rows of a few pieces a worker ahead of the output.
+// make(i) for i below `count`, on all threads; a result is ProfileRows<Counts>. Ends at the first error, and if
+// cancelled. Memory: per worker, the rows of a few pieces ahead of the output.
 template <class Counts, class Make>
 Result<Counts> write_rows_in_order(const RunContext& context, size_t count, std::string_view header, const Make& make,
                                    const ProfileSink& sink) {

@@ -17,7 +17,7 @@ namespace {
 using Kind = FirstNonfinite::Kind;
 using Found = std::optional<FirstNonfinite>;
 
-// Read at a time: many tensors keep the kernels busy, few are read needlessly.
+// Size of a batch of reads: enough tensors to keep the kernels busy, few that are read needlessly.
 constexpr size_t kBatchTensors = 128;
 constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
 
@@ -64,7 +64,7 @@ class Search {
  private:
   struct Step {
     uint32_t begin = 0, end = 0;       // runs, rank by rank
-    std::vector<uint32_t> parameters;  // files of their values when the step was over
+    std::vector<uint32_t> parameters;  // files of their values at the end of the step
   };
 
   Result<Found> search_step(uint32_t begin, uint32_t end) {
@@ -91,7 +91,7 @@ class Search {
     return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
   }
 
-  // The first of a rank; where it is uncertain, a later run with good inputs and a bad output.
+  // The first of a rank; if it is uncertain, a later run with good inputs and a bad output.
   Result<Found> search_runs(uint32_t begin, uint32_t end) {
     Found uncertain;
     while (begin < end) {
@@ -113,7 +113,7 @@ class Search {
     return uncertain;
   }
 
-  // Of as many runs as make a batch; returns where it ends.
+  // Reads those of one batch of runs; returns where it ends.
   Result<uint32_t> read_outputs(uint32_t begin, uint32_t end) {
     std::vector<uint32_t> batch;
     uint64_t bytes = 0;
@@ -129,7 +129,7 @@ class Search {
     return stop;
   }
 
-  // All that was made is good; what came in may still not be.
+  // Searches the inputs of a step with good outputs; they may still be bad.
   Result<Found> search_inputs(uint32_t begin, uint32_t end) {
     for (uint32_t from = begin; from < end;) {
       std::vector<uint32_t> batch;

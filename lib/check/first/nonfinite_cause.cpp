@@ -15,7 +15,7 @@ using From = InputEdge::From;
 
 Kind kind_of(const TensorFacts& facts) { return facts.has_nan ? Kind::kNan : Kind::kInf; }
 
-// Only copies agree in all of these; without a number nothing can agree.
+// Only copies agree in all of these; unknown numbers never agree.
 bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
   return a.max && a.elements == b.elements && a.rank == b.rank && a.nan == b.nan && a.positive_inf == b.positive_inf &&
          a.min == b.min && a.max == b.max && a.l2norm == b.l2norm;
@@ -64,7 +64,7 @@ const RunInput* CauseFinder::bad_input(uint32_t run) const {
   return bad == inputs.end() ? nullptr : &*bad;
 }
 
-// Masks are made inside a network: an infinity that the script feeds in is not a mask.
+// Masks are made inside a network: an infinity that the script passes in is not a mask.
 const RunInput* CauseFinder::infinite_input(uint32_t run) const {
   for (const RunInput& input : dump_.runs()[run].inputs) {
     const uint32_t tensor = tensor_of(input);
@@ -92,7 +92,7 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
       MSDUMP_TRY(FirstNonfinite found, entered(run, *outside));
       return Cause{std::move(found), true};
     }
-    // In a loop its maker may come later in the order of runs.
+    // In a loop the producer may come later in the order of runs.
     if (bad->made_by != kNone && asked_[bad->made_by]) {
       MSDUMP_TRY(const bool also_bad, is_bad(bad->made_by));
       if (also_bad) {
@@ -169,7 +169,7 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   found.tensor = tensor_of(bad);
   found.parameter = bad.parameter;
   const TensorRecord& record = dump_.record(found.tensor);
-  // Of an input that was not dumped itself the record is the output that it was.
+  // The record of an input that was not dumped itself is its producer's output.
   const std::string input = bad.tensor != kNone ? slot_text(record) : fmt::format("input {}", bad.slot);
   uint32_t parameter =
       dump_.role(found.tensor) == TensorRole::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
@@ -212,8 +212,8 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   return found;
 }
 
-// A run before this one that was not judged and may have made its input; empty if there is none. Without a data flow any
-// earlier run may have.
+// An earlier run that was not judged and may have made the input of this one; empty if there is none. Without a data
+// flow any earlier run may have.
 std::string CauseFinder::hidden_before(uint32_t run) const {
   const OpRun& of = dump_.runs()[run];
   for (uint32_t before = run; before-- > 0;) {

@@ -1,14 +1,14 @@
 // Why is a run bad (check/values/health.h)? It made NaN or an infinity itself, or got it from somewhere.
 //
-//   its inputs are good              it is the one that made it
-//   an input is bad, its maker, too  the question goes to the maker
-//   an input is bad                  it came in so: a parameter, an input of the network, of what was not dumped or not
-//                                    asked for
-// Outputs that were not dumped, or cannot be read, are what others read of them.
+//   its inputs are good                it made the value itself
+//   an input is bad, its producer too  the question goes on to the producer
+//   an input is bad                    the value came in: from a parameter, an input of the network, or something that
+//                                      was not dumped or not requested
+// Outputs that were not dumped, or cannot be read, are taken from what others read of them.
 //
-// An answer is uncertain where the dump contradicts itself (an input is bad although its maker's output is not: the IR is
-// that of another run, or files were changed), where operators read each other in a circle, and where the order of the
-// operators is not known.
+// An answer is uncertain if the dump contradicts itself (an input is bad although its producer's output is not: the IR
+// is that of another run, or files were changed), if operators read each other in a circle, and if the order of the
+// operators is unknown.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ struct Cause {
 
 class CauseFinder {
  public:
-  // `asked`: by run. All outlive it.
+  // `asked`: by run. All arguments must outlive it.
   CauseFinder(const CheckedDump& dump, FactsReader& facts, const RunContext& context, const std::vector<bool>& asked)
       : dump_(dump), facts_(facts), context_(context), asked_(asked), health_(dump, facts) {}
 
-  // The tensors that show the results of a run: its outputs; what others read of outputs that are missing or unreadable;
-  // without either its inputs.
+  // The tensors that show the results of a run: its outputs; for missing or unreadable outputs what others read of
+  // them; without either its inputs.
   [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const;
   // Errors only when interrupted.
   Result<bool> is_bad(uint32_t run);
   Result<Cause> explain(uint32_t run);
-  // Are its inputs all known, and none of them bad?
+  // Are all its inputs known, and none of them bad?
   Result<bool> has_good_inputs(uint32_t run);
   // Is an input bad, whatever its outputs are?
   [[nodiscard]] const RunInput* bad_input(uint32_t run) const;
@@ -49,7 +49,7 @@ class CauseFinder {
  private:
   [[nodiscard]] const RunInput* infinite_input(uint32_t run) const;  // of the network, with -inf among its values
   [[nodiscard]] bool is_bad_input(const RunInput& input) const;
-  [[nodiscard]] bool is_empty(uint32_t tensor) const;  // of no element
+  [[nodiscard]] bool is_empty(uint32_t tensor) const;  // without elements
   [[nodiscard]] bool is_lost(uint32_t output) const { return facts_.has_read(output) && !facts_[output].known(); }
   [[nodiscard]] FirstNonfinite start(uint32_t run) const;
   [[nodiscard]] FirstNonfinite root(uint32_t run) const;

@@ -23,10 +23,10 @@ struct Finding {
   uint32_t op = kNone;      // CheckedDump::operators()
   std::optional<int64_t> rank, graph, step;
   uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
-  std::string path;       // relative to the dump; empty: the tensor's or the file's, or no single file
+  std::string path;       // relative to the dump; empty: that of the tensor or file, or no single file
   report::Value value;    // the number that the rule judged
   std::string message, hint;
-  std::string excuse = {};  // why it is but a note, as the end of the message; void for what is named as the first
+  std::string excuse = {};  // why it is only a note: the end of the message; ignored for the first nonfinite tensor
 };
 
 }  // namespace msdump::check

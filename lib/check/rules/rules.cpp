@@ -20,7 +20,7 @@ bool has_abbreviation(const RuleInfo& rule, std::string_view word) {
   return std::any_of(words.begin(), words.end(), [&](auto one) { return equals_ignoring_case(one, word); });
 }
 
-// Indices of rules that a word means: one by its name, or all with that abbreviation.
+// Indices of the rules that a word names: one by its name, or all with that abbreviation.
 std::vector<size_t> rules_called(std::string_view word) {
   std::vector<size_t> found;
   const auto rules = all_rules();

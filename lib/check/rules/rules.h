@@ -1,4 +1,4 @@
-// The rules of msdump check: what each judges, by which formula, with which parameters, and how bad it is when it holds.
+// The rules of msdump check: what each judges, by which formula, with which parameters, and how severe it is.
 // The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas; they have no
 // thresholds until some are given. The others have defaults that are quiet on healthy dumps.
 //
@@ -8,8 +8,8 @@
 //   --rule none|default|all          replaces all before it: no rule, those that are on by default, every rule
 //   parameters of every rule         severity=error|warning|note, op=GLOB (only operators of this name)
 //
-// A file (--rules) has one such text a line, '#' begins a comment; it begins with no rule, so that it is the whole set.
-// Source of the watchpoints: reference/compare-and-check.md section 4.
+// A file (--rules) has one such text a line, '#' begins a comment. It replaces the whole set: before its first line no
+// rule is on. Source of the watchpoints: reference/compare-and-check.md section 4.
 #pragma once
 
 #include <cstdint>
@@ -92,11 +92,11 @@ struct RuleInfo {
 struct Rule {
   bool on = false;
   Severity severity = Severity::kNote;
-  bool by_name = false;        // somebody asked for it, and not for all
+  bool by_name = false;        // requested by its name, not by `all`
   std::vector<double> values;  // by RuleInfo::parameters; NaN: not judged
   std::vector<std::string> ops;
 
-  // Does it judge operators of this name? A glob with '/' also fits the '_' of file names.
+  // Does it judge operators of this name? A '/' in a glob also matches the '_' of file names.
   [[nodiscard]] bool takes(std::string_view op_name) const;
 };
 
@@ -104,19 +104,19 @@ class RuleSet {
  public:
   static RuleSet defaults();
   static RuleSet none();
-  // A set of its own. kUsage and the errors of reading name the file and the line.
+  // Replaces the set. kUsage and the errors of reading name the file and the line.
   static Result<RuleSet> read(const std::string& path);
   static Result<RuleSet> parse(std::string_view text);
 
   // One --rule. kUsage with did-you-mean.
   Status apply(std::string_view text);
-  // Can every rule that was asked for by name hold? kUsage where one has no limit yet, or a range without ends, and where
-  // no rule is on at all.
+  // Can every rule that was requested by name be judged? kUsage if one has no limit yet, or a range without ends, and
+  // if no rule is on at all.
   [[nodiscard]] Status check_complete() const;
 
   [[nodiscard]] const Rule& operator[](RuleId id) const { return rules_[static_cast<size_t>(id)]; }
   [[nodiscard]] bool on(RuleId id) const { return (*this)[id].on; }
-  // Of a parameter that the rule has.
+  // The value of a parameter that the rule has.
   [[nodiscard]] double value(RuleId id, std::string_view parameter) const;
   // Is any parameter of this name given, of a rule that is on?
   [[nodiscard]] bool any_given(std::string_view parameter) const;

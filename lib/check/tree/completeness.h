@@ -1,6 +1,6 @@
-// Is all there that should be? Files that are cut or empty, steps and ranks with less than others, operators without
-// tensors, tensors without an operator, a dump that ended in the middle; each with what probably happened, and the setting
-// that would help.
+// Is the dump complete? Files that are cut or empty, steps and ranks with less than others, operators without tensors,
+// tensors without an operator, a dump that ended in the middle; each with the probable cause, and the setting that
+// would help.
 //
 // These are not faults: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
 // a Reshape that costs nothing); slots that input_output leaves out; steps that iteration leaves out; branches that one
@@ -32,7 +32,7 @@ struct CompletenessInput {
   const CheckedDump& dump;
   const DumpSettings& settings;
   const ExecutionOrders& orders;
-  const Selection& selection;                 // rank, graph and step that were asked for
+  const Selection& selection;                 // the requested ranks, graphs and steps
   const std::vector<const Error*>& failures;  // of files and tensors that could not be read
   const std::vector<Oddity>& oddities;        // of the index
 };
@@ -47,12 +47,12 @@ void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vect
 void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
-// Of the operators of one graph, in ascending order, those that were not dumped and that nothing dumped has read, directly
-// or through others: those after the place where a run ended. What is missing for other reasons has readers that were
+// The operators of one graph (`ops`, ascending) that were not dumped and that nothing dumped has read, directly or
+// through others: those after the place where a run ended. Operators missing for other reasons have readers that were
 // dumped. By place in `ops`.
 [[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
                                                   const std::function<bool(uint32_t)>& is_dumped);
-// All operators of the IR that an operator is of; only the operator where no IR has it.
+// All operators of the IR that contains an operator; only the operator if no IR has it.
 [[nodiscard]] std::vector<uint32_t> operators_of_same_graph(const CheckedDump& dump, uint32_t op);
 // The operator of the tensor with the latest time stamp, in one step or in all; kNone: no tensor has one.
 [[nodiscard]] uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops,

@@ -12,7 +12,7 @@
 namespace msdump::check {
 namespace {
 
-// The last files that the dump wrote, by the clock of their file system; none where a copy gave many the same time.
+// The last files that the dump wrote, by the clock of their file system; none if a copy gave many the same time.
 std::set<std::string> newest_files(const DumpIndex& index) {
   constexpr size_t kMostAtOnce = 3;
   int64_t newest = INT64_MIN;
@@ -35,7 +35,7 @@ constexpr const char* kWithoutByte = "a file without a byte";
 
 bool is_empty(const IndexedFile& file) { return file.regular && file.size == 0; }
 
-// Of a raw file with a shape in its name: a file that was cut is never longer.
+// For a raw file with a shape in its name: a cut file is never longer.
 bool is_longer_than_named(const IndexedFile& file) {
   const auto parsed = parse_raw_bin_file_name(file.shown_name());
   const auto count = parsed ? element_count(parsed->shape) : std::nullopt;
@@ -43,7 +43,7 @@ bool is_longer_than_named(const IndexedFile& file) {
   return bytes && file.size > *bytes;
 }
 
-// Which files these errors are about.
+// The files that these errors are about.
 std::map<std::string_view, uint32_t> files_of(const DumpIndex& index, const std::vector<const Error*>& errors) {
   std::map<std::string_view, uint32_t> found;
   for (const Error* const error : errors) found.emplace(error->path, kNone);

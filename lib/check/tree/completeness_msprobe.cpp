@@ -1,4 +1,5 @@
-// msprobe's dump.json and the files beside it: a process that ended before stop(), and files that are named and not there.
+// msprobe's dump.json and the files beside it: a process that ended before stop(), and files that are named but
+// missing.
 #include <algorithm>
 #include <map>
 #include <set>

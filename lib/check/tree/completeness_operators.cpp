@@ -17,12 +17,12 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
-// So many operators after the last dumped one are not a coincidence.
+// This many operators after the last dumped one are not a coincidence.
 constexpr size_t kShortestTail = 4;
 
 // The operators of one graph in their order, and which of them were dumped.
 struct Expected {
-  std::string path;  // of what says so
+  std::string path;  // of the file that says so
   std::vector<std::string> names;
   std::vector<uint32_t> ops;  // CheckedDump::operators(); empty without an IR
   std::vector<bool> dumped;
@@ -62,7 +62,7 @@ class OperatorJudge {
     return graphs;
   }
 
-  // Is the IR that of what was dumped in its graph? A group without a rank or graph is of every one.
+  // Does the IR belong to what was dumped in its graph? A group without a rank or graph belongs to every one.
   [[nodiscard]] bool explains(const Graph& graph) {
     if (groups_.empty()) {
       const FileJoin& join = *input_.dump.join();
@@ -112,7 +112,7 @@ class OperatorJudge {
     }
   }
 
-  // How many operators of this name were dumped: of the graph, or of a graph that is not known.
+  // How many operators of this name were dumped, in the graph or in an unknown one.
   [[nodiscard]] size_t count_dumped(const Graph& graph, const std::string& name) const {
     size_t count = 0;
     for (const Graph& place : std::set<Graph>{graph, {graph.first, {}}}) {
@@ -167,7 +167,7 @@ class OperatorJudge {
     Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
                                    fmt::format("{} of {} without a tensor: {}", missing,
                                                plural(expected.dumped.size(), "operator"), first_names(names)));
-    // So many are more than have no kernel.
+    // More than this many cannot all lack a kernel.
     if (input_.settings.dump_mode == 0 && missing * 5 >= all)
       finding.severity = std::max(finding.severity, Severity::kWarning);
     finding.value = missing;

@@ -1,7 +1,8 @@
-// Inputs and outputs: operators with only a part of theirs, in a dump that has both.
+// Inputs and outputs: operators with only some of theirs, in a dump that has both.
 //
-// Where a run has several graphs (branches, loops), MindSpore does not dump all inputs that cross from one to another;
-// there only outputs are judged; likewise in a graph with dynamic shapes, where it does not dump inputs that are shapes.
+// If a run has several graphs (branches, loops), MindSpore does not dump all inputs that cross from one to another, so
+// only outputs are judged there. The same goes for a graph with dynamic shapes, where inputs that are shapes are not
+// dumped.
 // Source: the dumps of branches and loops in corpus/real.
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// Steps: those with less than others, those that ranks lack, those that ran and were not dumped.
+// Steps: those with less than others, those that ranks lack, those that ran but were not dumped.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -82,7 +82,7 @@ class StepJudge {
     }
   }
 
-  // Those with a file that could name tensors, and names none.
+  // Steps with a file that could name tensors, but names none.
   void add_steps_without_tensors(std::map<Graph, std::map<int64_t, Step>>& graphs) const {
     for (const IndexedFile& file : index_.files()) {
       const bool could_name =
@@ -120,7 +120,7 @@ class StepJudge {
       if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     }
     Finding finding = tree_finding(rules_, id, message);
-    // Scripts may call more in one step than in another, and take another branch; one compiled graph has no choice.
+    // Scripts may call more in one step than in another, or take another branch; a single compiled graph cannot.
     const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
     const bool branches = graphs_of_[graph.first] > 1 && missing.size() * 10 < step.operators.size();
     if (id == RuleId::kIncompleteStep && !step.operators.empty() && (of_msprobe || branches))
@@ -135,10 +135,10 @@ class StepJudge {
     findings_.push_back(std::move(finding));
   }
 
-  // Does all that is missing come after what is there: by the data flow, else by the order?
+  // Does everything missing come after everything present: by the data flow, else by the order?
   [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
     if (!input_.dump.has_flow()) return missing.front() > *there.rbegin();
-    std::vector<uint32_t> ops;  // of a graph that is known to the IR, and any other
+    std::vector<uint32_t> ops;  // of a graph that the IR has, and of any other
     std::vector<bool> unread;
     return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) {
       if (!std::binary_search(ops.begin(), ops.end(), op)) {
@@ -156,7 +156,7 @@ class StepJudge {
     finding.path = std::move(path);
   }
 
-  // By numbers of files, where names say nothing.
+  // By numbers of files, if names say nothing.
   void judge_counts() {
     // Which tensors are missing says more than how many.
     const std::set<RankStep> reported_by_tensors =
@@ -181,8 +181,8 @@ class StepJudge {
     }
   }
 
-  // The first step may have more to do than the others, or less: of two steps either may be the normal one, and msprobe
-  // misses the first step of an optimizer.
+  // The first step may do more than the others, or less: of two steps either may be the normal one, and msprobe misses
+  // the first step of an optimizer.
   static bool may_differ(const FolderIdentity& folder, size_t steps) {
     return steps == 2 || folder.layout == Layout::kMsprobe;
   }
@@ -217,7 +217,7 @@ class StepJudge {
     }
   }
 
-  // Steps that ran, by ms_global_execution_order_graph_G.csv, that were to be dumped, and are not there.
+  // Steps that ran, by ms_global_execution_order_graph_G.csv, and were to be dumped, but are missing.
   void judge_executed() {
     const DumpSettings& settings = input_.settings;
     if (!rules_.on(RuleId::kMissingStep) || settings.iteration.empty() || settings.op_debug_mode.value_or(0) != 0)
@@ -235,7 +235,7 @@ class StepJudge {
         const bool chosen = input_.selection.matches_folder({rank, std::nullopt, step, {}, 0});
         if (asked && chosen && dumped[rank].count(step) == 0) lacking.push_back(step);
       }
-      // With nothing there at all the folder of another run may be meant.
+      // If nothing is present the folder may belong to another run.
       if (lacking.empty() || dumped[rank].empty()) continue;
       Finding finding = tree_finding(rules_, RuleId::kMissingStep,
                                      fmt::format("not there, although run and to be dumped (iteration \"{}\"): {}",

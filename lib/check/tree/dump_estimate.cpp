@@ -16,10 +16,10 @@ namespace msdump {
 namespace {
 
 constexpr uint64_t kNpyHeaderBytes = 128;
-constexpr size_t kLongestName = 400;  // a longer one is compared with no other
+constexpr size_t kLongestName = 400;  // longer names are not compared
 constexpr Version kV23{2, 3, 0}, kV24{2, 4, 0}, kV27{2, 7, 0};
 
-// More than 64 bits count is as good as that.
+// Saturates: larger sums need not be exact.
 void add(uint64_t& sum, uint64_t value) { sum = checked_add(sum, value).value_or(UINT64_MAX); }
 
 class Estimator {
@@ -32,7 +32,7 @@ class Estimator {
     const uint32_t io = dump.debug_mode(setup) == 3 ? 0 : dump.input_output.value_or(0);
     inputs_ = io != 2;
     outputs_ = io != 1;
-    // 2.4 and later take it for true where it is missing.
+    // 2.4 and later: true if it is missing.
     host_types_ = dump.is_synchronous(setup) && dump.trans_flag.value_or(setup.version >= kV24 || !dump.has_e2e);
     npy_ = dump.is_synchronous(setup) || dump.file_format == "npy";
     tensors_ = dump.saved_data.value_or("tensor") != "statistic";
@@ -57,7 +57,7 @@ class Estimator {
   }
 
  private:
-  // Operators that failed: only Ascend knows them; synchronous, every step counts and whole tensors are saved.
+  // Operators that failed: only Ascend reports them; synchronous, every step counts and whole tensors are saved.
   void dump_exceptions() {
     operators_ = setup_.device == Device::kAscend;
     if (!dump_.is_synchronous(setup_)) return;
@@ -92,7 +92,7 @@ class Estimator {
     return filter_->match(name) >= 0;
   }
 
-  // `kernels` takes the numbers of the files, which are not those of the IR beside a dump from 2.7 on.
+  // `kernels` takes the numbers of the files, which from 2.7 on are not those of the IR beside a dump.
   [[nodiscard]] std::string name_in_files(OpId op) const {
     const std::string name = graph_.full_name(op);
     const auto numbered = numbers_[op] == kNoIndex ? std::nullopt : split_number(name);
@@ -126,7 +126,7 @@ class Estimator {
                                          [&](uint32_t element) { return ir.types[element].is_tensor; });
   }
 
-  // `other`: what to go by where the IR says nothing of the size of `type`.
+  // `other`: the size to assume if the IR says nothing of the size of `type`.
   void add_tensor(DumpEstimateRow& row, const IrType& type, const IrType& other) const {
     if (tensors_) ++row.tensors;
     if (statistics_) {
@@ -161,7 +161,7 @@ class Estimator {
     result.nearest.resize(result.unmatched_kernels.size());
   }
 
-  // What an item that chooses nothing may have meant: a type of the IR, or the full name of one of its operators.
+  // What an item that matches nothing may have meant: a type of the IR, or the full name of one of its operators.
   std::string nearest_to(const KernelItem& item) {
     const bool by_type = item.kind == KernelItem::Kind::kType;
     if (!by_type && item.kind != KernelItem::Kind::kFullName) return "";
@@ -169,7 +169,7 @@ class Estimator {
     if (full_names_.empty()) collect_names();
     if (const auto near = closest_match(item.text, by_type ? types_ : full_names_)) return *near;
     if (by_type) return "";
-    // Without its scope or with a number of another run, as people say it.
+    // Also without its scope, or with a number of another run, as people write it.
     const std::string_view unnumbered = without_number(item.text);
     const auto within = std::find_if(full_names_.begin(), full_names_.end(), [&](const std::string& name) {
       const std::string_view full = without_number(name);

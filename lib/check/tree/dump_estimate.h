@@ -4,12 +4,12 @@
 //   2. dump_mode and kernels choose operators, input_output their tensors, saved_data tensors or rows of statistic.csv
 //   3. trans_flag chooses between the types on the host and on the device; sample_mode 1 cuts each tensor
 //   4. an .npy file has a header of 128 bytes; bfloat16 takes 4 bytes in it
-//   5. parameters are written once a step with the outputs, but for Ascend from 2.3 on, and never with dump_mode 1
+//   5. parameters are written once a step with the outputs, except on Ascend from 2.3 on, and never with dump_mode 1
 //   6. tuples of numbers (a shape, axes) are not tensors
-//   7. op_debug_mode 4 (2.3 and later) leaves only parameters where the device is not Ascend
+//   7. op_debug_mode 4 (2.3 and later) leaves only parameters unless the device is Ascend
 //
-// What the IR does not say: how often a loop runs (an operator counts once); in a debug mode how many operators overflow or
-// fail (all of them are counted); a few small inputs that kernels of some types do not read and MindSpore leaves out.
+// The IR does not say how often a loop runs (an operator counts once), how many operators overflow or fail in a debug
+// mode (all of them count), and which small inputs kernels of some types do not read and MindSpore leaves out.
 // Checked against the trees of corpus/real: within 6 % of the files and 2 % of the bytes, half of them to the byte.
 #pragma once
 
@@ -37,8 +37,8 @@ struct DumpEstimate {
 
   std::vector<DumpEstimateRow> rows;  // of one step, one a graph; graphs of which nothing is written are left out
   bool all_steps = true;
-  std::optional<uint64_t> steps;               // how many are selected; absent when all are, or too many to count
-  std::vector<std::string> unmatched_kernels;  // items of `kernels` that choose no operator of the IR, as written
+  std::optional<uint64_t> steps;               // how many are selected; absent if all are, or too many to count
+  std::vector<std::string> unmatched_kernels;  // items of `kernels` that match no operator of the IR, as written
   // By unmatched_kernels: the name of the IR that was meant, for the first kMostNearest of them; may be empty.
   static constexpr size_t kMostNearest = 10;
   std::vector<std::string> nearest;

@@ -1,4 +1,4 @@
-// How a dump was set up, as far as its files say: what is missing on purpose is not a fault.
+// How a dump was set up, as far as its files say: data that is missing on purpose is not a fault.
 //
 //   .dump_metadata/data_dump.json, .metadata/data_dump.json   the user's configuration, copied verbatim
 //   kernel_kbyk_dump.json, kernel_graph_*.json                what msprobe made of its own (level L2)
@@ -23,7 +23,7 @@ struct DumpSettings {
   std::string iteration;                           // "0|5-8", "all"; empty: not said
   std::string device_target;                       // "CPU", "Ascend", "GPU"; empty: not said
 
-  // The CPU knows no overflow and no exception dump, whatever was asked for.
+  // The CPU has neither overflow nor exception dump, whatever was requested.
   [[nodiscard]] bool of_overflows() const { return op_debug_mode == 3 && device_target != "CPU"; }
   [[nodiscard]] bool of_exceptions() const { return op_debug_mode == 4 && device_target != "CPU"; }
   [[nodiscard]] bool of_some_operators() const {
@@ -31,8 +31,8 @@ struct DumpSettings {
   }
 };
 
-// Of the first configuration there. A data_dump.json that cannot be read is in `failures`; what other JSON a folder may
-// hold is not msdump's business.
+// From the first configuration found. A data_dump.json that cannot be read is in `failures`; other JSON in the folder
+// is ignored.
 [[nodiscard]] DumpSettings settings_of(const DumpIndex& index, std::vector<Error>& failures);
 
 }  // namespace msdump::check

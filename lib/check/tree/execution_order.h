@@ -1,4 +1,4 @@
-// What ran, by the files that say so beside a dump: for tensors that are not there to be missed.
+// What ran, by the files beside a dump that record it: it shows which tensors are missing.
 //
 //   execution_order/ms_execution_order_graph_G.csv         a header, then the operators of graph G in their order
 //   execution_order/ms_global_execution_order_graph_G.csv  the steps that were run, a number a line
@@ -24,11 +24,11 @@ struct OperatorOrder {
 };
 
 struct ExecutionOrders {
-  std::vector<OperatorOrder> operators;                       // none is empty
+  std::vector<OperatorOrder> operators;                       // none of them is empty
   std::map<std::optional<int64_t>, std::set<int64_t>> steps;  // by rank
 };
 
-// Files that cannot be read are in `failures`, and what they say is not believed.
+// Files that cannot be read are in `failures`, and their content is ignored.
 [[nodiscard]] ExecutionOrders read_execution_orders(const DumpIndex& index, std::vector<Error>& failures);
 
 }  // namespace msdump::check

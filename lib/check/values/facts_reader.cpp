@@ -94,7 +94,7 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
                  });
 }
 
-// Of complex numbers, of which the statistics have none.
+// For complex numbers, which have no statistics.
 Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
   const DType dtype = facts_[tensor].dtype, part = part_of(dtype);
   if (part == dtype || dtype == DType::kComplex32) return {};

@@ -1,5 +1,5 @@
-// FactsReader: the facts of the tensors of a dump, read once, when they are asked for: all of them in one pass, or the few
-// that a search needs. Elements where there are any, else the row of a table.
+// FactsReader: the facts of the tensors of a dump, read once, on demand: all of them in one pass, or the few that a
+// search needs. From the elements if there are any, else from the row of a table.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ namespace msdump::check {
 
 class FactsReader {
  public:
-  // The list and the index outlive it.
+  // The list and the index must outlive it.
   FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs);
 
-  // The others are never read: the user asked for a part of the dump.
+  // Other tensors are never read: the user asked for a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
 
-  // Of these tensors the facts are dropped where the file says float16 (CheckedDump::float32_on_device).
+  // Drops the facts of these tensors if the file says float16 (CheckedDump::float32_on_device).
   void distrust_float16(std::vector<bool> tensors) { distrusted_ = std::move(tensors); }
 
-  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is a failure, and its
-  // facts stay unknown.
+  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is a failure, and
+  // its facts stay unknown.
   Status read(std::span<const uint32_t> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
-  // Of these, those without values: a row of checksums, or an empty one.
+  // Those among them without values: a row of checksums, or an empty one.
   [[nodiscard]] size_t count_without_values() const { return count_blind_; }
-  [[nodiscard]] size_t count_mislabelled() const { return count_mislabelled_; }  // that were dropped
-  // Those since the last call: each is kept once.
+  [[nodiscard]] size_t count_mislabelled() const { return count_mislabelled_; }  // whose facts were dropped
+  // The failures since the last call: each is kept once.
   [[nodiscard]] std::vector<Error> take_failures() { return std::exchange(failures_, {}); }
 
  private:

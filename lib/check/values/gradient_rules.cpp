@@ -86,7 +86,8 @@ class GradientJudge {
     Finding* const finding =
         add(RuleId::kGradientVanishing, one, *rms / step.largest,
             fmt::format("has the root mean square {:.3g}; the largest of this step has {:.3g}", *rms, step.largest));
-    // A layer that nothing read in this step, or after one that starts at zero, has a gradient of zero; few layers do.
+    // A layer that nothing read in this step, or one after a layer that starts at zero, has a gradient of zero; few
+    // layers do.
     if (finding != nullptr && *rms == 0 && step.zeros * 2 <= step.matrices)
       finding->severity = std::min(finding->severity, Severity::kNote);
   }

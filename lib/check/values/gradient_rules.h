@@ -17,13 +17,13 @@ namespace msdump::check {
 [[nodiscard]] bool is_optimizer(std::string_view op_type);
 
 struct WeightGradient {
-  uint32_t tensor = kNone;    // that made it, else the optimizer's input
+  uint32_t tensor = kNone;    // the producer's output, else the optimizer's input
   std::string_view weight{};  // as the IR names it; empty: not known
   std::optional<int64_t> rank, step;
 };
 [[nodiscard]] std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const FactsReader& facts);
 
-// All facts have been read.
+// All facts must have been read.
 void judge_gradients(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
                      std::vector<Finding>& findings);
 

@@ -8,7 +8,7 @@
 namespace msdump::check {
 namespace {
 
-// Types as they are compared: lower case, without '_' and what marks an in-place call.
+// Types in the form in which they are compared: lower case, without '_' and the mark of an in-place call.
 std::string plain_type(std::string_view op_type) {
   std::string plain = to_lower(op_type);
   std::erase(plain, '_');
@@ -23,9 +23,9 @@ constexpr std::array<std::string_view, 13> kPutting = {"full",     "fulllike", "
                                                        "concat",   "stack",    "gather",        "tensor",
                                                        "reshape",  "scatter",  "scatterupdate", "tensorscatterupdate",
                                                        "scatternd"};
-// A number below this is written, not computed: -1e9, the smallest float32.
+// A number below this is a literal, not a result: -1e9, the smallest float32.
 constexpr double kMaskedBelow = -1e8;
-// What makes an infinity of a number, if only at 0.
+// Operators that make an infinity of a number, if only at 0.
 constexpr std::array<std::string_view, 9> kDiverging = {"log", "div",        "truediv",  "reciprocal", "rsqrt",
                                                         "pow", "logsigmoid", "floordiv", "log1p"};
 
@@ -44,7 +44,7 @@ bool diverges(std::string_view op_type) {
   return begins_with_any(plain, kDiverging) || plain == "realdiv" || plain == "divnonan";
 }
 
-// Sums: an infinity comes out where one went in, once for each time that broadcasting repeats it, or is made.
+// Sums: an infinity comes out for each that went in (as often as broadcasting repeats it), or is new.
 bool adds(std::string_view op_type) {
   static constexpr std::array<std::string_view, 9> kSums = {"add",  "addv2", "addn", "biasadd", "tensoradd",
                                                             "iadd", "radd",  "sub",  "isub"};

@@ -3,7 +3,7 @@
 //   * an input of the operator has some already (of a sum: as many), or
 //   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are
 //     not results (-1e9, the smallest float32), or
-//   * it is a parameter that holds one other value at most: a mask that the network keeps, or
+//   * it is a parameter that holds at most one other value: a mask that the network keeps, or
 //   * nothing is known of its inputs, and it does not make infinities (log, a quotient, a power)
 //
 // The edge of a type (-65504, the smallest float32) masks the same way.
@@ -24,17 +24,17 @@ class HealthJudge {
  public:
   HealthJudge(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
 
-  // For an output the inputs of its run must have been read where needs_inputs() holds.
+  // For an output the inputs of its run must have been read if needs_inputs() holds.
   [[nodiscard]] Health of(uint32_t tensor) const;
-  // Of what a run made, also where the input of another run shows it.
+  // Health of a run's result, even if the input of another run shows it.
   [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
   [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
-  // An infinity that came in, as a constant or a parameter (where a running minimum begins), and of which every operator
-  // that read it made something finite. Their outputs must have been read.
+  // An infinity that came in, as a constant or a parameter (where a running minimum begins), and that every operator
+  // that read it turned into something finite. Their outputs must have been read.
   [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
-  // Has a sum more -inf than its terms, all of which are known, can put into it?
+  // Has a sum more -inf than its terms, all of which are known, account for?
   [[nodiscard]] bool has_more_than_its_terms(uint32_t tensor, uint32_t run) const;
-  // The tensors that show the inputs: what was dumped of each, else the output that it was.
+  // The tensors that show the inputs: the dump of each, else its producer's output.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 
  private:
@@ -45,7 +45,7 @@ class HealthJudge {
   const FactsReader& facts_;
 };
 
-// One finite value at most beside its infinities.
+// At most one finite value beside its infinities.
 [[nodiscard]] bool is_two_valued(const TensorFacts& facts);
 // Does an operator of this type write values that it was given, or move them about?
 [[nodiscard]] bool puts_given_values(std::string_view op_type);

@@ -108,7 +108,7 @@ class Sections {
   }
 };
 
-// What the name of a record says, with or without the ".output.0.json" of the JSON form.
+// The facts in the name of a record, with or without the ".output.0.json" of the JSON form.
 using RecordName = DumpFileName;
 RecordName name_of_record(std::string_view name) {
   if (const size_t end = name.rfind(".output."); end != std::string_view::npos) name = name.substr(0, end);

@@ -1,4 +1,4 @@
-// What the device noted of overflows and failures, joined to the operators that had them.
+// What the device recorded of overflows and failures, joined to the operators in which they occurred.
 //
 //   Opdebug records   of both generations, as dump files or JSON. A section with a status that is not 0 was hit. The
 //                     operator is the one with the task and stream that stand in the record, in the same folder, else in

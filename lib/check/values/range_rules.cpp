@@ -41,7 +41,7 @@ class RangeJudge {
     return rules_[id_].takes(dump_.operators()[dump_.op_of(tensor)].name);
   }
 
-  // Nothing to say: no message.
+  // An empty text: no message.
   struct Judgement {
     double value = 0;
     std::string message;

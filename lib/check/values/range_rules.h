@@ -12,7 +12,7 @@
 
 namespace msdump::check {
 
-// All facts have been read. Tensors that cannot be read again are in `failures`; an error only when interrupted.
+// All facts must have been read. Tensors that cannot be read again are in `failures`; an error only when interrupted.
 Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
                     std::vector<Finding>& findings, std::vector<Error>& failures);
 

@@ -1,7 +1,7 @@
-// TensorFacts: what the rules know of one tensor's values, from its elements or from what a table says of it.
+// TensorFacts: what the rules know of one tensor's values, from its elements or from a table.
 //
 //   elements        min, max, mean, norm of the finite ones; every count
-//   statistic.csv   what its columns are; a number that NaN or an infinity has entered is not known, and shows that there is one
+//   statistic.csv   what its columns hold; a number that NaN or an infinity has entered is unknown, and shows the latter
 //   dump.json       max, min, mean, norm the same way
 // For complex numbers min, max and the rest are of their parts, and only the elements are counted.
 #pragma once
@@ -21,7 +21,7 @@ struct TensorFacts {
   From from = From::kNothing;
   DType dtype = DType::kUndefined;                                           // of the framework's tensor
   uint8_t rank = 0;                                                          // number of dimensions
-  bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something says so
+  bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something shows it
   std::optional<uint64_t> elements;
   std::optional<double> min, max, mean, l2norm, mean_abs;
   std::optional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
@@ -34,14 +34,14 @@ struct TensorFacts {
   [[nodiscard]] std::optional<double> deviation() const;
   [[nodiscard]] std::optional<uint64_t> finite() const;  // how many
   [[nodiscard]] std::optional<bool> all_zero() const;
-  // One finite value at most; no value where it is not known.
+  // At most one finite value; no value if that is unknown.
   [[nodiscard]] std::optional<bool> constant() const;
 };
 
 [[nodiscard]] TensorFacts facts_of(const stats::TensorStatistics& statistics);
 [[nodiscard]] TensorFacts facts_of(const StatisticValues& values);
 
-// float, bfloat16, fp8, complex: what can be NaN, and be trained.
+// float, bfloat16, fp8, complex: types that can hold NaN, and be trained.
 [[nodiscard]] bool is_floating(DType dtype);
 [[nodiscard]] bool is_eight_bit_float(DType dtype);
 // 65504 of float16; no value for types other than numpy's floats and floats of 8 bits.

@@ -17,7 +17,7 @@ double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// "12 of 144 elements", of statistics that do not count "some elements".
+// "12 of 144 elements"; "some elements" for statistics without counts.
 std::string count_text(const std::optional<uint64_t>& part, const TensorFacts& facts) {
   if (!part || facts.from == TensorFacts::From::kStatistics) {
     return part && *part > 1 ? plural(*part, "element") : "some elements";
@@ -68,7 +68,7 @@ class TensorJudge {
   }
 
  private:
-  // Null when the rule is off or does not take the operator.
+  // Null if the rule is off or does not apply to the operator.
   Finding* add(RuleId id, uint32_t tensor) {
     const uint32_t op = dump_.op_of(tensor);
     const std::string_view name = op == kNone ? dump_.record(tensor).name.op_name : dump_.operators()[op].name;
@@ -126,7 +126,7 @@ class TensorJudge {
     if (negative + positive == 0 || dump_.role(tensor) == TensorRole::kUnwritten) return;
     const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
     const bool own_negative = negative > 0 && !input_has_edge(tensor, true);
-    if (!own_positive && !own_negative) return;  // reported where it came up
+    if (!own_positive && !own_negative) return;  // reported where it arose
     const double share = percent(negative + positive, facts.elements.value_or(0));
     const bool eight_bits = is_eight_bit_float(facts.dtype);
     const double least = rules_.value(RuleId::kSaturation, eight_bits ? "fp8_percentage_ge" : "percentage_ge");
@@ -148,7 +148,7 @@ class TensorJudge {
     }
   }
 
-  // Beside the edge there are zeros only, or what was put there.
+  // All else is zeros, or a value that was put there.
   [[nodiscard]] bool is_edge_mask(uint32_t tensor, const TensorFacts& facts, uint64_t negative) const {
     if (facts.from == TensorFacts::From::kStatistics) return facts.max == 0.0;
     if (facts.zero && facts.elements && *facts.zero + negative == *facts.elements) return true;
@@ -156,7 +156,7 @@ class TensorJudge {
     return dump_.role(tensor) == TensorRole::kInput || (op != kNone && puts_given_values(dump_.operators()[op].type));
   }
 
-  // An input whose maker's output is judged anyway.
+  // An input whose producer's output is judged as well.
   [[nodiscard]] bool is_duplicate(uint32_t tensor) const {
     if (dump_.role(tensor) != TensorRole::kInput) return false;
     const uint32_t run = dump_.run_of(tensor);
@@ -182,7 +182,7 @@ class TensorJudge {
     return dump_.role(tensor) == TensorRole::kOutput || dump_.role(tensor) == TensorRole::kUpdated;
   }
 
-  // Outputs without variety, of operators that were given some.
+  // Outputs without variety, although the inputs have some.
   void judge_sameness(uint32_t tensor, const TensorFacts& facts) {
     if (!is_own_output(tensor) || !is_floating(facts.dtype) || !facts.is_finite()) return;
     if (facts.elements.value_or(0) < 2) return;
@@ -235,7 +235,7 @@ class TensorJudge {
   const RuleSet& rules_;
   const HealthJudge health_;
   std::vector<Finding>& findings_;
-  std::vector<RuleId> limited_;  // rules of limits of which one is given
+  std::vector<RuleId> limited_;  // rules of which any one limit is given
 };
 
 }  // namespace

@@ -152,7 +152,7 @@ class WeightJudge {
     return {};
   }
 
-  // Does an optimizer run, or are gradients made, so that weights are meant to change?
+  // Does an optimizer run, or are there gradients, so that weights are meant to change?
   [[nodiscard]] bool trains() const {
     for (const SequencedOp& op : dump_.operators()) {
       if (is_optimizer(op.type)) return true;
@@ -206,12 +206,12 @@ std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor)
     has_parameters = has_parameters || dump.role(tensor) == TensorRole::kParameter;
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
-    // Where there are Parameter files, what an optimizer updated repeats them.
+    // If there are Parameter files, what an optimizer updated repeats them.
     if (!is_weight(dump, tensor) || (has_parameters && dump.role(tensor) == TensorRole::kUpdated)) continue;
     const TensorRecord& record = dump.record(tensor);
     const Identity identity = identity_of(dump.index(), record);
     auto& steps = found[{identity.rank, identity.graph, record.name.op_name, record.name.io, record.name.slot}];
-    steps[identity.step] = tensor;  // of several runs the last
+    steps[identity.step] = tensor;  // the last of several runs
   }
   std::vector<std::vector<uint32_t>> weights;
   for (const auto& [key, steps] : found) {

@@ -1,6 +1,6 @@
-// The rules about weights from one step to the next: unchanged, changed by too much or too little; and in the first step.
-// Most of the time the numbers of two steps prove that a weight has changed; only where they do not are the two read
-// again, side by side.
+// The rules about weights from one step to the next: unchanged, changed by too much or too little; and in the first
+// step. Usually the numbers of two steps prove that a weight has changed; only otherwise are the two read again, side
+// by side.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace msdump::check {
 
-// All facts have been read. Weights that cannot be read again are in `failures`; an error only when interrupted.
+// All facts must have been read. Weights that cannot be read again are in `failures`; an error only when interrupted.
 Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
                      std::vector<Finding>& findings, std::vector<Error>& failures);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kTimestampDigits = 16;
 
-// The time stamp to sort by; anything but 16 digits comes first.
+// The time stamp to sort by; anything but 16 digits sorts first.
 std::string_view time_of(const IndexedFile& file) {
   const std::string_view text = file.facts.timestamp;
   return text.size() == kTimestampDigits && is_digits(text) ? text : std::string_view();

@@ -1,4 +1,4 @@
-// The elements of a tensor as numpy's astype(float32) has them, chunk by chunk.
+// The elements of a tensor as numpy's astype(float32) gives them, chunk by chunk.
 //
 //   integers, float64    rounded to the nearest; beyond float32's range infinite
 //   bool                 0 and 1
@@ -43,7 +43,7 @@ class Float32Reader {
   std::vector<float> floats_;
 };
 
-// Two tensors with as many elements. The one loop for every pass over a pair.
+// Two tensors with equally many elements. The one loop for every pass over a pair.
 class Float32Pair {
  public:
   Float32Pair(HostTensor& a, HostTensor& b) : a_(a), b_(b), reader_a_(a), reader_b_(b) {}

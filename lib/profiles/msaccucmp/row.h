@@ -3,7 +3,7 @@
 //   Index,OpType,NPUDump,DataType,Address,GroundTruth,DataType,Address,TensorIndex,Shape,<ten algorithms>,CompareFailReason
 //
 // The tool uses Python's csv module: lines end in \r\n, a field with a comma, a quote or a line end is quoted. A side with
-// arrays (.npy) has no Address, in the header neither.
+// arrays (.npy) has no Address, not even in the header.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,9 @@ struct MsaccucmpSide {
 
 struct MsaccucmpCounts {
   int64_t rows = 0;
-  int64_t unmatched = 0;     // rows of what only one side has
+  int64_t unmatched = 0;     // rows of tensors that only one side has
   int64_t not_compared = 0;  // rows of pairs without metrics
-  int64_t left_out = 0;      // tensors that have no row, which is one of the tool's faults
+  int64_t left_out = 0;      // tensors without a row, which is one of the tool's faults
   int64_t beyond = 0;        // rows with metrics that are not within_limits()
   ProfileFailures failures;  // of files
 

@@ -36,7 +36,7 @@ class TensorComparison {
       const TensorPair& pair = pairing_.tensors[tensor];
       const OpPair& op = pairing_.operators[pair.op];
       if (pair.a == kNoTensor && op.a != kNoOperator) {
-        ++result_.counts.left_out;  // the tool only asks for the candidate's tensors
+        ++result_.counts.left_out;  // the tool looks only at the candidate's tensors
         continue;
       }
       MsaccucmpRow row = op_row(op);
@@ -79,7 +79,7 @@ class TensorComparison {
     return result_.add(std::move(row), std::move(metrics));
   }
 
-  // Fills in what is known once the tensors are open.
+  // Fills in the facts that only open tensors have.
   [[nodiscard]] Result<MsaccucmpMetrics> metrics_of(const TensorRecord& of_a, const TensorRecord& of_b,
                                                     MsaccucmpRow& row) const {
     MSDUMP_TRY(OpenedTensor a, open_tensor(a_, of_a));

@@ -1,6 +1,6 @@
-// Any two dumps in msaccucmp's form, where at least one of them holds arrays. The tool itself compares dump files with
-// arrays of the original network through a fusion rule file, and refuses the rest; here operators and tensors are paired
-// by pairing.h, and rows are those that the tool writes for 1:1 operators:
+// Any two dumps in msaccucmp's form, at least one of which holds arrays. The tool itself compares dump files with
+// arrays of the original network through a fusion rule file, and rejects the rest. Here operators and tensors are
+// paired by pairing.h, and rows are those that the tool writes for 1:1 operators:
 //
 //   operators     those of the candidate in their order, then those that only the reference has
 //   NPUDump       the candidate's name; GroundTruth: the reference's

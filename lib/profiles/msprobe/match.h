@@ -1,10 +1,10 @@
 // Pairs the items of the target with those of the golden dump, as msprobe does.
 //
 //   1. exact   equal keys; every golden item with the key makes a pair; pairs come in the order of the target
-//   2. fuzzy   names without call numbers; both sides are read in step, with queues of items that have no partner yet: the
-//              last target item with the first golden one of its name, else the last golden item with the first target
-//              one. Skipped items have no partner, and golden items left over are dropped. When a queue is empty, the
-//              match ends, and later target items are not in the result at all.
+//   2. fuzzy   names without call numbers; both sides are read in step, with queues of items that have no partner yet:
+//              the last target item with the first golden one of its name, else the last golden item with the first
+//              target one. Skipped items have no partner, and remaining golden items are dropped. The match ends when a
+//              queue is empty; later target items are not in the result at all.
 //   3. dtypes  a pair whose dtypes differ is dropped, unless both are floats of the same framework; across frameworks
 //              Float32 and torch.float16 are both "float". With a data mapping dtypes are not compared.
 // Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
@@ -28,7 +28,7 @@ struct MsprobePair {
 
 inline constexpr size_t kMostMsprobePairs = size_t{1} << 24;
 
-// `keys`: of the target's items, by index. kTooLarge when more than kMostMsprobePairs follow from keys that repeat.
+// `keys`: of the target's items, by index. kTooLarge if repeated keys give more than kMostMsprobePairs.
 Result<std::vector<MsprobePair>> match_exactly(const std::vector<std::string>& keys, const MsprobeItems& golden);
 [[nodiscard]] std::vector<MsprobePair> match_fuzzily(const std::vector<std::string>& keys, const MsprobeItems& golden);
 

@@ -9,8 +9,8 @@
 //      element, 1.0 for two zero vectors, "Nan" for one; above 0.9999 to 6 decimals; EucDist |a - b| with all digits
 //   5. without a dimension a - b is numpy's of the stored dtypes: integers wrap, float16 rounds
 //   6. all but EucDist are rounded to 12 decimals
-// Memory is a few MiB for tensors of any size. `numpy1` (which goes with pandas 2): numpy before 2 decides by the value of a
-// float64 without dimension whether float32 is enough for 3.
+// Memory is a few MiB for tensors of any size. `numpy1` (which goes with pandas 2): for 3, numpy before 2 looks at the
+// value of a float64 without dimension to decide whether float32 is enough.
 // Not done: the cut of dirty tails (npu_grouped_matmul, npu_dequant_swiglu_quant) and calibration factors of 2026.
 // Source: reference/compare-and-check.md 2.3, reference/verified-on-real-msprobe.md 5; msprobe 26.2.0, numpy 1.26 and
 // 2.4.

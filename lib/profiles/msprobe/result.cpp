@@ -127,7 +127,7 @@ class Comparison {
         MSDUMP_TRY(rules, from_file(*options_.layer_mapping, read_layer_rules));
       }
       MSDUMP_TRY(auto data, msprobe_layer_mapping({target_, target_json_}, {golden_, golden_json_}, rules));
-      // msprobe takes an empty mapping for none.
+      // msprobe treats an empty mapping as none.
       if (!data.empty()) mappings.data = std::move(data);
     }
     return mappings;
@@ -139,7 +139,7 @@ class Comparison {
     auto value = yaml ? read(*yaml) : Result<T>(fail(yaml.error()));
     if (value) return value;
     Error error = std::move(value).error().with_path(path);
-    error.code = ErrorCode::kUsage;  // whatever is wrong with the file, the option is
+    error.code = ErrorCode::kUsage;  // whatever is wrong with the file, the option is at fault
     return fail(std::move(error));
   }
 

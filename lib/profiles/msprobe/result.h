@@ -8,9 +8,10 @@
 //   columns                    row.h; numbers: metrics.h, statistics.h; verdicts:
 //                              verdict.h. A column of statistics in which all are numbers and one is a float
 //                              prints integers as floats (16.0), with pandas 2 also among the rows without a partner
-//   fuzzy match of statistics  msprobe mixes its columns up: every row is without a partner, and it stops where one
-//                              really is; msdump does the same. For checksums it is refused: what msprobe prints is not known.
-// Memory: the items of both dumps, and the rows of as many entries as there are workers ahead of the output.
+//   fuzzy match of statistics  msprobe mixes its columns up: every row is without a partner, and the output stops at
+//                              the first row that really has none; msdump does the same. With checksums it is rejected:
+//                              what msprobe prints is unknown.
+// Memory: the items of both dumps, and per worker the rows of one entry ahead of the output.
 // Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like
 // formulas.
 // Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5 and 6; msprobe 26.2.0.

@@ -17,7 +17,7 @@ constexpr std::string_view kStatistics =
 
 void add(std::string& row, std::string_view field) { append_csv_field(row, field, "\n"); }
 
-// msprobe prints an infinite float as " inf", so that spreadsheets do not take it for a name; the text "inf" stays.
+// msprobe prints an infinite float as " inf", so that spreadsheets do not take it for a name; the text "inf" is kept.
 void append_value(std::string& row, const PythonValue& value) {
   const bool infinite = value.kind == PythonKind::kFloat && std::isinf(value.number);
   add(row, infinite ? " " + value.text : value.text);

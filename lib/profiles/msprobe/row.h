@@ -21,7 +21,7 @@
 
 namespace msdump {
 
-// What both dumps hold: by the "task" of their json, and whether there are checksums in it.
+// The contents of both dumps: by the "task" of their json, and whether there are checksums in it.
 enum class MsprobeMode : uint8_t { kTensor, kStatistics, kChecksum };
 
 enum class MsprobeVerdict : uint8_t { kPass, kWarning, kError };

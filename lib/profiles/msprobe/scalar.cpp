@@ -28,7 +28,7 @@ NumpyType type_of(DType dtype) {
   }
 }
 
-// The bits of the float that holds every value of a type, or nearly.
+// The bits of the smallest float that holds (nearly) every value of a type.
 int float_bits(NumpyType type) {
   switch (type.category) {
     case Category::kBool: return 16;

@@ -10,7 +10,7 @@
 //   checksums: an error when they differ, a warning when one side has none
 // Outputs are the rows with ".output." in the name, all others count as inputs. Metrics that are texts (NaN, N/A,
 // "inf") are ignored, so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some collectives
-// only the outputs. All of it is msprobe's, faults included.
+// only the outputs. All of this is msprobe's, faults included.
 // Source: reference/compare-and-check.md 2.5, reference/verified-on-real-msprobe.md 6; msprobe 26.2.0.
 #pragma once
 
