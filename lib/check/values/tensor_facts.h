@@ -1,7 +1,7 @@
 // TensorFacts: what the rules know of one tensor's values, from its elements or from a table.
 //
 //   elements        min, max, mean, norm of the finite ones; every count
-//   statistic.csv   what its columns hold; a number that NaN or an infinity has entered is unknown, and shows the latter
+//   statistic.csv   what its columns hold; a number that NaN or an infinity has entered is unknown, but shows one
 //   dump.json       max, min, mean, norm the same way
 // For complex numbers min, max and the rest are of their parts, and only the elements are counted.
 #pragma once
