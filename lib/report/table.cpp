@@ -75,7 +75,8 @@ std::string cut_in_the_middle(const std::string& text, size_t width) {
 
 class TableSink : public RowSink {
  public:
-  TableSink(TextOutput& out, const Report& report, const SinkOptions& options) : out_(out), max_width_(options.max_width) {
+  TableSink(TextOutput& out, const Report& report, const SinkOptions& options)
+      : out_(out), max_width_(options.max_width) {
     show(report.columns);
   }
 
