@@ -10,7 +10,7 @@
 namespace msdump::report {
 namespace {
 
-// What of a text needs care, eight bytes at a time: most texts need none.
+// What needs care in a text, found eight bytes at a time: most texts need none.
 struct Care {
   bool quotes = false;     // it has a comma, a quote or the end of a line
   bool not_ascii = false;  // a byte above 0x7F
@@ -61,7 +61,7 @@ class CsvFormatter : public RowFormatter {
  private:
   struct Step {
     std::string_view key;
-    size_t place = 0;  // where it was in the row before
+    size_t place = 0;  // its index in the previous row
   };
   using Path = std::vector<Step>;
 
@@ -86,7 +86,7 @@ class CsvFormatter : public RowFormatter {
     } else if (const uint64_t* natural = value->get<uint64_t>()) {
       append_number(*natural, text);
     } else if (const double* real = value->get<double>()) {
-      append_number_text(text, *real);  // in JSON alone those that are not finite are quoted
+      append_number_text(text, *real);  // only JSON quotes numbers that are not finite
       text += ',';
     } else if (const float* single = value->get<float>()) {
       append_number_text(text, *single);
@@ -150,7 +150,7 @@ class CsvSink : public RowSink {
  private:
   TextOutput& output() override { return out_; }
 
-  // Declared columns are printed even if no row follows; otherwise the first row brings them.
+  // Declared columns are printed even if no row follows; otherwise the first row defines them.
   Status begin() override { return columns_.empty() ? Status() : header(); }
 
   Status header() {

@@ -46,7 +46,7 @@ std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report, co
 
 Object failure_object(const Error& error) {
   Object object;
-  object.reserve(6);  // there may be as many as files
+  object.reserve(6);  // there may be one for every file
   object.add("path", text_or_null(error.path))
       .add("tensor", text_or_null(error.tensor))
       .add("offset", error.offset)

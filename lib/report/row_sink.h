@@ -9,7 +9,7 @@
 //
 // Memory does not grow with the number of rows: the table measures its columns over the first kTableLookahead rows and
 // goes on with those widths. Without rows a document is still valid: CSV has its header, a table prints nothing.
-// Not thread-safe, but for what `formatter` gives. A write that fails is returned at once and ends the report.
+// Not thread-safe, except for the formatters. A write that fails is returned at once and ends the report.
 #pragma once
 
 #include <functional>
@@ -53,17 +53,17 @@ struct Column {
   // What the table shows instead of the value itself; CSV never uses it.
   std::function<std::string(const Row&)> text = {};
   // Where a table is wider than the terminal, columns that hold nothing but "-" go first, then those with the highest
-  // `drop`, one after the other, until the rest fits; a column with 0 stays.
+  // `drop`, one at a time until the rest fits; a column with 0 stays.
   uint8_t drop = 0;
 };
 
-// The order in which the common columns go; the line and the message of a finding stay.
+// The order in which common columns are dropped; the line and the message of a finding stay.
 constexpr uint8_t kDropOpType = 4, kDropRank = 3, kDropGraph = 2, kDropStep = 1;
 
 struct Report {
   std::string command, version;
   std::vector<std::string> dumps;
-  // CSV needs its columns before the first row and in an empty report. Empty: taken from the first row.
+  // CSV needs its columns before the first row and in an empty report. Empty: the first row defines them.
   std::vector<Column> columns;
 };
 
@@ -75,12 +75,12 @@ struct Closing {
 };
 
 struct SinkOptions {
-  size_t max_width =
-      0;  // table: so many display columns; long names are cut in the middle, lines at their end; 0: never
+  // Tables: the width in display columns; long names are cut in the middle, lines at their end. 0: no limit.
+  size_t max_width = 0;
   bool for_terminal = false;  // CSV: escape control characters, which would drive the terminal
 };
 
-// Makes rows into text, for one thread.
+// Turns rows into text, for one thread.
 class RowFormatter {
  public:
   virtual ~RowFormatter() = default;
@@ -92,8 +92,8 @@ class RowSink {
   virtual ~RowSink() = default;
   Status row(const Row& row);
 
-  // Several threads may make rows into text, each with its own formatter, which are then written in their order. None
-  // for a table, and none before the first row.
+  // Several threads may turn rows into text, each with its own formatter; the texts are then written in order. Null for
+  // a table, and before the first row.
   [[nodiscard]] virtual std::unique_ptr<RowFormatter> formatter() const { return nullptr; }
   Status write_formatted(std::string_view rows) { return output().write(rows); }
 
@@ -118,12 +118,11 @@ class RowSink {
 // {"path","tensor","offset","code","message","hint"}; null where the error does not say.
 [[nodiscard]] Object failure_object(const Error& error);
 
-// One column for every cell of `row`, objects flattened: what a report without declared columns uses.
+// One column for every cell of `row`, objects flattened: for reports without declared columns.
 [[nodiscard]] std::vector<Column> columns_of(const Row& row);
 
-// Makers of the single writers, for make_sink.
-[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report,
-                                                       const SinkOptions& options);
+// Factories of the writers, for make_sink.
+[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report);
 [[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out);

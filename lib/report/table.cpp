@@ -11,9 +11,9 @@ namespace msdump::report {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr size_t kNarrowestName = 28;  // a name that is cut in the middle keeps so much,
-constexpr size_t kShortestName = 20;   // or this, where the last column has no room otherwise
-constexpr size_t kNarrowestLast = 24;  // and the last column, which is cut at its end
+constexpr size_t kNarrowestName = 28;  // a name cut in the middle keeps at least this much,
+constexpr size_t kShortestName = 20;   // or this where the last column has no room otherwise
+constexpr size_t kNarrowestLast = 24;  // the last column, which is cut at its end
 
 struct Cell {
   std::string text;
@@ -43,7 +43,7 @@ Cell cell_of(const Value* value) {
   return cell;
 }
 
-// The end of the longest prefix that is at most so wide.
+// The end of the longest prefix that is at most `width` wide.
 size_t end_of_prefix(std::string_view text, size_t width) {
   size_t used = 0, end = 0;
   while (end < text.size()) {
@@ -55,7 +55,7 @@ size_t end_of_prefix(std::string_view text, size_t width) {
   return end;
 }
 
-// The longest prefix that leaves room for the sign that something is missing.
+// The longest prefix that leaves room for the ellipsis.
 std::string cut_to_width(const std::string& line, size_t width) {
   if (display_width(line) <= width) return line;
   return line.substr(0, end_of_prefix(line, width - 1)) + "…";
@@ -139,7 +139,7 @@ class TableSink : public RowSink {
     for (size_t i = 0; i < columns_.size(); ++i) right_[i] = right_[i] && any_number[i];
   }
 
-  // The width of a line when every name has given way.
+  // The width of a line when every name is cut as far as allowed.
   [[nodiscard]] size_t narrowest() const {
     size_t all = kGap.size() * (widths_.size() - 1);
     for (size_t i = 0; i < widths_.size(); ++i) {
@@ -171,7 +171,7 @@ class TableSink : public RowSink {
     for (std::vector<Cell>& cells : waiting_) cells.erase(cells.begin() + place);
   }
 
-  // Where the lines are wider than the terminal the widest texts give way, but not the last: it is cut at its end.
+  // When lines are wider than the terminal, the widest texts are shortened first; the last one is cut at its end.
   void shrink_names() {
     shrunk_.assign(widths_.size(), false);
     if (max_width_ == 0) return;

@@ -23,7 +23,7 @@ using List = std::vector<Value>;
 
 class Object {
  public:
-  // Written out in value.cpp: a Member is not complete yet, which clang 14 insists on where they would be implicit.
+  // Defined in value.cpp: Member is still incomplete here, and clang 14 refuses the implicit ones.
   Object();
   Object(const Object& other);
   Object(Object&& other) noexcept;
@@ -31,12 +31,13 @@ class Object {
   Object& operator=(Object&& other) noexcept;
   ~Object();
 
-  // Keys are not checked for doubles; `add` returns the object so that a row reads as one expression.
+  // Duplicate keys are not detected; `add` returns the object so that a row reads as one expression.
   Object& add(std::string_view key, Value value);
-  // For so many members; of rows there are many, and to move members costs more than to add them.
+  // Moving members to a larger vector costs more than adding them, and reports have many rows.
   void reserve(size_t members);
   [[nodiscard]] const Value* find(std::string_view key) const;  // null when absent
-  // The same; tries `place` first and stores the place found, because rows of a report have their keys at the same places.
+  // The same; tries `place` first and stores the place found, because a report's rows have their keys at the same
+  // places.
   [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
   // "source.line" finds `line` in the object `source`; null when any step is absent or not an object.
   [[nodiscard]] const Value* find_path(std::string_view dotted) const;
@@ -47,7 +48,7 @@ class Object {
   [[nodiscard]] std::string_view text(std::string_view dotted) const;
   // The whole number at a dotted key, nothing when it is absent or not one.
   [[nodiscard]] std::optional<int64_t> number(std::string_view dotted) const;
-  // The text, or the digits of the whole number; "-" for anything else.
+  // The text, or the digits of a whole number; "-" for anything else.
   [[nodiscard]] std::string text_or_number(std::string_view dotted) const;
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
   [[nodiscard]] bool empty() const;
@@ -119,7 +120,7 @@ const T* Object::get(std::string_view dotted) const {
   return value == nullptr ? nullptr : value->get<T>();
 }
 
-// Null for an empty text: what is not known.
+// Null for an empty text, which stands for unknown.
 [[nodiscard]] inline Value text_or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
 // A list of whatever a Value can be made of: list_of(shape).
