@@ -15,8 +15,8 @@
 namespace msdump {
 namespace {
 
-// Two inputs must never share an output: the second would replace the first without a word. Names on disk are unique, so
-// only names out of mapping.csv can clash inside one dump; there the hash stays.
+// Two inputs must never share an output: the second would silently replace the first. Names on disk are unique, so
+// inside one dump only names from mapping.csv can clash; there the hash stays.
 std::vector<ConvertInput> name_inputs(const std::vector<const IndexedFile*>& files) {
   std::unordered_set<std::string> taken;
   const auto key = [](const IndexedFile& file, std::string_view name) {
@@ -40,7 +40,7 @@ std::vector<ConvertInput> name_inputs(const std::vector<const IndexedFile*>& fil
   return inputs;
 }
 
-// Several paths are mirrored into one OUT; the same place below two of them is a clash nobody can resolve but the user.
+// Several paths are mirrored into one OUT. Only the user can resolve a clash of equal places below two of them.
 Status check_clashes(const DumpIndex& index, const std::vector<ConvertInput>& inputs) {
   if (index.paths().size() < 2) return {};
   std::unordered_set<std::string> taken;
@@ -73,7 +73,7 @@ class Conversion {
     }
     const std::vector<ConvertInput> inputs = name_inputs(chosen);
     MSDUMP_CHECK_OK(check_clashes(index_, inputs));
-    // Files that only their content can judge may turn out to be none: they make no OUT.
+    // Files that only their content can judge may turn out to hold no tensors: they do not create OUT.
     const bool sure =
         std::any_of(inputs.begin(), inputs.end(), [](const ConvertInput& input) { return !input.file->by_content; });
     if (!options_.dry_run && sure) MSDUMP_CHECK_OK(tree_.create_root());
@@ -105,7 +105,7 @@ class Conversion {
 
   // Called in the order of the inputs, one at a time.
   void collect(FileOutcome&& outcome) {
-    // Also of an interrupted file: what it wrote so far stays, under these names.
+    // Even an interrupted file keeps what it wrote so far, under these names.
     for (auto& [folder, mapped, original] : outcome.long_names)
       tree_.add_mapping(folder, std::move(mapped), std::move(original));
     if (outcome.interrupted) return;

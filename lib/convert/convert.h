@@ -1,8 +1,8 @@
 // convert: the tensors of a dump as arrays in the host format asked for, mirrored under OUT.
 //
-// One unit of work is one input file; its tensors are planned (format/plan.h) and written one by one, large ones in slabs
-// that all workers share. Whatever goes wrong with a tensor costs that tensor only. Rows, warnings and failures reach the
-// sink in the order of the catalogue, whatever finishes first.
+// One unit of work is one input file; its tensors are planned (format/plan.h) and written one by one, large ones in
+// slabs that all workers share. A failure costs only the tensor that it occurs in. Rows, warnings and failures reach
+// the sink in the order of the catalogue.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ void describe_plan(const Plan& plan, ConvertRow& row) {
   row.policy = plan.policy;
 }
 
-// An .npy that needs nothing done to it is left where it is.
+// An .npy that needs no change is left where it is.
 bool is_left_alone(FileKind container, const Plan& plan) {
   if (container != FileKind::kNpy) return false;
   const bool moves = plan.policy == PlanPolicy::kConverted && !plan.identity && plan.from != plan.to;
@@ -111,7 +111,7 @@ std::vector<FileConverter::Claim> FileConverter::claim_names(const Unit& unit, O
 
 FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTensor& tensor,
                                                OutputClaims::Turn& turn) const {
-  // What has no output, for whatever reason, claims none.
+  // A tensor without an output, for whatever reason, claims none.
   if (!is_wanted(tensor) || tensor.problem || unit.opened.container == FileKind::kOpdebug) return Claim::kOwn;
   const auto plan = plan_for(tensor);
   if (!plan || is_left_alone(unit.opened.container, *plan)) return Claim::kOwn;

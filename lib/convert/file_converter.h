@@ -32,7 +32,7 @@ struct FileOutcome {
   uint64_t bytes_in = 0, bytes_out = 0;
 };
 
-// What FileConverter needs to know of an input besides its file.
+// What FileConverter needs to know about an input besides its file.
 struct ConvertInput {
   const IndexedFile* file = nullptr;
   std::string base;    // the name its outputs are built on

@@ -35,7 +35,7 @@ std::string_view written_format(const Plan& plan) {
 std::string with_short_op_name(const std::string& input_name, const std::string& op_name) {
   const std::vector<std::string_view> fields = split(input_name, '.');
   if (fields.size() != 5 || op_name.empty()) return input_name;
-  // It comes from inside the file: it may hold anything.
+  // The name comes from inside the file and may hold anything.
   std::string last = op_name.substr(op_name.rfind('/') + 1);
   std::replace_if(
       last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');

@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-// Another convert may write into the same folder: it waits for this one, and this one for it.
+// Another convert may write into the same folder: each waits for the other.
 Status write_mapping(const std::string& folder, const NameMapping& added) {
   const DirectoryLock lock(folder);
   const std::string path = join_path(folder, "mapping.csv");
@@ -29,7 +29,7 @@ Status write_mapping(const std::string& folder, const NameMapping& added) {
 
 Status OutputTree::create_root() {
   MSDUMP_CHECK_OK(make_directories(root_));
-  // Created and removed again without a trace: says now what the first of many tensors would say later.
+  // Created and removed at once: reports now what the first of many tensors would report later.
   auto probe = AtomicFile::create(join_path(root_, "probe"));
   if (!probe) return fail(std::move(probe).error().with_path(root_).with_hint("choose another --out"));
   return {};

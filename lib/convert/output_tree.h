@@ -1,4 +1,4 @@
-// OutputTree: the folders under OUT, made when the first file goes into them, and the mapping.csv of each.
+// OutputTree: the folders under OUT, made when their first file is written, and the mapping.csv of each.
 // OutputClaims: which input an output belongs to.
 #pragma once
 
@@ -37,8 +37,8 @@ class OutputTree {
   std::map<std::string, NameMapping> mappings_;
 };
 
-// No two inputs write one output: of several that would, the first in the order of inputs gets it, whatever worker is the
-// first to ask. Thread-safe.
+// No two inputs write one output: if several would, the first in the order of inputs gets it, whichever worker asks
+// first. Thread-safe.
 class OutputClaims {
  public:
   // The turn of one input. Every input takes one, and inputs from 0 on are started in ascending order.

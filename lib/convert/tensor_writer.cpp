@@ -13,10 +13,10 @@
 namespace msdump {
 namespace {
 
-// Pieces of 4 MiB go through ext4 up to twice as fast, in the huge folios that they get there, until memory is fragmented
-// and they wait for compaction instead (822 MB on two cores: 0.2 to 1.5 s). Pieces of 1 MiB always take 0.3 to 0.4 s.
+// Pieces of 4 MiB go through ext4 up to twice as fast because they get huge folios, until memory is fragmented and they
+// wait for compaction instead (822 MB on two cores: 0.2 to 1.5 s). Pieces of 1 MiB always take 0.3 to 0.4 s.
 constexpr uint64_t kWindowBytes = uint64_t{1} << 20;
-// When a small window would fall into tiny runs, a larger one costs fewer system calls than it costs cache misses.
+// If a small window would fall into tiny runs, a larger one saves more in system calls than it costs in cache misses.
 constexpr uint64_t kLargeWindowBytes = uint64_t{8} << 20;
 constexpr int64_t kPoorRunBytes = 8192;
 
@@ -85,7 +85,7 @@ class TensorWriter {
   }
 
  private:
-  // Of a plan that moves or widens elements, or both.
+  // For a plan that moves or widens elements, or both.
   void move_whole(const std::byte* src, std::byte* body) {
     const Plan& plan = source_.plan;
     const std::byte* moved = src;

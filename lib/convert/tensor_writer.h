@@ -14,8 +14,8 @@
 
 namespace msdump {
 
-// `header` stands in front of the elements (empty for raw output). Returns the size of the file. Nothing appears under
-// `path` unless all of it could be read, the input was not changed meanwhile, and all of it could be written.
+// `header` comes before the elements (empty for raw output). Returns the size of the file. `path` appears only if the
+// whole tensor was read, the input did not change meanwhile, and everything was written.
 Result<uint64_t> write_tensor(const PlannedTensor& source, const std::string& header, const std::string& path,
                               const RunContext& context);
 

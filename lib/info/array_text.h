@@ -1,8 +1,7 @@
 // The elements of a tensor as text and as values of a report.
 //
-// Text: a line for each row of the last axis, after its place ("[0, 2, :]") where there are several rows. Numbers have eight
-// significant digits and stand under each other; a row that is longer than a line goes on in the next one. "..." stands
-// for what is left out.
+// Text: a line for each row of the last axis, after its place ("[0, 2, :]") if there are several rows. Numbers have
+// eight significant digits and are aligned; a long row continues on the next line. "..." stands for what is left out.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::optional<std::string_view> value_after(std::string_view line, std::string_v
   return trim(line.substr(colon + 1));
 }
 
-// A text without any line of IR's, and a protobuf that does not begin as one.
+// An error for a text without any line of IR, and for a protobuf that does not begin as one.
 std::optional<Error> not_ir(const FactSource& source, FileKind kind, std::string_view head) {
   if (kind == FileKind::kIrProtobuf) {
     auto graph = find_ir_graph(head);

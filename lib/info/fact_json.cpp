@@ -1,4 +1,4 @@
-// Facts of JSON files, and of the other forms that configurations have.
+// Facts of JSON files, and of the other formats of configurations.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@
 namespace msdump {
 namespace {
 
-// What is read whole; of a larger dump.json only the front is looked at.
+// Files up to this size are read whole; of a larger dump.json only the front is read.
 constexpr uint64_t kMostText = uint64_t{256} << 20, kMostConfig = uint64_t{1} << 20;
 constexpr DumpJsonLimits kLimits{kMostText, uint64_t{4} << 20, uint64_t{512} << 20};
 constexpr size_t kMostKeys = 100;
@@ -29,7 +29,7 @@ report::List list_of_items(const JsonValue& json) {
   return list;
 }
 
-// Nested no deeper than parse_json lets it be.
+// Nested at most as deep as parse_json allows.
 report::Value value_of(const JsonValue& json) {
   switch (json.kind) {
     case JsonKind::kNull: return {};
@@ -50,7 +50,7 @@ report::Value value_of(const JsonValue& json) {
   return {};
 }
 
-// The texts in front of "data" in a dump.json that is too large to be read.
+// The texts before "data" in a dump.json that is too large to be read.
 DumpJson read_front(std::string_view text) {
   DumpJson front;
   JsonMemberReader members(text, skip_json_space(text, 0));
@@ -112,7 +112,7 @@ void add_kernel_args(const FactSource& source, const JsonValue& json, FileFacts&
   facts.detail.add("arguments", value_of(json));
 }
 
-// Null after noting why it cannot be had.
+// Null if it cannot be read; adds the problem.
 JsonValue parsed_or_null(const FactSource& source, FileFacts& facts) {
   const auto text = read_text(source.file, kMostConfig, "a JSON file");
   auto json = text ? parse_json(*text) : Result<JsonValue>(fail(text.error()));

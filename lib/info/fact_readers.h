@@ -22,7 +22,7 @@ struct FactSource {
 // The tensors as a family sees them, whatever the name says; absent ones left out.
 [[nodiscard]] Result<OpenedFile> open_with(const Family& family, const DumpIndex& index, const IndexedFile& file);
 
-// Each adds the keys of facts.kind to facts.detail, null or not, and what went wrong to facts.problems.
+// Each adds the keys of facts.kind to facts.detail, null or not, and its problems to facts.problems.
 void add_tensor_facts(const FactSource& source, FileFacts& facts);  // npy, raw, dump_file, pt
 void add_opdebug_facts(const FactSource& source, FileFacts& facts);
 void add_statistic_facts(const FactSource& source, FileFacts& facts);
@@ -33,7 +33,7 @@ void add_ir_facts(const FactSource& source, FileFacts& facts);
 
 // The first bytes of the file, 64 KiB at most.
 [[nodiscard]] std::string_view head_text(const FactSource& source);
-// A problem where the name promises text and the first bytes are none.
+// A problem if the name promises text but the first bytes are not text.
 void check_is_text(const FactSource& source, ErrorCode code, FileFacts& facts);
 
 // The text of a JSON document as values of a report.

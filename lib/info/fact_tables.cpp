@@ -12,12 +12,12 @@
 namespace msdump {
 namespace {
 
-// Rows of which the first ones that cannot be read are named.
+// How many of the rows that cannot be read are named.
 constexpr uint64_t kNamedRows = 3;
 // Rows between two checks for an interruption.
 constexpr uint64_t kRowsBetweenChecks = 4096;
 
-// Who writes such rows, as tables/statistic_csv.h tells them apart.
+// Who writes such rows, by the rules of tables/statistic_csv.h.
 std::string_view dialect_text(const StatisticHeader& header, const StatisticRow& row) {
   const auto has = [&](StatisticColumn column) {
     return std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end();
@@ -64,7 +64,7 @@ bool is_good_row(FileKind kind, std::string_view text) {
   return comma != std::string_view::npos && comma > 0 && comma + 1 < text.size();
 }
 
-// The lines that are not empty; the first one apart if the table has a header.
+// The lines that are not empty; the first is separate if the table has a header.
 LineCount count_lines(const FactSource& source, bool has_header, FileFacts& facts) {
   LineCount count;
   LineReader lines(source.file);
@@ -92,7 +92,7 @@ LineCount count_lines(const FactSource& source, bool has_header, FileFacts& fact
   }
 }
 
-// Nothing of a file that no reader would take.
+// Counts nothing in a file that every reader would reject.
 LineCount counted_lines(const FactSource& source, bool has_header, FileFacts& facts) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 30;
   if (source.file.size() <= kMostBytes && facts.problems.empty()) return count_lines(source, has_header, facts);

@@ -1,4 +1,4 @@
-// Facts of files that hold elements of tensors, and of overflow records, which come in dump files, too.
+// Facts of files that hold tensors, and of overflow records, which are dump files, too.
 #include <algorithm>
 #include <utility>
 
@@ -54,7 +54,8 @@ report::Object tensor_object(const StoredTensor& tensor) {
   return object;
 }
 
-// What a conversion would say: a header that contradicts itself is a problem, a format without a known inverse a note.
+// What a conversion would report: a header that contradicts itself is a problem, a format without a known inverse a
+// note.
 report::Value judge(StoredTensor& tensor) {
   if (tensor.problem) return {};
   PlanRequest request = tensor.request;
@@ -102,7 +103,7 @@ void add_npy_facts(const FactSource& source, FileFacts& facts) {
   detail.add("identity", identity_of(source));
 }
 
-// Shape and dtype stand in the name only.
+// Only the name says shape and dtype.
 void check_raw_size(uint64_t size, const Shape& shape, DType dtype, std::optional<uint64_t> needed, FileFacts& facts) {
   const std::string what = fmt::format("{} of {}, as its name says,", describe(shape), name_of(dtype));
   if (needed == size || is_raw(dtype)) return;
@@ -182,7 +183,7 @@ void add_pt_facts(const FactSource& source, FileFacts& facts) {
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }
 
-// Real files have one tensor, the record. What is wrong with others is a problem of the file.
+// Real files have one tensor, the record. Damage to further ones is a problem of the file.
 Result<std::string> record_text(const FactSource& source, FileFacts& facts) {
   MSDUMP_TRY(const ascend::DumpFile dump, ascend::read_dump_file(source.file));
   if (dump.tensors.empty()) return fail(ErrorCode::kBadHeader, "an overflow record without its record");

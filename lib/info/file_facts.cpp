@@ -114,7 +114,7 @@ FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const
 Result<OpenedFile> open_with(const Family& family, const DumpIndex& index, const IndexedFile& file) {
   MSDUMP_TRY(File opened, File::open(index.path_of(file)));
   const IndexedFolder& folder = index.folders()[file.folder];
-  // Only at the top of what was asked for can the folder above be missing.
+  // Only the parent of a path that was given can be outside of the index.
   const Sidecars sidecars(index.path_of_folder(file.folder), folder.identity.tensor_data && folder.relative.empty());
   MSDUMP_TRY(OpenedFile result, family.open(std::move(opened), {file.shown_name(), file.facts, sidecars}));
   std::erase_if(result.tensors, [](const StoredTensor& tensor) { return tensor.absent(); });

@@ -1,5 +1,5 @@
-// What one file is and what it says of itself, whatever its kind; memory is bounded for files of any size, and none of
-// them is trusted. A damaged file keeps the facts that could still be read and has a problem.
+// What one file is and what it says about itself, whatever its kind. Memory is bounded for files of any size, and no
+// file is trusted. A damaged file keeps the facts that could still be read, and has a problem.
 //
 // `detail` by kind, besides `bytes`, the size of the file, which all have (a key is there, null when unknown):
 //   npy                dtype, original_dtype, npy_descr, readable_by_numpy, shape, elements, fortran_order, big_endian,
@@ -42,14 +42,14 @@ struct FileFacts {
   FileKind kind = FileKind::kUnknown;
   report::Object detail;
   std::vector<Error> problems;
-  // Of tensors with elements, in the order of `detail`; without what was not given to an operator.
+  // Tensors with elements, in the order of `detail`; without optional inputs that were not given to an operator.
   std::vector<StoredTensor> tensors;
   uint64_t tensor_count = 0;  // also of tables, whose tensors are rows
   uint64_t tensor_bytes = 0;
   const Family* family = nullptr;  // that reads the tensors; null when there are none
 };
 
-// Never fails: what goes wrong is in `problems`. An interruption leaves facts that nobody is to see.
+// Never fails: errors are in `problems`. After an interruption the facts are incomplete and must not be shown.
 [[nodiscard]] FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const CancelToken& cancel);
 
 // The file once more, for the elements of its tensors.

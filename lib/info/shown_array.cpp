@@ -10,7 +10,7 @@
 namespace msdump {
 namespace {
 
-// Elements this near to each other are read at once.
+// Elements this close to each other are read at once.
 constexpr int64_t kGapElements = 512;
 constexpr int64_t kLongestRead = int64_t{1} << 18;
 
@@ -28,8 +28,8 @@ std::vector<int64_t> offsets_of(const ArrayView& view, const Shape& shown, size_
   offsets.reserve(count);
   Shape at(shown.size(), 0);
   const auto place = [&](size_t axis) {
-    const bool after_the_gap = shown[axis] < view.shape[axis] && at[axis] >= kEdgeItems;
-    return after_the_gap ? view.shape[axis] - shown[axis] + at[axis] : at[axis];
+    const bool after_gap = shown[axis] < view.shape[axis] && at[axis] >= kEdgeItems;
+    return after_gap ? view.shape[axis] - shown[axis] + at[axis] : at[axis];
   };
   while (offsets.size() < count) {
     int64_t offset = view.offset;

@@ -1,6 +1,6 @@
-// ShownArray: the elements of a tensor, or of a part of it, that a person is shown. Like numpy, of more than a thousand
-// only the first and the last three along each axis; nothing else is read. Elements that numpy does not know (bfloat16,
-// fp8, int4) are widened without loss.
+// ShownArray: the elements of a tensor, or of a part of it, to show to a person. Like numpy, it keeps only the first
+// and the last three along each axis of more than a thousand elements; nothing else is read. Elements that numpy does
+// not know (bfloat16, fp8, int4) are widened without loss.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr int64_t kEdgeItems = 3;
 
 struct ShownArray {
   DType dtype = DType::kUndefined;  // what an .npy of it would hold
-  Shape shape;                      // of all there is
+  Shape shape;                      // of the whole array
   bool summarised = false;
   Shape shown;                      // of `elements`: the whole of `shape` unless summarised
   std::vector<std::byte> elements;  // in C order, little-endian

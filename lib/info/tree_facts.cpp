@@ -22,7 +22,7 @@ bool is_understood(FileKind kind) {
   return kind != FileKind::kUnknown && kind != FileKind::kGraphText && kind != FileKind::kText;
 }
 
-// One pass over the files, with counters instead of maps: there are hundreds of thousands.
+// One pass over the files with counters instead of maps: there may be hundreds of thousands.
 class Counter {
  public:
   explicit Counter(const DumpIndex& index) : index_(index), known_folders_(index.folders().size(), false) {}

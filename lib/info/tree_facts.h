@@ -1,8 +1,7 @@
 // What a dump tree is, from its DumpIndex alone: names, folders and sizes. No file that holds tensors is opened, so it
 // costs little more than the index, however large the dump is.
 //
-// What is odd about it (tree_oddities.h) is found on the way. Nothing here is a failure: an odd tree may be just as the
-// user wanted it.
+// Oddities (tree_oddities.h) are found on the way. Nothing here is a failure: an odd tree may be what the user wanted.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ struct TreeFacts {
   uint64_t folders = 0, files = 0, bytes = 0;
   uint64_t tensor_files = 0, tensor_bytes = 0;  // files whose names say that they hold elements of tensors
   std::vector<KindCount> kinds;                 // in the order of the enum; those with a file
-  // Of tensor files whose names say it; a dump file, which may hold several tensors, says none of these.
+  // For tensor files whose names say it; that of a dump file, which may hold several tensors, says none of these.
   std::map<DType, uint64_t> dtypes;
   std::map<Format, uint64_t> formats;
   uint64_t inputs = 0, outputs = 0, parameters = 0;
@@ -45,7 +44,7 @@ struct TreeFacts {
 // What a file in a tree is, by its name.
 [[nodiscard]] FileKind kind_in_tree(const IndexedFile& file);
 
-// Could it be a dump file all the same? Only its content can tell.
+// May it be a dump file nevertheless? Only its content can tell.
 [[nodiscard]] bool is_open_question(const IndexedFile& file);
 
 // The layouts and how many files that may hold tensors lie in each, the largest number first.

@@ -16,7 +16,8 @@
 namespace msdump {
 namespace {
 
-// The least that a file of a kind can be: its magic and lengths, an empty archive, the titles all its tables have.
+// The smallest possible size of each kind: its magic and lengths, an empty archive, the titles that all its tables
+// have.
 uint64_t smallest_size(FileKind kind) {
   switch (kind) {
     case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
@@ -41,7 +42,7 @@ bool is_lost_scalar(const IndexedFile& file) {
   return file.size == 0 && parsed && parsed->shape.empty();
 }
 
-// What the bytes of a raw file contradict; empty when they do not.
+// How the size of a raw file contradicts its name; empty if it does not.
 std::string against_name(const IndexedFile& file) {
   const auto parsed = parse_raw_bin_file_name(file.shown_name());
   if (!parsed) {
@@ -71,7 +72,7 @@ std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
   return std::nullopt;
 }
 
-// The folders of a tree, by what they say.
+// The folders of a tree by rank, graph and step.
 class Steps {
  public:
   explicit Steps(const DumpIndex& index) : index_(index), tensor_files_(index.folders().size(), 0) {
@@ -126,7 +127,7 @@ class Steps {
     rank->second.steps.insert(*identity.step);
   }
 
-  // Measured by the number that at least half of the steps have: without one, they differ by nature.
+  // Compares with the count that at least half of the steps have. Without such a count the steps differ by nature.
   void report_incomplete(const Group& steps, std::vector<Oddity>& odd) const {
     std::map<uint64_t, size_t> how_often;
     for (const auto& [number, step] : steps) ++how_often[step.tensor_files];
@@ -135,7 +136,7 @@ class Steps {
     });
     if (usual->second * 2 < steps.size()) return;
     for (const auto& [number, step] : steps) {
-      // One without any is named as an empty step, or never was to have tensors.
+      // A step without any is reported as an empty step, or was never meant to have tensors.
       if (step.tensor_files == 0 || step.tensor_files >= usual->first) continue;
       odd.push_back({OddityKind::kIncompleteStep, step.folder,
                      fmt::format("{}; others of this rank and graph have {}", plural(step.tensor_files, "tensor file"),

@@ -1,11 +1,11 @@
-// What a look at names and sizes finds odd in a dump tree.
+// Oddities of a dump tree that names and sizes show.
 //
 //   empty files         of a kind that never is empty
-//   too small           smaller than the smallest header of its kind
+//   empty files         of a kind that is never empty
 //   size against name   a raw file that holds more or less than the shape and dtype in its name
 //   empty steps         a step's folder without anything in it
 //   incomplete steps    fewer tensor files than most steps of the same rank and graph: the run was killed, or the disk full
-//   lacking steps       a rank that has not all the steps of the others
+//   lacking steps       a rank without some steps that the others have
 //   problems            what kept the index from being complete: unreadable folders, dangling links, a damaged mapping.csv
 // Time stamps out of order are not odd: threads write them.
 #pragma once

@@ -102,7 +102,7 @@ void add_attributes(const report::List& attributes, InfoText& text) {
 }
 
 // Keys that the special lines above have shown already, or that say something only when they are not what is usual.
-bool is_told(std::string_view key) {
+bool is_shown(std::string_view key) {
   for (const std::string_view shown :
        {"bytes", "dtype", "original_dtype", "npy_descr", "readable_by_numpy", "shape", "elements", "fortran_order",
         "big_endian", "data_offset", "data_bytes", "format", "identity", "tensors", "attributes", "dump_time_us"}) {
@@ -131,7 +131,7 @@ void add_facts(const FileFacts& facts, InfoText& text) {
   add_array(detail, text);
   for (const report::Member& member : detail.members()) {
     if (table && member.key == "tensors") text.value("tensors", member.value);
-    if (!is_told(member.key) && !says_nothing(member)) text.value(label_of(member.key), member.value);
+    if (!is_shown(member.key) && !says_nothing(member)) text.value(label_of(member.key), member.value);
   }
   if (const auto* identity = detail.get<report::Object>("identity")) add_identity(*identity, text);
   if (const auto* tensors = detail.get<report::List>("tensors")) add_tensors(*tensors, text);

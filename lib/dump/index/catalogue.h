@@ -1,4 +1,4 @@
-// A dump as a command works on it: its files, and those of its tensors that are selected.
+// A dump as a command uses it: its files, and those of its tensors that are selected.
 #pragma once
 
 #include "dump/index/dump_index.h"

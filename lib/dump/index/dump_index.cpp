@@ -33,8 +33,8 @@ std::string absolute(const std::string& path) {
   return error ? path : result.lexically_normal().string();
 }
 
-// Which paths were given before, however they are spelled and through whatever link. Names of one file (hard links) are
-// two files of a dump.
+// The paths given so far, however they are spelled and whatever link they go through. Hard links to one file are two
+// files of a dump.
 class GivenPaths {
  public:
   bool add(const std::string& path, const struct stat& status) {
@@ -76,13 +76,13 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
     if (claim == Claim::kByContent && maybe == nullptr) maybe = family;
   }
   file.kind = kind_of_name(context.name);
-  // Something that is not a regular file and has no dump file's name is not worth a look.
+  // A FIFO, socket or device is not opened unless its name is a dump file's.
   if (maybe == nullptr || !file.regular) return;
   file.family = maybe;
   file.by_content = true;
 }
 
-// What is known comes before what is not.
+// Known values come before unknown ones.
 int compare_known(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
   if (a == b) return 0;
   if (!a || !b) return a ? -1 : 1;
@@ -95,7 +95,7 @@ bool comes_before(const FolderIdentity& a, const FolderIdentity& b) {
   return compare_known(a.step, b.step) < 0;
 }
 
-// For each folder the place of its rank, graph and step; folders that say the same share a place.
+// For each folder, the place of its rank, graph and step; folders with equal ones share a place.
 std::vector<uint32_t> places_of(const std::vector<IndexedFolder>& folders) {
   std::vector<uint32_t> order(folders.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -128,7 +128,7 @@ class DumpIndex::Mappings {
   std::map<std::string, std::optional<NameMapping>> by_folder_;
 };
 
-// What the file opened last holds, if that is much.
+// The tensors of the file opened last, if there are many.
 struct DumpIndex::KeptList {
   struct List {
     const IndexedFile* file;
@@ -165,11 +165,11 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options)
                                             : index.add_file(root, path, mappings));
   }
-  // Files given one by one have a folder each, which may be the same.
+  // A file given by its own path has its own folder entry; several entries may be the same folder.
   std::map<std::pair<std::string, bool>, std::shared_ptr<Sidecars>> sidecars;
   for (uint32_t folder = 0; folder < index.folders_.size(); ++folder) {
     const IndexedFolder& data = index.folders_[folder];
-    // Only at the top of what was asked for can the folder above be missing.
+    // Only the parent of a path that was given can be outside of the index.
     const bool alone = data.identity.tensor_data && data.relative.empty();
     std::shared_ptr<Sidecars>& shared = sidecars[{index.path_of_folder(folder), alone}];
     if (shared == nullptr) shared = std::make_shared<Sidecars>(index.path_of_folder(folder), alone);
@@ -265,12 +265,12 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
   return {};
 }
 
-// By rank, graph, step and time stamp; what these leave open stays in the order of the walk.
+// By rank, graph, step and time stamp; equal ones stay in the order of the walk.
 void DumpIndex::sort_files() {
   struct Key {
     uint32_t place;      // of rank, graph and step
     uint32_t file;       // index before sorting
-    uint64_t timestamp;  // the largest number for one that is none or has more digits
+    uint64_t timestamp;  // UINT64_MAX if it is not a number or has more digits
   };
   const std::vector<uint32_t> places = places_of(folders_);
   std::vector<Key> keys(files_.size());

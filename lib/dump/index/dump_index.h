@@ -1,9 +1,9 @@
-// DumpIndex: the catalogue every command starts with. Which files of a dump hold tensors, whose they are, and which files
-// hold none; built from names, folders and sizes without opening a tensor file (mapping.csv is read). `open_tensors` then
-// asks one file what it holds; tensor_list.h does so for all of them.
+// DumpIndex: the catalogue every command starts with. It says which files of a dump hold tensors, of which operator,
+// and which hold none, from names, folders and sizes without opening a tensor file (mapping.csv is read).
+// `open_tensors` then lists the tensors of one file; tensor_list.h does so for all files.
 //
-// A kind of file is one family (family.h), one source file each; nothing else knows what kinds there are.
-// A file costs about 160 bytes and its name; what the name says are views of it.
+// Each kind of file is a family (family.h) in a source file of its own; nothing else knows the kinds.
+// A file costs about 160 bytes plus its name; the facts of the name are views of it.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ class DumpIndex {
   DumpIndex& operator=(DumpIndex&&) noexcept;
   ~DumpIndex();
 
-  // By rank, graph, step and time stamp, which is the order of rows in reports; else in the order of paths, folder by
-  // folder and by name as people sort. A path given twice counts once.
+  // By rank, graph, step and time stamp, like the rows of reports; then in the order of paths, folders and names,
+  // numbers in names by value. A path given twice counts once.
   [[nodiscard]] const std::vector<IndexedFile>& files() const { return files_; }
   [[nodiscard]] const std::vector<IndexedFolder>& folders() const { return folders_; }
   // Unreadable folders, dangling links, a damaged mapping.csv.
@@ -75,14 +75,14 @@ class DumpIndex {
       const IndexedFile& file) const;  // below its path; the name for a single file
   [[nodiscard]] const std::string& folder_of(const IndexedFile& file) const { return folders_[file.folder].relative; }
   [[nodiscard]] std::string path_of_folder(uint32_t folder) const;
-  // Any path, as it is seen from the first of the directories given that it lies below; else as it is.
+  // The path relative to the first of the given directories that contains it; unchanged if none does.
   [[nodiscard]] std::string relative(const std::string& path) const { return relative_paths_.of(path); }
 
-  // Opens a file and lists its tensors. An error when the file as a whole cannot be used; not_a_dump with an empty message
-  // when `by_content` guessed wrong. Thread-safe.
+  // Opens a file and lists its tensors. An error if the file as a whole is unusable; not_a_dump with an empty message
+  // if `by_content` guessed wrong. Thread-safe.
   [[nodiscard]] Result<OpenedFile> open_tensors(const IndexedFile& file) const;
-  // The same with one of its tensors alone; `item` counts as in open_tensors. The list of a file with many tensors is kept
-  // from one call to the next, so that reading them all does not parse the file for each.
+  // The same for a single one of its tensors; `item` counts as in open_tensors. The list of a file with many tensors is
+  // kept until the next call, so that reading all of them does not parse the file each time.
   [[nodiscard]] Result<OpenedFile> open_tensor(const IndexedFile& file, uint32_t item) const;
 
  private:

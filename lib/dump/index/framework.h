@@ -1,4 +1,4 @@
-// Which framework wrote a dump, as far as the tree itself says it.
+// Which framework wrote a dump, by what the tree itself says.
 //
 //   .dump_metadata/config.json   {"device_target":"CPU","ms_version":"2.10.0"}        (MindSpore 1.3 and later)
 //   dump.json, debug.json        "framework": "mindspore" | "pytorch"                 (msprobe)

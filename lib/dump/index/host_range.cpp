@@ -8,7 +8,7 @@
 namespace msdump {
 namespace {
 
-// Of the elements that are read and moved at once.
+// Size of the elements that are read and moved at once.
 constexpr int64_t kWindowBytes = int64_t{1} << 20;
 
 // Indices [begin, begin + count) of an axis.
@@ -98,7 +98,7 @@ class RangeReader {
     return (begin_ - at - inner) / axis.dst_stride + 1;
   }
 
-  // A block larger than a window is not read as a whole: ranges that cross its borders are cut there.
+  // Blocks larger than a window are not read as a whole: ranges that cross their borders are cut there.
   Status read_box(size_t axis_number) {
     for (size_t i = axis_number; i < part_.axes.size(); ++i) {
       const PlanAxis& axis = part_.axes[i];

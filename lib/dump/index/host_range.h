@@ -1,4 +1,4 @@
-// Any run of host elements of a tensor whose elements change places, in buffers of a fixed size.
+// Reads any run of host elements of a tensor whose elements change places, in buffers of a fixed size.
 #pragma once
 
 #include <cstddef>

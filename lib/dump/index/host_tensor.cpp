@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-// Of host elements that are held.
+// Size of the host elements that are held.
 constexpr int64_t kSlabBytes = int64_t{4} << 20;
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   StoredTensor& stored = opened.tensors.front();
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
-  // A table may know what the file cannot say: that its float32 were bfloat16.
+  // A table may say what the file cannot: its float32 values were bfloat16.
   const DType stored_dtype = stored.request.dtype.value_or(DType::kUndefined);
   const DType said = tensor.name.dtype;
   if (!stored.original_dtype && said != stored_dtype && said != DType::kUndefined &&
@@ -36,7 +36,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
 
 Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOptions& options) {
   StoredTensor& stored = opened.tensors[item];
-  // Elements whose shape nobody knows are a vector.
+  // Elements of an unknown shape are a vector.
   const DType element = stored.request.dtype.value_or(DType::kUndefined);
   if (opened.container == FileKind::kRaw && !stored.request.shape && info(element).bits >= 8) {
     stored.request.shape = Shape{static_cast<int64_t>(stored.bytes * 8 / static_cast<uint64_t>(info(element).bits))};
@@ -62,7 +62,7 @@ Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredT
   return tensor;
 }
 
-// A slab of whole blocks, where one fits, needs no block of the file twice.
+// A slab of whole blocks, if one fits, reads no block of the file twice.
 int64_t HostTensor::choose_slab() const {
   const int64_t most = kSlabBytes / static_cast<int64_t>(element_bytes());
   if (plan_.dst_elements <= most || plan_.parts.size() != 1) return std::min(plan_.dst_elements, most);

@@ -1,6 +1,6 @@
-// HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece, whatever holds
-// them: an array, raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its
-// blocks: elements that change places are moved slab by slab.
+// HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece from an array,
+// raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its blocks:
+// elements that change places are moved slab by slab.
 //
 // Elements have the dtype that the file stores, one byte each for those narrower than a byte; `original_dtype` is that of
 // the framework's tensor where the file holds a wider copy.
@@ -23,9 +23,10 @@
 namespace msdump {
 
 struct HostOptions {
-  // The host format that device formats become: 4-dimensional NCHW, which is NCDHW for 5. None: elements as they lie.
+  // The host format that device formats become: NCHW, which for 5 dimensions means NCDHW. None: elements as stored.
   std::optional<Format> target = Format::kNCHW;
-  // An .npy in device format was written so on purpose (trans_flag false); false: it is read as it lies.
+  // Convert an .npy in device format, too. It was written so on purpose (trans_flag false), so it is read as stored by
+  // default.
   bool convert_arrays = false;
 };
 
@@ -49,11 +50,11 @@ class HostTensor {
   // Elements lie in the file as they are read: any piece costs the same, and pieces may be read from several threads.
   [[nodiscard]] bool direct() const { return plan_.identity; }
 
-  // What this object holds between two reads.
+  // Bytes that this object holds between two reads.
   [[nodiscard]] int64_t memory() const { return direct() ? 0 : slab_elements_ * static_cast<int64_t>(element_bytes()); }
 
-  // Elements [first, first + count) into `into`. A tensor that is not direct is quick in ascending order only, and for one
-  // thread at a time.
+  // Elements [first, first + count) into `into`. A tensor that is not direct is fast only when it is read in ascending
+  // order, and takes one thread at a time.
   Status read(int64_t first, int64_t count, std::byte* into);
 
   [[nodiscard]] Status check_unchanged() const { return file_.check_unchanged(); }

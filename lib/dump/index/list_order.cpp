@@ -16,8 +16,8 @@ constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 // A time stamp as a number that sorts.
 uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.timestamp).value_or(kNoTime); }
 
-// Folders by rank, graph and step, what is not known after what is; those that say the same share a number, but never
-// folders of two dumps given together.
+// Folders by rank, graph and step, unknown values last. Folders with equal ones share a number, but never folders of
+// two dumps given together.
 std::vector<uint32_t> places_of(const DumpIndex& index) {
   const auto key = [](const IndexedFolder& folder) {
     return std::tuple(known_first(folder.identity.rank), known_first(folder.identity.graph),
@@ -44,7 +44,7 @@ bool by_time(const Key& a, const Key& b) {
 
 bool same_time(const Key& a, const Key& b) { return a.place == b.place && a.order == b.order && a.time == b.time; }
 
-// Most dumps are in order as they are read.
+// Most dumps are in order already.
 void sort_by_time(std::vector<Key>& keys) {
   if (!std::is_sorted(keys.begin(), keys.end(), by_time)) std::sort(keys.begin(), keys.end(), by_time);
 }
@@ -70,7 +70,7 @@ struct Run {
   }
 };
 
-// The n-th tensor of one slot is the operator's n-th run. Asked for each tensor in the order of time.
+// The n-th tensor of one slot is the operator's n-th run. Called for each tensor in the order of time.
 class RunFinder {
  public:
   explicit RunFinder(size_t tensors) : ops_by_name_(tensors / 4), slots_by_op_(tensors), runs_by_op_(tensors / 4) {}
@@ -78,7 +78,7 @@ class RunFinder {
   std::vector<Op> ops;
   std::vector<Run> runs;
 
-  // The run that a tensor belongs to, which is written into it.
+  // Finds the run that a tensor belongs to, and writes it into the tensor.
   uint32_t find(const Key& key, TensorRecord& tensor) {
     const uint32_t op = op_of(key.place, tensor.name);
     Slot& slot = slot_of(op, tensor.name);
@@ -140,7 +140,7 @@ class RunFinder {
   uint32_t last_op_ = 0, last_run_ = 0;  // tensors of one run mostly follow each other
 };
 
-// What begins at the same time in the same place: by name, run and slot.
+// Tensors that begin at the same time in the same place: by name, run and slot.
 class GroupSorter {
  public:
   GroupSorter(const RunFinder& finder, const std::vector<TensorRecord>& tensors)
@@ -192,7 +192,7 @@ class GroupSorter {
     }
   }
 
-  // Names of operators share long scopes; what is left tells them apart soon. A number is not cut.
+  // Names of operators share long scopes, so comparing only what follows is quick. The cut is never inside a number.
   [[nodiscard]] size_t shared_beginning(const std::vector<Named>& named) const {
     const std::string_view first = name_of(named.front().op);
     size_t shared = first.size();

@@ -1,4 +1,4 @@
-// What a selection that matches nothing was probably meant to say: the nearest name there is, or the numbers there are.
+// What a selection that matches nothing probably meant: the nearest existing name, or the existing numbers.
 #pragma once
 
 #include <string>

@@ -28,9 +28,9 @@ class Selection {
   Selection& operator=(Selection&&) noexcept;
   ~Selection();
 
-  // Rank, graph and step; what is not known matches only when it is not asked for. Thread-safe, as all of these.
+  // Rank, graph and step; an unknown value matches only if the option is absent. Thread-safe, like all of these.
   [[nodiscard]] bool matches_folder(const Identity& identity) const;
-  // The same and the operator. A '/' of a glob also fits the '_' of file names, as a '.' does for parameters.
+  // The same and the operator. A '/' of a glob also matches the '_' of file names; so does a '.' for parameters.
   [[nodiscard]] bool matches_file(const Identity& identity) const;
   // io and slot of one tensor.
   [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;

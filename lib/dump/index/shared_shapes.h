@@ -1,4 +1,4 @@
-// SharedShapes: each shape once, where it stays. A dump of a million tensors has a few hundred shapes.
+// SharedShapes keeps each shape once, at a stable address. A dump of a million tensors has a few hundred shapes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class SharedShapes {
     if (number == shapes_.size()) shapes_.push_back(shape);
     return number;
   }
-  // Good until this object goes, also when it is moved.
+  // Valid as long as this object, even if it is moved.
   [[nodiscard]] const Shape* shape(uint32_t number) const { return &shapes_[number]; }
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(shapes_.size()); }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kGapBytes = 4096;
 constexpr int64_t kPackedBytes = int64_t{64} << 10;
 
-// The elements of an array keep their places but for the order of its axes: the first one runs fastest.
+// Fortran order is C order with the axes reversed: the first one runs fastest.
 void plan_fortran_order(Plan& plan) {
   PlanPart part;
   int64_t src = 1, dst = plan.dst_elements;
@@ -27,8 +27,8 @@ void plan_fortran_order(Plan& plan) {
   plan.identity = plan.shape.size() < 2;
 }
 
-// A plan for an array in C order becomes one for the same array in Fortran order. False when its axes are not those of
-// the array: it is in device format.
+// Turns a plan for an array in C order into one for the same array in Fortran order. False if its axes are not those of
+// the array, which is then in device format.
 bool use_fortran_strides(const Shape& shape, Plan& plan) {
   if (plan.parts.size() != 1) return false;
   for (PlanAxis& axis : plan.parts.front().axes) {

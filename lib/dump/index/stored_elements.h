@@ -20,12 +20,12 @@ class StoredElements {
   explicit StoredElements(uint64_t offset = 0, DType dtype = DType::kUint8, bool big_endian = false);
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
-  // Elements whose reading costs less than the system call that skips them.
+  // Reading this many elements costs less than the system call that skips them.
   [[nodiscard]] int64_t gap() const;
 
   // Elements [first, first + count).
   Status read(const File& file, int64_t first, int64_t count, std::byte* into) const;
-  // The runs of a region, one after the other.
+  // The runs of a region, in order.
   Status read(const File& file, const Region& region, std::byte* into) const;
 
  private:
@@ -37,8 +37,8 @@ class StoredElements {
   size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none
 };
 
-// How a tensor becomes an array in host order. A Fortran-ordered array is put into C order; one in device format stays in
-// that, with a note.
+// How a tensor becomes an array in host order. An array in Fortran order is put into C order; one in device format
+// stays in it, with a note.
 [[nodiscard]] Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> target);
 
 }  // namespace msdump

@@ -50,7 +50,7 @@ class Joiner {
   struct Named {
     std::vector<size_t> tensors;
     size_t open = 0;
-    std::unordered_map<std::string_view, std::vector<size_t>> by_time;  // the last one first; made when it is needed
+    std::unordered_map<std::string_view, std::vector<size_t>> by_time;  // the last one first; made on demand
   };
 
   [[nodiscard]] uint32_t folder_of(const TensorRecord& tensor) const { return index_.files()[tensor.file].folder; }
@@ -72,7 +72,7 @@ class Joiner {
     };
   }
 
-  // Elements in folders that have a table, by what a row of it would say.
+  // Elements in folders that have a table, by the values that a row about them has.
   void index_by_name() {
     std::vector<bool> has_rows(index_.folders().size(), false);
     for (const auto& [at, data_name] : references_) {
@@ -100,7 +100,7 @@ class Joiner {
     return of_time == kNone ? named.tensors[named.open] : of_time;
   }
 
-  // The first one left that has the time stamp of the row.
+  // The first remaining one with the time stamp of the row.
   size_t partner_by_time(Named& named, size_t row) {
     if (named.by_time.empty()) {
       for (size_t i = named.tensors.size(); i-- > named.open;)

@@ -1,4 +1,4 @@
-// Joins the rows of tables to the tensors in files that they tell of. Internal to lib/dump.
+// Joins the rows of tables to the tensors in files that they describe. Internal to lib/dump.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,9 @@ struct TableReference {
   std::string_view data_name;  // msprobe's dump.json names the file itself
 };
 
-// A row that tells of the tensor of a file gives that record its `table` and what the file does not say, and goes. A row
-// of statistic.csv tells of the tensor in the same folder with the same op type, op name, io and slot; of several (a loop)
-// the one with its time stamp, else in order of time. A row of dump.json names its file.
+// A row about a tensor in a file gives that record its `table` and the facts that the file lacks, and is removed. A row
+// of statistic.csv is about the tensor in the same folder with the same op type, op name, io and slot; of several (a
+// loop) the one with its time stamp, else the next in order of time. A row of dump.json names its file.
 // `references` in the order of the records.
 void join_tables(const DumpIndex& index, std::vector<TensorRecord>& tensors,
                  const std::vector<TableReference>& references);

@@ -11,7 +11,7 @@
 namespace msdump {
 namespace {
 
-// A slot's text without a copy for the numbers that occur.
+// The text of a slot, without a copy for single digits.
 std::string_view slot_text(std::string_view slot, TextArena& arena) {
   static constexpr std::string_view kDigits = "0123456789";
   if (slot.size() == 1 && is_digits(slot)) return kDigits.substr(static_cast<size_t>(slot[0] - '0'), 1);
@@ -23,7 +23,7 @@ std::string_view slot_text(std::string_view slot, TextArena& arena) {
 // Files that one worker looks at before their tensors are collected.
 constexpr size_t kFilesInPiece = 32;
 
-// What some files hold; made by any thread, collected in the order of the index.
+// The tensors of some files; made by any thread, collected in the order of the index.
 struct FileListing {
   std::vector<TensorRecord> tensors;
   SharedShapes shapes;
@@ -53,7 +53,7 @@ class TensorListBuilder {
       const IndexedFile& file = index_.files()[i];
       if (file.family == nullptr) continue;
       const Identity identity = index_.identity_of(file);
-      // A table is about many operators: its rows are chosen, below.
+      // A table covers many operators: its rows are selected below.
       const bool wanted =
           file.family->has_elements() ? selection_.matches_file(identity) : selection_.matches_folder(identity);
       if (!wanted) continue;
@@ -117,7 +117,7 @@ class TensorListBuilder {
       }
       return;
     }
-    if (opened->container == FileKind::kOpdebug) return;  // a record, no tensor
+    if (opened->container == FileKind::kOpdebug) return;  // a record, not a tensor
     const std::string_view op_name = listing.texts.keep(opened->op_name);
     for (uint32_t item = 0; item < opened->tensors.size(); ++item) {
       StoredTensor& stored = opened->tensors[item];

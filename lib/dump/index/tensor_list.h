@@ -1,6 +1,6 @@
-// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex by asking each file
-// what it holds (its header is read, never its data) and each table (statistic.csv, dump.json) for its rows. A row that
-// tells of the tensor of a file is joined to that file's record; the others are tensors without elements.
+// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex: each file lists
+// its tensors (its header is read, never its data), and each table (statistic.csv, dump.json) its rows. A row about a
+// tensor in a file is joined to that file's record; the others are tensors without elements.
 //
 // A record costs about 170 bytes; texts and shapes are shared.
 #pragma once
@@ -34,15 +34,15 @@ struct TensorRecord {
   uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
-  bool lost_file = false;      // the table names a file of its elements, and that is not there
-  bool broken = false;         // its elements cannot be had; `failures` says why
-  bool claimed_twice = false;  // a record before this one has the same identity, time stamp and all
+  bool lost_file = false;      // the table names a file of its elements, but that file is missing
+  bool broken = false;         // its elements cannot be read; `failures` says why
+  bool claimed_twice = false;  // an earlier record has the same identity, including the time stamp
 };
 
-// Whose headers are read.
+// The files of which headers are read.
 enum class Headers : uint8_t {
   kAll,
-  kWhereNeeded,  // of files that may hold several tensors; of the others dtype and shape stay as the name says them
+  kWhereNeeded,  // those that may hold several tensors; for others dtype and shape stay as the name says them
   kNone,         // an Ascend dump file, which may hold several tensors, is one record without slot
 };
 

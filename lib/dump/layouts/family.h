@@ -1,4 +1,4 @@
-// A family: one kind of file that tensors are found in. To add a kind, write one file that defines a Family and name it in
+// A family is one kind of file that holds tensors. To add a kind, write one file that defines a Family and name it in
 // family.cpp; no command changes.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class Claim : uint8_t {
   kByContent,  // the name says nothing against it: `open` decides
 };
 
-// Where a file lies, for names that alone do not say enough.
+// Where a file lies, for names that are not enough by themselves.
 struct FileContext {
   std::string_view name;           // the real one; lives as long as the catalogue
   std::string_view folder;         // relative to the root of the catalogue
@@ -31,14 +31,14 @@ struct FileContext {
   TextArena& arena;                // for texts that are not part of the name
 };
 
-// What `open` may use: the real name, what was read off it, and files that lie beside it.
+// What `open` may use: the real name, the facts of the name, and the files beside it.
 struct OpenContext {
   std::string_view name;
   const NameFacts& facts;
   const Sidecars& sidecars;
 };
 
-// One tensor as a table has it: numbers and no elements.
+// One tensor of a table: numbers and no elements.
 struct TableRow {
   NameFacts facts;  // views into the arena that `list_rows` was given
   std::optional<Shape> shape;
@@ -52,7 +52,7 @@ class TableSink {
  public:
   virtual ~TableSink() = default;
   virtual void row(const TableRow& row) = 0;
-  virtual void problem(Error error) = 0;  // a row that cannot be used; the others go on
+  virtual void problem(Error error) = 0;  // a row that cannot be used; reading continues
 };
 
 class Family {
@@ -62,7 +62,7 @@ class Family {
   [[nodiscard]] virtual FileKind kind() const = 0;
   // Judges a file by its name alone and fills in what the name says. Never opens anything.
   [[nodiscard]] virtual Claim claim(const FileContext& file, NameFacts& facts) const = 0;
-  // Could a file that only the content can judge be of this family?
+  // May a file that only its content can judge be of this family?
   [[nodiscard]] virtual bool recognises(std::span<const std::byte> /*head*/, uint64_t /*file_size*/) const {
     return false;
   }
@@ -75,7 +75,7 @@ class Family {
   [[nodiscard]] virtual Status list_rows(const File& file, TextArena& arena, TableSink& sink) const;
 };
 
-// In the order in which they are asked.
+// In the order in which they are tried.
 [[nodiscard]] std::span<const Family* const> all_families();
 
 [[nodiscard]] const Family& ascend_family();   // family_ascend.cpp

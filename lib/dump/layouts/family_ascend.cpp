@@ -1,4 +1,4 @@
-// Ascend dump files, and the overflow records that come in them.
+// Ascend dump files, and the overflow records that are stored as dump files.
 #include "ascend/dump_file.h"
 #include "ascend/ffts.h"
 #include "ascend/opdebug.h"

@@ -1,4 +1,4 @@
-// .npy files, MindSpore's own (their names carry the operator) and anybody's.
+// .npy files: MindSpore's own, whose names carry the operator, and all others.
 #include "base/text.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-// An array of another framework, or of anybody: its name is its path.
+// Any other array: its name is its path.
 void claim_foreign(const FileContext& file, NameFacts& facts) {
   constexpr size_t kSuffixBytes = 4;
   const std::string_view stem = file.name.substr(0, file.name.size() - kSuffixBytes);

@@ -1,4 +1,4 @@
-// PyTorch's .pt files: of msprobe, whose names say the operator, and anybody's.
+// PyTorch's .pt files: those of msprobe, whose names say the operator, and all others.
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "dump/names/file_name.h"

@@ -9,7 +9,7 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-std::optional<int64_t> number_behind(std::string_view part, std::string_view prefix) {
+std::optional<int64_t> number_after(std::string_view part, std::string_view prefix) {
   if (!part.starts_with(prefix) || !is_digits(part.substr(prefix.size()))) return std::nullopt;
   return parse_i64(part.substr(prefix.size()));
 }
@@ -27,7 +27,7 @@ bool is_time(std::string_view part) { return part.size() == 14 && is_digits(part
 void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& identity) {
   const bool device = parts[rank_at].starts_with("device_");
   identity.layout = device ? Layout::kOldAsync : Layout::kTree;
-  if (const auto step = number_behind(part_at(parts, rank_at + 1), "iteration_")) {
+  if (const auto step = number_after(part_at(parts, rank_at + 1), "iteration_")) {
     identity.layout = Layout::kOldSync;
     identity.step = step;
     return;
@@ -37,7 +37,7 @@ void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& ide
     identity.step = number_at(parts, rank_at + 2);
     return;
   }
-  if (const auto step = number_behind(part_at(parts, rank_at + 2), "step_")) {
+  if (const auto step = number_after(part_at(parts, rank_at + 2), "step_")) {
     identity.layout = Layout::kAdump;
     identity.step = step;
     return;
@@ -67,9 +67,9 @@ void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& ide
 
 bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (at == 0) return false;
-  const auto step = number_behind(parts[at - 1], "step");
-  const auto rank = number_behind(parts[at], "rank");
-  if (!step || !(rank || parts[at] == "rank" || number_behind(parts[at], "proc"))) return false;
+  const auto step = number_after(parts[at - 1], "step");
+  const auto rank = number_after(parts[at], "rank");
+  if (!step || !(rank || parts[at] == "rank" || number_after(parts[at], "proc"))) return false;
   identity.rank = rank;
   identity.step = step;
   identity.layout = Layout::kMsprobe;
@@ -79,7 +79,7 @@ bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
 // What the folder at `at` says, if anything.
 bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   for (const std::string_view prefix : {"rank_", "device_"}) {
-    if (const auto rank = number_behind(parts[at], prefix)) {
+    if (const auto rank = number_after(parts[at], prefix)) {
       identity.rank = rank;
       identify_under_rank(parts, at, identity);
       return true;
@@ -132,7 +132,7 @@ FolderIdentity identify_folder(std::string_view folder) {
     if (identify_at(parts, i, identity)) return identity;
   }
   for (size_t i = parts.size(); i-- > 0;) {
-    const auto step = number_behind(parts[i], "iteration_");
+    const auto step = number_after(parts[i], "iteration_");
     if (!step) continue;
     identity.step = step;
     identity.layout = Layout::kOldSync;

@@ -1,6 +1,6 @@
-// Sidecars: what lies outside the catalogue and yet says something about its files. Who points msdump at one file of
-// dump_tensor_data, or at that folder, has left out the dump.json above it, which alone knows that a float32 was bfloat16.
-// One object a folder; it is read when it is first asked for, once. What cannot be read says nothing.
+// Sidecars: files outside the catalogue that say something about its files. If msdump is given one file of
+// dump_tensor_data, or that folder, the dump.json above it is outside, and it alone knows that a float32 was bfloat16.
+// One object per folder reads them once, on first use. A sidecar that cannot be read says nothing.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ namespace msdump {
 
 class Sidecars {
  public:
-  // `json_outside`: the folder is msprobe's dump_tensor_data, and the catalogue has not its dump.json.
+  // `json_outside`: the folder is msprobe's dump_tensor_data, and its dump.json is not in the catalogue.
   explicit Sidecars(std::string folder, bool json_outside = false)
       : folder_(std::move(folder)), json_outside_(json_outside) {}
 
-  // Of the framework's tensor in this file; kUndefined when nothing says it. Thread-safe.
+  // The dtype of the framework's tensor in this file; kUndefined if nothing says it. Thread-safe.
   [[nodiscard]] DType dtype_of(std::string_view file_name) const;
 
  private:

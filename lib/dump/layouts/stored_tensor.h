@@ -1,4 +1,4 @@
-// A tensor as it lies in a file: what it is and where its bytes are. Nothing of the bytes has been read.
+// A tensor as it lies in a file: what it is and where its bytes are. None of its bytes have been read.
 #pragma once
 
 #include <optional>
@@ -24,16 +24,16 @@ struct StoredTensor {
   std::optional<DType> original_dtype;
   bool big_endian = false;
   bool fortran_order = false;
-  std::optional<Error> problem;  // why the bytes cannot be had
+  std::optional<Error> problem;  // why the bytes cannot be read
 
   [[nodiscard]] std::string label() const { return std::string(name_of(io)) + ":" + slot; }
-  // An optional input that was not given: no shape and no bytes. Nothing to convert, nothing lost.
+  // An optional input that was not given: no shape and no bytes. There is nothing to convert.
   [[nodiscard]] bool absent() const { return !problem && bytes == 0 && !request.shape; }
 };
 
 struct OpenedFile {
   File file;
-  FileKind container = FileKind::kDumpFile;  // of those with tensors
+  FileKind container = FileKind::kDumpFile;  // a kind that holds tensors
   std::string op_name;                       // full scope name, when the file carries it
   std::vector<StoredTensor> tensors;
 };

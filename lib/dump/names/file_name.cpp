@@ -22,7 +22,7 @@ std::string_view join(std::span<const std::string_view> fields, size_t begin, si
   return {first, static_cast<size_t>(fields[end - 1].data() + fields[end - 1].size() - first)};
 }
 
-// The fields of `name`, in memory that is used again: names are parsed by the hundred thousand.
+// The fields of `name`, in memory that is reused: names are parsed by the hundred thousand.
 Fields& fields_of(std::string_view name) {
   thread_local Fields fields;
   fields.clear();
@@ -49,8 +49,8 @@ bool is_tail(std::span<const std::string_view> fields, size_t begin) {
   return true;
 }
 
-// Where the time stamp stands: the last long number with a valid tail, else (short clocks) the third of the numbers that
-// end a name of exactly the usual form.
+// The index of the time stamp: the last long number with a valid tail, else (short clocks) the third of the numbers at
+// the end of a name of exactly the usual form.
 std::optional<size_t> find_timestamp(std::span<const std::string_view> fields) {
   for (size_t i = fields.size(); i-- > 3;) {
     if (is_digits(fields[i]) && fields[i].size() >= kShortestTimestamp && is_tail(fields, i + 1)) return i;
@@ -68,8 +68,8 @@ bool has_op_number(std::string_view name) {
 std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fields) {
   const auto timestamp = find_timestamp(fields);
   if (!timestamp) return std::nullopt;
-  // task [stream], and in front of both of them perhaps a dump number; at least type and name must be left.
-  // Parameters have none, and their names may end in a number of their own ("Parameter.layers.3.0.0.TIME").
+  // task [stream], perhaps after a dump number; at least type and name must be left. Parameters have no dump number,
+  // and their names may end in a number of their own ("Parameter.layers.3.0.0.TIME").
   const size_t most = fields[0] == "Parameter" ? 2 : 3;
   size_t numbers = 0;
   while (numbers < most && *timestamp >= numbers + 3 && is_digits(fields[*timestamp - 1 - numbers])) ++numbers;
@@ -82,7 +82,7 @@ std::optional<DumpFileName> parse_op_fields(std::span<const std::string_view> fi
   if (task + 1 < *timestamp) name.stream_id = parse_i64(fields[task + 1]);
   name.op_type = fields[0];
   name.op_name = join(fields, 1, first);
-  // MindSpore 2.3 writes aclnn operators the other way round; only a name has a number after "-op", and no type a dot.
+  // MindSpore 2.3 swaps type and name of aclnn operators. Only a name has a number after "-op", and no type has a dot.
   const bool could_be_type = !name.op_name.empty() && name.op_name.find('.') == std::string_view::npos;
   if (could_be_type && has_op_number(name.op_type) && !has_op_number(name.op_name))
     std::swap(name.op_type, name.op_name);

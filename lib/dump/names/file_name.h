@@ -34,7 +34,7 @@ struct NpyFileName {
   Io io = Io::kOutput;
   std::string_view slot;
   std::string_view format_text;  // as written: "DefaultFormat", "NC1HWC0"
-  std::optional<Format> format;  // empty for a word nobody knows
+  std::optional<Format> format;  // empty for an unknown word
   std::optional<DType> dtype;    // from 2.4 on
 };
 
@@ -49,7 +49,7 @@ struct RawBinFileName {
 
 [[nodiscard]] std::optional<DumpFileName> parse_dump_file_name(std::string_view name);
 [[nodiscard]] std::optional<NpyFileName> parse_npy_file_name(std::string_view name);
-// Those without ".npy" have a dtype.
+// Names without ".npy" have a dtype.
 [[nodiscard]] std::optional<NpyFileName> parse_raw_file_name(std::string_view name);
 [[nodiscard]] std::optional<RawBinFileName> parse_raw_bin_file_name(std::string_view name);
 

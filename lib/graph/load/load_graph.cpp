@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostDamageTold = 20;  // of one file
+constexpr size_t kMostDamageReported = 20;  // of one file
 
 // "kernel_graph_3", "kernel_graph3"
 std::optional<int64_t> graph_id_of_entry(std::string_view entry) {
@@ -77,7 +77,7 @@ class FileLoader {
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
       if (origin.second) join_protobuf(origin);
     }
-    tell_damage(origin, damage);
+    report_damage(origin, damage);
     settle_graph_id(origin);
     return origin;
   }
@@ -97,16 +97,16 @@ class FileLoader {
     return ir_kind(head).word == "ir_protobuf";
   }
 
-  static void tell_damage(const Origin& origin, std::vector<Error>& damage) {
+  static void report_damage(const Origin& origin, std::vector<Error>& damage) {
     const IrGraph& ir = origin.graph;
-    for (size_t i = 0; i < ir.problems.size() && i < kMostDamageTold; ++i) {
+    for (size_t i = 0; i < ir.problems.size() && i < kMostDamageReported; ++i) {
       const IrProblem& problem = ir.problems[i];
       const std::string place = problem.line > 0 ? fmt::format("line {}: ", problem.line) : std::string();
       damage.push_back(make_error(ErrorCode::kBadIr, "{}{}", place, problem.reason).with_path(origin.path));
     }
-    if (ir.problem_count > std::min(ir.problems.size(), kMostDamageTold)) {
+    if (ir.problem_count > std::min(ir.problems.size(), kMostDamageReported)) {
       damage.push_back(make_error(ErrorCode::kBadIr, "{} more like these",
-                                  ir.problem_count - std::min(ir.problems.size(), kMostDamageTold))
+                                  ir.problem_count - std::min(ir.problems.size(), kMostDamageReported))
                            .with_path(origin.path));
     }
   }
@@ -129,7 +129,7 @@ class FileLoader {
     const auto file = File::open(path);
     const auto construct = file ? read_construct_json(*file) : Result<ConstructJson>(fail(file.error()));
     if (!construct) return damage.push_back(Error(construct.error()).with_path(path));
-    for (size_t i = 0; i < construct->problems.size() && i < kMostDamageTold; ++i)
+    for (size_t i = 0; i < construct->problems.size() && i < kMostDamageReported; ++i)
       damage.push_back(Error(construct->problems[i]).with_path(path));
   }
 
