@@ -104,7 +104,7 @@ class Check : public Command {
         ->group(kRuleGroup);
   }
 
-  // Ascend writes them whether or not tensors are dumped.
+  // Ascend writes these files whether or not tensors are dumped.
   static bool has_overflow_records(const OpenedCheck& opened) {
     const auto& files = opened.catalogue().index.files();
     return std::any_of(files.begin(), files.end(),
@@ -122,13 +122,13 @@ class Check : public Command {
     return ExitCode::kOk;
   }
 
-  // Nothing was selected, or there are no tensors: overflow records and missing files may still be reported.
+  // Nothing was selected, or there are no tensors. Overflow records and missing files may still be reported.
   ExitCode end_without_tensors(Session& session, const OpenedCheck& opened) const {
     const bool reports = !opened.catalogue().list.failures().empty() || has_overflow_records(opened);
     if (!opened.has_tensors() && reports && !options_.trend) return check(session, opened);
     (void)say_failures(session, opened);
     const ExitCode code = conclude_listing(session, opened.catalogue());
-    // Who asked for a document gets one, wherever there is a dump.
+    // A requested document is written whenever there is a dump.
     if (code != ExitCode::kUsage) {
       const bool table = options_.form == report::Form::kTable;
       if (options_.trend && !table) print_trend_rows(session, opened, {}, 0);
@@ -190,7 +190,7 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run));
-    // Of the other forms none has them, and there may be as many as files.
+    // Other forms do not have them; there may be as many as files.
     const bool document = options_.form == report::Form::kJson;
     (void)sink->finish({check_summary(run),
                         document ? check_failure_objects(opened.opened, run) : std::vector<report::Object>(),
@@ -282,7 +282,7 @@ class Check : public Command {
     return found || first_counts(run) ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  // Nothing but notes, which the table leaves out.
+  // Nothing but notes, which the table hides.
   [[nodiscard]] bool hides_all(const check::CheckRun& run) const {
     const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
     return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
@@ -290,7 +290,7 @@ class Check : public Command {
 
   [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
 
-  // What came into the operators that were asked for has no row of its own.
+  // Inputs of the selected operators have no rows of their own.
   [[nodiscard]] bool first_counts(const check::CheckRun& run) const {
     if (!run.report.first) return false;
     const check::FirstNonfinite& first = *run.report.first;

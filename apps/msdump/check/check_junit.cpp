@@ -17,7 +17,7 @@ using check::Finding;
 
 constexpr size_t kLinesOfCase = 100;
 
-// Operators of one type are a group; what is about no operator is of the tree.
+// Operators of one type form a group; findings about no operator belong to the tree.
 std::string group_of(const check::CheckRun& run, uint32_t op) {
   const std::string_view type = run.op_type(op);
   if (op == check::kNone) return "tree";

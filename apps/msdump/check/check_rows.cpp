@@ -16,7 +16,7 @@ namespace {
 using check::Finding;
 using check::kNone;
 
-// The record with the name of the operator, and with what only its header says.
+// The record with the name of the operator, and with the facts that only its header has.
 struct ShownRecord {
   TensorRecord record;
   std::string op_name;
@@ -49,7 +49,7 @@ report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
   return identity_object(run.dump.index(), shown.record);
 }
 
-// Of what is about no tensor: the same keys, with what the name of its file says.
+// For findings about no tensor: the same keys, with the facts in the name of its file.
 report::Object identity_of_place(const check::CheckRun& run, const Finding& finding) {
   report::Object object;
   const DumpIndex& index = run.dump.index();
@@ -102,7 +102,7 @@ report::List tensors_value(const check::CheckRun& run, const std::vector<uint32_
   return list;
 }
 
-// Of what is about no operator the path.
+// The path, for findings about no operator.
 std::string subject_cell(const report::Row& row) {
   const std::string_view name = row.text("op_name");
   return name.empty() ? row.text_or_number("path") : std::string(name);

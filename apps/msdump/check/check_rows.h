@@ -1,4 +1,4 @@
-// The rows, the summary and the first operator of msdump check, as machines and tables have them.
+// The rows, the summary and the first operator of msdump check, for machine output and tables.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ namespace msdump::cli {
 [[nodiscard]] report::Value first_value(const check::CheckRun& run);
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
-// --trend: a row a tensor and step.
+// --trend: a row per tensor and step.
 [[nodiscard]] report::Row trend_row(const check::CheckRun& run, uint32_t tensor);
 [[nodiscard]] std::vector<report::Column> trend_columns();
-// The same for people: a row a tensor, with its first and last norm and a sparkline over the steps.
+// The same for people: a row per tensor, with its first and last norm and a sparkline over the steps.
 [[nodiscard]] report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series);
 [[nodiscard]] std::vector<report::Column> trend_line_columns(const check::CheckRun& run);
 

@@ -1,4 +1,4 @@
-// What msdump check says to people: the first operator with its line and ranges, and what to do.
+// What msdump check prints for people: the first operator with its line and ranges, and what to do.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace msdump::cli {
 
-// Empty when nothing is NaN or infinite and no overflow was noted.
+// Empty if nothing is NaN or infinite and no overflow was recorded.
 [[nodiscard]] std::string first_text(const check::CheckRun& run);
-// The hints of what was found, each once; empty for none.
+// The hints of all findings, each once; empty if there are none.
 [[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
 [[nodiscard]] std::string check_summary_text(const check::CheckRun& run);

@@ -1,4 +1,4 @@
-// What msdump check is asked for, and the dump that it is asked of.
+// The options of msdump check, and the dump that it opened.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct OpenedCheck {
   [[nodiscard]] bool has_tensors() const { return !opened.catalogue->list.tensors().empty(); }
 };
 
-// No tensor is read yet. It stays where it is: `run` refers to `opened`.
+// Reads no tensor yet. Must not move: `run` refers to `opened`.
 Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options);
 // --rules and --rule.
 Result<check::RuleSet> rules_of(const CheckOptions& options);

@@ -175,7 +175,7 @@ class CheckConfig : public Command {
                             .with_hint("name an IR: rank_0/graphs of an earlier dump, or a folder of save_graphs"));
   }
 
-  // A file in a folder that may not be searched seems to be missing.
+  // A file in a folder without search permission seems to be missing.
   static Error why_missing(const Error& missing) {
     const auto opened = File::open(missing.path);
     return opened || opened.error().code != ErrorCode::kPermission ? missing : opened.error();
@@ -211,7 +211,7 @@ class CheckConfig : public Command {
     note_version(session);
   }
 
-  // A release that is judged as another.
+  // A release that is judged as another one.
   void note_version(Session& session) const {
     if (!target_.version) return;
     const bool newer = *target_.version > known_releases().back();
@@ -231,7 +231,7 @@ class CheckConfig : public Command {
     const Setup setup{target_.version.value_or(known_releases().back()), target_.device.value_or(Device::kAscend),
                       Framework::kMindSpore};
     file.estimate = estimate_dump(graph, read_data_dump(*root), setup);
-    // An error for this release and device may be only a warning for all of them.
+    // An error for this release and device may be only a warning for others.
     LintTarget chosen = target_;
     chosen.version = setup.version;
     chosen.device = setup.device;

@@ -28,7 +28,7 @@ Result<std::string> read_file(const std::string& path) {
   return read_text(file, kMostConfigBytes, "a configuration");
 }
 
-// Not blocking: a FIFO may never have a writer. A standard input that is a socket cannot be opened by name.
+// Non-blocking: a FIFO may never have a writer. A standard input that is a socket cannot be opened by name.
 Descriptor open_stream(const std::string& path) {
   if (path == "/dev/stdin" || path == "/dev/fd/0") return Descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
   return Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));

@@ -8,7 +8,7 @@
 
 namespace msdump::cli {
 
-// At most kMostConfigBytes. Waits for who writes into a pipe until he closes it or `cancel` says so.
+// At most kMostConfigBytes. Waits until the writer of a pipe closes it, or `cancel` is set.
 [[nodiscard]] Result<std::string> read_config(const std::string& path, const CancelToken& cancel);
 
 }  // namespace msdump::cli

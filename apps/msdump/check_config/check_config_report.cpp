@@ -22,7 +22,7 @@ size_t character_begin(std::string_view text, size_t at) {
   return at;
 }
 
-// The line of a finding, cut to what a terminal shows, with a mark under the place.
+// The line of a finding, cut to the width of a terminal, with a mark under the column.
 std::string source_text(const CheckedFile& file, const Finding& finding) {
   const size_t begin = finding.offset == 0 ? 0 : file.text.rfind('\n', finding.offset - 1) + 1;  // npos + 1 is 0
   const size_t end = std::min(file.text.find('\n', begin), file.text.size());
@@ -35,7 +35,7 @@ std::string source_text(const CheckedFile& file, const Finding& finding) {
     column -= std::min(column, kByteOrderMark.size());
   }
   if (line.find_first_not_of(" \t") == std::string_view::npos) return "";
-  // Leaves out the begin of a long line before the column, and its end after it.
+  // Cuts a long line before the column and after it.
   std::string_view front;
   if (column > kWidestExcerpt / 2) {
     front = "...";
@@ -93,7 +93,7 @@ std::string what_is_written(uint64_t tensors, uint64_t statistics) {
   return text;
 }
 
-// An item of kernels. Both ends of a very long one, because two may differ only there.
+// An item of kernels; both ends of a very long one, because two may differ only there.
 std::string shown_item(std::string_view item) {
   constexpr size_t kLongest = 200, kEnd = kLongest / 2;
   if (item.size() <= kLongest) return escape_for_terminal(item);
@@ -101,7 +101,7 @@ std::string shown_item(std::string_view item) {
   return escape_for_terminal(item.substr(0, front)) + "..." + escape_for_terminal(item.substr(back));
 }
 
-// What has to happen before an estimate holds.
+// The condition of an estimate.
 std::string condition_text(const CheckedFile& file) {
   if (file.refused_by.empty()) return "";
   if (file.report.errors == 0) return fmt::format(", once {} does not refuse it any more:", file.refused_by);

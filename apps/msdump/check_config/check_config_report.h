@@ -34,7 +34,7 @@ struct CheckedFile {
 [[nodiscard]] report::Value estimate_value(const CheckedFile& file);
 [[nodiscard]] std::string estimate_text(const CheckedFile& file);
 
-// --explain: every key that the word names, as rows or as paragraphs. Throws UsageError when there is none.
+// --explain: every key that the word matches, as rows or as paragraphs. Throws UsageError if there is none.
 [[nodiscard]] std::vector<report::Column> key_columns();
 [[nodiscard]] std::vector<report::Row> key_rows(const std::string& wanted);
 [[nodiscard]] std::string key_text(const std::string& wanted, size_t width);

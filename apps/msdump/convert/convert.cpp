@@ -1,4 +1,4 @@
-// msdump convert: Ascend dump files to arrays; a drop-in for msaccucmp.py convert as far as names and options go.
+// msdump convert: Ascend dump files to arrays; a drop-in for msaccucmp.py convert in names and options.
 #include <array>
 #include <optional>
 #include <vector>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kConversionGroup = "Conversion";
 
-// What was asked for.
+// The options of the command.
 struct ConvertRequest {
   DumpOptions dump;
   std::string out;
@@ -161,7 +161,7 @@ class Convert : public Command {
   ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
     const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
     if (!index) return session.end_with(index.error());
-    // People who convert want the files; the rows are for scripts, for plans and for those who ask.
+    // People want the files; the rows are for scripts, for plans and on request.
     const bool rows =
         request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
     ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
@@ -176,7 +176,7 @@ class Convert : public Command {
     return conclude(session, *index, selection, *summary);
   }
 
-  // What the numbers mean for whoever waits for the exit code.
+  // The exit code that the numbers mean.
   [[nodiscard]] ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
                                   const ConvertSummary& summary) const {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code

@@ -45,7 +45,7 @@ ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> 
 }
 
 void ConvertReport::row(const ConvertRow& row) {
-  // A stream that has failed stops the run through the token; nothing more to do here.
+  // A stream that failed stops the run through the token; nothing more to do here.
   if (sink_ && !sink_->row(convert_row(row))) session_.cancel.cancel();
 }
 

@@ -1,4 +1,4 @@
-// What convert reports: its rows as the report writers want them, its warnings and failures as messages.
+// What convert reports: its rows for the report writers, its warnings and failures as messages.
 #pragma once
 
 #include <memory>

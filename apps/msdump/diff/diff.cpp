@@ -76,8 +76,8 @@ class Diff : public Command {
   }
 
  private:
-  // Nothing was selected, or one side holds no tensors. Machine output has its document all the same: of a side that
-  // holds no tensors the frame writes it, with the error.
+  // Nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
+  // it, with the error of a side that holds no tensors.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
     for (const Error& error : run.failures) session.messages.error(error);
     ExitCode code = ExitCode::kOk;
@@ -92,7 +92,7 @@ class Diff : public Command {
     return ExitCode::kNo;
   }
 
-  // What cannot be read has no difference that could be recorded: a baseline without it would accept less than before.
+  // Unreadable tensors have no difference to record: a baseline without them would accept less than before.
   Status write_baseline(Session& session, const DiffResult& run) const {
     if (!run.failures.empty()) {
       session.messages.warning(fmt::format("{} is not written: {} could not be read", options_.new_baseline,
@@ -143,7 +143,8 @@ class Diff : public Command {
     }
   }
 
-  // Numbers of operators that may be wrong, and IR that may be another run's; both sides may have found the same one.
+  // Reports operator numbers that may be wrong, and IR that may be another run's; both sides may have found the same
+  // IR.
   static void note_graphs(Session& session, const DiffResult& run) {
     std::set<std::string> notes;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {

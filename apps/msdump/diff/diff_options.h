@@ -31,7 +31,7 @@ struct DiffOptions {
 };
 void declare_diff_options(CLI::App& app, DiffOptions& options);
 
-// A file that an option names and that cannot be used: the command line is wrong, whatever is wrong with the file.
+// An unusable file that an option names is an error of the command line, whatever is wrong with the file.
 [[nodiscard]] Error unusable_option_file(Error error);
 
 Result<DiffRules> diff_rules(const DiffOptions& options);

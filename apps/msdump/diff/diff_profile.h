@@ -35,7 +35,7 @@ void declare_profile_options(CLI::App& app, ProfileOptions& options);
 enum class ProfileTool : uint8_t { kMsprobe, kMsaccucmp };
 struct Profile {
   ProfileTool tool = ProfileTool::kMsprobe;
-  bool pandas2 = false;  // of msprobe: the digits of pandas 2 and numpy 1
+  bool pandas2 = false;  // msprobe: the digits of pandas 2 and numpy 1
 };
 // kUsage with the nearest name.
 Result<Profile> parse_profile(std::string_view text);

@@ -39,7 +39,7 @@ MsaccucmpSide side_of(const Catalogue& catalogue) {
   return side;
 }
 
-// Is there nothing, with any selection?
+// Is there no tensor, whatever the selection?
 bool holds_nothing(const Catalogue& catalogue) {
   const auto& files = catalogue.index.files();
   return std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return file.family != nullptr; });
@@ -62,7 +62,7 @@ std::string summary_text(const MsaccucmpCounts& counts, bool to_file) {
   return text;
 }
 
-// Was it reported with the list of tensors?
+// Is it in the failures of the list of tensors?
 bool was_listed(const Catalogue& catalogue, const Error& error) {
   for (const Error& other : catalogue.list.failures()) {
     if (other.path == error.path && (other.tensor == error.tensor || other.tensor.empty())) return true;

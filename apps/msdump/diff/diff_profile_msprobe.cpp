@@ -23,7 +23,7 @@ void refuse_other_options(const DiffOptions& options) {
   }
 }
 
-// The number in a side's own option, else in that for both sides.
+// The number in a side's own option, else in the option for both sides.
 Result<std::optional<int64_t>> number_of(const std::string& own, const std::string& both, std::string_view what) {
   const std::string& text = own.empty() ? both : own;
   if (text.empty()) return std::optional<int64_t>();

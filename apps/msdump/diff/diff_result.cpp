@@ -21,7 +21,7 @@ Result<OpenedSide> open_side(const RunContext& context, const DiffOptions& optio
   return std::make_unique<DiffSide>(std::move(opened));
 }
 
-// Both at once: a table is read by one thread, so that each side has one to itself.
+// Both sides at once: one thread reads each table, so that the tables are read in parallel.
 Result<std::pair<OpenedSide, OpenedSide>> open_sides(const RunContext& context, const DiffOptions& options) {
   Result<OpenedSide> a, b;
   std::atomic<bool> failed = false;
@@ -33,7 +33,7 @@ Result<std::pair<OpenedSide, OpenedSide>> open_sides(const RunContext& context, 
       b = open_side(context, options, options.paths.back(), selection_of(options, options.rank_b, options.step_b));
     }
   });
-  // Whichever failed first, the candidate's error is the one that is returned.
+  // If both fail, the candidate's error is returned, whichever came first.
   MSDUMP_TRY(OpenedSide candidate, std::move(a));
   MSDUMP_TRY(OpenedSide reference, std::move(b));
   return std::pair(std::move(candidate), std::move(reference));

@@ -61,7 +61,7 @@ report::List axes_value(const ErrorAxes& axes) {
   return list;
 }
 
-// The place in the data flow, or in msprobe's order; unknown where only names are known.
+// The place in the data flow, or in msprobe's order; unknown if only names are known.
 report::Value order_value(const DiffResult& run, uint32_t pair) {
   const OpPair& op = run.pairing.operators[pair];
   const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
@@ -108,7 +108,7 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   return object;
 }
 
-// One pass for all: the diffs of a large run are in no cache.
+// One pass for all counts: the diffs of a large run do not fit into a cache.
 using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 
 VerdictCounts counts_of(const DiffResult& run) {
@@ -129,7 +129,8 @@ uint64_t count_accepted(const DiffResult& run) {
 
 // ---- the table
 
-// On a narrow terminal these columns go before the common ones; the relative error, the line and the reason stay.
+// On a narrow terminal these columns are dropped before the common ones; the relative error, the line and the reason
+// stay.
 constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1;
 
 std::string number_at(const report::Row& row, const char* path) {

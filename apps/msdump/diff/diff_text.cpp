@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
 
-// One line, whatever its parts hold: names come from files, and a line end in one would forge a line.
+// One line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
 template <class... Parts>
 void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&... parts) {
   text += escape_for_terminal(fmt::format(format, std::forward<Parts>(parts)...));
@@ -61,7 +61,7 @@ std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& ten
   return text;
 }
 
-// " (Mul, rank 0, step 1)", without what is not known.
+// " (Mul, rank 0, step 1)", without unknown parts.
 std::string place_text(const DiffResult& run, const Divergence& root) {
   std::string text(run.op_type(root.op));
   const auto add = [&](std::string_view word, std::optional<int64_t> number) {
@@ -94,7 +94,7 @@ void add_root(std::string& text, std::string_view title, const DiffResult& run, 
   text += '\n';
 }
 
-// Is all that it shows in the baseline?
+// Is all its evidence in the baseline?
 bool is_accepted(const DiffResult& run, const Divergence& root) {
   const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
   const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };

@@ -52,8 +52,8 @@ struct Found {
 
 struct Answer {
   std::vector<Found> found;
-  std::vector<Error> failures;  // of files whose headers were wanted
-  size_t unselected = 0;        // operators that fit and are not selected
+  std::vector<Error> failures;  // of the headers that were read
+  size_t unselected = 0;        // operators that match and are not selected
 };
 
 class FindOp : public Command {
@@ -86,7 +86,7 @@ class FindOp : public Command {
     Answer answer = find(session, *opened);
     opened->add_failures(std::move(answer.failures));
     if (answer.found.empty() && only_line() && !opened->catalogue) {
-      // What is near has to be said.
+      // The nearest lines have to be reported.
       if (const Status read = opened->read_other_lines(session.context); !read) return session.end_with(read.error());
     }
     if (opened->graph().size() == 0) {
@@ -116,7 +116,7 @@ class FindOp : public Command {
     if (paths_ && !has_dump(options_)) throw UsageError("-0 prints paths of tensors; name the dump with -d");
   }
 
-  // One place alone: other operators need not be read where no dump is to be joined.
+  // With a single line, other operators need not be read unless a dump is joined.
   [[nodiscard]] std::optional<LineQuery> only_line() const {
     if (asked_.queries.size() != 1 || !asked_.codes.empty() || !asked_.names.empty()) return std::nullopt;
     return asked_.queries[0];
@@ -147,7 +147,7 @@ class FindOp : public Command {
     return paths.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  // What the rows do not say; true if anything failed.
+  // Reports what the rows do not say; true if anything failed.
   bool explain(Session& session, const OpenedGraph& opened, const Answer& answer) const {
     const bool failed = report_graph_failures(session, opened);
     for (const Found& one : answer.found) {
@@ -157,7 +157,7 @@ class FindOp : public Command {
     return failed;
   }
 
-  // For people: relations only where a line was asked for, and files where there is a dump.
+  // For people: relations only if a line was asked for, and files only if there is a dump.
   [[nodiscard]] std::vector<report::Column> columns(const OpenedGraph& opened) const {
     const bool of_dump = opened.catalogue.has_value();
     const auto number = [](const report::Row& row) {

@@ -116,7 +116,7 @@ class Scanner {
 
 OptionNames::OptionNames(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    // A value that may be missing is left to CLI11: what follows may be an option as well.
+    // An optional value is left to CLI11: what follows may also be an option.
     const bool value = option->get_items_expected_min() > 0;
     for (const std::string& name : option->get_lnames()) {
       long_names_[name] = value;

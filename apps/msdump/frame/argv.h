@@ -1,4 +1,4 @@
-// What happens to the arguments before CLI11 sees them.
+// The rewriting of the arguments before CLI11 sees them.
 //
 // CLI11 cannot have single-dash long names (`-out` would be `-o ut`), which users of msaccucmp type.
 // Each `-xyz` or `-xyz=v` whose xyz is exactly a long name of the command gets its second dash. The value of a preceding
@@ -35,8 +35,8 @@ struct Prepared {
   bool help = false, version = false;  // --help or --version is among the options
 };
 
-// Throws UsageError for a refused option and for a single-dash word that is nearly a long name and would otherwise be
-// taken apart into `-f ormt`.
+// Throws UsageError for a rejected option and for a single-dash word that is nearly a long name and would otherwise be
+// split into `-f ormt`.
 [[nodiscard]] Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names,
                                          Command& command);
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kNarrowestHelp = 60, kWidestHelp = 100;
 
-// The last --color of a command line that may not parse.
+// The last --color of a command line that may be invalid.
 When typed_color(const std::vector<std::string>& arguments) {
   When chosen = When::kAuto;
   for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
@@ -71,7 +71,7 @@ class Program {
       if (facts_.out_tty) console_.status("");
     });
     out_.when_reader_gone([] { process_cancel_token().cancel(); });
-    GeneralOptions early;  // --color applies to errors of the command line itself, too
+    GeneralOptions early;  // --color applies even to errors of the command line
     early.color = typed_color(arguments);
     configure_messages(early);
   }
@@ -189,7 +189,7 @@ class Program {
     progress_.finish();
     const Status flushed = out_.flush();
     messages_.finish();
-    // An interruption is reported as its signal, not as the errors it caused.
+    // An interruption is reported as its signal, not through the errors that it caused.
     if (const std::optional<ExitCode> signal = signal_exit_code()) return *signal;
     if (out_.reader_gone()) return ExitCode::kOk;
     if (flushed) return code;

@@ -1,4 +1,4 @@
-// How msdump ends: the codes are part of the interface, scripts in CI rely on them.
+// The exit codes of msdump: they are part of the interface, scripts in CI rely on them.
 #pragma once
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ enum class ExitCode : int {
   kTerminated = 143,   // SIGTERM
 };
 
-// 3 beats 1 beats 0; everything above is worse than those, 2 is worse than 1.
+// A larger code is worse.
 [[nodiscard]] constexpr ExitCode worse(ExitCode a, ExitCode b) {
   return static_cast<int>(a) > static_cast<int>(b) ? a : b;
 }

@@ -1,5 +1,5 @@
-// Diagnostics of -v and -vv on stderr, with the time: what was opened and decided. Results and exit codes never depend on
-// them, and what a user must know is a message (messages.h).
+// Diagnostics of -v and -vv on stderr, with the time: what was opened and decided. Results and exit codes never depend
+// on them; what a user must know is a message (messages.h).
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace msdump::cli {
 
-// While it lives, diagnostics up to `verbosity` go to `console`; otherwise nowhere.
+// During its lifetime, diagnostics up to `verbosity` go to `console`; otherwise nowhere.
 class Log {
  public:
   Log(Console& console, int verbosity);

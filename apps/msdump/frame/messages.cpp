@@ -29,7 +29,7 @@ size_t end_of_quotation(std::string_view text, size_t open) {
   return close;
 }
 
-// The message without what differs between two inputs: digits, and what stands in quotes.
+// The message without the parts that differ between inputs: digits, and text in quotes.
 std::string cause_of(std::string_view text) {
   std::string cause;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ std::string cause_of(std::string_view text) {
   return cause;
 }
 
-// A path that no system opens (a list on stdin that is not one) is cut; the machine output has it whole.
+// A path that no system can open (a list on stdin that is not a list) is cut; machine output has it whole.
 std::string path_text(const std::string& path) {
   return path.size() > 4096 ? excerpt(path) : escape_for_terminal(path);
 }

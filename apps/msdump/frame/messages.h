@@ -38,11 +38,11 @@ class Messages {
   void error(std::string_view text, std::string_view hint = {});
   void warning(const Error& error);
   void warning(std::string_view text, std::string_view hint = {});
-  void note(std::string_view text);  // something the user should know and need not act on
+  void note(std::string_view text);  // something the user should know but need not act on
 
-  // What was folded. Called by the frame at the end, and by `summary`.
+  // Prints what was folded. Called by the frame at the end, and by `summary`.
   void finish();
-  // What error() was called with, under keep_errors.
+  // The arguments of error(), under keep_errors.
   [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
   // The line at the end of a command, after what was folded; silent with -q.
   void summary(std::string_view text);
@@ -62,7 +62,7 @@ class Messages {
   std::mutex mutex_;
   std::map<std::string, Cause> causes_;
   std::vector<Error> errors_;
-  std::vector<std::string> folded_;  // keys of causes_ with more than was shown, in order of appearance
+  std::vector<std::string> folded_;  // keys of causes_ with more messages than were shown, in order of appearance
 };
 
 }  // namespace msdump::cli

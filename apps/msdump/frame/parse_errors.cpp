@@ -35,7 +35,7 @@ std::string option_of(const CLI::ParseError& error) {
 
 UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, const OptionNames& names) {
   if (std::optional<UsageError> unknown = unknown_option(app, names)) return *unknown;
-  // By type: the name CLI11 gives an error is sometimes the command's.
+  // By type: the name that CLI11 gives an error is sometimes the command's.
   const std::string text = error.what(), option = option_of(error);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> extras = app.remaining(true);

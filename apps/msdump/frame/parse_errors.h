@@ -14,8 +14,8 @@ namespace msdump::cli {
 
 class OptionNames;
 
-// Throws UsageError and nothing else. An unknown option causes most other complaints (its value becomes a positional), so
-// it is reported first.
+// Always throws UsageError. An unknown option causes most other complaints (its value becomes a positional), so it is
+// reported first.
 void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments);
 
 }  // namespace msdump::cli

@@ -25,12 +25,12 @@ class Progress : public ProgressSink {
   // Off until enabled.
   void enable(bool on, size_t width);
 
-  // While other work runs, this is added to it, and the line stays until each has been stopped.
+  // Work inside other work is added to it, and the line stays until each has stopped.
   void start(uint64_t units_total, uint64_t bytes_total) override;
   void add_bytes(uint64_t bytes) override;
   void unit_done(std::string_view name) override;
   void stop() override;
-  // Erases the line whatever still runs; called by the frame before the last messages.
+  // Erases the line even if work still runs; called by the frame before the last messages.
   void finish();
 
  private:
@@ -46,7 +46,7 @@ class Progress : public ProgressSink {
   std::atomic<Clock::rep> next_draw_ = 0;  // since the clock's epoch
   std::atomic<uint64_t> units_total_ = 0, bytes_total_ = 0, units_ = 0, bytes_ = 0;
   std::atomic<bool> running_ = false;
-  std::mutex mutex_;  // guards the following and drawing
+  std::mutex mutex_;  // guards the following members and drawing
   int users_ = 0;
   std::string name_;
 };

@@ -42,7 +42,7 @@ struct CommandInfo {
   std::string_view usage;         // what follows "msdump NAME"
   std::string_view description;   // one paragraph
   std::vector<Example> examples;  // for --help and the manual page
-  std::string_view done;          // what exit code 0 means, if more than "done"
+  std::string_view done;          // what exit code 0 means, if it says more than "done"
   std::string_view no;            // what exit code 1 means; empty if it never comes
   bool works = true;              // false: prints text only (help, completion) and takes no general options
 };
@@ -54,7 +54,7 @@ struct RefusedOption {
   std::string_view hint;
 };
 
-// What a command prints with, and the context it hands to its work.
+// The streams a command prints to, and the context that it passes to its work.
 struct Session {
   const CommandInfo& command;
   const CommandTree& tree;
@@ -63,7 +63,7 @@ struct Session {
   Output& out;
   Messages& messages;
   CancelToken& cancel;
-  RunContext context;  // the pool is made once, from -j; the display of progress is never null
+  RunContext context;  // the pool is made once, from -j; the progress display is never null
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,
@@ -80,9 +80,9 @@ class Command {
   virtual void declare(CLI::App& app) = 0;
   // `-o` is refused everywhere; a command may add others, or a text of its own for `-o`.
   [[nodiscard]] virtual std::span<const RefusedOption> refused() const { return {}; }
-  // How many of the arguments at hand, which begin with an option, are taken and ignored for the sake of old scripts.
+  // How many of the remaining arguments, which begin with an option, to ignore for the sake of old scripts.
   virtual size_t ignored(std::span<const std::string> arguments);
-  // May throw UsageError (usage.h); everything else that goes wrong is a message and an exit code.
+  // May throw UsageError (usage.h); all other failures are a message and an exit code.
   virtual ExitCode run(Session& session) = 0;
 };
 

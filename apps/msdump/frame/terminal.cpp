@@ -136,7 +136,7 @@ void Console::line(std::string_view text) {
   status_shown_ = false;
   bytes.append(text);
   bytes += '\n';
-  (void)write_all(fd_, bytes, cancel_);  // a single write: the lines of processes that share a log do not mix
+  (void)write_all(fd_, bytes, cancel_);  // a single write: the lines of processes that share a log stay whole
 }
 
 void Console::status(std::string_view text) {

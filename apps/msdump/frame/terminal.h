@@ -1,7 +1,8 @@
 // The terminal and the two output streams.
 //
 //   TerminalFacts   what the streams and the environment are, read once
-//   Output          results to stdout: buffered; a reader that has gone (`| head`) stops the run quietly, a full disk is
+//   Output          results to stdout: buffered; if the reader has gone (`
+//  head`) the run stops quietly, a full disk is
 //                   an error that the caller sees
 //   Console         the only writer of stderr: whole lines, and a status line that is erased before anything else is
 //                   printed. Thread-safe.
@@ -37,9 +38,9 @@ struct TerminalFacts {
 [[nodiscard]] bool use_color(When when, bool tty, const TerminalFacts& facts);
 [[nodiscard]] bool use_progress(When when, bool quiet, const TerminalFacts& facts);
 
-// Descriptors 0, 1 and 2 that the caller closed are filled with /dev/null, so that no file msdump opens can become its
-// stdout. A stdout filled this way refuses writes: results that cannot be printed are an error. Also ignores SIGPIPE and
-// SIGXFSZ, so that a reader that has gone and a file that may not grow are errors of the write.
+// Opens /dev/null for descriptors 0, 1 and 2 that the caller closed, so that no file msdump opens can become its
+// stdout. A stdout filled this way rejects writes: results that cannot be printed are an error. Also ignores SIGPIPE
+// and SIGXFSZ, so that a reader that has gone and a file that may not grow are errors of the write.
 void claim_standard_streams();
 
 // Raises the soft limit of open files to the hard one: each thread keeps a handful open.

@@ -1,5 +1,5 @@
-// Lines of another tool's format (statistic.csv, result files) on a terminal, which the names in them must not drive. In a
-// file or a pipe they are the bytes themselves.
+// Lines of another tool's format (statistic.csv, result files) on a terminal, which the names in them must not control.
+// A file or a pipe gets the bytes unchanged.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace msdump::cli {
 
-// Escaped, but for the ends of lines; "\r\n" becomes "\n".
+// Escaped, except for the ends of lines; "\r\n" becomes "\n".
 [[nodiscard]] std::string lines_for_terminal(std::string_view lines);
 
 }  // namespace msdump::cli

@@ -1,5 +1,4 @@
-// UsageError: the command line cannot be carried out (exit code 2). It is the only exception of our own, because it has
-// to cross CLI11.
+// UsageError: the command line is invalid (exit code 2). It is our only exception, because it has to cross CLI11.
 #pragma once
 
 #include <exception>

@@ -14,7 +14,7 @@ namespace {
 
 enum class Shell : uint8_t { kBash, kZsh, kFish };
 
-// Inside single quotes in all three shells.
+// Escapes a text for single quotes in all three shells.
 std::string quoted(std::string text) {
   for (size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
   return text;

@@ -22,7 +22,7 @@ std::string entry(const std::string& name, std::string_view description, size_t 
   return line + wrapped(description, column, width);
 }
 
-// Does the variable stand in for this option? A --dump that does not take $MSDUMP_DUMP (check-config) has no such default.
+// Does the variable replace this option? A --dump that does not take $MSDUMP_DUMP (check-config) has no such default.
 bool stands_in(const EnvironmentVariable& variable, const CLI::Option& option) {
   if (variable.option.empty() || !option.check_lname(std::string(variable.option))) return false;
   return variable.option != "dump" || option.get_default_str().find(variable.name) != std::string::npos;
@@ -42,7 +42,7 @@ std::string options_section(const CLI::App& app, size_t width) {
     text += fmt::format("\n{}:\n", group);
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_group() != group || !option->nonpositional()) continue;
-      // Long names are aligned whether there is a letter or not.
+      // Long names are aligned whether or not there is a short one.
       const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
       const std::string value = option_value(*option);
       const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);

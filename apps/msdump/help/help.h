@@ -18,8 +18,8 @@ inline constexpr std::string_view kTagline = "finds what went wrong first in a M
 class CommandTree;
 struct CommandInfo;
 
-// Words of `text` in lines of at most `width` columns, each after `indent` blanks but the first, which follows what is
-// there already; ends in a line end.
+// Words of `text` in lines of at most `width` columns; each line but the first, which follows existing text, begins
+// with `indent` blanks. Ends in a line end.
 [[nodiscard]] std::string wrapped(std::string_view text, size_t indent, size_t width);
 
 // The first screen: at most 24 lines.

@@ -36,7 +36,7 @@ std::string shape_at(const report::Object& object, std::string_view key) {
 // "Conv2D conv1-op12, output 0" and "rank 0, graph 0, step 3".
 void add_identity(const report::Object& identity, InfoText& text) {
   std::string op = text_at(identity, "op_type");
-  // Of an array of anybody's the name is all that is known, and that stands in the title.
+  // For an array of unknown origin only the name is known, and the title has it.
   const bool foreign = op.empty() && text_at(identity, "timestamp").empty();
   const std::string name = text_at(identity, "op_name");
   if (!name.empty()) op += (op.empty() ? "" : " ") + name;
@@ -101,7 +101,7 @@ void add_attributes(const report::List& attributes, InfoText& text) {
   }
 }
 
-// Keys that the special lines above have shown already, or that say something only when they are not what is usual.
+// Keys that the special lines above have shown, and keys that matter only if they are unusual.
 bool is_shown(std::string_view key) {
   for (const std::string_view shown :
        {"bytes", "dtype", "original_dtype", "npy_descr", "readable_by_numpy", "shape", "elements", "fortran_order",

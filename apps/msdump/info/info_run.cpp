@@ -11,7 +11,7 @@
 namespace msdump::cli {
 namespace {
 
-// Objects whose keys are always the same are columns of their own; the others are one cell.
+// Objects with fixed keys become columns of their own; other objects one cell.
 std::vector<report::Column> columns_for(const std::vector<InfoRow>& rows) {
   std::vector<report::Column> columns = {{"path", "path"}, {"kind", "kind"}};
   const auto add = [&](const std::string& key) {
@@ -51,7 +51,7 @@ class Printer {
     if (at_once) sink_ = task.session.open_report(task.request.form, paths_, {});
   }
 
-  // False when nobody reads any more.
+  // False if the reader has gone.
   bool print(InfoRow row) {
     if (sink_) return sink_->row(report_row(std::move(row))).has_value();
     if (!task_.for_people()) {
@@ -78,7 +78,7 @@ class Printer {
   bool first_ = true;
 };
 
-// An error only when the run is to end.
+// An error only if the run must end.
 Result<InfoRow> info_row(InfoTask& task, const std::string& path) {
   const bool folder = path_kind(path) == PathKind::kDirectory;
   auto index = DumpIndex::build({path}, {{}, &task.session.context.cancel, &task.session.context.pool});
@@ -105,7 +105,7 @@ void InfoTask::fail(const Error& error, const DumpIndex* index) {
   const bool missing = error.code == ErrorCode::kNotFound && index == nullptr;
   const bool refused = missing || error.code == ErrorCode::kUsage;
   code = worse(code, refused ? ExitCode::kUsage : ExitCode::kSomeFailed);
-  if (error.code == ErrorCode::kUsage) return;  // the input is sound
+  if (error.code == ErrorCode::kUsage) return;  // the input is fine
   failures.push_back(index == nullptr ? report::failure_object(error) : relative_failure(*index, error));
 }
 

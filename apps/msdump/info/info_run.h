@@ -1,4 +1,4 @@
-// What msdump info does once its options are known: one row a path, as text for people or as a report.
+// msdump info after its options are parsed: one row per path, as text for people or as a report.
 #pragma once
 
 #include <set>
@@ -23,14 +23,14 @@ struct InfoRequest {
 
 [[nodiscard]] ExitCode run_info(Session& session, const InfoRequest& request);
 
-// What one path is. The table form has `text` and no detail, the others the other way round.
+// What one path is. The table form has `text` and no detail; other forms have detail and no text.
 struct InfoRow {
   std::string path, kind;
   report::Object detail;
   std::string text;
 };
 
-// What the rows have in common.
+// What the rows share.
 struct InfoSummary {
   std::set<int64_t> ranks, graphs, steps;
   std::vector<std::string> layouts, versions;
@@ -51,7 +51,7 @@ struct InfoTask {
   ExitCode code = ExitCode::kOk;
 
   [[nodiscard]] bool for_people() const { return request.form == report::Form::kTable; }
-  // Names what went wrong, and remembers it for the report and the exit code.
+  // Reports a failure, and remembers it for the report and the exit code.
   void fail(const Error& error, const DumpIndex* index = nullptr);
 };
 

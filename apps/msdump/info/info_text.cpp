@@ -15,7 +15,7 @@ constexpr size_t kLongestText = 200, kMostItems = 12, kMostRanges = 8;
 std::string cut(std::string_view text) {
   if (text.size() <= kLongestText) return escape_for_terminal(text);
   size_t end = kLongestText;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0U) == 0x80U) --end;  // no half of a character
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
   return escape_for_terminal(text.substr(0, end)) + "...";
 }
 
@@ -67,7 +67,7 @@ bool has_objects(const report::Object& object) {
                      [](const report::Member& member) { return member.value.get<report::Object>() != nullptr; });
 }
 
-// Lines of a text that is shown as it is.
+// Lines of a text that is shown unchanged.
 std::string escaped_lines(std::string_view text) {
   std::string safe;
   for (const std::string_view line : split(text, '\n')) safe += escape_for_terminal(line) + '\n';
@@ -169,7 +169,7 @@ std::string shell_quoted(std::string_view path) {
     for (const char c : path) text += c == '\'' ? quote : c == '\\' ? backslash : std::string_view(&c, 1);
     return text;
   };
-  // What a terminal must not see is written in the escapes of $'...'.
+  // Writes control characters as $'...' does.
   if (escape_for_terminal(path) != path) return "$'" + escape_for_terminal(replaced("\\'", "\\\\")) + "'";
   return "'" + replaced("'\\''", "\\") + "'";
 }

@@ -17,11 +17,11 @@ namespace {
 
 using Counts = std::vector<std::pair<std::string, uint64_t>>;
 
-// More places than these are counted, not listed: a list for machines has to end somewhere, too.
+// More places than these are counted, not listed: even a list for machines must end.
 constexpr size_t kMostListed = 100'000;
 constexpr size_t kShownPlaces = 3, kShownTypes = 8, kShownLayouts = 3;
 
-// Kinds that share a word are one to the reader.
+// Kinds that share a word are one kind to the reader.
 Counts kind_counts(const TreeFacts& facts) {
   Counts counts;
   for (const KindCount& kind : facts.kinds) {
@@ -118,7 +118,7 @@ std::string tensor_text(const TreeFacts& facts) {
   return parts.empty() ? text : text + fmt::format(": {}", fmt::join(parts, ", "));
 }
 
-// Each kind of oddity with its first places.
+// Each kind of oddity with the first places of it.
 void add_oddities(const DumpIndex& index, const TreeFacts& facts, InfoText& text) {
   for (size_t i = 0; i < facts.odd.size();) {
     const OddityKind kind = facts.odd[i].kind;

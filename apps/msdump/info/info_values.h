@@ -8,7 +8,7 @@
 namespace msdump::cli {
 
 // Adds them to the text or to the detail: with one tensor under "values", with several under "values" of each of
-// "tensors". Null where they cannot be had, which is a failure of the run.
+// "tensors". Null if they cannot be read, which is a failure of the run.
 void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, report::Object& detail, InfoText& text);
 
 }  // namespace msdump::cli

@@ -40,7 +40,7 @@ const CommandInfo& ls_info() {
   return info;
 }
 
-// What a dump of statistics knows of its tensors, for people: scripts ask stats.
+// The statistics that a dump has instead of tensors, for people: scripts use stats.
 class StoredStatistics {
  public:
   explicit StoredStatistics(const Catalogue& catalogue) : tables_(catalogue.index) {}

@@ -134,7 +134,7 @@ class MapIr : public Command {
     return text;
   }
 
-  // For people: what the join found, or, where there is no dump, the types.
+  // For people: the result of the join or, without a dump, the types.
   static std::vector<report::Column> columns(const OpenedGraph& opened) {
     const bool of_dump = opened.catalogue.has_value();
     const auto shown = [&](const char* title) { return std::string(of_dump ? title : ""); };
@@ -171,7 +171,7 @@ class MapIr : public Command {
     return object;
   }
 
-  // {slot, dtype, shape, format}: as on the device where the IR says so, else on the host.
+  // {slot, dtype, shape, format}: as on the device if the IR says so, else as on the host.
   static report::List types_of(const IrGraph& ir, std::span<const uint32_t> host, std::span<const uint32_t> device) {
     report::List list;
     const auto shown = device.empty() ? host : device;
@@ -257,7 +257,7 @@ class MapIr : public Command {
     return rows;
   }
 
-  // Operators whose files are looked at together: few enough that what waits for its row takes little memory.
+  // Operators whose files are read together: few enough that waiting rows take little memory.
   [[nodiscard]] std::vector<std::vector<OpId>> pieces(const OpenedGraph& opened) const {
     constexpr size_t kMostOperators = 64, kMostTensors = 1000;
     std::vector<std::vector<OpId>> result(1);
@@ -276,7 +276,7 @@ class MapIr : public Command {
     return result;
   }
 
-  // Headers are read several at a time.
+  // Headers are read in parallel.
   size_t print_operators(Session& session, report::RowSink& sink, OpenedGraph& opened) const {
     constexpr int64_t kMostWaiting = 16;
     const std::vector<std::vector<OpId>> todo = pieces(opened);

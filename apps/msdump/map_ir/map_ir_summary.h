@@ -1,4 +1,4 @@
-// What msdump map-ir says about the join as a whole.
+// The summary of msdump map-ir about the join.
 #pragma once
 
 #include <string>

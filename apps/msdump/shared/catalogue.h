@@ -1,5 +1,5 @@
-// Opening a dump: options to paths, paths to a DumpIndex, that to a TensorList; and the messages about it at the end of
-// a command.
+// Opening a dump: from options to paths, to a DumpIndex, to a TensorList; and the messages about it at the end of a
+// command.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct CatalogueRequest {
 
 Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request);
 
-// Are there files whose names are those of tensors?
+// Do the names of any files promise tensors?
 [[nodiscard]] bool has_tensor_files(const DumpIndex& index);
 
 // tensors, bytes, ranks, graphs, steps, layout, framework_version, failed.
@@ -38,10 +38,10 @@ void report_failures(Session& session, const Catalogue& catalogue);
 // Says how many files were not recognised.
 void note_unknown_files(Session& session, const Catalogue& catalogue);
 
-// Warns that the selection matches nothing, with what is near it in the dump; kNo.
+// Warns that the selection matches nothing, with the nearest names in the dump; returns kNo.
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked);
 
-// 3 when something failed, 1 when the selection matches nothing, 2 when nothing there could be an input, else 0; each
+// 3 if something failed, 1 if the selection matches nothing, 2 if there is nothing that could be an input, else 0; each
 // with its message.
 [[nodiscard]] ExitCode conclude_listing(Session& session, const Catalogue& catalogue);
 

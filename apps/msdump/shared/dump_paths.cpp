@@ -1,4 +1,4 @@
-// What -d and its relatives mean: resolve_dumps of options.h.
+// The meaning of -d and its relatives: resolve_dumps of options.h.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>

@@ -17,7 +17,7 @@ report::Value source_value(const SourceFrame* frame) {
 }
 
 report::Value stack_value(const std::vector<const SourceFrame*>& stack) {
-  // A made-up stack of thousands of frames would stand in each of thousands of rows.
+  // Otherwise a crafted stack of thousands of frames would be in each of thousands of rows.
   constexpr size_t kMostFrames = 100;
   report::List list;
   for (size_t i = 0; i < stack.size() && i < kMostFrames; ++i) list.push_back(source_value(stack[i]));

@@ -17,13 +17,13 @@ namespace msdump::cli {
 // "alexnet.py:175", the file without its folders.
 [[nodiscard]] std::string source_text(const SourceFrame* frame);
 
-// The same of a row, for a column with the key "source.file".
+// The same for a row, for a column with the key "source.file".
 [[nodiscard]] std::string source_cell(const report::Row& row);
 
-// A list of identities; in a table, which shows no more, their number.
+// A list of identities; only their number in a table.
 [[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
 
-// rank, graph, step: for people only those that are not the same for all operators.
+// rank, graph, step: for people only those that differ between operators.
 [[nodiscard]] std::vector<report::Column> place_columns(const OpenedGraph& opened);
 // rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR is that of all steps.
 [[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);

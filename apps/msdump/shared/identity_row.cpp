@@ -5,7 +5,7 @@
 namespace msdump::cli {
 report::Column number_column(const std::string& key, bool shown) {
   const uint8_t drop = key == "rank" ? report::kDropRank : key == "graph" ? report::kDropGraph : report::kDropStep;
-  // The table leaves "null" out: most numbers are unknown in most dumps.
+  // The table omits "null": most numbers are unknown in most dumps.
   return {key, shown ? key : "", [key](const report::Row& row) { return row.text_or_number(key); }, drop};
 }
 

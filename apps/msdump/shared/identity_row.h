@@ -1,4 +1,4 @@
-// The identity of a tensor as every report has it: the same keys in the same order for all commands.
+// The identity of a tensor in reports: the same keys in the same order for all commands.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace msdump::cli {
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
 [[nodiscard]] std::vector<report::Column> identity_columns();
 
-// Columns that commands with rows of their own share. `shown`: in the table, too.
+// Columns for commands with rows of their own. `shown`: in the table, too.
 [[nodiscard]] report::Column number_column(const std::string& key, bool shown = true);
 [[nodiscard]] report::Column op_type_column();
 // "output:0"; "-" for a row that is not about a tensor.

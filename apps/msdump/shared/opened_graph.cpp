@@ -19,8 +19,8 @@ bool lies_in(std::string_view path, std::string_view folder) {
          (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
 }
 
-// What was decided that the user may want to know: the IR was found elsewhere, the numbers are a guess, or dump and IR
-// do not belong together.
+// Reports decisions that matter to the user: the IR was found elsewhere, the numbers are a guess, or dump and IR do not
+// belong together.
 void note_choices(Session& session, const OpenedGraph& opened) {
   if (!opened.joined) return;
   const auto& roots = opened.catalogue->index.paths();
@@ -72,7 +72,8 @@ void add_graph_options(CLI::App& app, GraphOptions& options) {
 Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs) {
   MSDUMP_TRY(OpenedGraph opened, OpenedGraph::select(options.selection));
   if (has_dump(options)) {
-    // The list has all operators: they are selected by their names in the graph, and proofs need all inputs and outputs.
+    // The list keeps all operators: they are selected by their names in the graph, and proofs need all inputs and
+    // outputs.
     const SelectionOptions& asked = options.selection;
     const SelectionOptions places{.rank = asked.rank, .graph = asked.graph, .step = asked.step};
     MSDUMP_TRY(opened.catalogue, open_catalogue(context, {options.dump, places, {needs.headers}}));

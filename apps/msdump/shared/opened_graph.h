@@ -1,4 +1,4 @@
-// How find-op, map-ir, diff and check begin: their options, and what they say about the graph.
+// The options that find-op, map-ir, diff and check share, and their messages about the graph.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,13 @@ struct GraphOptions {
 };
 // False with --ir and neither -d nor $MSDUMP_DUMP: only the IR is read.
 [[nodiscard]] bool has_dump(const GraphOptions& options);
-// --ir, one path each time it is given. `otherwise` ends the sentence on what is read without it.
+// --ir, one path per use. `otherwise` ends the sentence on what is read without it.
 void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise);
 // -d, --ir and the selection.
 void add_graph_options(CLI::App& app, GraphOptions& options);
 
 struct GraphNeeds {
-  std::optional<LineQuery> only_line;  // GraphRequest: where no dump is joined no other operators are needed
+  std::optional<LineQuery> only_line;  // see GraphRequest; without a joined dump no other operators are needed
   Headers headers = Headers::kWhereNeeded;
 };
 // Errors of single files are in `loaded.failures` and `catalogue`.
@@ -38,19 +38,19 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
 // No IR: says which places were searched, and how to make MindSpore write one.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
 
-// What a selection that no operator fits was probably meant to be: "did you mean --op 'Conv2D-op3'?"; may be empty.
+// What a selection that matches no operator probably meant: "did you mean --op 'Conv2D-op3'?"; may be empty.
 [[nodiscard]] std::string selection_hint(const OpenedGraph& opened, const SelectionOptions& typed);
 
-// Prints failures of the graph's and the dump's files, and what was decided about the graph and the numbers; true if
-// anything failed.
+// Prints failures of the graph's and the dump's files, and the decisions about graph and numbers; true if anything
+// failed.
 enum class Choices : uint8_t { kNoted, kSilent };
 bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices choices = Choices::kNoted);
 [[nodiscard]] std::vector<report::Object> graph_failure_objects(const OpenedGraph& opened);
 
-// The paths of the dump; none where only the IR is read.
+// The paths of the dump; none if only the IR is read.
 [[nodiscard]] std::vector<std::string> dumps_of(const OpenedGraph& opened);
 
-// A path inside the dump relative to it; any other as it is.
+// A path relative to the dump if it is inside; any other unchanged.
 [[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
 
 }  // namespace msdump::cli

@@ -1,4 +1,4 @@
-// The options that several commands share, a function a group, so that the same option has the same name and meaning
+// The options that several commands share, one function per group, so that an option has the same name and meaning
 // everywhere. Each function binds to a plain struct that the command owns.
 #pragma once
 
@@ -42,16 +42,16 @@ struct DumpOptions {
   std::vector<std::string> options;      // -d, each as typed
   std::vector<std::string> positionals;  // the same without -d
 };
-enum class DumpPositional : uint8_t { kYes, kNo };  // kNo where positionals mean something else
+enum class DumpPositional : uint8_t { kYes, kNo };  // kNo: positionals mean something else
 // `aliases`: further names, ",--dump_file".
 void add_dump_options(CLI::App& app, DumpOptions& options, const std::string& aliases = "",
                       DumpPositional positional = DumpPositional::kYes);
-// The paths meant: comma lists taken apart where no file of that name exists, `-` replaced by the list on stdin, nothing
-// typed replaced by $MSDUMP_DUMP or ".". A typed path that does not exist is kNotFound with the nearest name as a hint;
-// paths of a list on stdin are not checked here.
+// The resolved paths: comma lists are split unless a file of that name exists, `-` is replaced by the list on stdin,
+// and no path at all by $MSDUMP_DUMP or ".". A typed path that does not exist is kNotFound with the nearest name as a
+// hint; paths of a list on stdin are not checked here.
 [[nodiscard]] Result<std::vector<std::string>> resolve_dumps(const DumpOptions& options, const CancelToken& cancel);
 
-// The same for commands that a missing path does not end: those that do not exist are in `missing`.
+// The same for commands that continue after a missing path: those that do not exist are in `missing`.
 struct ResolvedPaths {
   std::vector<std::string> paths;
   std::vector<Error> missing;
@@ -68,14 +68,14 @@ void add_selection_options(CLI::App& app, SelectionOptions& options);
 void add_tensor_options(CLI::App& app, SelectionOptions& options);
 void add_report_options(CLI::App& app, report::Form& form);
 
-// $MSDUMP_JOBS, then the CPUs of this process, stand in for a -j that was not given.
+// The value of -j; else $MSDUMP_JOBS, else the CPUs of this process.
 [[nodiscard]] Result<unsigned> jobs_of(uint32_t jobs);
 
-// A whole number from `least` on; nothing else is taken ("1e3", "0x10", "010" stay what they look like or are refused).
+// A whole number from `least` on. Other spellings ("1e3", "0x10", "010") are rejected.
 CLI::Option* add_number(CLI::App& app, const std::string& names, uint32_t& target, uint32_t least, uint32_t most,
                         const std::string& description);
 
-// A value out of a list, case-insensitive, with did-you-mean. `what` is the noun of the message: "output type". A refused
+// A value from a list, case-insensitive, with did-you-mean. `what` is the noun of the message: "output type". A refused
 // word is known from other tools.
 struct RefusedWord {
   std::string word, message, hint;
@@ -99,9 +99,9 @@ CLI::Option* add_choice(CLI::App& app, const std::string& names, Enum& target,
 // The accepted words of an option made by add_choice, for help and completion; empty for others.
 [[nodiscard]] std::vector<std::string> choices_of(const CLI::Option& option);
 
-// Environment variables that stand in for options: {long name, variable, what it does}.
+// Environment variables that replace options: {long name, variable, what it does}.
 struct EnvironmentVariable {
-  std::string_view option;  // empty: of every command
+  std::string_view option;  // empty: for every command
   std::string_view name;
   std::string_view meaning;
 };

@@ -12,7 +12,7 @@ namespace msdump::cli {
 Result<std::vector<std::string>> paths_of_list(std::string_view text) {
   const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
   std::vector<std::string> paths;
-  // Not split(): a list of nothing but separators would cost a view for each.
+  // Not split(): for a list of nothing but separators it would make a view of each empty entry.
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(separator, begin), text.size());
     if (end > begin) paths.emplace_back(text.substr(begin, end - begin));

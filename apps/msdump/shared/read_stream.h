@@ -1,4 +1,4 @@
-// Reading what is not a file: standard input, a FIFO, a terminal.
+// Reading standard input, a FIFO or a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace msdump::cli {
 
-// All text up to the end of the stream; kTooLarge beyond `most` bytes. Polls, so that an interruption also ends the wait
+// All text up to the end of the stream; kTooLarge beyond `most` bytes. Polls, so that an interruption also ends a wait
 // for text that never comes.
 [[nodiscard]] Result<std::string> read_stream(int descriptor, const std::string& path, size_t most,
                                               const CancelToken& cancel);

@@ -1,4 +1,4 @@
-// msdump stats: statistic.csv out of the tensors, as MindSpore of a version writes it; or checked against the one there.
+// msdump stats: a statistic.csv from the tensors, as a version of MindSpore writes it; or a check of the existing one.
 #include <string>
 #include <vector>
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kName = "statistic.csv";
 
-// Runs all tensors in the order of their directories; `visit(directory, tensor, result)` gets what came of each.
+// Runs all tensors in the order of their directories; `visit(directory, tensor, result)` gets each result.
 template <class Visit>
 void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories, Visit&& visit) {
   const std::vector<TensorRecord>& tensors = task.catalogue.list.tensors();
@@ -43,7 +43,7 @@ std::string target_of(const StatsTask& task, const stats::StatisticDirectory& di
   return join_path(join_path(base, directory.relative), kName);
 }
 
-// Nothing is computed before it is clear that every file may be written.
+// Nothing is computed before it is certain that every file may be written.
 Status check_targets(const StatsTask& task, const std::vector<stats::StatisticDirectory>& directories) {
   std::set<std::string> targets;
   for (const stats::StatisticDirectory& directory : directories) {

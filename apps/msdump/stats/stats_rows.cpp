@@ -51,7 +51,7 @@ class Rows {
   explicit Rows(StatsTask& task) : task_(task), columns_(distinct(task.columns)) {
     const StatsRequest& request = task.request;
     if (request.top > 0) {
-      // What the order is by is shown, asked for or not.
+      // The columns of the order are always shown.
       using enum StatisticColumn;
       for (const StatisticColumn column : {kNan, kNegativeInf, kPositiveInf, kMax, kMin}) {
         if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) columns_.push_back(column);
@@ -64,7 +64,7 @@ class Rows {
     for (report::Column& column : result) {
       if (column.key == "shape") column.title.clear();
     }
-    // People ask for the tensor's shape, not for how the device lays it out.
+    // People want the shape of the tensor, not that on the device.
     result.push_back({"host_shape", "shape", {}, report::kDropStep});
     add_statistic_columns(columns_, task_.request.exact, result);
     return result;
@@ -72,8 +72,8 @@ class Rows {
 
   [[nodiscard]] report::Row row(const TensorRecord& tensor, const TensorStatistics& statistics) const {
     TensorRecord shown = tensor;
-    // Files that hold one tensor were opened here for the first time; a row of a table that tells of them may not be
-    // right, or be about a part of it.
+    // Files with a single tensor were opened here for the first time; a row of a table about such a tensor may be
+    // wrong, or about a part of it.
     const bool opened_here = !task_.catalogue.index.files()[tensor.file].facts.slot.empty();
     if (statistics.dtype != DType::kUndefined) shown.name.dtype = statistics.dtype;
     if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
@@ -133,7 +133,7 @@ class Worst {
     return a.first < b.first;
   }
   size_t most_;
-  std::vector<std::pair<Badness, TensorStatistics>> kept_;  // a heap, the least bad on top
+  std::vector<std::pair<Badness, TensorStatistics>> kept_;  // a heap, the least bad one on top
 };
 
 }  // namespace

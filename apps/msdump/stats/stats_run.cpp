@@ -12,14 +12,14 @@
 namespace msdump::cli {
 namespace {
 
-// The bytes of a statistic.csv on stdout. Numbers that no writer of statistic.csv prints, and columns chosen without saying
-// whose, are rows of a plain CSV.
+// Is the output the bytes of a statistic.csv? Numbers that no writer of statistic.csv prints, and columns chosen
+// without a dialect, are rows of a plain CSV.
 bool prints_statistic_csv(const StatsRequest& request) {
   const bool own = request.exact || (request.columns && request.dialect == "auto");
   return request.form == report::Form::kCsv && !own;
 }
 
-// The dialect that was asked for or that the dump shows, and the columns; says so where there was a choice.
+// The requested dialect or the one that the dump shows, and the columns; reports a choice between several.
 Status choose(StatsTask& task) {
   const DumpIndex& index = task.catalogue.index;
   const auto stored = stats::stored_style(index);
@@ -30,7 +30,7 @@ Status choose(StatsTask& task) {
     stats::DialectChoice choice = stats::choose_dialect(index, stored);
     task.dialect = &choice.best();
     task.candidates = std::move(choice.candidates);
-    const bool silent = task.request.verify || task.request.exact;  // noted later, or without meaning
+    const bool silent = task.request.verify || task.request.exact;  // reported later, or without meaning
     if (task.candidates.size() > 1 && !silent) {
       task.session.messages.note(
           fmt::format("dialect of MindSpore {}, the newest that fits {}; --dialect chooses another", task.dialect->name,
@@ -47,7 +47,7 @@ Status choose(StatsTask& task) {
   }
   task.columns = task.request.columns ? *task.request.columns : stats::choose_columns(index, *task.dialect, stored);
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
-  // A dump configured to write no statistics gets a statistic.csv without any, but nobody reads rows of nothing.
+  // A dump configured without statistics gets a statistic.csv without any, but rows without any are useless.
   const StatsRequest& request = task.request;
   const bool writes_csv = !request.out.empty() || request.in_place || prints_statistic_csv(request);
   if (task.columns.empty() && !writes_csv) task.columns = stats::default_columns(*task.dialect);

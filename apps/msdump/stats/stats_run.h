@@ -1,4 +1,4 @@
-// What msdump stats does once its options are known.
+// msdump stats after its options are parsed.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ struct StatsRequest {
 
 [[nodiscard]] ExitCode run_stats(Session& session, const StatsRequest& request);
 
-// Parts of it, by what they make: files or the bytes of one (stats_files.cpp), rows (stats_rows.cpp), a comparison
+// Its parts, by their output: files or the bytes of one (stats_files.cpp), rows (stats_rows.cpp), a comparison
 // (stats_verify.cpp).
 struct StatsTask {
   Session& session;
@@ -44,15 +44,15 @@ struct StatsTask {
 [[nodiscard]] ExitCode print_statistic_csv(StatsTask& task);
 [[nodiscard]] ExitCode print_statistic_rows(StatsTask& task);
 [[nodiscard]] ExitCode verify_statistics(StatsTask& task);
-// Of a dump without elements (stats_stored.cpp).
+// For a dump without elements (stats_stored.cpp).
 [[nodiscard]] ExitCode print_stored_statistics(Session& session, const StatsRequest& request,
                                                const Catalogue& catalogue);
 
-// What all of them end with: failures named, --fail-on, the exit code.
+// The common end: reports failures, applies --fail-on, returns the exit code.
 class StatsOutcome {
  public:
   explicit StatsOutcome(const StatsTask& task);
-  // Returns the statistics, or null after noting the failure.
+  // Returns the statistics, or null after reporting the failure.
   const stats::TensorStatistics* take(const TensorRecord& tensor, const Result<stats::TensorStatistics>& result);
   void fail(const Error& error);
   [[nodiscard]] bool interrupted() const { return interrupted_; }
@@ -65,18 +65,19 @@ class StatsOutcome {
   void warn(const TensorRecord& tensor, const std::string& text);
 
   const StatsTask& task_;
-  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor; the listing reported them
+  std::set<std::pair<std::string, std::string>> listed_;  // path and tensor that the listing reported
   std::vector<Error> failures_;
   int64_t computed_ = 0, unsupported_ = 0, with_nan_ = 0, with_inf_ = 0;
   bool interrupted_ = false;
 };
 
-// Which tensor it is, beside its statistics in a table: on a narrow terminal dtype and shape go, and the statistics stay.
+// The identity columns of a table of statistics: on a narrow terminal dtype and shape are dropped, and the statistics
+// stay.
 [[nodiscard]] std::vector<report::Column> tensor_columns();
-// Cells of six digits, which are what people read, or all; everything is in the machine forms.
+// Cells with six digits for people, or with all; machine output has all.
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into);
 
-// The wanted results of the columns, and of --fail-on and --top.
+// The results that the columns, --fail-on and --top need.
 [[nodiscard]] stats::Wanted wanted_of(const StatsTask& task);
 
 }  // namespace msdump::cli

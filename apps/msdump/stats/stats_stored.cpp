@@ -1,4 +1,4 @@
-// msdump stats of a dump that holds statistics and no tensors: what statistic.csv and dump.json say, as rows.
+// msdump stats of a dump that holds statistics but no tensors: rows from statistic.csv and dump.json.
 #include <fmt/format.h>
 
 #include "base/text.h"

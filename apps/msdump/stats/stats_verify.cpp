@@ -1,4 +1,4 @@
-// msdump stats --verify: what differs between a statistic.csv and its tensors.
+// msdump stats --verify: the differences between a statistic.csv and its tensors.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -92,7 +92,7 @@ ExitCode verify_statistics(StatsTask& task) {
     task.session.messages.error("there is no statistic.csv to compare with", "without --verify stats makes one");
     return task.catalogue.list.failures().empty() ? ExitCode::kUsage : ExitCode::kSomeFailed;
   }
-  // Of the dialects that the look of the file leaves, the one that agrees best; of equal ones the newest.
+  // Of the dialects that the style of the file leaves, the one that agrees best; of equal ones the newest.
   const auto verification = stats::verify(task.catalogue.index, task.catalogue.list.tensors(), *rows, task.candidates,
                                           task.request.arch, task.session.context);
   if (!verification) return ExitCode::kOk;  // interrupted: the frame turns the signal into the code
