@@ -122,7 +122,8 @@ class RowSink {
 [[nodiscard]] std::vector<Column> columns_of(const Row& row);
 
 // Factories of the writers, for make_sink.
-[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report,
+                                                       const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report);
 [[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out);
