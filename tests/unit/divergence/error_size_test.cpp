@@ -107,6 +107,9 @@ TEST_CASE("where nearly all terms cancel their rounding counts, too; elsewhere i
   const TensorDiff cancelled = diff_of_floats({2e-4F}, {1e-4F});
   const TensorDiff whole = diff_of_floats({64.0001F}, {64});
   CHECK(is_cancellation_noise({{&input}, &cancelled}));
+  const std::vector<float> tiny(64, 1e-3F);
+  const TensorDiff tiny_input = diff_of_floats(tiny, tiny), tiny_cancelled = diff_of_floats({2e-7F}, {1e-7F});
+  CHECK(is_cancellation_noise({{&tiny_input}, &tiny_cancelled}));
   CHECK_FALSE(is_cancellation_noise({{&input}, &whole}));
   const TensorDiff too_much = diff_of_floats({0.1F}, {1e-4F});
   CHECK_FALSE(is_cancellation_noise({{&input}, &too_much}));

@@ -6,6 +6,7 @@
 #include "support/catch.h"
 #include "support/made_calls.h"
 #include "support/made_net.h"
+#include "support/statistics_run.h"
 
 namespace msdump {
 namespace {
@@ -140,6 +141,30 @@ TEST_CASE("a constant differs by more than the rounding of its dtype although it
   CHECK_FALSE(differs(2.0015F, false));
   CHECK(differs(2.0151F, true));
   CHECK_FALSE(differs(2.003F, true));
+}
+
+TEST_CASE("a tensor is like the parameter of the reference that holds its values, where -0 is 0") {
+  const test::ScratchDir scratch;
+  for (const char* const side : {"bad", "ref"}) {
+    const auto write = [&](const std::string& name, const Values& values) {
+      const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+      scratch.write(fmt::format("{}/step0/rank0/dump_tensor_data/{}.npy", side, name),
+                    test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
+    };
+    write("Functional.linear.0.forward.input.0", {-3, -0.0F});
+    write("Functional.linear.0.forward.input.1", {-5, 0.0F});
+    write("Functional.linear.0.forward.output.0", {-4, -0.0F});
+    write("Module.fc.Linear.forward.0.parameters.bias", {-3, 0.0F});
+    write("Module.fc.Linear.forward.0.parameters.weight", {-5, -0.0F});
+    write("Module.fc.Linear.forward.0.input.0", {-4, 0.0F});
+  }
+  const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+  const RunView view = view_of(compared);
+  const OpRun& linear = view.run(run_of(view, "Functional.linear.0.forward"));
+  REQUIRE(linear.inputs.size() == 2);
+  CHECK(view.parameter_like(linear.inputs[0].tensor) == "Module.fc.Linear.forward.0:bias");
+  CHECK(view.parameter_like(linear.inputs[1].tensor) == "Module.fc.Linear.forward.0:weight");
+  CHECK(view.parameter_like(linear.outputs.at(0)).empty());
 }
 
 TEST_CASE("the inputs of readers stand for outputs that were not dumped, and agree where they are compared") {
