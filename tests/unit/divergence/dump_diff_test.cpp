@@ -1,6 +1,8 @@
 #include "divergence/dump_diff.h"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 
 #include <fmt/format.h>
 

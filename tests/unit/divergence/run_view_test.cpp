@@ -1,5 +1,8 @@
 #include "divergence/run_view.h"
 
+#include <functional>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "divergence/run_inputs.h"
