@@ -236,6 +236,8 @@ TEST_CASE("the result does not depend on the number of jobs") {
                     b = scratch.write("b/dump.json", dump_json(data));
   const Outcome one = compare_files(a, b, {}, 1);
   CHECK(one.counts->rows == 200);
+  CHECK(one.counts->pass == 200);
+  CHECK(one.counts->error == 0);
   CHECK(compare_files(a, b, {}, 4).csv == one.csv);
 }
 
