@@ -26,7 +26,7 @@ OutputName shorten(std::string name) {
   return {mapped, std::move(name)};
 }
 
-// Host layouts of rank 4 are called by their axes, everything without axes ND, device layouts by their own name.
+// Host formats of rank 4 are called by their axes, everything without axes ND, device formats by their own name.
 std::string_view written_format(const Plan& plan) {
   if (plan.policy == PlanPolicy::kKept) return name_of(plan.from);
   return name_of(plan.to);

@@ -20,7 +20,7 @@ struct TensorStatistics {
   Shape shape;
   uint64_t data_size = 0;
   uint64_t stored_bytes = 0;  // in the file
-  std::string note;           // why the device layout, padding and all, was analysed instead of the host tensor
+  std::string note;           // why the device format, padding and all, was analysed instead of the host tensor
   bool supported = true;      // false: a dtype without statistics; it may still have digests
 
   double max = 0, min = 0, avg = 0, l2norm = 0;
