@@ -29,14 +29,13 @@ const CommandInfo& check_info() {
       .summary = "what is wrong in one dump: NaN, overflow, what is missing",
       .usage = "[-d] DUMP [--first | --trend] [--rule RULE]... [OPTIONS]",
       .description =
-          "Reads every tensor of a dump once, or its statistics where only these were dumped. Reports what is "
-          "not finite, at the edge of its type, constant, unchanged or out of range, overflows that the device "
-          "recorded, "
-          "and files, steps and operators that are missing. Names the first operator that makes NaN or an infinity "
-          "out of finite inputs, along the data flow, with its line.",
+          "Reads every tensor of a dump once, or its statistics if only these were dumped. Reports values that are "
+          "not finite, at the edge of their type, constant, unchanged or out of range; overflows that the device "
+          "recorded; and missing files, steps and operators. Names the first operator along the data flow that "
+          "makes NaN or an infinity out of finite inputs, with its source line.",
       .examples = {{"msdump check -d dump --first",
                     "the first operator that makes NaN or an infinity, and nothing else"},
-                   {"msdump check -d dump", "all that is wrong, the worst first"},
+                   {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
@@ -55,13 +54,12 @@ class Check : public Command {
     add_selection_options(app, options_.graph.selection);
     declare_rules(app);
     app.add_flag("--first", options_.first,
-                 "Only search the first operator that makes NaN or an infinity; reads no more tensors than that takes")
+                 "Only search for the first operator that makes NaN or an infinity; stop there")
         ->group(kOutputGroup);
-    app.add_flag(
-           "--trend", options_.trend,
-           "Tensor by tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
+    app.add_flag("--trend", options_.trend,
+                 "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
         ->group(kOutputGroup);
-    app.add_flag("--all", options_.all, "In the table also the notes, and every row")->group(kOutputGroup);
+    app.add_flag("--all", options_.all, "Show notes and every row in the table")->group(kOutputGroup);
     app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
         ->type_name("FILE")
         ->group(kOutputGroup);
@@ -87,11 +85,11 @@ class Check : public Command {
     app.add_option(
            "--rule", options_.rules,
            "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, default "
-           "or all replaces the rules so far; may be repeated")
+           "and all reset the set; may be repeated")
         ->type_name("RULE")
         ->allow_extra_args(false)
         ->group(kRuleGroup);
-    app.add_option("--rules", options_.rules_file, "A whole set of rules instead of the default ones, one a line")
+    app.add_option("--rules", options_.rules_file, "File of rules that replaces the default set, one per line")
         ->type_name("FILE")
         ->group(kRuleGroup);
     app.add_flag("--list-rules", options_.list_rules, "Print the rules with their parameters and formulas")
@@ -150,7 +148,7 @@ class Check : public Command {
     if (settings.dump_mode == 1) text += ", and only for the operators in kernels (dump_mode 1)";
     if (settings.op_debug_mode == 3) text += ", and only for operators that overflow (op_debug_mode 3)";
     if (settings.op_debug_mode == 4) text += ", and only for operators that fail (op_debug_mode 4)";
-    session.messages.note(text + "; nothing that ran was among these");
+    session.messages.note(text + "; nothing that ran matches");
   }
 
   ExitCode check(Session& session, const OpenedCheck& opened) const {
@@ -198,9 +196,8 @@ class Check : public Command {
     if (table) (void)session.out.write(hints_text(run));
     if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
     if (shown.inputs > 0)
-      session.messages.note(
-          fmt::format("{} left out, of which the rows have the outputs that they were; --all shows them",
-                      plural(shown.inputs, "input")));
+      session.messages.note(fmt::format("{} left out: the rows have the outputs that they came from; --all shows them",
+                                        plural(shown.inputs, "input")));
   }
 
   ExitCode print_trend(Session& session, const OpenedCheck& opened) const {
@@ -261,7 +258,7 @@ class Check : public Command {
     const bool failed = say_failures(session, opened);
     if (const size_t halves = run.facts.count_mislabelled(); halves > 0)
       session.messages.warning(
-          fmt::format("{} labelled float16 that the device has in float32: not judged", plural(halves, "tensor")),
+          fmt::format("{} not judged: float16 in the file, float32 on the device", plural(halves, "tensor")),
           "the file holds the first half of the float32 buffer (MindSpore on a CPU); the operators that read these "
           "tensors show their values");
     if (options_.first && !run.report.first) {

@@ -131,7 +131,7 @@ std::string check_summary_text(const check::CheckRun& run) {
   }
   text += parts.empty() ? ": nothing to report" : parts;
   if (const size_t blind = run.facts.count_without_values(); blind > 0)
-    text += fmt::format("; of {} nothing but a checksum, or nothing, is known", plural(blind, "tensor"));
+    text += fmt::format("; {} without values, or with a checksum only", plural(blind, "tensor"));
   return text;
 }
 

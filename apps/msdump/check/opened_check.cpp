@@ -24,7 +24,7 @@ void use_graph(Session& session, const OpenedGraph& opened, DumpWithGraph& dump)
   if (!groups.mostly()) {
     session.messages.warning(
         fmt::format("the IR has {} of the {}; it is not used", groups.explained, plural(groups.all, "dumped operator")),
-        "it is that of another network or version of the script; --ir names the right one");
+        "it belongs to another network or another version of the script; --ir names the right one");
     return;
   }
   dump.graph = &opened.graph();

@@ -28,13 +28,12 @@ const CommandInfo& check_config_info() {
       .summary = "says what is wrong with a dump configuration before the run",
       .usage = "FILE... [--framework-version V] [--estimate IR] [OPTIONS] | --explain KEY",
       .description =
-          "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL, told apart "
-          "by "
-          "content, and says with line and column (in characters) what the framework would do. An error: every "
-          "release, framework and device that is not excluded would reject the run, abort, or write nothing. A "
-          "warning: some of them would, or silently take the entry for something else. An empty path is judged by "
-          "MS_DIAGNOSTIC_DATA_PATH; without FILE the file in MINDSPORE_DUMP_CONFIG is read. A FILE may be /dev/stdin "
-          "or a pipe; '-' reads a list of files from stdin.",
+          "Reads MindSpore's data_dump.json, msprobe's config.json and the dump configuration of AscendCL, "
+          "recognised by content, and reports with line and column (in characters) what the framework would do. An "
+          "error: every release, framework and device that is not excluded would reject the run, abort, or write "
+          "nothing. A warning: some of them would, or silently take the entry for something else. An empty path is "
+          "judged by MS_DIAGNOSTIC_DATA_PATH; without FILE the file in MINDSPORE_DUMP_CONFIG is read. A FILE may be "
+          "/dev/stdin or a pipe; '-' reads a list of files from stdin.",
       .examples = {{"msdump check-config data_dump.json --framework-version 2.7", "for the release that will run"},
                    {"msdump check-config config.json --framework pytorch", "msprobe's, for one framework"},
                    {"msdump check-config data_dump.json --estimate rank_0/graphs",
@@ -57,22 +56,21 @@ class CheckConfig : public Command {
         ->group(kInputGroup);
     app.add_option_function<std::string>(
            "--framework-version", [this](const std::string& typed) { take_version(typed); },
-           "The release of MindSpore that will run; without it all from 1.3 on (1.0 for files of their form)")
+           "Release of MindSpore that will run; default: all from 1.3 on (from 1.0 for files in their form)")
         ->type_name("V")
         ->group(kInputGroup);
-    add_choice<Device>(app, "--device", device_,
-                       {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
-                       {"device",
-                        "Where the run will be; without it anywhere",
-                        {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}})
+    add_choice<Device>(
+        app, "--device", device_, {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
+        {"device", "Device of the run; default: any", {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}})
         ->group(kInputGroup);
     add_choice<Framework>(app, "--framework", framework_,
                           {{"mindspore", Framework::kMindSpore}, {"pytorch", Framework::kPyTorch}},
-                          {"framework", "Whose msprobe; without it both"})
+                          {"framework", "Framework of msprobe; default: both"})
         ->group(kInputGroup);
-    app.add_option("--estimate", ir_,
-                   "Say how many tensors and bytes a step of this data_dump.json would write: IR files (text or "
-                   "protobuf), folders or globs; may be repeated")
+    app.add_option(
+           "--estimate", ir_,
+           "Estimate how many tensors and bytes a step of this data_dump.json would write, from IR files (text or "
+           "protobuf), folders or globs; may be repeated")
         ->allow_extra_args(false)
         ->type_name("IR")
         ->group(kOutputGroup);
@@ -108,9 +106,9 @@ class CheckConfig : public Command {
   void take_version(const std::string& typed) {
     const auto release = parse_release(typed);
     if (!release || release->version < known_releases().front()) {
-      throw UsageError(
-          fmt::format("--framework-version: '{}' is not a release of MindSpore that dumps", typed),
-          fmt::format("there are {} to {}", short_text(known_releases().front()), short_text(known_releases().back())));
+      throw UsageError(fmt::format("--framework-version: '{}' is not a release of MindSpore that dumps", typed),
+                       fmt::format("known releases are {} to {}", short_text(known_releases().front()),
+                                   short_text(known_releases().back())));
     }
     target_.version = release->version;
     if (!release->exact) inexact_version_ = typed;
@@ -157,7 +155,7 @@ class CheckConfig : public Command {
       return {};
     for (const std::string& path : resolved.paths) {
       if (!trimmed(path).starts_with('{') || path_kind(path) != PathKind::kMissing) continue;
-      return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, and standard input has JSON")
+      return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, but standard input has JSON")
                               .with_hint("a configuration on standard input is /dev/stdin"));
     }
     return {};
@@ -219,7 +217,7 @@ class CheckConfig : public Command {
     session.messages.note(fmt::format(
         "MindSpore {} is judged as {}{}",
         inexact_version_.empty() ? short_text(*target_.version) : escape_for_terminal(inexact_version_),
-        short_text(newer ? known_releases().back() : *target_.version), newer ? ", the newest that is known" : ""));
+        short_text(newer ? known_releases().back() : *target_.version), newer ? ", the newest known release" : ""));
   }
 
   void estimate(Session& session, CheckedFile& file, const OpGraph& graph) const {

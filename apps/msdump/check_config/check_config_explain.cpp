@@ -35,7 +35,7 @@ std::string paragraph(const ConfigKey& key, size_t width) {
   line("what", key.meaning);
   line("type", name_of(key.type));
   line("values", key.values);
-  line("default", key.required ? "none, it has to be there" : key.fallback);
+  line("default", key.required ? "none, the key is required" : key.fallback);
   line("known to", availability(key));
   return text;
 }

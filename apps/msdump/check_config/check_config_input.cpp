@@ -17,7 +17,7 @@ namespace msdump::cli {
 namespace {
 
 Error too_large(const std::string& path, const std::string& size) {
-  return make_error(ErrorCode::kTooLarge, "{}, and msdump reads configurations up to {}", size,
+  return make_error(ErrorCode::kTooLarge, "{}; msdump reads configurations up to {}", size,
                     human_bytes(kMostConfigBytes))
       .with_path(path);
 }

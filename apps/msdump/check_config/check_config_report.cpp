@@ -104,14 +104,14 @@ std::string shown_item(std::string_view item) {
 // The condition of an estimate.
 std::string condition_text(const CheckedFile& file) {
   if (file.refused_by.empty()) return "";
-  if (file.report.errors == 0) return fmt::format(", once {} does not refuse it any more:", file.refused_by);
+  if (file.report.errors == 0) return fmt::format(", once {} accepts it:", file.refused_by);
   return fmt::format(", once the {} above {} gone:", file.report.errors == 1 ? "error" : "errors",
                      file.report.errors == 1 ? "is" : "are");
 }
 
 std::string steps_text(const DumpEstimate& estimate) {
   if (estimate.all_steps) return "every step";
-  if (!estimate.steps) return "more steps than can be counted";
+  if (!estimate.steps) return "too many steps to count";
   const auto bytes = checked_mul<uint64_t>(*estimate.steps, estimate.bytes());
   return fmt::format("{}{}", plural(*estimate.steps, "step"),
                      bytes ? fmt::format(", {} in all", human_bytes(*bytes)) : "");
@@ -192,7 +192,7 @@ std::string estimate_text(const CheckedFile& file) {
   if (!estimate.rows.empty()) text += fmt::format("  {}\n", steps_text(estimate));
   for (size_t i = 0; i < estimate.unmatched_kernels.size(); ++i) {
     const std::string& near = estimate.nearest[i];
-    text += fmt::format("  no operator of the IR is chosen by '{}'{}\n", shown_item(estimate.unmatched_kernels[i]),
+    text += fmt::format("  '{}' matches no operator of the IR{}\n", shown_item(estimate.unmatched_kernels[i]),
                         near.empty() ? "" : fmt::format("; did you mean '{}'?", escape_for_terminal(near)));
   }
   return text;

@@ -42,16 +42,16 @@ const CommandInfo& convert_info() {
   static const CommandInfo info{
       .name = "convert",
       .order = 10,
-      .summary = "Ascend dump files to .npy, in the host format asked for",
+      .summary = "Ascend dump files to .npy, in the requested host format",
       .usage = "-d DUMP -out OUT [-f FORMAT] [-t npy|bin|msnpy] [-s SHAPE] [OPTIONS]",
       .description =
           "Writes every tensor of the dump files below DUMP as an array under OUT, which mirrors the tree. Without "
-          "-f tensors stay as they are on the device; with it they are laid out in that host format. A file "
-          "that cannot be converted is named and the others go on.",
+          "-f tensors keep their device format; with -f they get that host format. A file that cannot be converted "
+          "is reported, and the others are converted.",
       .examples = {{"msdump convert -d dump -out npy -f NCHW", "the whole tree in NCHW, e.g. for numpy.load"},
                    {"msdump convert -d dump/rank_0 -out npy --op 'Conv2D*' --step 0-9",
                     "some operators of the first ten steps"},
-                   {"find dump -name 'MatMul*' | msdump convert -d - -out npy", "the files another program lists"},
+                   {"find dump -name 'MatMul*' | msdump convert -d - -out npy", "the files that another program lists"},
                    {"msdump convert -d dump -out npy -f NCHW --dry-run --csv",
                     "what would be written, as a table for scripts"}},
       .done = "done",
@@ -87,9 +87,9 @@ class Convert : public Command {
     app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
         ->group(kOutputGroup);
     add_report_options(app, request_.form);
-    app.add_flag("--list-formats", request_.list_formats, "Print the tensor formats there are and what becomes of each")
+    app.add_flag("--list-formats", request_.list_formats, "Print all tensor formats and what each becomes")
         ->group(kOutputGroup);
-    app.add_flag("--list-dtypes", request_.list_dtypes, "Print the element types there are and what becomes of each")
+    app.add_flag("--list-dtypes", request_.list_dtypes, "Print all element types and what each becomes")
         ->group(kOutputGroup);
   }
 
@@ -106,7 +106,7 @@ class Convert : public Command {
 
   ExitCode run(Session& session) override {
     if (ignored_version_) {
-      session.messages.note("the dump version given with -v or --version is ignored; each file says its own");
+      session.messages.note("the dump version given with -v or --version is ignored; each file has its own");
     }
     if (request_.list_formats) return list_formats(session);
     if (request_.list_dtypes) return list_dtypes(session);
@@ -133,7 +133,7 @@ class Convert : public Command {
       }
     }
     const ChoiceText format{"tensor format",
-                            "Host format of the arrays; tensors without a layout are written as they are",
+                            "Host format of the arrays; tensors without a device format are written as they are",
                             other_formats, "msdump convert --list-formats says which formats -f takes"};
     add_choice(app, "-f,--format", request_.options.format, host_formats, format)
         ->default_str("the device format")
@@ -185,7 +185,7 @@ class Convert : public Command {
         return end_with_nothing_selected(session, index, request_.selection);
       }
       session.messages.error(
-          fmt::format("nothing to convert: {} found, no dump file among them", plural(index.files().size(), "file")),
+          fmt::format("nothing to convert: {} found, none is a dump file", plural(index.files().size(), "file")),
           "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
     }
@@ -205,7 +205,7 @@ class Convert : public Command {
                        plural(static_cast<uint64_t>(summary.inputs), "file");
     if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
     if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
-    if (summary.kept > 0) text += fmt::format(", {} in device layout", summary.kept);
+    if (summary.kept > 0) text += fmt::format(", {} in device format", summary.kept);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
     if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
     return text;

@@ -30,10 +30,10 @@ const CommandInfo& diff_info() {
       .summary = "what differs between two dumps, and which operator is to blame",
       .usage = "CANDIDATE REFERENCE [OPTIONS] | DUMP --a-rank N --b-rank N",
       .description =
-          "Compares two dumps, or two files: first what is in doubt, then what it should be. Tensors are paired by "
-          "operator, slot and step, across device formats, frameworks and shifted operator numbers; statistics are "
-          "compared with statistics and with tensors. Names the first divergence: the operators whose inputs agree "
-          "and whose outputs do not, along the data flow, with their lines.",
+          "Compares two dumps or two files: candidate first, reference second. Tensors are paired by operator, slot "
+          "and step, across device formats, frameworks and shifted operator numbers; statistics are compared with "
+          "statistics and with tensors. Names the first divergence: the operators along the data flow whose inputs "
+          "agree and whose outputs do not, with their source lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
@@ -88,7 +88,7 @@ class Diff : public Command {
     if (code != ExitCode::kOk) return code;
     std::string hint = selection_hint(run.a->opened, options_.selection);
     if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
-    session.messages.warning("the selection matches nothing", hint.empty() ? "msdump ls shows what is there" : hint);
+    session.messages.warning("the selection matches nothing", hint.empty() ? "msdump ls lists all tensors" : hint);
     return ExitCode::kNo;
   }
 
@@ -153,7 +153,7 @@ class Diff : public Command {
         if (notes.insert(note).second) session.messages.note(note);
       }
       if (side->side.graph == nullptr || side->opened.joined->join.numbering().confidence >= 1) continue;
-      session.messages.note(fmt::format("{}: which operators the files belong to is not certain: {}",
+      session.messages.note(fmt::format("{}: the operators of the files are uncertain: {}",
                                         side == run.a.get() ? "candidate" : "reference",
                                         side->opened.joined->join.numbering().evidence));
     }

@@ -35,7 +35,7 @@ CLI::Option* add_tolerance(CLI::App& app, const std::string& name, std::optional
           [&target, name](const std::string& text) {
             const auto value = number_of(text);
             if (!value || !(*value >= 0))
-              throw UsageError(fmt::format("{} {}: a number from 0 on", name, excerpt(text)));
+              throw UsageError(fmt::format("{} {}: must be a number of at least 0", name, excerpt(text)));
             target = *value;
           },
           description)
@@ -46,41 +46,41 @@ CLI::Option* add_tolerance(CLI::App& app, const std::string& name, std::optional
 void declare_tolerances(CLI::App& app, DiffOptions& options) {
   add_tolerance(
       app, "--rtol", options.rtol,
-      "A pair of elements may differ by atol + rtol |b|, b the reference's. Default, by the coarser dtype of the "
-      "two: float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; and rtol times "
-      "the scale of the tensor on top");
-  add_tolerance(app, "--atol", options.atol, "See --rtol; one of the two without the other means the other is 0");
+      "Elements a and b (the reference's) may differ by atol + rtol |b|. Default, by the coarser dtype of the two: "
+      "float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; plus rtol times the scale "
+      "of the tensor");
+  add_tolerance(app, "--atol", options.atol, "See --rtol; if only one of the two is given, the other is 0");
   app.add_option("--metric", options.metric_limits, "A limit, such as cosine>=0.9999; may be repeated; --list-metrics")
       ->type_name("LIMIT")
       ->allow_extra_args(false)
       ->group(kToleranceGroup);
   app.add_option(
          "--tolerances", options.tolerance_file,
-         "Rules by tensor, one a line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; the glob is of an operator's name, "
-         "name:io:slot, type:GLOB or dtype:GLOB; the last that fits counts")
+         "Rules by tensor, one per line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; GLOB matches an operator's name or "
+         "name:io:slot, type:GLOB its type, dtype:GLOB its dtype; the last match applies")
       ->type_name("FILE")
       ->group(kToleranceGroup);
-  app.add_option("--baseline", options.baseline, "Differences that are accepted, as --write-baseline wrote them")
+  app.add_option("--baseline", options.baseline, "Accepted differences, as --write-baseline wrote them")
       ->type_name("FILE")
       ->group(kToleranceGroup);
   app.add_option("--write-baseline", options.new_baseline, "Write all differences as accepted ones")
       ->type_name("FILE")
       ->group(kToleranceGroup);
-  app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 although something differs")->group(kToleranceGroup);
+  app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 even if something differs")->group(kToleranceGroup);
 }
 
 }  // namespace
 
 void declare_diff_options(CLI::App& app, DiffOptions& options) {
   add_positionals(app, "PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files");
-  add_side(app, "--a-rank", options.rank_a, "Of the candidate only this rank; with one PATH both sides are of it");
-  add_side(app, "--b-rank", options.rank_b, "Of the reference only this rank");
-  add_side(app, "--a-step", options.step_a, "Of the candidate only this step");
-  add_side(app, "--b-step", options.step_b, "Of the reference only this step");
+  add_side(app, "--a-rank", options.rank_a, "Candidate rank; with one PATH both sides come from it");
+  add_side(app, "--b-rank", options.rank_b, "Reference rank");
+  add_side(app, "--a-step", options.step_a, "Candidate step");
+  add_side(app, "--b-step", options.step_b, "Reference step");
   add_ir_option(app, options.ir, "search in and next to each dump");
   app.add_option(
          "--map", options.map,
-         "Which name of the candidate is which of the reference: two columns of CSV, or msprobe's data, cell, api "
+         "Pairs names of the candidate with names of the reference: two columns of CSV, or msprobe's data, cell, api "
          "or layer mapping. With --profile msprobe: one of these four, or the words cell, api and layer for its -cm, "
          "-am and -lm without a file")
       ->type_name("FILE")
@@ -89,7 +89,7 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
   declare_tolerances(app, options);
   add_number(app, "--worst", options.worst, 1, 100'000, "List the N worst elements of each tensor that differs")
       ->group(kOutputGroup);
-  app.add_flag("--by-axis", options.by_axis, "Say along which axis, and where on it, the error lies")
+  app.add_flag("--by-axis", options.by_axis, "Show along which axis, and where on it, the error lies")
       ->group(kOutputGroup);
   app.add_option("--metrics", options.more_metrics, "Metrics that cost a second pass: kl")
       ->type_name("NAME")
@@ -97,7 +97,7 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
       ->allow_extra_args(false)
       ->group(kOutputGroup);
   app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
-  app.add_flag("--all", options.all, "In the table also the tensors that agree")->group(kOutputGroup);
+  app.add_flag("--all", options.all, "Show the tensors that agree in the table, too")->group(kOutputGroup);
   add_report_options(app, options.form);
 }
 
@@ -119,12 +119,12 @@ void check_diff_options(DiffOptions& options) {
   if (options.paths.size() != 2) {
     throw UsageError(options.paths.empty() ? "two dumps are needed"
                                            : fmt::format("two dumps are compared, {} are given", options.paths.size()),
-                     "msdump diff CANDIDATE REFERENCE: first what is in doubt, then what it should be");
+                     "msdump diff CANDIDATE REFERENCE: the dump in question, then what it should be");
   }
   for (const std::string& name : options.more_metrics) {
     if (name == "kl") continue;
     const bool known = find_metric(name) != nullptr;
-    throw UsageError(known ? fmt::format("--metrics {}: it is always computed; only kl has to be asked for", name)
+    throw UsageError(known ? fmt::format("--metrics {}: it is always computed; only kl must be requested", name)
                            : fmt::format("--metrics {}: no such metric", excerpt(name)),
                      "--list-metrics names all");
   }

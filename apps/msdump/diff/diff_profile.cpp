@@ -32,7 +32,7 @@ void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& opti
   for (const auto& [is_given, name] : given) {
     if (!is_given) continue;
     throw UsageError(fmt::format("{} does not go with --profile {}, which writes that tool's file", name, profile.name),
-                     "leave one of the two");
+                     "omit one of the two");
   }
 }
 
@@ -51,7 +51,7 @@ void declare_profile_options(CLI::App& app, ProfileOptions& options) {
   add_output_option(
       app, options.out,
       "With --profile: a folder for the file, which is called result.csv (msaccucmp), or compare_result_rankN.csv, "
-      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); needed for several ranks");
+      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); required for several ranks");
 }
 
 Result<Profile> parse_profile(std::string_view text) {
@@ -72,7 +72,7 @@ void check_profile_options(const ProfileOptions& profile, const DiffOptions& opt
   }
   if (options.form == report::Form::kJson || options.form == report::Form::kJsonl) {
     throw UsageError(fmt::format("--profile {} writes CSV, as that tool does", profile.name),
-                     "leave --profile for --json and --jsonl");
+                     "omit --profile to use --json or --jsonl");
   }
   refuse_own_judgement(profile, options);
 }

@@ -17,7 +17,7 @@ void refuse_other_options(const ProfileOptions& profile, const DiffOptions& opti
   if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe", "msaccucmp compares equal names");
   if (!options.map.empty()) {
     throw UsageError("--map does not go with --profile msaccucmp, which has none",
-                     "its fusion rules (-f, -q, -cf) are not supported; without --profile --map counts");
+                     "its fusion rules (-f, -q, -cf) are not supported; --map works without --profile");
   }
   if (!options.selection.io.empty() || !options.selection.slot.empty())
     throw UsageError("--io and --slot do not go with --profile msaccucmp, which writes all tensors of an operator");

@@ -19,7 +19,7 @@ void refuse_other_options(const DiffOptions& options) {
                            !selection.io.empty() || !selection.slot.empty() || !selection.graph.empty();
   if (by_operator) {
     throw UsageError("--profile msprobe writes every row of a rank",
-                     "--step, --rank and --a-step to --b-rank choose; leave the other selections");
+                     "use --step, --rank, --a-step, --b-step, --a-rank or --b-rank; omit the other selections");
   }
 }
 

@@ -116,7 +116,7 @@ std::string divergence_text(const DiffResult& run) {
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
-    text = "no operator stands out: what differs grows out of what goes in, or what goes in was not dumped\n\n";
+    text = "no operator stands out: the differences follow from the inputs, or the inputs were not dumped\n\n";
   }
   return text;
 }

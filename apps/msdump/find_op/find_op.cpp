@@ -64,7 +64,7 @@ class FindOp : public Command {
     constexpr const char* kQuestion = "Question";
     app.add_option_function<std::vector<std::string>>(
            "--line", [this](const std::vector<std::string>& lines) { take_lines(lines); },
-           "Lines of a script, as they stand in IR, logs and traces; may be repeated")
+           "Lines of a script, as IR, logs and traces spell them; may be repeated")
         ->type_name("FILE:LINE[-LINE]")
         ->allow_extra_args(false)
         ->group(kQuestion);

@@ -103,7 +103,7 @@ std::string option_description(const CLI::Option& option) {
 std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
   std::vector<ExitMeaning> meanings = {{"0", info.done.empty() ? "done" : std::string(info.done)}};
   if (!info.no.empty()) meanings.push_back({"1", std::string(info.no)});
-  meanings.push_back({"2", "usage error, a missing path, or nothing there that could be an input"});
+  meanings.push_back({"2", "usage error, a missing path, or no input found"});
   if (!info.works) return meanings;
   meanings.push_back({"3", "finished, but some or all inputs failed; each is named on stderr and in the report"});
   meanings.push_back({"70", "internal error, please report"});

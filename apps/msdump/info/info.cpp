@@ -19,17 +19,17 @@ const CommandInfo& info_info() {
       .summary = "what a file or a dump tree is, and what is odd about it",
       .usage = "PATH... [--values [SLICE] [--io IO] [--slot N]] [OPTIONS]",
       .description =
-          "Says of each PATH what it is: of a dump tree who wrote it, its ranks, graphs, steps, dtypes and kinds of "
-          "files, from names and sizes alone and so at once; of a file its kind, and what its header says. Any file "
-          "that turns up in or beside a dump may be asked about. In a tree files of tensors are counted, not the "
-          "tensors in them, which msdump ls lists.",
+          "Says what each PATH is. For a dump tree: who wrote it, its ranks, graphs, steps, dtypes and kinds of "
+          "files, quickly, from names and sizes alone. For a file: its kind, and what its header says. PATH may be "
+          "any file in or beside a dump. In a tree, files of tensors are counted; msdump ls lists the tensors in "
+          "them.",
       .examples = {{"msdump info dump", "a tree: what is there, and is it complete?"},
                    {"msdump info dump/rank_0/Net/0/0/*.npy --jsonl", "many files, one object a line for scripts"},
                    {"msdump info x.npy --values", "the elements too"},
                    {"msdump info x.npy --values 0,:,2:5", "a part of them, as numpy indexes it"},
                    {"msdump info Conv2D.conv.1.2.1700000000000000 --values --io output --slot 0",
                     "one tensor of a dump file, in host format (NCHW)"}},
-      .done = "done, also where something in a tree is odd",
+      .done = "done, even if something in a tree is odd",
       .no = ""};
   return info;
 }
@@ -72,7 +72,7 @@ class Info : public Command {
       request_.slice = typed_;
     } else if (!alone && path_kind(typed_) == PathKind::kMissing) {
       throw UsageError("--values: '" + typed_ + "' is neither an index nor a path",
-                       "an index is written as numpy has it: 0,:,2:5  ...,-1  ::2");
+                       "write an index as in numpy: 0,:,2:5  ...,-1  ::2");
     } else {
       request_.dump.positionals.insert(request_.dump.positionals.begin(), typed_);
     }

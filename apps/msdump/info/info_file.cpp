@@ -167,7 +167,7 @@ std::string title_of(const FileFacts& facts) {
   const std::string kind(name_of(facts.kind));
   if (kind == "unknown") return kind;
   const bool other = facts.kind == FileKind::kConfig && text_at(facts.detail, "tool").empty();
-  return fmt::format("{}, {}", kind, other ? "of no tool that msdump knows" : explanation(facts.kind));
+  return fmt::format("{}, {}", kind, other ? "of an unknown tool" : explanation(facts.kind));
 }
 
 }  // namespace

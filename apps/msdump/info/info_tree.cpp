@@ -56,7 +56,7 @@ report::Object counts_object(const Counts& counts) {
 }
 
 std::string reason(const IndexedFile& file) {
-  if (!file.regular) return "no regular file";
+  if (!file.regular) return "not a regular file";
   if (is_open_question(file)) return "its name says nothing; it may be a dump file";
   return std::string(explanation(file.kind));
 }
@@ -105,7 +105,7 @@ report::Object detail_of(const DumpIndex& index, const TreeFacts& facts) {
 }
 
 std::string framework_text(const FrameworkFacts& framework) {
-  if (framework.framework.empty()) return "not said by anything in the tree";
+  if (framework.framework.empty()) return "unknown: nothing in the tree says";
   return framework.text.empty() ? framework.framework : framework.framework + " " + framework.text;
 }
 
@@ -174,7 +174,7 @@ std::string text_of(const std::string& path, const DumpIndex& index, const TreeF
       what += (what.empty() ? "" : "; ") + std::string(name_of(layout));
   }
   if (facts.layouts.size() > kShownLayouts) what = fmt::format("{} layouts, mostly {}", facts.layouts.size(), what);
-  if (what.empty()) what = facts.files == 0 ? "a folder without files" : "a folder without anything of a dump";
+  if (what.empty()) what = facts.files == 0 ? "a folder without files" : "a folder that holds nothing of a dump";
   InfoText text(path, what);
   if (!facts.layouts.empty()) text.line("written by", framework_text(facts.framework));
   text.line("ranks", counted_ranges_text(facts.ranks));

@@ -90,7 +90,7 @@ void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, 
   if (chosen == 0 && facts.problems.empty()) {
     const bool none = facts.tensors.empty();
     task.fail(make_error(ErrorCode::kUsage, "{}",
-                         none ? "there are no elements of tensors in it" : "it has no tensor of that --io and --slot")
+                         none ? "it holds no elements of tensors" : "it has no tensor of that --io and --slot")
                   .with_path(path));
   }
   if (task.for_people()) return;

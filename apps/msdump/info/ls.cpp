@@ -28,10 +28,10 @@ const CommandInfo& ls_info() {
       .summary = "the tensors of a dump, one row each",
       .usage = "-d DUMP [--no-shape] [-0] [OPTIONS]",
       .description =
-          "Lists every tensor below DUMP: whose it is, its dtype, format and shape, and the file it is in. Rows of "
-          "statistic.csv and dump.json whose tensors were not dumped are listed too; the table of a dump of statistics "
-          "shows these. Headers are read, data is not.",
-      .examples = {{"msdump ls -d dump --op '*conv1*' --step 0", "what there is of some operators in one step"},
+          "Lists every tensor below DUMP: its operator, dtype, format, shape and file. Rows of statistic.csv and "
+          "dump.json whose tensors were not dumped are listed, too; the table of a dump of statistics shows the "
+          "statistics. Headers are read, data is not.",
+      .examples = {{"msdump ls -d dump --op '*conv1*' --step 0", "the tensors of some operators in one step"},
                    {"msdump ls -d dump --csv", "the inventory as a table for scripts"},
                    {"msdump ls -d dump --op-type MatMul --io output -0 | xargs -0 cp -t there",
                     "the files themselves, for other programs"}},

@@ -28,21 +28,17 @@ const CommandInfo& map_ir_info() {
       .summary = "the operators of the IR, their lines and their tensor files",
       .usage = "-d DUMP [--ir PATH] [--all] [--unmatched] [--prove] [OPTIONS]",
       .description =
-          "Lists every operator of the IR with its type, types of inputs and outputs, source line and the tensor files "
-          "it "
-          "left in the dump, how sure the join is, and for what has no partner on the other side the reason. MindSpore "
-          "2.7 "
-          "and later renumber operators after the IR beside a dump is written; msdump follows that, and checks it by "
-          "the "
-          "bytes "
-          "along the data flow where there are any.",
+          "Lists every operator of the IR with its type, types of inputs and outputs, source line and tensor files "
+          "in the dump, the confidence of the join, and a reason for everything without a partner. MindSpore 2.7 "
+          "and later renumber operators after they write the IR beside a dump; msdump computes the new numbers, and "
+          "checks them by the bytes along the data flow if there are any.",
       .examples = {{"msdump map-ir -d dump", "the operators of a dump with their lines and files"},
                    {"msdump map-ir -d dump --unmatched", "what has no partner, and why"},
                    {"msdump map-ir --ir rank_0/graphs --all --csv", "an IR as a table, without a dump"},
                    {"msdump map-ir -d dump --dot --around Conv2D-op3 --depth 2 | dot -Tsvg > conv.svg",
                     "the neighbourhood of an operator as a picture"}},
       .done = "done; all operators with a kernel have files, or there is no dump",
-      .no = "done, and some operator or file stayed without a partner, or the selection matched nothing"};
+      .no = "done, but some operator or file has no partner, or the selection matched nothing"};
   return info;
 }
 
@@ -52,7 +48,7 @@ class MapIr : public Command {
 
   void declare(CLI::App& app) override {
     add_graph_options(app, options_);
-    app.add_flag("--all", all_, "Nodes without a kernel too (Return, MakeTuple, Depend, calls), and parameters")
+    app.add_flag("--all", all_, "Include nodes without a kernel (Return, MakeTuple, Depend, calls), and parameters")
         ->group(kOutputGroup);
     app.add_flag("--unmatched", unmatched_, "Only operators without files")->group(kOutputGroup);
     app.add_flag("--prove", prove_, "Compare the bytes of every input with those of its producer's output")

@@ -104,7 +104,7 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
 
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked) {
   const std::string near = near_miss(index, asked);
-  session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls shows what is there" : near);
+  session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls lists all tensors" : near);
   return ExitCode::kNo;
 }
 

@@ -43,7 +43,7 @@ void note_choices(Session& session, const OpenedGraph& opened) {
                                      [](const TensorGroup& group) { return !group.parameter; });
   if (any_group && opened.joined->join.matched_operators() == 0) {
     session.messages.warning("no operator of the IR has a file in the dump",
-                             "they are probably of different compilations; --ir names another IR");
+                             "they are probably from different compilations; --ir names another IR");
   }
 }
 

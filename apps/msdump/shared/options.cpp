@@ -42,7 +42,7 @@ constexpr std::array kEnvironment = {
 }  // namespace
 
 void add_general_options(CLI::App& app, GeneralOptions& options) {
-  add_number(app, "-j,--jobs", options.jobs, 1, kMostJobs, "Threads; results do not depend on it")
+  add_number(app, "-j,--jobs", options.jobs, 1, kMostJobs, "Threads; the results are the same for any number")
       ->default_str("the CPUs this process may use")
       ->group(kGeneralGroup);
   app.add_flag("-q,--quiet", options.quiet, "Only results and errors")->group(kGeneralGroup);
@@ -79,7 +79,7 @@ CLI::Option* add_positionals(CLI::App& app, const std::string& name, std::vector
 }
 
 CLI::Option* add_output_option(CLI::App& app, std::string& path, const std::string& description) {
-  return add_text(app, "--out,--output", path, "PATH", description + " (-out is accepted, too)")->group(kOutputGroup);
+  return add_text(app, "--out,--output", path, "PATH", description + " (or -out)")->group(kOutputGroup);
 }
 
 void add_selection_options(CLI::App& app, SelectionOptions& options) {

@@ -24,14 +24,14 @@ const CommandInfo& stats_info() {
       .description =
           "Computes max, min, mean, L2 norm, counts of zeros, NaN and infinities, and digests of every tensor below "
           "DUMP, in the arithmetic and to the byte of the statistic.csv that MindSpore of that version writes. Dump "
-          "files in device format are brought to NCHW first.",
+          "files in device format are converted to NCHW first.",
       .examples = {{"msdump stats -d dump", "a table of all tensors"},
                    {"msdump stats -d dump --top 10", "the ten that look worst: NaN, infinities, largest values"},
                    {"msdump stats -d dump --csv --dialect 2.7.1 --columns max,l2norm,md5 > statistic.csv",
                     "the file that MindSpore 2.7.1 would have written"},
                    {"msdump stats -d dump --csv --exact > numbers.csv",
                     "a plain CSV for other programs, with rank and step"},
-                   {"msdump stats -d dump --verify", "does the statistic.csv beside the tensors say the truth?"},
+                   {"msdump stats -d dump --verify", "does the statistic.csv beside the tensors match them?"},
                    {"msdump stats -d dump --fail-on nan,inf -q >/dev/null", "exit code 1 if anything is not finite"}},
       .done = "done; --verify: all cells agree",
       .no =
@@ -93,18 +93,17 @@ class Stats : public Command {
                                 {"architecture", "Host the dump was written on; decides the sign of some NaN"})
         ->default_str("x86_64")
         ->group(kStatisticsGroup);
-    app.add_flag("--exact", request_.exact, "Honest numbers in full precision instead of the dialect's")
+    app.add_flag("--exact", request_.exact, "Correct numbers in full precision instead of the dialect's")
         ->group(kStatisticsGroup);
-    app.add_flag("--list-columns", request_.list_columns, "Print the statistics there are and how they are spelled")
+    app.add_flag("--list-columns", request_.list_columns, "Print all statistics and how they are spelled")
         ->group(kStatisticsGroup);
   }
 
   void declare_output(CLI::App& app) {
     add_output_option(app, request_.out, "Mirror the tree there, one statistic.csv in each directory of tensors");
     app.add_flag("--in-place", request_.in_place, "Write each statistic.csv beside its tensors")->group(kOutputGroup);
-    app.add_flag("--force", request_.force, "With --in-place: replace a statistic.csv that is there")
-        ->group(kOutputGroup);
-    app.add_flag("--verify", request_.verify, "Compare with the statistic.csv that is there; rows are what differs")
+    app.add_flag("--force", request_.force, "With --in-place: replace an existing statistic.csv")->group(kOutputGroup);
+    app.add_flag("--verify", request_.verify, "Compare with the existing statistic.csv; rows show what differs")
         ->group(kOutputGroup);
     app.add_option_function<std::string>(
            "--fail-on", [this](const std::string& typed) { take_fail_on(typed); },
@@ -132,7 +131,7 @@ class Stats : public Command {
   void check_combination() const {
     const bool writes = !request_.out.empty() || request_.in_place;
     if (!request_.out.empty() && request_.in_place) throw UsageError("--out and --in-place exclude each other");
-    if (request_.verify && writes) throw UsageError("--verify compares and writes nothing; leave --out and --in-place");
+    if (request_.verify && writes) throw UsageError("--verify compares and writes nothing; omit --out and --in-place");
     if (request_.verify && request_.exact)
       throw UsageError("--verify compares with the dialect's numbers, not --exact");
     if (request_.force && !request_.in_place) throw UsageError("--force goes with --in-place only");
@@ -140,7 +139,7 @@ class Stats : public Command {
     if (request_.top > 0 && request_.form == report::Form::kCsv)
       throw UsageError("--top does not go with --csv, which is a whole statistic.csv", "use --jsonl or the table");
     if (writes && request_.form != report::Form::kTable)
-      throw UsageError("rows go to files with --out and --in-place", "leave --csv, --json and --jsonl");
+      throw UsageError("rows go to files with --out and --in-place", "omit --csv, --json and --jsonl");
   }
 
   ExitCode list_columns(Session& session) const {

@@ -57,7 +57,7 @@ Status check_targets(const StatsTask& task, const std::vector<stats::StatisticDi
                       .with_hint("write them to different OUT directories"));
     }
     if (task.request.in_place && !task.request.force && path_kind(target) != PathKind::kMissing) {
-      return fail(make_error(ErrorCode::kUsage, "is there already")
+      return fail(make_error(ErrorCode::kUsage, "exists already")
                       .with_path(target)
                       .with_hint("--force replaces it; --verify compares with it"));
     }

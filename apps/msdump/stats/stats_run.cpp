@@ -110,7 +110,7 @@ const stats::TensorStatistics* StatsOutcome::take(const TensorRecord& tensor,
     ++unsupported_;
     warn(tensor, fmt::format("there are no statistics of {}", name_of(result->dtype)));
   } else if (!result->note.empty()) {
-    warn(tensor, result->note + "; statistics are of the device layout");
+    warn(tensor, result->note + "; statistics are of the device format");
   }
   with_nan_ += result->nan > 0 ? 1 : 0;
   with_inf_ += result->negative_inf + result->positive_inf > 0 ? 1 : 0;

@@ -42,7 +42,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {percentage("percentage_ge", 0)},
-       "an element is NaN. Of outputs that nothing reads a note: the kernel may never have written them"},
+       "an element is NaN. A note for outputs that nothing reads: the kernel may never have written them"},
       {kInf,
        "inf",
        "TO WO GE",
@@ -51,8 +51,8 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {percentage("percentage_ge", 0)},
-       "an element is infinite. -inf alone is a note where it masks: beside one other value, made by a select or fill, "
-       "or handed on from an input"},
+       "an element is infinite. -inf alone is a note if it masks: beside one other value, made by a select or fill, "
+       "or passed on from an input"},
       {kSaturation,
        "saturation",
        "",
@@ -61,7 +61,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {percentage("percentage_ge", 0), percentage("fp8_percentage_ge", 1)},
-       "elements are the largest of their type (65504 of float16): too large, and clipped. Masks as in inf; of 8-bit "
+       "elements are the largest of their type (65504 of float16): too large, and clipped. Masks as in inf; for 8-bit "
        "floats, whose scales use the edge, from fp8_percentage_ge on"},
       {kSubnormal,
        "subnormal",
@@ -71,7 +71,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kElements,
        kOn,
        {percentage("percentage_ge", 50)},
-       "of the elements that are not zero so many are subnormal: they are about to vanish"},
+       "this share of the non-zero elements is subnormal: they are about to vanish"},
       {kAllZero,
        "all_zero",
        "TZ",
@@ -80,7 +80,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {percentage("zero_percentage_ge", 100)},
-       "so many elements are zero, of an output with an input that has other values"},
+       "this share of the elements is zero, in an output with an input that has other values"},
       {kConstant,
        "constant",
        "",
@@ -89,7 +89,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {},
-       "max = min, not zero, of two elements and more, of an output with an input that has several values"},
+       "max = min, not zero, at least two elements, in an output with an input that has several values"},
       {kTooLarge, "too_large", "TL", Target::kTensor, kWarning, Needs::kNumbers, kOff, large_parameters(), kLarge},
       {kTooSmall, "too_small", "TS", Target::kTensor, kWarning, Needs::kNumbers, kOff, small_parameters(), kSmall},
       {kTensorRange, "tensor_range", "TR", Target::kTensor, kWarning, Needs::kElements, kOff, range_parameters(),
@@ -104,7 +104,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOff,
        {percentage("zero_percentage_ge", 100), number("max_gt"), number("min_lt")},
-       "in the first step so many elements are zero, or max or min is beyond its parameter"},
+       "in the first step this share of the elements is zero, or max or min is beyond its parameter"},
       {kWeightTooLarge, "weight_too_large", "WL", Target::kWeight, kWarning, Needs::kNumbers, kOff, large_parameters(),
        kLarge},
       {kWeightTooSmall, "weight_too_small", "WS", Target::kWeight, kWarning, Needs::kNumbers, kOff, small_parameters(),
@@ -118,7 +118,7 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {positive("rtol", 1e-5), positive("atol", 1e-8)},
        "|x - x of the step before| <= atol + rtol |x of the step before| for all elements; from statistics: all "
-       "numbers are equal. A warning when it holds for every weight of the step"},
+       "numbers are equal. A warning if it holds for every weight of the step"},
       {kWeightChangeLarge,
        "weight_change_large",
        "WCL",
@@ -147,7 +147,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kNumbers,
        kOn,
        {positive("rms_gt", 1e6)},
-       "the root mean square of a weight's gradient is above its parameter (loss scaling counts in)"},
+       "the root mean square of a weight's gradient is above its parameter (loss scaling included)"},
       {kGradientVanishing, "gradient_vanishing", "GV", Target::kGradient, kWarning, Needs::kNumbers, kOn,
        [] {
          std::vector<RuleParameter> parameters = small_parameters();
@@ -155,9 +155,8 @@ std::vector<RuleInfo> make_rules() {
          return parameters;
        }(),
        "mean |x|, max, min or mean is below its parameter; or by layer: the root mean square of a weight's gradient is "
-       "smaller by layer_ratio_lt than the largest of the step (not of vectors, whose gradients may cancel out; of "
-       "exactly "
-       "0 a note, unless most are)"},
+       "smaller by layer_ratio_lt than the largest of the step (not for vectors, whose gradients may cancel out; a "
+       "note if it is exactly 0, unless most are)"},
       {kOperatorOverflow,
        "operator_overflow",
        "OO",
@@ -166,7 +165,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "the device noted an overflow (Opdebug), or the dump was set to overflowing operators (op_debug_mode 3)"},
+       "the device recorded an overflow (Opdebug), or the dump was set to overflowing operators (op_debug_mode 3)"},
       {kException,
        "exception",
        "",
@@ -193,7 +192,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "a file without a byte, of a kind that never is empty"},
+       "an empty file, of a kind that is never empty"},
       {kSizeAgainstName,
        "size_against_name",
        "",
@@ -212,8 +211,7 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {},
        "a step with fewer tensors than others of the same rank and graph, or than the same step of other ranks, or "
-       "with none; a "
-       "note where scripts may branch"},
+       "with none; a note if scripts may branch"},
       {kMissingStep,
        "missing_step",
        "",
@@ -240,8 +238,8 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "operators with a kernel, by the IR or the execution order, without a tensor where others of their graph have "
-       "some; a warning where a fifth of all or more are missing"},
+       "operators with a kernel, by the IR or the execution order, without a tensor if others of their graph have "
+       "some; a warning if a fifth of all or more are missing"},
       {kMissingSlots,
        "missing_slots",
        "",
