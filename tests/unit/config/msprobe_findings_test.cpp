@@ -16,13 +16,13 @@ TEST_CASE("the top level of a config.json of msprobe") {
 1:48 error wrong-type dump_path: dump_path is 3: the run is refused -> a string is wanted
 1:59 error rank-step rank: rank is 0: the run is refused -> a list is wanted: [0, "2-5"]
 1:71 error rank-step step[0]: step[0] is '5-2': the run is refused -> write the smaller one first
-2:1 error rank-step step[1]: step[1] is 'a': the run is refused -> "3" and "3-5" are the forms there are
+2:1 error rank-step step[1]: step[1] is 'a': the run is refused -> write "3" or "3-5"
 2:6 error rank-step step[2]: step[2] is -1: the run is refused -> numbers go from 0 to 1000000
 2:10 error rank-step step[3]: step[3] is 1000001: the run is refused -> numbers go from 0 to 1000000
 2:19 error rank-step step[4]: step[4] is true: the run is refused -> whole numbers and "a-b" are wanted
 2:25 error rank-step step[5]: step[5] is 1.5: the run is refused -> whole numbers and "a-b" are wanted
-2:45 error rank-step step[7]: step[7] is '_1': the run is refused -> "3" and "3-5" are the forms there are
-2:51 error rank-step step[8]: step[8] is '1_': the run is refused -> "3" and "3-5" are the forms there are
+2:45 error rank-step step[7]: step[7] is '_1': the run is refused -> write "3" or "3-5"
+2:51 error rank-step step[8]: step[8] is '1_': the run is refused -> write "3" or "3-5"
 2:77 error bad-value precision: precision is 'mid': the run is refused -> use one of low, high
 3:1 warning not-read risk_level: risk_level is 'ALLL': MindSpore does not read it (MindSpore)
 3:15 error bad-value risk_level: risk_level is 'ALLL': the run is refused -> did you mean 'ALL'?
