@@ -16,7 +16,8 @@
 namespace msdump {
 
 struct GraphRequest {
-  std::optional<LineQuery> only_line;  // from IR text without a .pb beside it, read only operators that may be from there
+  std::optional<LineQuery>
+      only_line;  // from IR text without a .pb beside it, read only operators that may be from there
   // Names of the operators of the dump: for msprobe's backward calls stack.json has only the forward call's name.
   std::set<std::string_view> dumped_ops;
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb

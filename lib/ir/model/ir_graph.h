@@ -44,11 +44,11 @@ struct SourceFrame {
 
 // Of a value on the host, or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2, 3]>`.
 struct IrType {
-  std::string_view text;       // as written, with its brackets: <...>; a kernel object type has none: TupleUnfold
-  std::string_view dtype;      // of the elements: "Float32", "F32", "Int64"; "Tuple" for a tuple; empty for <null>
-  std::string_view format;     // device only: "NC1HWC0", "DefaultFormat"
-  std::string_view ref_key;    // the name of the parameter that a Ref stands for
-  std::optional<Shape> shape;  // -1: dynamic; nothing: the rank is unknown, or it has no shape
+  std::string_view text;           // as written, with its brackets: <...>; a kernel object type has none: TupleUnfold
+  std::string_view dtype;          // of the elements: "Float32", "F32", "Int64"; "Tuple" for a tuple; empty for <null>
+  std::string_view format;         // device only: "NC1HWC0", "DefaultFormat"
+  std::string_view ref_key;        // the name of the parameter that a Ref stands for
+  std::optional<Shape> shape;      // -1: dynamic; nothing: the rank is unknown, or it has no shape
   std::vector<uint32_t> elements;  // of a tuple or list: indices of types
   bool is_tensor = false;          // with elements that have an address: Tensor, Ref
   bool is_tuple = false;
