@@ -156,7 +156,7 @@ ArrayView whole_view(const Shape& shape) {
 Result<ArrayView> index_view(std::string_view text, const Shape& shape) { return Indexer(shape).run(text); }
 
 bool looks_like_index(std::string_view text) {
-  if (text.find_first_not_of("0123456789:,.-+[] \t") != std::string_view::npos) return false;
+  if (text.find_first_not_of("0123456789:,.-+[] \t\r\n") != std::string_view::npos) return false;
   return text.find_first_of("0123456789:") != std::string_view::npos || text.find(kEllipsis) != std::string_view::npos;
 }
 

@@ -120,7 +120,7 @@ TEST_CASE("an array without elements has parts without elements") {
 }
 
 TEST_CASE("an index is distinguished from a path") {
-  for (const char* text : {"0", "-1", ":", "...", "0,:,2:5", "[1, 2]", "::2"}) CHECK(looks_like_index(text));
+  for (const char* text : {"0", "-1", ":", "...", "0,:,2:5", "[1, 2]", "::2", "0\r\n"}) CHECK(looks_like_index(text));
   for (const char* text : {"", "x.npy", ".", "..", "-", "--json", "0/1", "dump"}) {
     INFO(text);
     CHECK_FALSE(looks_like_index(text));
