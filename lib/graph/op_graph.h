@@ -1,5 +1,5 @@
 // OpGraph: the operators of a run, from any source: the IR of every graph of every process (text or protobuf),
-// or msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
+// graphs of GE, or msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
 //
 // An operator is a node of an IrGraph. This adds the graphs, where each came from, and what only all graphs of a
 // process together determine: the number that an operator has in the names of dump files.
@@ -16,7 +16,7 @@
 
 namespace msdump {
 
-enum class OriginKind : uint8_t { kIrText, kIrProtobuf, kStackJson };
+enum class OriginKind : uint8_t { kIrText, kIrProtobuf, kStackJson, kGeGraph };
 
 // Where a graph was found decides which numbers its operators have.
 enum class OriginPlace : uint8_t {

@@ -1,6 +1,7 @@
 #include "graph/flow/data_flow.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -30,8 +31,26 @@ uint64_t output_bit(uint64_t output) { return uint64_t{1} << std::min<uint64_t>(
 bool takes_element(std::string_view type) {
   return type == "TupleGetItem" || type == "tuple_getitem" || type == "ListGetItem";
 }
-// Nodes that hand on their first operand.
-bool passes_on(std::string_view type) { return type == "Load" || type == "Depend"; }
+// Nodes that hand on their first operand; a kernel is none of them, whatever its type. Const and Data, ...: of GE, whose
+// first operand is the constant or parameter that they are.
+bool passes_on(std::string_view type) {
+  constexpr std::string_view kTypes[] = {"AippData",  "Const",   "ConstPlaceHolder", "Constant",
+                                         "Data",      "Depend",  "FileConstant",     "Load",
+                                         "QueueData", "RefData", "Variable",         "VariableV2"};
+  return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
+}
+
+// Operand `index` of those that are values.
+const IrOperand* value_operand(const IrGraph& ir, const IrNode& node, uint32_t index) {
+  const auto operands = ir.operands_of(node);
+  // Orders come after values, so the place is nearly always the index.
+  for (uint32_t values = 0; const IrOperand& operand : operands) {
+    if (!operand.control && values++ == index) return &operand;
+  }
+  return nullptr;
+}
+
+uint32_t output_of(const IrOperand& operand) { return operand.output == IrOperand::kWhole ? 0 : operand.output; }
 
 // One value: an operand, followed to what made it.
 class ValueTracer {
@@ -59,6 +78,10 @@ class ValueTracer {
         return edge;
       }
       if (operand.kind == IrOperand::Kind::kParameter) {
+        if (const IrOperand* given = given_by_caller(ir_.parameters[operand.value])) {
+          operand = *given;
+          continue;
+        }
         edge.from = InputEdge::From::kParameter;
         edge.parameter = operand.value;
         return edge;
@@ -70,8 +93,14 @@ class ValueTracer {
       if (node.kind == IrNodeKind::kKernel) {
         edge.from = InputEdge::From::kOperator;
         edge.op = first_ + operand.value;
-        edge.output = elements.empty() ? 0 : elements.back();
+        edge.output = elements.empty() ? output_of(operand) : elements.back();
         return edge;
+      }
+      if (node.kind == IrNodeKind::kCall) {
+        const IrOperand* const result = result_of_call(operand.value, output_of(operand));
+        if (result == nullptr) return edge;
+        operand = *result;
+        continue;
       }
       if (operands.empty()) return edge;
       if (takes_element(type)) {
@@ -92,6 +121,22 @@ class ValueTracer {
   }
 
  private:
+  // The operand of the call that is this parameter of a sub-graph of GE.
+  [[nodiscard]] const IrOperand* given_by_caller(const IrParameter& parameter) const {
+    if (parameter.graph == kNoIndex || ir_.graphs[parameter.graph].caller == kNoIndex) return nullptr;
+    return value_operand(ir_, ir_.nodes[ir_.graphs[parameter.graph].caller], parameter.number);
+  }
+  // What an output of a call is in the sub-graph of GE that it runs.
+  [[nodiscard]] const IrOperand* result_of_call(uint32_t call, uint32_t output) const {
+    for (const IrOperand& operand : ir_.operands_of(ir_.nodes[call])) {
+      if (operand.kind != IrOperand::Kind::kGraph || !operand.control) continue;
+      const IrSubgraph& graph = ir_.graphs[operand.value];
+      if (graph.caller != call || graph.result == kNoIndex) return nullptr;
+      return value_operand(ir_, ir_.nodes[graph.result], output);
+    }
+    return nullptr;
+  }
+
   const IrGraph& ir_;
   const OpId first_;
 };
@@ -154,7 +199,7 @@ class ReadMarker {
       whole.pop_back();
       std::vector<uint32_t> elements;  // still to be taken out, the innermost last
       for (int hop = 0; hop < kMaxHops && at.kind == IrOperand::Kind::kNode; ++hop) {
-        if (elements.empty()) {
+        if (elements.empty() && at.output == IrOperand::kWhole) {
           if (read_whole_[at.value]) break;
           read_whole_[at.value] = true;
         }
@@ -162,9 +207,10 @@ class ReadMarker {
         const auto operands = ir_.operands_of(node);
         const std::string_view type = ir_.op_type(node);
         if (node.kind == IrNodeKind::kKernel) {
+          const bool all = at.output == IrOperand::kWhole && is_tuple(node);
           read_[first_ + at.value] |= !elements.empty() ? output_bit(elements.back())
-                                      : is_tuple(node)  ? ~uint64_t{0}
-                                                        : output_bit(0);
+                                      : all             ? ~uint64_t{0}
+                                                        : output_bit(output_of(at));
           break;
         }
         if (operands.empty()) break;

@@ -54,6 +54,19 @@ Signature IrGraphBuilder::signature(std::span<const uint32_t> inputs, std::span<
   return ir_.pool.intern(numbers_);
 }
 
+List IrGraphBuilder::originals(std::optional<std::span<const Text>> names, std::span<const OriginOutput> outputs) {
+  while (!outputs.empty() && outputs.back().name == Text::kEmpty) outputs = outputs.first(outputs.size() - 1);
+  if (!names && outputs.empty()) return List::kEmpty;
+  numbers_.clear();
+  numbers_.push_back(names ? static_cast<uint32_t>(names->size()) : kNoIndex);
+  for (const Text name : names.value_or(std::span<const Text>())) numbers_.push_back(static_cast<uint32_t>(name));
+  for (const OriginOutput& output : outputs) {
+    numbers_.push_back(static_cast<uint32_t>(output.name));
+    numbers_.push_back(output.index);
+  }
+  return ir_.pool.intern(numbers_);
+}
+
 std::optional<uint32_t> IrGraphBuilder::frame(std::string_view text, FrameKind kind, bool begins_chain) {
   // The same text is another frame for each kind and place in the chain; the first byte distinguishes them.
   scratch_.assign(1, static_cast<char>('a' + static_cast<int>(kind) * 2 + (begins_chain ? 1 : 0)));

@@ -34,6 +34,9 @@ class IrGraphBuilder {
   // Indices of types; at most 65536 of both together.
   Signature signature(std::span<const uint32_t> inputs, std::span<const uint32_t> outputs);
 
+  // For IrGraph::originals() and origin_output(); no `names`: the graph does not say.
+  List originals(std::optional<std::span<const Text>> names, std::span<const OriginOutput> outputs);
+
   // "In file ..", as in ir/model/source_frame.h. An index into frames; nothing if the text names no PLACE.
   std::optional<uint32_t> frame(std::string_view text, FrameKind kind, bool begins_chain);
   [[nodiscard]] PlaceStyle style_of(uint32_t frame) const { return styles_[frame]; }

@@ -91,6 +91,20 @@ std::span<const uint32_t> IrGraph::outputs(Signature signature) const {
   return list.empty() ? list : list.subspan(1 + size_t{list[0]});
 }
 
+// How many names, the names, then name and index for each output; kNoIndex names where none are said.
+std::optional<std::span<const uint32_t>> IrGraph::originals(const IrNode& node) const {
+  const auto list = pool.view(node.originals);
+  if (list.empty() || list[0] == kNoIndex) return std::nullopt;
+  return list.subspan(1, list[0]);
+}
+
+OriginOutput IrGraph::origin_output(const IrNode& node, size_t output) const {
+  const auto list = pool.view(node.originals);
+  if (list.empty()) return {};
+  const size_t at = 1 + size_t{list[0] == kNoIndex ? 0 : list[0]} + 2 * output;
+  return at + 1 < list.size() ? OriginOutput{Text{list[at]}, list[at + 1]} : OriginOutput{};
+}
+
 uint64_t IrGraph::expected() const {
   const uint64_t seen = std::max<uint64_t>(facts.node_heads, nodes.size());
   return std::max(facts.declared_nodes.value_or(0), seen);

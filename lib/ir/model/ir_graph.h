@@ -1,4 +1,4 @@
-// IrGraph: what an IR file says, from IR text (ir/text/ir_text.h) or from IR protobuf: graphs, parameters, operators, their
+// IrGraph: what a graph file says, from IR text (ir/text/ir_text.h), from IR protobuf or from GE (ge/graph/ge_graph.h): graphs, parameters, operators, their
 // types, and the source lines that each came from. It owns its texts; nothing refers to the file.
 //
 // Two spellings become one model:
@@ -71,9 +71,23 @@ struct IrOperand {
     kNamed,       // value: index of the IrConstant (protobuf)
     kUnresolved,  // value: Text, the reference as printed; what it refers to is not in the file
   };
+  static constexpr uint16_t kWhole = UINT16_MAX;
+
+  IrOperand() = default;
+  IrOperand(Kind of_kind, bool is_control = false, uint32_t of_value = 0, uint16_t of_output = kWhole)
+      : kind(of_kind), control(is_control), output(of_output), value(of_value) {}
+
   Kind kind = Kind::kConstant;
-  bool control = false;  // an order, not a value (protobuf)
+  bool control = false;      // an order, not a value (protobuf, GE)
+  uint16_t output = kWhole;  // of kNode in GE, whose operands are single outputs; IR has TupleGetItem for that
   uint32_t value = 0;
+};
+static_assert(sizeof(IrOperand) == 8);
+
+// Of an output of an operator of GE: what it was before operators were fused, cut or converted.
+struct OriginOutput {
+  Text name = Text::kEmpty;  // kEmpty: not said
+  uint32_t index = 0;
 };
 
 enum class IrNodeKind : uint8_t {
@@ -94,6 +108,7 @@ struct IrNode {
   uint32_t first_operand = 0, operand_count = 0;
   Signature host = List::kEmpty, device = List::kEmpty;
   List stack = List::kEmpty;
+  List originals = List::kEmpty;  // GE only: IrGraph::originals()
   IrNodeKind kind = IrNodeKind::kKernel;
 };
 
@@ -115,6 +130,9 @@ struct IrSubgraph {
   uint32_t line = 0;
   uint32_t first_node = 0, node_count = 0;
   uint32_t first_parameter = 0, parameter_count = 0;
+  // Of a sub-graph of GE that one operator runs: that node and the one with the results. Input N of the first is the
+  // parameter with the number N; output N is operand N of the second.
+  uint32_t caller = kNoIndex, result = kNoIndex;
 };
 
 // A constant with a name (protobuf); dumped as constants/Parameter.data-N.
@@ -173,6 +191,11 @@ struct IrGraph {
   [[nodiscard]] std::span<const uint32_t> outputs(Signature signature) const;
   // Indices of frames, each chain innermost first: own, then forward and candidates in the order of the file.
   [[nodiscard]] std::span<const uint32_t> stack(const IrNode& node) const { return pool.view(node.stack); }
+
+  // GE: the full names of the operators that this one stands for. None said (another IR, too): it is itself; an empty
+  // list: the compiler inserted it.
+  [[nodiscard]] std::optional<std::span<const uint32_t>> originals(const IrNode& node) const;  // Texts
+  [[nodiscard]] OriginOutput origin_output(const IrNode& node, size_t output) const;
 
   [[nodiscard]] uint64_t parsed() const { return nodes.size(); }
   // The total to compare `parsed` with: the file's own count, but at least what was seen.

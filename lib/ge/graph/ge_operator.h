@@ -1,0 +1,62 @@
+// One operator of a GE graph as its file describes it, in whichever of the three forms: what the readers fill and the
+// assembler (ge/graph/ge_assembler.h) takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/shape.h"
+
+namespace msdump {
+
+// The attributes of operators and descriptions that are kept. Source: reference/ge-operators.md 4.
+inline constexpr std::string_view kOriginalNames = "_datadump_original_op_names",
+                                  kOriginalNamesOfVm = "_datadump_original_names", kParentIndex = "_parent_node_index",
+                                  kOriginName = "_datadump_origin_name", kOriginIndex = "_datadump_origin_output_index",
+                                  kOriginFormat = "origin_format", kOriginShape = "origin_shape";
+
+// A description of an input or output.
+struct GeTensor {
+  std::string dtype, layout;  // "DT_FLOAT16", "NC1HWC0"
+  Shape shape;
+  std::optional<std::string> origin_format;
+  std::optional<Shape> origin_shape;
+  std::string origin_name;
+  uint32_t origin_index = 0;
+  std::optional<int64_t> parent_index;
+
+  // An optional input without a value, which the file describes nevertheless.
+  [[nodiscard]] bool absent() const {
+    return (dtype.empty() || dtype == "DT_UNDEFINED") && shape.empty() &&
+           (layout == "RESERVED" || layout == "FORMAT_RESERVED");
+  }
+};
+
+struct GeOperator {
+  std::string name, type;
+  std::vector<std::string> inputs;  // "conv1:0"; "" where an optional one is absent; ":-1" is an order, not a value
+  std::optional<std::vector<std::string>> originals;
+  std::vector<GeTensor> input_descs, output_descs;
+  std::vector<std::string> subgraphs;  // that it runs
+  std::optional<int64_t> parent_index;
+  uint64_t line = 0;
+};
+
+// The value of an attribute, whichever form it has; only one of these is used by those that are kept.
+struct GeAttribute {
+  std::string key;
+  std::optional<std::string> text;
+  std::optional<int64_t> number;
+  std::vector<std::string> texts;
+  std::vector<int64_t> numbers;
+};
+
+[[nodiscard]] bool is_kept_of_operator(std::string_view key);
+[[nodiscard]] bool is_kept_of_tensor(std::string_view key);
+void set_attribute(GeOperator& op, GeAttribute&& attribute);
+void set_attribute(GeTensor& tensor, GeAttribute&& attribute);
+
+}  // namespace msdump
