@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "support/dump_builder.h"
+#include "support/ge_builder.h"
 #include "support/ir_pb_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
@@ -305,6 +306,38 @@ void ir_texts(const fs::path& folder) {
   write_seed(folder, "gutter", "\xef\xbb\xbf  1 %0(a) = A(%1)\r\n  2       : (<A>)\r\n  3 Return(%0)\r\n");
 }
 
+// A graph of GE with everything that the readers keep, in each form; whole, cut and laid out differently.
+void ge_graphs(const fs::path& folder) {
+  fs::create_directories(folder);
+  GeDesc desc;
+  desc.shape = {2, -1};
+  desc.layout = "NC1HWC0";
+  desc.origin_shape = {{2, 3}};
+  desc.origin_name = "Default/ReLU-op1";
+  desc.parent_index = 0;
+  GeOp data{"x", "Data", {""}, {}, {}, {desc}, {}, 0};
+  GeOp call{"call", "PartitionedCall", {"x:0"}, {}, {desc}, {desc}, {"sub"}, {}};
+  GeOp fused{"Default/Add-op0Default/ReLU-op1",
+             "Add",
+             {"x:0", "", "x:-1", "call:1"},
+             {{"Default/Add-op0", "b"}},
+             {desc, absent_desc(), desc},
+             {desc, desc},
+             {},
+             {}};
+  GeOp out{"out", "NetOutput", {"x:0"}, {{}}, {desc}, {}, {}, {}};
+  const std::vector<GeNet> nets = {{"root", {data, call, fused, out}}, {"sub", {data, out}}};
+  for (const auto& [name, text] : {std::pair("proto", ge_proto_text(nets)), std::pair("onnx", ge_onnx_text(nets)),
+                                   std::pair("json", ge_json_text(nets))}) {
+    write_seed(folder, name, text);
+    write_seed(folder, std::string(name) + " cut", text.substr(0, text.size() * 2 / 3));
+  }
+  write_seed(
+      folder, "short",
+      "name: 'g' op: [< name: 'a' 'b' type: \"A\\101\\x42\" input: [\"a:0\"] # c\n attr { value { list { s: ['x'] } } "
+      "key: '_datadump_original_op_names' } output_desc { shape { dim: [1, 2] } } >]; graph {}");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -325,5 +358,6 @@ int main(int argc, char** argv) {
   catalogues(folder / "catalogue");
   ir_protobuf_files(folder / "ir_protobuf");
   ir_texts(folder / "ir_text");
+  ge_graphs(folder / "ge_graph");
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "limits/inputs.h"
 #include "limits/measure.h"
 #include "support/catch.h"
+#include "support/ge_builder.h"
 #include "support/ir_pb_builder.h"
 
 namespace msdump::limits {
@@ -132,6 +133,42 @@ TEST_CASE("an IR of many operators costs a fixed amount an operator") {
       "a chain in a dump", 5'000,
       [](const fs::path& folder, int64_t operators) { write_tree(folder, operators, "Add", write_chain); },
       of_tree(kOfOperator, 0));
+}
+
+// Each reads the one before it; with attributes that nobody needs.
+void write_ge_chain(const fs::path& path, int64_t operators) {
+  write_pieces(path, operators, [&](std::string& text, int64_t i) {
+    if (i == 0) text += "graph {\n  name: \"net\"\n";
+    test::GeOp op;
+    op.name = fmt::format("Default/net-Net/layer{0}/Add-op{0}", i);
+    op.type = "Add";
+    if (i > 0) op.inputs = {fmt::format("Default/net-Net/layer{0}/Add-op{0}:0", i - 1)};
+    op.originals = {{op.name, fmt::format("Default/net-Net/layer{}/ReLU-op1", i)}};
+    op.in.resize(i > 0 ? 1 : 0);
+    op.out.resize(1);
+    text += test::ge_proto_op(op);
+    if (i + 1 == operators) text += "}\n";
+  });
+}
+
+TEST_CASE("a graph of GE of many operators costs a fixed amount an operator") {
+  check_growth("a chain of GE", 5'000,
+               [](const fs::path& folder, int64_t operators) {
+                 write_ge_chain(folder / "ge_proto_00000001_Build.txt", operators);
+               },
+               {{{"map-ir", "--ir", "@/ge_proto_00000001_Build.txt", "--csv"}, kOfOperator, 0},
+                {{"info", "@/ge_proto_00000001_Build.txt"}, kOfOperator, 0}});
+}
+
+TEST_CASE("what nobody needs of a graph of GE takes no memory") {
+  check_growth("kernels", 8 * kMiB,
+               [](const fs::path& folder, int64_t bytes) {
+                 const std::string kernel(size_t{1} << 20, 'x');
+                 write_repeated(folder / "ge_proto_00000001_Build.txt",
+                                "op {\n name: \"a\"\n type: \"Add\"\n attr {\n key: \"kernel\"\n value {\n",
+                                "bt: \"" + kernel + "\"\n", bytes / static_cast<int64_t>(kernel.size()));
+               },
+               {{{"info", "@/ge_proto_00000001_Build.txt"}, kOfStream, 3}});
 }
 
 TEST_CASE("a tuple that many operators read is not copied for each") {

@@ -178,7 +178,8 @@ class FindOp : public Command {
                                         {"ir_line", ""},
                                         {"node", ""},
                                         {"ir_graph", ""},
-                                        {"files", of_dump ? "tensors" : ""}};
+                                        {"files", of_dump ? "tensors" : ""},
+                                        originals_column(opened)};
     const std::vector<report::Column> places = place_columns(opened);
     columns.insert(columns.begin() + 1, places.begin(), places.end());
     return columns;
@@ -202,6 +203,7 @@ class FindOp : public Command {
     row.add("stack", shown ? stack_value(stack_of(opened.graph(), found.hit.op)) : report::Value());
     add_place(row, opened, found.hit.op);
     row.add("files", files_value(opened, found.files, form_));
+    add_originals(row, opened, found.hit.op, found.files);
     return row;
   }
 

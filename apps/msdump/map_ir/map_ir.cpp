@@ -151,7 +151,8 @@ class MapIr : public Command {
         {"outputs", of_dump ? "" : "outputs", [](const report::Row& row) { return types_cell(row, "outputs"); }},
         {"files", shown("tensors")},
         {"confidence", shown("confidence")},
-        {"reason", shown("reason")}};
+        {"reason", shown("reason")},
+        originals_column(opened)};
     const std::vector<report::Column> places = place_columns(opened);
     columns.insert(columns.begin(), places.begin(), places.end());
     return columns;
@@ -206,6 +207,7 @@ class MapIr : public Command {
     if (matched && proof != nullptr) reason += proof_text(*proof);
     if (!matched && opened.joined) reason = opened.joined->join.reason(op);
     row.add("reason", reason.empty() ? report::Value() : report::Value(reason));
+    add_originals(row, opened, op, files);
     if (proof != nullptr) row.add("proof", proof_object(*proof));
     return row;
   }
@@ -232,7 +234,7 @@ class MapIr : public Command {
     row.add("inputs", report::List()).add("outputs", types_of(ir, host, device));
     row.add("files", files_value(opened, files, form_));
     row.add("confidence", files.tensors.empty() ? report::Value() : report::Value(files.confidence));
-    row.add("reason", explanation(JoinRule::kParameter));
+    row.add("reason", explanation(JoinRule::kParameter)).add("originals", report::List());
     opened.add_failures(std::move(files.failures));
     return row;
   }

@@ -1,5 +1,6 @@
 #include "shared/graph_rows.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -64,6 +65,33 @@ report::Object operator_object(const OpenedGraph& opened, OpId op) {
   row.add("rank", origin.rank).add("graph", origin.graph_id).add("step", origin.step);
   row.add("op_name", report::text_or_null(graph.full_name(op))).add("op_type", report::text_or_null(graph.op_type(op)));
   return row;
+}
+
+void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& /*files*/) {
+  const IrGraph& ir = opened.graph().ir(op);
+  report::List list;
+  if (const auto originals = ir.originals(opened.graph().node(op))) {
+    for (const uint32_t name : *originals) list.emplace_back(ir.text(Text{name}));
+  }
+  row.add("originals", std::move(list));
+}
+
+report::Column originals_column(const OpenedGraph& opened) {
+  constexpr size_t kShown = 3;
+  const auto& origins = opened.graph().origins();
+  const bool of_ge = std::any_of(origins.begin(), origins.end(),
+                                 [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
+  const auto cell = [](const report::Row& row) {
+    const auto* list = row.get<report::List>("originals");
+    std::string text;
+    for (size_t i = 0; list != nullptr && i < list->size() && i < kShown; ++i) {
+      const std::string& name = *(*list)[i].get<std::string>();
+      text += (i > 0 ? " + " : "") + name.substr(name.rfind('/') + 1);
+    }
+    if (list != nullptr && list->size() > kShown) text += fmt::format(" + {} more", list->size() - kShown);
+    return text.empty() ? std::string("-") : text;
+  };
+  return {"originals", of_ge ? "originals" : "", cell};
 }
 
 void add_place(report::Object& row, const OpenedGraph& opened, OpId op) {

@@ -27,6 +27,10 @@ namespace msdump::cli {
 [[nodiscard]] std::vector<report::Column> place_columns(const OpenedGraph& opened);
 // rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR is that of all steps.
 [[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);
+// originals: the full names of the operators that a fused operator stands for, by the graph of GE or by its dump files.
+void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& files);
+// For people where a graph of GE is there.
+[[nodiscard]] report::Column originals_column(const OpenedGraph& opened);
 // ir_file, ir_line, node, ir_graph.
 void add_place(report::Object& row, const OpenedGraph& opened, OpId op);
 

@@ -57,7 +57,10 @@ bool has_dump(const GraphOptions& options) {
 
 void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise) {
   app.add_option("--ir", paths,
-                 "IR of the run: a file (text or protobuf), folder or glob; may be repeated; default: " + otherwise)
+                 "IR of the run, or its graph of GE: a file (text, protobuf, ge_proto, ge_onnx, JSON of atc), folder "
+                 "or glob; may be "
+                 "repeated; default: " +
+                     otherwise)
       ->allow_extra_args(false)  // "--ir G DUMP": the dump is not a second IR
       ->type_name("PATH")
       ->group(kInputGroup);

@@ -9,6 +9,7 @@
 #include <glob.h>
 
 #include "base/text.h"
+#include "ge/graph/ge_graph.h"
 #include "io/dir_walk.h"
 
 namespace msdump {
@@ -44,11 +45,14 @@ std::string_view without_leading_number(std::string_view name) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "rank_3" anywhere in the path, the last one.
+// "rank_3" anywhere in the path, the last one; the device of GE's "pid_12_deviceid_3", which is the folder of its dump.
 std::optional<int64_t> rank_of_path(std::string_view path) {
-  constexpr std::string_view kRank = "rank_";
+  constexpr std::string_view kRank = "rank_", kPid = "pid_", kDevice = "_deviceid_";
   std::optional<int64_t> rank;
   for (const std::string_view part : split(path, '/')) {
+    const size_t device = part.starts_with(kPid) ? part.rfind(kDevice) : std::string_view::npos;
+    if (device != std::string_view::npos && is_digits(part.substr(device + kDevice.size())))
+      rank = parse_i64(part.substr(device + kDevice.size()));
     if (part.starts_with(kRank) && is_digits(part.substr(kRank.size()))) rank = parse_i64(part.substr(kRank.size()));
   }
   return rank;
@@ -121,6 +125,47 @@ std::vector<IrFile> choose(const std::vector<IrFile>& files) {
   return result;
 }
 
+// Of the graphs of GE in one folder those that were executed; without any the last one that GE wrote.
+std::vector<IrFile> choose_ge_of_folder(const std::vector<IrFile>& files) {
+  struct Named {
+    const IrFile* file;
+    GeFileName name;
+  };
+  std::vector<Named> executed, others;
+  for (const IrFile& file : files) {
+    const auto name = ge_file_name(base_name(file.path));
+    if (name) (name->executed() ? executed : others).push_back({&file, *name});
+  }
+  std::vector<Named>& candidates = executed.empty() ? others : executed;
+  const bool any_proto = std::any_of(candidates.begin(), candidates.end(),
+                                     [](const Named& one) { return one.name.form == GeForm::kProto; });
+  if (any_proto) std::erase_if(candidates, [](const Named& one) { return one.name.form != GeForm::kProto; });
+  std::vector<IrFile> result;
+  if (!executed.empty()) {
+    for (const Named& one : candidates) result.push_back(*one.file);
+  } else if (!others.empty()) {
+    result.push_back(*std::max_element(candidates.begin(), candidates.end(), [](const Named& a, const Named& b) {
+                        return std::pair(a.name.number, std::string_view(a.file->path)) <
+                               std::pair(b.name.number, std::string_view(b.file->path));
+                      })->file);
+  }
+  return result;
+}
+
+// Takes the graphs of GE out of `files` and gives those to read.
+std::vector<IrFile> choose_ge(std::vector<IrFile>& files) {
+  std::map<std::string, std::vector<IrFile>> by_folder;
+  for (const IrFile& file : files) {
+    if (file.kind == OriginKind::kGeGraph) by_folder[file.path.substr(0, file.path.rfind('/') + 1)].push_back(file);
+  }
+  std::erase_if(files, [](const IrFile& file) { return file.kind == OriginKind::kGeGraph; });
+  std::vector<IrFile> result;
+  for (const auto& [folder, members] : by_folder) {
+    for (IrFile& file : choose_ge_of_folder(members)) result.push_back(std::move(file));
+  }
+  return result;
+}
+
 std::vector<IrFile> ir_below(const std::string& folder) {
   std::vector<IrFile> files;
   const auto walk = walk_directory(folder, {});
@@ -154,6 +199,7 @@ class Search {
   IrSearch run() {
     result_.found_by_itself = true;
     inside();
+    take_ge();
     std::vector<IrFile> chosen = choose(found_);
     const bool of_run = std::any_of(chosen.begin(), chosen.end(), [](const IrFile& file) {
       return file.place == OriginPlace::kDump || file.kind == OriginKind::kStackJson;
@@ -162,17 +208,27 @@ class Search {
       above();
       chosen = choose(found_);
     }
-    if (chosen.empty() && stacks_.empty()) {
+    if (!of_run && stacks_.empty() && (chosen.empty() || ge_.empty())) {
+      const bool had_ir = !chosen.empty();
+      const std::vector<IrFile> before = found_;
       beside();
+      take_ge();
+      if (had_ir) found_ = before;
       chosen = choose(found_);
     }
     result_.files = std::move(chosen);
     result_.files.insert(result_.files.end(), stacks_.begin(), stacks_.end());
+    result_.files.insert(result_.files.end(), ge_.begin(), ge_.end());
     drop_repeated(result_.files);
     return std::move(result_);
   }
 
  private:
+  void take_ge() {
+    std::vector<IrFile> more = choose_ge(found_);
+    if (ge_.empty()) ge_ = std::move(more);
+  }
+
   void inside() {
     for (const std::string& path : index_.paths()) result_.looked_in.push_back(path);
     for (const IndexedFile& file : index_.files()) {
@@ -181,7 +237,8 @@ class Search {
         IrFile stack{
             index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
         stacks_.push_back(std::move(stack));
-      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf) {
+      } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
+                 ge_file_name(base_name(file.shown_name()))) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
       }
     }
@@ -227,7 +284,8 @@ class Search {
       const std::string name = at->path().filename().string();
       if (at->is_directory(ignored)) {
         const std::string lower = to_lower(name);
-        if (lower.find("graph") == std::string::npos && lower != "ir") continue;
+        const bool of_ge = lower.find("_deviceid_") != std::string::npos || lower == "extra-info";
+        if (lower.find("graph") == std::string::npos && lower != "ir" && !of_ge) continue;
         for (IrFile& file : ir_below(at->path().string())) add_outside(std::move(file));
       } else if (auto ir = ir_file_of_name(at->path().string())) {
         add_outside(std::move(*ir));
@@ -242,7 +300,7 @@ class Search {
 
   const DumpIndex& index_;
   IrSearch result_;
-  std::vector<IrFile> found_, stacks_;
+  std::vector<IrFile> found_, stacks_, ge_;
 };
 
 std::vector<std::string> expand_glob(const std::string& pattern) {
@@ -262,7 +320,10 @@ Status add_named(const std::string& named, IrSearch& search) {
   for (const std::string& path : paths) {
     search.looked_in.push_back(path);
     if (path_kind(path) == PathKind::kDirectory) {
-      for (IrFile& file : choose(ir_below(path))) search.files.push_back(std::move(file));
+      std::vector<IrFile> found = ir_below(path);
+      std::vector<IrFile> of_ge = choose_ge(found);
+      for (IrFile& file : choose(found)) search.files.push_back(std::move(file));
+      for (IrFile& file : of_ge) search.files.push_back(std::move(file));
       continue;
     }
     // A file that the user names is read, whatever its name.
@@ -281,6 +342,10 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
   IrFile file{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
   if (kind == FileKind::kStackJson) {
     file.kind = OriginKind::kStackJson;
+    return file;
+  }
+  if (ge_file_name(file_name)) {
+    file.kind = OriginKind::kGeGraph;
     return file;
   }
   if (kind != FileKind::kIrText && kind != FileKind::kIrProtobuf) return std::nullopt;

@@ -1,14 +1,16 @@
-// Finds the files that describe the operators of a dump: IR inside it, beside it, or named by the user; and stack.json of
-// msprobe.
+// Finds the files that describe the operators of a dump: IR inside it, beside it, or named by the user; graphs of GE; and
+// stack.json of msprobe.
 //
 //   1. what the user names (--ir): files, folders, globs
 //   2. graphs/ms_output_trace_code_graph_G.ir in the dump, or in a folder above the place that was given; .pb without an
 //      .ir
 //   3. stack.json of an msprobe tree
-//   4. save_graphs folders inside the dump and beside it: of the snapshots there the final ones, by name
+//   4. graphs of GE in the dump, beside it, and in pid_P_deviceid_D and extra-info folders there: those that were executed
+//      (stage Build), of a folder without one the last; text protobuf before ONNX. Besides 2 and 5, which give their lines.
+//   5. save_graphs folders inside the dump and beside it: of the snapshots there the final ones, by name
 //      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
-// 1 excludes the others; 4 is for dumps without 2 and 3.
-// Source: reference/ir.md 1.1 and 1.2, reference/verified-on-real-mindspore.md 5.
+// 1 excludes the others; 5 is for dumps without 2 and 3.
+// Source: reference/ir.md 1.1 and 1.2, reference/field-2026.md 4, reference/verified-on-real-mindspore.md 5.
 #pragma once
 
 #include <optional>

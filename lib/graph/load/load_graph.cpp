@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ge/graph/ge_graph.h"
 #include "graph/lines/line_search.h"
+#include "graph/load/ge_lines.h"
 #include "graph/load/stack_graph.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
@@ -41,7 +43,8 @@ struct ReadFile {
 
 class FileLoader {
  public:
-  explicit FileLoader(const GraphRequest& request) : request_(request) {}
+  FileLoader(const GraphRequest& request, const std::vector<IrFile>& files)
+      : request_(request), any_ge_(std::any_of(files.begin(), files.end(), may_be_ge)) {}
 
   [[nodiscard]] ReadFile read(const IrFile& file) const {
     ReadFile result;
@@ -61,19 +64,21 @@ class FileLoader {
     origin.step = ir.step;
     origin.kind = ir.kind;
     origin.home = home_of(ir);
-    if (ir.kind == OriginKind::kIrText && looks_like_protobuf(file)) origin.kind = OriginKind::kIrProtobuf;
+    if (ir.kind == OriginKind::kIrText) origin.kind = kind_by_content(file);
     if (origin.kind == OriginKind::kStackJson) {
       MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
       for (const Error& problem : stacks.problems) damage.push_back(Error(problem).with_path(ir.path));
       MSDUMP_TRY(origin.graph, graph_of_stacks(stacks, request_.dumped_ops));
       check_construct(ir.path, damage);
+    } else if (origin.kind == OriginKind::kGeGraph) {
+      MSDUMP_TRY(origin.graph, read_ge_graph(file));
     } else if (origin.kind == OriginKind::kIrProtobuf) {
       MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
     } else {
       if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
-      // The .pb may name the line for other operators, too.
-      if (request_.only_line && !origin.second) options.needle = needle_of(*request_.only_line);
+      // The .pb may say that others are from the line, too, and graphs of GE need the lines of all.
+      if (request_.only_line && !origin.second && !any_ge_) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
       if (origin.second) join_protobuf(origin);
     }
@@ -91,10 +96,19 @@ class FileLoader {
     return beside_files ? folder.parent_path().string() : std::string();
   }
 
-  static bool looks_like_protobuf(const File& file) {
-    std::string head(static_cast<size_t>(std::min<uint64_t>(file.size(), 65536)), '\0');
-    if (!file.read_at(0, std::as_writable_bytes(std::span(head)))) return false;
-    return ir_kind(head).word == "ir_protobuf";
+  static bool may_be_ge(const IrFile& file) {
+    const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+    return file.kind == OriginKind::kGeGraph ||
+           (file.kind == OriginKind::kIrText && kind_of_name(name) != FileKind::kIrText);
+  }
+
+  // Of what the user names; no name is trusted.
+  static OriginKind kind_by_content(const File& file) {
+    const auto bytes = file.head();
+    const std::string_view head(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view word = ir_kind(head).word;
+    if (word == "ir_protobuf") return OriginKind::kIrProtobuf;
+    return word != "ir_text" && ge_form(head) ? OriginKind::kGeGraph : OriginKind::kIrText;
   }
 
   static void report_damage(const Origin& origin, std::vector<Error>& damage) {
@@ -146,6 +160,7 @@ class FileLoader {
 
   // The folder of the dump has the id of the root graph, which a .pb says; several graphs may feed one folder.
   void settle_graph_id(Origin& origin) const {
+    if (origin.kind == OriginKind::kGeGraph) return;  // its folder has the number of the model
     if (!origin.graph_id) origin.graph_id = graph_id_of_entry(origin.graph.text(origin.graph.facts.entry));
     origin.number = origin.graph_id;
     if (origin.place != OriginPlace::kDump || !origin.graph_id || request_.dumped_graphs.empty()) return;
@@ -160,6 +175,7 @@ class FileLoader {
   }
 
   const GraphRequest& request_;
+  const bool any_ge_;
 };
 
 }  // namespace
@@ -168,7 +184,7 @@ Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequ
                                const RunContext& context) {
   LoadedGraph loaded;
   std::vector<Origin> origins;
-  const FileLoader loader(request);
+  const FileLoader loader(request, files);
   context.pool.ordered_for(
       static_cast<int64_t>(files.size()),
       [&](int64_t index) {
@@ -184,6 +200,7 @@ Result<LoadedGraph> load_graph(const std::vector<IrFile>& files, const GraphRequ
         }
       });
   MSDUMP_CHECK_OK(context.cancel.check());
+  give_lines_to_ge(origins);
   for (const Origin& origin : origins) {
     loaded.parsed += origin.graph.parsed();
     loaded.expected += origin.graph.expected();
