@@ -32,6 +32,8 @@ namespace msdump::ascend {
 
 // Far above any real header; bounds the memory for a hostile one.
 inline constexpr size_t kMaxTensors = 1 << 16;
+// Of `original_op`; a longer one is no name and is left out.
+inline constexpr size_t kMaxOriginalName = 4096;
 
 enum class Section : uint8_t { kInput, kOutput, kBuffer, kSpace };
 [[nodiscard]] std::string_view name_of(Section section);  // "input", "output", "l1buffer", "space"
@@ -48,9 +50,12 @@ struct DumpTensor {
   std::optional<Shape> shape;              // on the device; -1 where the file says "unknown"; empty: the file has none
   std::optional<Shape> original_shape;     // on the host; () is a scalar
   std::optional<int32_t> original_format;  // outputs only, and often absent
-  uint64_t address = 0;                    // where it was on the device; 0: not said
-  uint64_t offset = 0;                     // of the first byte in the file
-  uint64_t size = 0;                       // bytes present for it, at least what `shape` needs if the tensor is whole
+  // Outputs only: the operator and its output before the compiler fused or cut it. Empty: not said.
+  std::string original_op;
+  uint32_t original_output = 0;
+  uint64_t address = 0;          // where it was on the device; 0: not said
+  uint64_t offset = 0;           // of the first byte in the file
+  uint64_t size = 0;             // bytes present for it, at least what `shape` needs if the tensor is whole
   std::optional<Error> problem;  // why its bytes cannot be read (truncated, absurd size); other tensors are unaffected
 
   [[nodiscard]] std::string label() const;  // "output:0"

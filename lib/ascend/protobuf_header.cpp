@@ -234,13 +234,20 @@ class HeaderScanner {
     tensor.shape = shape_of(message.has_shape(), message.shape(), "shape", tensor);
   }
 
+  static void fill_original(DumpTensor& tensor, const pb::OriginalOp& original) {
+    tensor.original_format = original.format();
+    if (original.name().size() > kMaxOriginalName) return;
+    tensor.original_op = original.name();
+    tensor.original_output = original.output_index();
+  }
+
   Status add(int field, const std::string& bytes, const InlineData& inline_data) {
     DumpTensor tensor;
     if (field == kOutputField) {
       MSDUMP_TRY(const pb::OpOutput message, parse<pb::OpOutput>(bytes));
       tensor.section = Section::kOutput;
       fill(tensor, message);
-      if (message.has_original_op()) tensor.original_format = message.original_op().format();
+      if (message.has_original_op()) fill_original(tensor, message.original_op());
     } else if (field == kInputField) {
       MSDUMP_TRY(const pb::OpInput message, parse<pb::OpInput>(bytes));
       tensor.section = Section::kInput;

@@ -8,6 +8,7 @@
 #include "ascend/opdebug.h"
 #include "dump/layouts/sidecars.h"
 #include "dump/names/file_content.h"
+#include "ge/graph/ge_graph.h"
 #include "info/fact_readers.h"
 #include "info/tree_facts.h"
 #include "torch/pt_file.h"
@@ -32,6 +33,10 @@ bool says_nothing(FileKind kind) {
   return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // The name decides where it says something, else the content.
 FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_name = kind_in_tree(indexed);
@@ -42,6 +47,8 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   // Many other files are zip archives, too.
   const bool named_pt = indexed.family == &pt_family();
   if (by_content == FileKind::kPt && !named_pt && !torch::read_pt(file)) return by_name;
+  const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
+  if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
   if (by_content == FileKind::kUnknown || (guessed && by_content != FileKind::kDumpJson)) return by_name;
   return by_content == FileKind::kDumpFile && ascend::is_opdebug_name(indexed.shown_name()) ? FileKind::kOpdebug
                                                                                             : by_content;
@@ -82,6 +89,7 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kConfig: return add_json_facts(source, facts);
     case FileKind::kIrText:
     case FileKind::kIrProtobuf: return add_ir_facts(source, facts);
+    case FileKind::kGeGraph: return add_ge_facts(source, facts);
     case FileKind::kUnknown:
     case FileKind::kGraphText:
     case FileKind::kText: return add_unknown_facts(source, facts);

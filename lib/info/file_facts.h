@@ -17,6 +17,8 @@
 //   free_benchmark     columns, rows
 //   ir_text            entry, subgraphs, parameters
 //   ir_protobuf        none
+//   ge_graph           form (ge_proto, ge_onnx, ge_json), stage, graphs, operators, edges, originals (names of operators before
+//                      GE fused or cut them), fused (operators with several)
 //   dump_json,         framework, level, task, entries, tensors, in_files (tensors whose elements were dumped too), other_values,
 //   debug_json         bad_entries; counts are null for a file too large to be counted
 //   stack_json, construct_json         entries

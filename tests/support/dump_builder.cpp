@@ -110,6 +110,10 @@ std::string build_header(const DumpSpec& spec, bool with_data) {
         pb::OpOutput& output = *data.add_output();
         describe(output, tensor, with_data);
         if (tensor.original_format != 0) output.mutable_original_op()->set_format(tensor.original_format);
+        if (!tensor.original_op.empty()) {
+          output.mutable_original_op()->set_name(tensor.original_op);
+          output.mutable_original_op()->set_output_index(tensor.original_output);
+        }
         break;
       }
       case TensorSpec::kBuffer: describe_raw(*data.add_buffer(), tensor, with_data); break;

@@ -38,7 +38,9 @@ struct TensorSpec {
   std::string data;
   std::optional<uint64_t> size;  // what the header claims; default: the size of `data`
   int32_t sub_format = 0;
-  int32_t original_format = 0;  // of outputs only
+  int32_t original_format = 0;  // of outputs only, as the next two: what they were before the compiler fused operators
+  std::string original_op = {};
+  uint32_t original_output = 0;
 };
 
 // A tensor whose data fill its device shape exactly, with seeded content. `host` empty: no original shape.

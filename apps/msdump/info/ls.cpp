@@ -105,6 +105,7 @@ class Ls : public Command {
   ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
     const auto& tensors = catalogue.list.tensors();
     std::vector<report::Column> columns = identity_columns();
+    columns.push_back({"originals", ""});
     std::optional<StoredStatistics> statistics;
     if (form_ == report::Form::kTable && StoredStatistics::are_all(catalogue)) {
       statistics.emplace(catalogue);
@@ -113,6 +114,9 @@ class Ls : public Command {
     const auto sink = session.open_report(form_, catalogue.index.paths(), columns);
     write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
       report::Row row = identity_object(catalogue.index, tensors[i]);
+      report::List originals;
+      if (!tensors[i].original_op.empty()) originals.emplace_back(tensors[i].original_op);
+      row.add("originals", std::move(originals));
       if (statistics) statistics->add_cells(tensors[i], row);
       return row;
     });

@@ -67,11 +67,16 @@ report::Object operator_object(const OpenedGraph& opened, OpId op) {
   return row;
 }
 
-void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& /*files*/) {
+void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& files) {
   const IrGraph& ir = opened.graph().ir(op);
   report::List list;
   if (const auto originals = ir.originals(opened.graph().node(op))) {
     for (const uint32_t name : *originals) list.emplace_back(ir.text(Text{name}));
+  } else {
+    std::set<std::string_view> names;
+    for (const TensorRecord& tensor : files.tensors) {
+      if (!tensor.original_op.empty() && names.insert(tensor.original_op).second) list.emplace_back(tensor.original_op);
+    }
   }
   row.add("originals", std::move(list));
 }

@@ -135,6 +135,8 @@ class TensorListBuilder {
       tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
       tensor.bytes = stored.bytes;
       tensor.broken = stored.problem.has_value();
+      tensor.original_op = listing.texts.keep(stored.original_op);
+      tensor.original_output = stored.original_output;
       if (const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format)) {
         tensor.name.format = packed->format;
       }

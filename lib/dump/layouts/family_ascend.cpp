@@ -33,6 +33,8 @@ StoredTensor stored_tensor(const ascend::DumpTensor& tensor) {
   stored.request.original_shape = tensor.original_shape;
   if (tensor.original_format) stored.request.original_format = format_from_number(*tensor.original_format);
   stored.request.bytes = tensor.size;
+  stored.original_op = tensor.original_op;
+  stored.original_output = tensor.original_output;
   stored.problem = tensor.problem;
   return stored;
 }

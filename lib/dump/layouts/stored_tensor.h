@@ -22,6 +22,9 @@ struct StoredTensor {
   PlanRequest request;   // dtype, format, shapes; `target` is for the caller to set
   // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
   std::optional<DType> original_dtype;
+  // The output of the framework's operator that this is, where the compiler fused or cut operators; empty: not said.
+  std::string original_op;
+  uint32_t original_output = 0;
   bool big_endian = false;
   bool fortran_order = false;
   std::optional<Error> problem;  // why the bytes cannot be read

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dump/names/file_name.h"
+#include "ge/graph/ge_graph.h"
 
 namespace msdump {
 namespace {
@@ -13,7 +14,7 @@ struct KindText {
   std::string_view name, explanation;
 };
 
-constexpr std::array<KindText, 20> kTexts = {{
+constexpr std::array<KindText, 21> kTexts = {{
     {FileKind::kUnknown, "unknown", "no name that a dump uses"},
     {FileKind::kDumpFile, "dump_file", "tensors of one operator as the device holds them; msdump convert makes arrays"},
     {FileKind::kOpdebug, "opdebug", "an overflow record"},
@@ -32,6 +33,7 @@ constexpr std::array<KindText, 20> kTexts = {{
     {FileKind::kConstructJson, "construct_json", "which module each of msprobe's operators belongs to"},
     {FileKind::kFreeBenchmark, "free_benchmark", "results of msprobe's free benchmark"},
     {FileKind::kConfig, "config", "how the dump was set up"},
+    {FileKind::kGeGraph, "ge_graph", "a graph of GE; what the operators of the device are made of"},
     {FileKind::kGraphText, "unknown", "a graph in a form that msdump does not read"},
     {FileKind::kText, "unknown", "text, a log or an archive"},
 }};
@@ -80,6 +82,7 @@ FileKind kind_of_name(std::string_view name) {
   // save_graphs writes it without a suffix.
   constexpr std::string_view kTraceCode = "trace_code_graph_";
   if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
+  if (ge_file_name(name)) return FileKind::kGeGraph;
   if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;
   for (const std::string_view graph : {"dat", "dot", "pbtxt", "onnx", "om", "mindir", "air"}) {
     if (suffix == graph) return FileKind::kGraphText;

@@ -26,7 +26,8 @@ enum class FileKind : uint8_t {
   kConstructJson,
   kFreeBenchmark,
   kConfig,
-  kGraphText,  // GE graphs, .dat, .dot, actor sets: named, not read
+  kGeGraph,    // ge_proto, ge_onnx
+  kGraphText,  // .dat, .dot, actor sets: named, not read
   kText,
 };
 // The words of the machine output: "dump_file", "npy", "statistic", ...

@@ -43,11 +43,9 @@ std::optional<GeForm> form_of_text(std::string_view head) {
 bool is_json_model(std::string_view head) {
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
   if (!head.starts_with('{')) return false;
-  // Each is in what atc prints before the first operator, or is the first operator's.
-  const bool graph = head.find("\"graph\"") != std::string_view::npos || head.find("\"op\"") != std::string_view::npos;
-  const bool attribute =
-      head.find("\"key\"") != std::string_view::npos || head.find("\"type\"") != std::string_view::npos;
-  return graph && attribute;
+  // Attributes stand before the operators or in the first one.
+  const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
+  return (has("\"graph\"") || has("\"op\"")) && has("\"attr\"") && has("\"key\"") && has("\"value\"");
 }
 
 }  // namespace

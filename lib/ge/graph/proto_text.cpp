@@ -163,7 +163,7 @@ void ProtoText::pass_string(char quote, std::string* kept) {
   at_ = end;
   if (at_ < end_ && data_[at_] == quote) {
     ++at_;
-  } else {
+  } else if (!is_cut()) {
     problem("a text in quotes has no end");
   }
 }
@@ -303,7 +303,7 @@ ProtoText::Item ProtoText::read_value(Item item) {
   const size_t begin = at_;
   while (at_ < end_ && (is_name_char(data_[at_]) || data_[at_] == '+')) ++at_;
   item.value = {data_ + begin, at_ - begin};
-  if (at_ == begin) {
+  if (at_ == begin && !is_cut()) {
     problem(fmt::format("'{}' has no value", excerpt(item.name)));
     skip_line();
   }

@@ -63,6 +63,8 @@ class ProtoText {
     size_t depth = 0;
   };
 
+  // At the end of a file, inside of a message: that is no problem of this line.
+  [[nodiscard]] bool is_cut() const { return at_ == end_ && all_read_ && depth_ > 0; }
   void refill();
   void skip_blank();
   void skip_line();

@@ -58,6 +58,11 @@ std::optional<int64_t> rank_of_path(std::string_view path) {
   return rank;
 }
 
+// dynamo_optimized_graph_1_rank_0_pid_12_ts_34.py
+bool is_torchair_name(std::string_view name) {
+  return name.starts_with("dynamo_") && name.ends_with(".py") && name.find("_graph_") != std::string_view::npos;
+}
+
 struct Snapshot {
   IrFile file;
   std::string family;   // name without numbers
@@ -152,17 +157,21 @@ std::vector<IrFile> choose_ge_of_folder(const std::vector<IrFile>& files) {
   return result;
 }
 
-// Takes the graphs of GE out of `files` and gives those to read.
+// Takes the graphs of GE and torchair's lines out of `files` and gives those to read.
 std::vector<IrFile> choose_ge(std::vector<IrFile>& files) {
   std::map<std::string, std::vector<IrFile>> by_folder;
-  for (const IrFile& file : files) {
+  std::vector<IrFile> lines;
+  std::erase_if(files, [&](IrFile& file) {
+    const bool torchair = is_torchair_name(base_name(file.path));
     if (file.kind == OriginKind::kGeGraph) by_folder[file.path.substr(0, file.path.rfind('/') + 1)].push_back(file);
-  }
-  std::erase_if(files, [](const IrFile& file) { return file.kind == OriginKind::kGeGraph; });
+    if (torchair) lines.push_back(file);
+    return torchair || file.kind == OriginKind::kGeGraph;
+  });
   std::vector<IrFile> result;
   for (const auto& [folder, members] : by_folder) {
     for (IrFile& file : choose_ge_of_folder(members)) result.push_back(std::move(file));
   }
+  result.insert(result.end(), lines.begin(), lines.end());
   return result;
 }
 
@@ -238,7 +247,7 @@ class Search {
             index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
         stacks_.push_back(std::move(stack));
       } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
-                 ge_file_name(base_name(file.shown_name()))) {
+                 ge_file_name(file.shown_name()) || is_torchair_name(file.shown_name())) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
       }
     }
@@ -344,6 +353,7 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
     file.kind = OriginKind::kStackJson;
     return file;
   }
+  if (is_torchair_name(file_name)) return file;
   if (ge_file_name(file_name)) {
     file.kind = OriginKind::kGeGraph;
     return file;

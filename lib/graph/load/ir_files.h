@@ -9,6 +9,7 @@
 //      (stage Build), of a folder without one the last; text protobuf before ONNX. Besides 2 and 5, which give their lines.
 //   5. save_graphs folders inside the dump and beside it: of the snapshots there the final ones, by name
 //      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
+//   6. beside 4: torchair's dynamo_*_graph_*.py, which has the lines of operators
 // 1 excludes the others; 5 is for dumps without 2 and 3.
 // Source: reference/ir.md 1.1 and 1.2, reference/field-2026.md 4, reference/verified-on-real-mindspore.md 5.
 #pragma once

@@ -9,11 +9,13 @@
 
 #include "base/text.h"
 #include "ge/graph/ge_graph.h"
+#include "ge/graph/torchair_lines.h"
 #include "graph/lines/line_search.h"
 #include "graph/load/ge_lines.h"
 #include "graph/load/stack_graph.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
+#include "io/read_text.h"
 #include "ir/protobuf/ir_protobuf.h"
 #include "ir/text/ir_text.h"
 #include "msprobe/construct_json.h"
@@ -74,6 +76,9 @@ class FileLoader {
       MSDUMP_TRY(origin.graph, read_ge_graph(file));
     } else if (origin.kind == OriginKind::kIrProtobuf) {
       MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
+    } else if (is_torchair(head_of(file))) {
+      MSDUMP_TRY(const LargeText text, read_large_text(file, kMostTorchair, "a graph of torchair"));
+      MSDUMP_TRY(origin.graph, read_torchair(text.view()));
     } else {
       if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
@@ -102,10 +107,13 @@ class FileLoader {
            (file.kind == OriginKind::kIrText && kind_of_name(name) != FileKind::kIrText);
   }
 
+  static std::string_view head_of(const File& file) {
+    return {reinterpret_cast<const char*>(file.head().data()), file.head().size()};
+  }
+
   // Of what the user names; no name is trusted.
   static OriginKind kind_by_content(const File& file) {
-    const auto bytes = file.head();
-    const std::string_view head(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view head = head_of(file);
     const std::string_view word = ir_kind(head).word;
     if (word == "ir_protobuf") return OriginKind::kIrProtobuf;
     return word != "ir_text" && ge_form(head) ? OriginKind::kGeGraph : OriginKind::kIrText;

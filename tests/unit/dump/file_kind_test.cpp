@@ -43,7 +43,7 @@ TEST_CASE("each kind of file is explained in words of its own") {
 }
 
 TEST_CASE("graphs and settings of other tools are known by their names") {
-  for (const char* name : {"ge_proto_00000.txt", "ge_x.pb", "ge_onnx_00001.pbtxt", "a.dot", "m.om", "m.onnx"}) {
+  for (const char* name : {"ge_readable_00000.txt", "ge_x.pb", "ge.pbtxt", "a.dot", "m.om", "m.onnx"}) {
     INFO(name);
     CHECK(kind_of_name(name) == FileKind::kGraphText);
   }

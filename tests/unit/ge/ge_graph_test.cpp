@@ -356,8 +356,8 @@ TEST_CASE("damage is a problem with its line, and everything else is read") {
 }
 
 TEST_CASE("what is not a graph of GE is refused") {
-  for (const std::string text : {"", "hello", "subgraph @g() {\n  %0(a) = Add(%1)\n}\n", "{\"a\": 1}", "a { b: 1 }",
-                                 "op {\n  kind: \"x\"\n}\n"}) {
+  for (const std::string text : {"", "hello", "subgraph @g() {\n  %0(a) = Add(%1)\n}\n", "{\"a\": 1}",
+                                 "{\"graph\": [], \"type\": 1}", "a { b: 1 }", "op {\n  kind: \"x\"\n}\n"}) {
     INFO(text);
     CHECK_FALSE(ge_form(text));
     const auto ir = read_text(text);

@@ -91,6 +91,9 @@ TEST_CASE("a file that ends inside of messages leaves them open") {
   text.skip();
   CHECK(text.depth() == 1);
   CHECK(text.next().kind == Kind::kEnd);
+  // The open message says it all.
+  for (const char* cut : {"a { b: \"x", "a { b:", "a { b"}) CHECK(problems_of(cut).empty());
+  CHECK(problems_of("b: \"x") == "1: a text in quotes has no end\n");
 }
 
 TEST_CASE("texts longer than any name have no value, and what follows is read") {

@@ -199,7 +199,7 @@ struct O2Tree {
             ? test::input_of(DType::kFloat32, Format::kND, {values.size()}, test::Dims{values.size()})
             : test::output_of(DType::kFloat32, Format::kND, {values.size()}, test::Dims{values.size()});
     spec.data.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-    (void)original;
+    spec.original_op = original;
     return spec;
   }
 
@@ -272,6 +272,19 @@ TEST_CASE("a dump of GE has the operators of GE's graph, and MindSpore's lines")
   CHECK(hits(13) == "Neg:direct ");
 }
 
+TEST_CASE("the original operator of an output is read from the dump file") {
+  O2Tree tree;
+  tree.write_dump();
+  const test::ListedDump dump = test::list_dump({tree.scratch.file("dump")});
+  Strings originals;
+  for (const TensorRecord& tensor : dump.tensors()) {
+    if (!tensor.original_op.empty()) originals.emplace_back(tensor.original_op);
+    CHECK((tensor.original_op.empty() || tensor.name.io == Io::kOutput));
+  }
+  std::sort(originals.begin(), originals.end());
+  CHECK(originals == Strings{tree.neg, tree.relu});
+}
+
 TEST_CASE("an IR of another net stays a graph of its own") {
   O2Tree tree;
   tree.write_graph();
@@ -280,6 +293,26 @@ TEST_CASE("an IR of another net stays a graph of its own") {
   const LoadedGraph loaded = load({tree.scratch.file("pid_8_deviceid_0"), other});
   CHECK(loaded.graph.origins().size() == 2);
   CHECK(loaded.parsed == 7);
+}
+
+TEST_CASE("torchair's Python gives the lines of a graph of GE") {
+  const ScratchDir scratch;
+  scratch.write("dump/20260101000000/0/net/1/0/Neg.Neg_1.1.2.1700000000000001", "x");
+  scratch.write("ge_proto_00000001_Build.txt",
+                test::ge_proto_text({{"g", {ge_op("x", "Data", {}, 0, 1), ge_op("net/Neg_1", "Neg", {"x:0"}, 1, 1)}}}));
+  for (const int rank : {0, 1}) {
+    scratch.write(fmt::format("dynamo_optimized_graph_1_rank_{}_pid_9_ts_3.py", rank),
+                  "import torchair\n# File \"/home/user/net.py\", line 23, in forward\n# y = -x\n"
+                  "Neg_1 = ge.Neg(x, node_name=\"net/Neg_1\")\n");
+  }
+  CHECK(found_in(scratch, "dump").size() == 3);
+  const LoadedGraph loaded = load({scratch.path().string()});
+  CHECK(loaded.failures.empty());
+  REQUIRE(loaded.graph.origins().size() == 1);
+  const OpId neg = test::find_operator(loaded.graph, "net/Neg_1");
+  REQUIRE(best_frame(loaded.graph, neg) != nullptr);
+  CHECK(best_frame(loaded.graph, neg)->line == 23);
+  CHECK(best_frame(loaded.graph, neg)->code == "y = -x");
 }
 
 TEST_CASE("of two ranks each graph of GE has the lines of its own") {

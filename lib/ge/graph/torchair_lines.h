@@ -1,0 +1,29 @@
+// read_torchair: dynamo_{original|optimized}_graph_*.py, the Python in which torchair writes the graph that it gives to GE,
+// for the lines of the script:
+//
+//   # File "/home/user/net.py", line 23, in forward
+//   # y = x * w
+//   Mul_0 = ge.Mul(arg0, arg1, node_name="Mul")
+//
+// Each operator with a node_name has the places of the comments right above it as its stack; several are outermost first, as in a
+// traceback. What follows a place as a comment is its code. Operators have no operands and no types here: the graph is
+// what GE writes itself.
+// Source: reference/field-2026.md 4.
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "ir/model/ir_graph.h"
+
+namespace msdump {
+
+inline constexpr uint64_t kMostTorchair = uint64_t{256} << 20;
+
+// By the first bytes.
+[[nodiscard]] bool is_torchair(std::string_view head);
+
+// bad_ir if no operator has a node_name.
+Result<IrGraph> read_torchair(std::string_view text);
+
+}  // namespace msdump
