@@ -24,6 +24,19 @@ bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& nam
   });
 }
 
+// The name of an operator that GE fused into this one.
+bool matches_original(const OpGraph& graph, const std::vector<std::string>& names, OpId op) {
+  const IrGraph& ir = graph.ir(op);
+  const auto originals = ir.originals(graph.node(op));
+  if (!originals) return false;
+  return std::any_of(originals->begin(), originals->end(), [&](uint32_t original) {
+    const std::string_view full = ir.text(Text{original});
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return glob_match(name, full) || glob_match(name, full.substr(full.rfind('/') + 1));
+    });
+  });
+}
+
 }  // namespace
 
 std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question) {
@@ -33,12 +46,15 @@ std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQue
   for (const LineQuery& query : question.queries) append(find_line(graph, query));
   for (const std::string& code : question.codes) append(find_code(graph, code));
   const auto is_named = [&](OpId op) { return question.names.empty() || matches_name(opened, question.names, op); };
+  const auto is_of_named = [&](OpId op) { return matches_original(graph, question.names, op); };
   if (question.by_line()) {
-    std::erase_if(hits, [&](const LineHit& hit) { return !is_named(hit.op); });
+    std::erase_if(hits, [&](const LineHit& hit) { return !is_named(hit.op) && !is_of_named(hit.op); });
   } else {
     for (OpId op = 0; op < graph.size(); ++op) {
-      if (!graph.has_kernel(op) || graph.leaf(op).empty() || !is_named(op)) continue;
-      hits.push_back({op, Relation::kDirect, nullptr, false, 1});
+      if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
+      const bool named = is_named(op);
+      if (named || is_of_named(op))
+        hits.push_back({op, named ? Relation::kDirect : Relation::kFused, nullptr, false, 1});
     }
   }
   std::stable_sort(hits.begin(), hits.end(), is_better);

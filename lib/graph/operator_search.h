@@ -17,8 +17,8 @@ struct OperatorQuestion {
   [[nodiscard]] bool by_line() const { return !queries.empty() || !codes.empty(); }
 };
 
-// Best relation first, each operator once. Names narrow what the lines find; without lines and names every operator
-// with a kernel is meant.
+// Best relation first, each operator once. Names narrow what the lines find; a name also means the operator of GE that
+// its operator was fused into. Without lines and names every operator with a kernel is meant.
 [[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
 
 }  // namespace msdump

@@ -42,6 +42,7 @@ show msdump map-ir --ir ge --ir ir
 show msdump map-ir -d dump --ir ge --ir ir
 show msdump find-op --line net.py:11 -d dump --ir ge --ir ir
 show msdump find-op --line net.py:12 -d dump --ir ge --ir ir
+show msdump find-op Mul-op3 --ir ge
 msdump map-ir -d dump --ir ge --ir ir --json -q | jq -c '.summary, (.rows[] | [.op_name, .op_type, .originals, .ir_line, .node, .source.line, .inputs, (.files | length)])'
 msdump map-ir --ir ge --csv -q | head -1
 # Found beside the dump, too.
