@@ -1,0 +1,78 @@
+// The operator types of MindSpore and of the Ascend device as one vocabulary, and how the slots of the two correspond.
+//
+// A family is a set of types that are spellings of one operator: "relu" is ReLU, Relu and ReluV2. Types that no table has
+// fall back on their spelling: suffixes D, V2 and Ext, and the prefixes aclnn and Cust do not count.
+// Source: the heads of operators.csv, inserted.csv and rewrites.txt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace msdump::ge {
+
+// Where an operand of MindSpore is on the device.
+struct SlotRule {
+  uint32_t operand = 0;
+  bool attribute = false;          // an attribute on the device: no slot
+  bool list = false;               // an operand of several tensors, which take one slot each
+  bool optional = false;           // later slots move down where it is absent
+  uint32_t slot = 0;               // of the first tensor,
+  std::vector<uint32_t> after;     // and so many more as these lists have
+};
+
+// One way in which the inputs of a type of MindSpore become those of a device type.
+struct InputRule {
+  bool in_order = false;            // the operands that `slots` does not name keep their order
+  std::vector<SlotRule> slots;
+  std::vector<uint32_t> constants;  // slots of attributes of MindSpore
+};
+
+// By input of MindSpore's operator, as files number them: the slot on the device, or nothing for an attribute. No value
+// where the rule does not fit `mindspore_inputs` against `device_inputs`.
+using SlotMap = std::vector<std::optional<uint32_t>>;
+[[nodiscard]] std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs,
+                                              uint32_t device_inputs);
+
+// An operator of the device or several, made of one of MindSpore or several.
+struct Rewrite {
+  struct Output {
+    uint32_t device_op = 0, device_output = 0, op = 0, output = 0;  // positions in `device` and `mindspore`
+  };
+  std::vector<std::string> device, mindspore;  // families
+  std::vector<Output> outputs;
+};
+
+class OperatorTable {
+ public:
+  [[nodiscard]] static const OperatorTable& get();
+
+  [[nodiscard]] std::string family(std::string_view type) const;
+  // A type that the device has and MindSpore does not: Relu, MatMulV2, TransData.
+  [[nodiscard]] bool is_of_device(std::string_view type) const;
+  // What an inserted operator of this type does: "layout only"; empty for a type that no compiler inserts.
+  [[nodiscard]] std::string_view inserted(std::string_view type) const;
+  // Ways that are known for these two types, in the order of the table.
+  [[nodiscard]] std::vector<InputRule> input_rules(std::string_view mindspore_type, std::string_view device_type) const;
+  [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
+
+ private:
+  OperatorTable();
+  void read_operators();
+  void read_inserted();
+  void read_rewrites();
+  [[nodiscard]] std::string root(std::string name) const;
+
+  std::unordered_map<std::string, std::string> parents_;          // of families, by the spelling of a type
+  std::unordered_set<std::string_view> of_device_;                // types
+  std::unordered_map<std::string_view, std::string_view> inserted_;
+  std::unordered_map<std::string, std::vector<std::string_view>> inputs_;  // by "MindSpore's type,device type"
+  std::vector<Rewrite> rewrites_;
+};
+
+}  // namespace msdump::ge
