@@ -20,8 +20,14 @@ bool has_elements(const TensorRecord& record) {
 class MixedDiff {
  public:
   MixedDiff(const DumpSide& side, const TensorRecord& elements, const StatisticValues& stored, bool a_has,
-            const Tolerance& tolerance, const RunContext& context)
-      : side_(side), elements_(elements), stored_(stored), a_has_(a_has), tolerance_(tolerance), context_(context) {}
+            const Tolerance& tolerance, const RunContext& context, bool any_shape)
+      : side_(side),
+        elements_(elements),
+        stored_(stored),
+        a_has_(a_has),
+        any_shape_(any_shape),
+        tolerance_(tolerance),
+        context_(context) {}
 
   // Where several versions may have written the other side, the first that agrees decides.
   Result<TensorDiff> run() {
@@ -29,7 +35,8 @@ class MixedDiff {
     for (const stats::Dialect* dialect : dialects_of(stored_)) {
       MSDUMP_TRY(const StatisticValues values, computed_values(side_.index, elements_, stored_, dialect, context_));
       TensorDiff diff =
-          a_has_ ? diff_statistics(values, stored_, tolerance_) : diff_statistics(stored_, values, tolerance_);
+          a_has_ ? diff_statistics(values, stored_, tolerance_, any_shape_)
+                 : diff_statistics(stored_, values, tolerance_, any_shape_);
       if (!is_difference(diff.verdict)) return as_sampled(std::move(diff));
       if (!first) first = std::move(diff);
     }
@@ -62,7 +69,7 @@ class MixedDiff {
   const DumpSide& side_;
   const TensorRecord& elements_;
   const StatisticValues& stored_;
-  const bool a_has_;
+  const bool a_has_, any_shape_;
   const Tolerance& tolerance_;
   const RunContext& context_;
 };
@@ -82,12 +89,12 @@ Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a,
   }
   if (has_elements(record_a)) {
     MSDUMP_TRY(const StatisticValues stored, b.tables.values_of(record_b));
-    return MixedDiff(a, record_a, stored, true, tolerance, context).run();
+    return MixedDiff(a, record_a, stored, true, tolerance, context, options.any_shape).run();
   }
   MSDUMP_TRY(const StatisticValues stored, a.tables.values_of(record_a));
-  if (has_elements(record_b)) return MixedDiff(b, record_b, stored, false, tolerance, context).run();
+  if (has_elements(record_b)) return MixedDiff(b, record_b, stored, false, tolerance, context, options.any_shape).run();
   MSDUMP_TRY(const StatisticValues other, b.tables.values_of(record_b));
-  return diff_statistics(stored, other, tolerance);
+  return diff_statistics(stored, other, tolerance, options.any_shape);
 }
 
 }  // namespace msdump

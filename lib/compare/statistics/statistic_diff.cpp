@@ -42,8 +42,8 @@ enum class Agreement : uint8_t { kUnknown, kWeak, kEqual, kDifferent };
 
 class Comparer {
  public:
-  Comparer(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance)
-      : a_(a), b_(b), kind_(kind_of(a.dtype)), given_(tolerance.rtol || tolerance.atol) {
+  Comparer(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance, bool any_shape)
+      : a_(a), b_(b), any_shape_(any_shape), kind_(kind_of(a.dtype)), given_(tolerance.rtol || tolerance.atol) {
     diff_.by_statistics = true;
     diff_.dtype_a = a.dtype;
     diff_.dtype_b = b.dtype;
@@ -78,12 +78,15 @@ class Comparer {
     if (*a_.shape == *b_.shape) return false;
     const bool differ = without_ones(*a_.shape) != without_ones(*b_.shape);
     std::string text = fmt::format("{} against {}", describe(*a_.shape), describe(*b_.shape));
-    if (differ) {
-      settle(Verdict::kShape, text);
-    } else {
+    if (!differ) {
       diff_.reason = "dimensions of 1 ignored: " + text;
+    } else if (any_shape_ && a_.elements() == b_.elements()) {
+      diff_.reason = "dumped in the shape of what wrote it: " + text;
+    } else {
+      settle(Verdict::kShape, text);
+      return true;
     }
-    return differ;
+    return false;
   }
 
   bool dtypes_differ() {
@@ -260,6 +263,7 @@ class Comparer {
   }
 
   const StatisticValues &a_, &b_;
+  const bool any_shape_;
   const Kind kind_;
   const bool given_;  // the tolerance is the user's
   double scale_ = 0;
@@ -275,8 +279,9 @@ class Comparer {
 
 }  // namespace
 
-TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance) {
-  return Comparer(a, b, tolerance).run();
+TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance,
+                           bool any_shape) {
+  return Comparer(a, b, tolerance, any_shape).run();
 }
 
 }  // namespace msdump

@@ -28,8 +28,8 @@
 
 namespace msdump {
 
-// `by_statistics` is set; the only metrics are max, min, mean and, where counted, NaN of a and b.
+// `any_shape`: PairOptions. `by_statistics` is set; the only metrics are max, min, mean and, where counted, NaN of a and b.
 [[nodiscard]] TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b,
-                                         const Tolerance& tolerance);
+                                         const Tolerance& tolerance, bool any_shape = false);
 
 }  // namespace msdump
