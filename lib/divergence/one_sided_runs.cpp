@@ -21,7 +21,7 @@ uint32_t last_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end
 
 OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
-    if (!view_.one_sided(run)) continue;
+    if (!view_.is_surprise(run)) continue;
     const bool of_a = view_.of_candidate_only(run);
     if (of_a) all_of_a_.push_back(run);
     if (has_paired_inside(run)) continue;

@@ -1,5 +1,5 @@
-// The runs that only one side of a comparison has, in order. For each input that changed on the way, the search for
-// roots looks for such a run between its producer and its reader.
+// The runs that only one side of a comparison has, without a known reason, in order. For each input that changed on the
+// way, the search for roots looks for such a run between its producer and its reader.
 #pragma once
 
 #include <array>

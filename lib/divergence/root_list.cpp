@@ -156,7 +156,7 @@ uint32_t RootList::missing_before(uint32_t reader) const {
   uint32_t missing = kNoRun;
   std::optional<uint64_t> latest;
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
-    if (!view_.one_sided(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
+    if (!view_.is_surprise(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
     const auto time = view_.time(run);
     if (!time || time >= view_.time(reader) || time < latest) continue;
     latest = time;
@@ -168,7 +168,7 @@ uint32_t RootList::missing_before(uint32_t reader) const {
 bool RootList::explained_by_inside(uint32_t run) const {
   const auto& inside = view_.inside(run);
   return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) {
-    return states_[inner].diverges || view_.one_sided(inner) || view_.any_differs(view_.outputs(inner));
+    return states_[inner].diverges || view_.is_surprise(inner) || view_.any_differs(view_.outputs(inner));
   });
 }
 

@@ -61,7 +61,7 @@ class Gatherer {
   void add_difference(const RunInput& input, uint32_t tensor) {
     if (input.made_by == kNoRun) {
       inputs_.entering.push_back(&input);
-    } else if (view_.one_sided(input.made_by) ||
+    } else if (view_.is_surprise(input.made_by) ||
                (tensor == input.tensor && view_.compared(input.made_as) && !view_.differs(input.made_as))) {
       inputs_.changed.push_back(&input);
     } else {

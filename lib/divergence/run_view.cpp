@@ -25,10 +25,18 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
     : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
   find_names();
+  find_expected();
   sum_up_collectives();
   find_not_passed_on();
   find_modules(modules);
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
+}
+
+void RunView::find_expected() {
+  expected_.assign(pairing_.operators.size(), false);
+  for (const TensorPair& pair : pairing_.tensors) {
+    if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
+  }
 }
 
 void RunView::find_names() {

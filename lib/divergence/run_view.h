@@ -70,6 +70,8 @@ class RunView {
   [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
   [[nodiscard]] bool one_sided(uint32_t index) const;
+  // One-sided, and no tensor of it is alone for a known reason (Alone): a difference between the networks.
+  [[nodiscard]] bool is_surprise(uint32_t index) const { return one_sided(index) && !expected_[run(index).op]; }
   [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
   // Runs of an operator of this name on the rank and in the step of a place.
@@ -105,6 +107,7 @@ class RunView {
 
  private:
   void find_names();
+  void find_expected();
   void sum_up_collectives();
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
@@ -119,6 +122,7 @@ class RunView {
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
+  std::vector<bool> expected_;                 // by operator: a tensor of it is alone for a known reason
   // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;
   bool coarser_throughout_ = false;

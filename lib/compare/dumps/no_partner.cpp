@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compare/match/nearest_name.h"
+#include "ge/operators/operator_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
@@ -79,6 +80,11 @@ TensorDiff NoPartner::explain(const TensorPair& pair) const {
     diff.reason = fmt::format("cannot be read in the {}: {}", there.called, *message);
     return diff;
   }
+  if (pair.alone != Alone::kUnknown) {
+    diff.verdict = Verdict::kSkipped;
+    diff.reason = known_reason(pair);
+    return diff;
+  }
   diff.verdict = Verdict::kUnmatched;
   // One rank alone on each side is compared whatever its number is.
   if (identity.rank && several_ranks() && there.ranks.count(*identity.rank) == 0) {
@@ -89,6 +95,28 @@ TensorDiff NoPartner::explain(const TensorPair& pair) const {
     diff.reason = fmt::format("not in the {}{}", there.called, hint(there, pair.op, only_a));
   }
   return diff;
+}
+
+std::string NoPartner::known_reason(const TensorPair& pair) const {
+  const bool only_a = pair.b == kNoTensor;
+  const OpPair& both = pairing_.operators[pair.op];
+  const uint32_t opposite = only_a ? both.b : both.a;
+  const std::string_view there = only_a ? reference_.called : candidate_.called;
+  const std::string_view name =
+      opposite == kNoOperator ? std::string_view() : (only_a ? pairing_.b : pairing_.a)[opposite].name;
+  switch (pair.alone) {
+    case Alone::kInserted:
+      return fmt::format("inserted by the compiler: {}",
+                         ge::OperatorTable::get().inserted(pairing_.op_type(pair.op)));
+    case Alone::kFused: return fmt::format("fused into {}", name);
+    case Alone::kSplit: return "between operators of the device that are one of the network";
+    case Alone::kNoOutput: return fmt::format("not an output of {}", name);
+    case Alone::kAttribute: return fmt::format("an attribute in the {}", there);
+    case Alone::kNoKernel: return fmt::format("no kernel in the {}: no element changes", there);
+    case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", there);
+    case Alone::kUnknown: break;
+  }
+  return {};
 }
 
 std::string NoPartner::hint(const Other& there, uint32_t op, bool only_a) const {

@@ -2,7 +2,8 @@
 //
 //   1. the other side's file of it cannot be read: the pair is skipped, not unmatched
 //   2. the other side has no such rank, or no such step
-//   3. the operator has no partner: what the operator of its name there is paired with, else the nearest name there
+//   3. a compiler for the device made something else of the operators: skipped, with what it did (Alone)
+//   4. the operator has no partner: what the operator of its name there is paired with, else the nearest name there
 #pragma once
 
 #include <cstdint>
@@ -46,6 +47,8 @@ class NoPartner {
                                  bool is_a) const;
   static const std::string* unreadable_in(const Other& there, const Identity& identity);
   [[nodiscard]] bool several_ranks() const { return candidate_.ranks.size() > 1 || reference_.ranks.size() > 1; }
+  // Of a tensor that is alone for a known reason.
+  [[nodiscard]] std::string known_reason(const TensorPair& pair) const;
   [[nodiscard]] std::string hint(const Other& there, uint32_t op, bool only_a) const;
 
   const CompareSide &a_, &b_;

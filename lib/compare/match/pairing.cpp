@@ -7,6 +7,7 @@
 
 #include "base/hash_slots.h"
 #include "compare/match/alignment.h"
+#include "compare/match/device/device_pairing.h"
 #include "compare/match/tensor_pairing.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
@@ -123,6 +124,7 @@ class Pairer {
   Pairing run() {
     if (map_ != nullptr) by_map();
     if (map_ != nullptr || !by_names()) {
+      if (map_ == nullptr && pair_with_device(result_, side_a_, side_b_, lone_step_)) return std::move(result_);
       by_place();
       by_names_left();
     }
@@ -258,6 +260,8 @@ class Pairer {
       case PairedBy::kSequence: return 0.7;
       case PairedBy::kLeftName: return 0.5;
       case PairedBy::kUser: return 1;
+      case PairedBy::kCompiler: return 0.9;
+      case PairedBy::kValues: return 0.6;
       case PairedBy::kNothing: return 0;
     }
     return 0;
@@ -275,9 +279,9 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 6> kTexts = {
+  static constexpr std::array<std::string_view, 8> kTexts = {
       "by name",   "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
-      "no partner"};
+      "by what the compiler made of it", "by their values", "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
 

@@ -2,10 +2,11 @@
 //
 //   0. the user's mapping (name_map.h)
 //   1. operators with the same name and type, when the two sides have the same names throughout
-//   2. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
+//   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
+//   3. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
 //      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: an
 //      additional operator renumbers others
-//   3. of the rest, names without numbers that only one operator on each side has
+//   4. of the rest, names without numbers that only one operator on each side has
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
 #pragma once
@@ -19,7 +20,7 @@
 
 namespace msdump {
 
-enum class PairedBy : uint8_t { kName, kNeighbours, kSequence, kLeftName, kUser, kNothing };
+enum class PairedBy : uint8_t { kName, kNeighbours, kSequence, kLeftName, kUser, kCompiler, kValues, kNothing };
 [[nodiscard]] std::string_view explanation(PairedBy how);
 
 struct OpPair {
@@ -28,9 +29,22 @@ struct OpPair {
   double confidence = 0;
 };
 
+// Why a tensor has no partner, where that is no surprise.
+enum class Alone : uint8_t {
+  kUnknown,
+  kInserted,      // of an operator that the device's compiler inserted
+  kFused,         // between operators that are one on the device
+  kSplit,         // between operators of the device that are one of the network
+  kNoOutput,      // an output that the operator has on the device alone
+  kAttribute,     // an attribute of the operator on the other side
+  kNoKernel,      // of an operator that moves no data on the device, or is not needed there
+  kNoParameters,  // the device's dump has no files of parameters
+};
+
 struct TensorPair {
   uint32_t op = 0;                        // in Pairing::operators
   uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set
+  Alone alone = Alone::kUnknown;          // where one is not set
 };
 
 struct Pairing {

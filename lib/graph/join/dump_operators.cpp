@@ -114,4 +114,20 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
   return NameCollector(dump).run();
 }
 
+std::vector<SequencedOp> operators_by_file(const DumpWithGraph& dump) {
+  std::vector<SequencedOp> operators = NameCollector(dump).run();
+  if (dump.join == nullptr) return operators;
+  std::vector<const JoinPair*> best(dump.tensors->size(), nullptr);  // by the first tensor of a group
+  for (const JoinPair& pair : dump.join->pairs()) {
+    const JoinPair*& known = best[dump.join->tensors_of(dump.join->groups()[pair.group]).front()];
+    if (known == nullptr || pair.confidence > known->confidence) known = &pair;
+  }
+  for (SequencedOp& one : operators) {
+    for (const uint32_t tensor : one.tensors) {
+      if (best[tensor] != nullptr) one.op = best[tensor]->op;
+    }
+  }
+  return operators;
+}
+
 }  // namespace msdump

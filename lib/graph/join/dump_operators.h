@@ -39,4 +39,7 @@ struct SequencedOp {
 // in the order of their first tensor.
 [[nodiscard]] std::vector<SequencedOp> operators_of(const DumpWithGraph& dump);
 
+// As the files name them, in the order of their first tensor; `op` is the best of the graph where there is one.
+[[nodiscard]] std::vector<SequencedOp> operators_by_file(const DumpWithGraph& dump);
+
 }  // namespace msdump

@@ -1,0 +1,57 @@
+#include "compare/match/device/device_name.h"
+
+#include "base/text.h"
+#include "graph/op_name.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kFusion = "FusionOp_";
+
+// "FusedX_0_Default_a_MatMul": without what CANN puts in front.
+std::string_view without_pass(std::string_view name) {
+  while (name.starts_with('_') || name.starts_with('/')) name.remove_prefix(1);
+  const size_t type_end = name.find('_');
+  if (type_end == std::string_view::npos || name.starts_with("Default") || name.starts_with("Gradients")) return name;
+  const size_t number_end = name.find('_', type_end + 1);
+  if (number_end == std::string_view::npos || !is_digits(name.substr(type_end + 1, number_end - type_end - 1)))
+    return name;
+  return name.substr(number_end + 1);
+}
+
+// `name` has no number.
+void add_originals(std::string_view name, uint64_t number, std::vector<OriginalName>& originals) {
+  name = without_pass(name);
+  if (const size_t fusion = name.rfind(kFusion); fusion != std::string_view::npos) {
+    const std::string scope = normalised_op_name(name.substr(0, fusion == 0 ? 0 : fusion - 1));
+    for (const std::string_view type : split(name.substr(fusion + kFusion.size()), '_')) {
+      if (!type.empty()) originals.push_back({scope, std::string(type), number});
+    }
+    return;
+  }
+  size_t cut = name.rfind('/');
+  if (cut == std::string_view::npos) cut = name.rfind('_');
+  const bool bare = cut == std::string_view::npos;
+  originals.push_back({bare ? std::string() : normalised_op_name(name.substr(0, cut)),
+                       std::string(bare ? name : name.substr(cut + 1)), number});
+}
+
+}  // namespace
+
+DeviceName parse_device_name(std::string_view name) {
+  DeviceName result;
+  size_t begin = 0;
+  for (const size_t end : number_ends(name)) {
+    const std::string_view piece = name.substr(begin, end - begin);
+    const auto numbered = split_number(piece);
+    if (!numbered || numbered->prefix.empty()) continue;  // "-op12_3" ends twice
+    add_originals(numbered->prefix, numbered->number, result.originals);
+    begin = end;
+  }
+  std::string_view rest = name.substr(begin);
+  if (result.originals.size() > 1 && rest.starts_with('_') && is_digits(rest.substr(1))) rest = {};
+  result.is_part = !rest.empty();
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,33 @@
+// What the name of an operator in a dump says about the operators of the network that it stands for.
+//
+//   Default/conv1-Conv2d/Conv2D-op12                       one
+//   Default/a/MatMul-op3Default/a/BiasAdd-op4              fused: names concatenated, in order
+//   FusedX_0_Default/a/MatMul-op3_Default/a/BiasAdd-op4_1  the same, by CANN's passes since 2025
+//   Default/a/FusionOp_MatMul_BiasAdd-op7                  fused: types; the scope is that of all
+//   Default/a/BatchNorm-op4_Reduce, .../BNTrainingReduce   a part of one
+//   trans_TransData_5, Default/a/ReLU-op3_MemSet           none: inserted
+// '/' may be '_', as file names have it.
+// Source: reference/ge-operators.md 3.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace msdump {
+
+struct OriginalName {
+  std::string scope;  // normalised (graph/op_name.h): "Default_a"
+  std::string type;   // as MindSpore spells it
+  uint64_t number = 0;  // of its "-op12": the same in all parts of one operator, another one in another dump
+  bool operator==(const OriginalName&) const = default;
+};
+
+struct DeviceName {
+  std::vector<OriginalName> originals;  // in order; the outputs are those of the last
+  bool is_part = false;                 // something follows the last number
+};
+
+[[nodiscard]] DeviceName parse_device_name(std::string_view name);
+
+}  // namespace msdump

@@ -1,0 +1,33 @@
+#include "compare/match/device/host_flow.h"
+
+#include "graph/flow/data_flow.h"
+
+namespace msdump {
+
+HostFlow::HostFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators) : known_(has_flow(dump)) {
+  if (!known_) return;
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> place(dump.graph->size(), kNone);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    if (operators[i].op != kNoIndex) place[operators[i].op] = i;
+  }
+  first_consumer_.assign(operators.size() + 1, 0);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+    if (operators[i].op == kNoIndex) continue;
+    for (const InputEdge& edge : inputs_of(*dump.graph, operators[i].op)) {
+      if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNone) continue;
+      producers_.push_back({edge.slot, place[edge.op]});
+      ++first_consumer_[place[edge.op] + 1];
+    }
+  }
+  first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+  for (size_t i = 0; i < operators.size(); ++i) first_consumer_[i + 1] += first_consumer_[i];
+  consumers_.resize(producers_.size());
+  std::vector<uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    for (uint32_t at = first_producer_[i]; at < first_producer_[i + 1]; ++at) consumers_[next[producers_[at].op]++] = i;
+  }
+}
+
+}  // namespace msdump

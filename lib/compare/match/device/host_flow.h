@@ -1,0 +1,37 @@
+// HostFlow: which operators of a dump feed which, among those of a sequence; from the graph of the dump, empty without.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/join/dump_operators.h"
+
+namespace msdump {
+
+class HostFlow {
+ public:
+  struct Producer {
+    uint32_t slot, op;  // of the input that it feeds
+  };
+  HostFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
+
+  [[nodiscard]] bool known() const { return known_; }
+  // By the slots of the inputs.
+  [[nodiscard]] std::span<const Producer> producers(uint32_t op) const { return part(producers_, first_producer_, op); }
+  [[nodiscard]] std::span<const uint32_t> consumers(uint32_t op) const { return part(consumers_, first_consumer_, op); }
+
+ private:
+  template <class Item>
+  static std::span<const Item> part(const std::vector<Item>& all, const std::vector<uint32_t>& first, uint32_t op) {
+    if (first.empty()) return {};
+    return std::span<const Item>(all).subspan(first[op], first[op + 1] - first[op]);
+  }
+
+  bool known_ = false;
+  std::vector<Producer> producers_;
+  std::vector<uint32_t> consumers_;
+  std::vector<uint32_t> first_producer_, first_consumer_;  // by operator, and one more
+};
+
+}  // namespace msdump

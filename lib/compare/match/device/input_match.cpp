@@ -1,0 +1,172 @@
+#include "compare/match/device/input_match.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "compare/match/device/op_tensors.h"
+#include "compare/match/device/value_probe.h"
+#include "ge/operators/operator_table.h"
+#include "tensor/dtype_kind.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostInputs = 64;  // beyond: in order, without a look at values
+constexpr double kAlike = 0.9;
+
+class InputMatcher {
+ public:
+  InputMatcher(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host)
+      : sides_(sides), device_(device), host_(host) {}
+
+  // Could they hold the same values, by what is known without reading them?
+  [[nodiscard]] bool can_be(size_t device, size_t host) const {
+    const TensorRecord& a = (*sides_.device.tensors)[device_[device]];
+    const TensorRecord& b = (*sides_.host.tensors)[host_[host]];
+    if (!same_elements(a, b)) return false;
+    const DTypeKind kind = kind_of(a.name.dtype), other = kind_of(b.name.dtype);
+    return a.name.dtype == DType::kUndefined || b.name.dtype == DType::kUndefined || kind == other;
+  }
+
+  // How well a map fits: an input that agrees counts 1, one that does not or that is lost is a loss.
+  [[nodiscard]] double score(const InputMatch& map) const {
+    double sum = 0;
+    std::vector<bool> used(device_.size(), false);
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (!map[i]) {
+        if (!may_be_attribute((*sides_.host.tensors)[host_[i]])) sum -= 1;
+        continue;
+      }
+      sum += can_be(*map[i], i) ? 1 : -2;
+      used[*map[i]] = true;
+    }
+    for (size_t j = 0; j < used.size(); ++j) {
+      if (!used[j] && !may_be_attribute((*sides_.device.tensors)[device_[j]])) sum -= 1;
+    }
+    return sum;
+  }
+
+  // The same by values, of the inputs about which two maps do not agree.
+  [[nodiscard]] double score_by_values(const InputMatch& map) const {
+    double sum = 0;
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (map[i]) sum += similarity(*map[i], i).value_or(0.5);
+    }
+    return sum;
+  }
+
+  // Without a table: the best that keeps the order, then values alone for what is left.
+  [[nodiscard]] InputMatch by_form(bool sure) const {
+    InputMatch map(host_.size());
+    const size_t n = host_.size(), m = device_.size();
+    const bool few = n <= kMostInputs && m <= kMostInputs;
+    std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
+    std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
+    for (size_t i = n; i-- > 0;) {
+      for (size_t j = m; j-- > 0;) {
+        if (can_be(j, i)) gain[i][j] = gain_of(few ? similarity(j, i) : std::nullopt, sure && !is_only_pair(j, i));
+        best[i][j] = std::max({best[i + 1][j], best[i][j + 1], gain[i][j] + best[i + 1][j + 1]});
+      }
+    }
+    for (size_t i = 0, j = 0; i < n && j < m;) {
+      if (gain[i][j] > 0 && best[i][j] == gain[i][j] + best[i + 1][j + 1]) {
+        map[i++] = static_cast<uint32_t>(j++);
+      } else if (best[i][j] == best[i + 1][j]) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+    if (few) improve(map);
+    return map;
+  }
+
+ private:
+  // Can it be no other on either side?
+  [[nodiscard]] bool is_only_pair(size_t device, size_t host) const {
+    for (size_t i = 0; i < host_.size(); ++i) {
+      if (i != host && can_be(device, i)) return false;
+    }
+    for (size_t j = 0; j < device_.size(); ++j) {
+      if (j != device && can_be(j, host)) return false;
+    }
+    return true;
+  }
+
+  // What values contradict is paired as a last resort: an input may be wrong.
+  static double gain_of(std::optional<double> value, bool sure) {
+    if (sure && value.value_or(0) < kAlike) return -1;
+    if (!value) return 1;
+    return *value < 0.5 ? 0.1 : 0.5 + *value;
+  }
+
+  [[nodiscard]] std::optional<double> similarity(size_t device, size_t host) const {
+    return sides_.probe.similarity(device_[device], host_[host]);
+  }
+
+  // Pairs what values say belongs together although the order is another.
+  void improve(InputMatch& map) const {
+    std::vector<std::optional<uint32_t>> back(device_.size());
+    for (uint32_t i = 0; i < map.size(); ++i) {
+      if (map[i]) back[*map[i]] = i;
+    }
+    std::vector<std::tuple<double, uint32_t, uint32_t>> fits;
+    for (uint32_t i = 0; i < map.size(); ++i) {
+      for (uint32_t j = 0; j < back.size(); ++j) {
+        const auto value = can_be(j, i) ? similarity(j, i) : std::nullopt;
+        if (value && *value >= kAlike) fits.emplace_back(-*value, i, j);
+      }
+    }
+    std::sort(fits.begin(), fits.end());
+    const auto is_sure = [&](uint32_t i) { return map[i] && similarity(*map[i], i).value_or(0) >= kAlike; };
+    for (const auto& [value, i, j] : fits) {
+      if (is_sure(i) || (back[j] && is_sure(*back[j]))) continue;
+      if (back[j]) map[*back[j]].reset();
+      if (map[i]) back[*map[i]].reset();
+      map[i] = j;
+      back[j] = i;
+    }
+  }
+
+  const InputSides& sides_;
+  const std::vector<uint32_t>&device_, &host_;
+};
+
+// A rule of another version may not name the last attributes.
+std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
+                                 const std::vector<uint32_t>& device, const std::vector<uint32_t>& host) {
+  for (size_t inputs = host.size();; --inputs) {
+    if (auto map = slot_map(rule, static_cast<uint32_t>(inputs), static_cast<uint32_t>(device.size()))) {
+      map->resize(host.size());
+      return map;
+    }
+    if (inputs == 0 || !may_be_attribute((*sides.host.tensors)[host[inputs - 1]])) return std::nullopt;
+  }
+}
+
+}  // namespace
+
+InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device,
+                        const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
+                        bool sure) {
+  const InputMatcher matcher(sides, device, host);
+  std::vector<InputMatch> maps;
+  if (!device_type.empty()) {
+    for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
+      auto map = map_by(rule, sides, device, host);
+      if (map && std::find(maps.begin(), maps.end(), *map) == maps.end()) maps.push_back(std::move(*map));
+    }
+  }
+  double best = -1;
+  for (const InputMatch& map : maps) best = std::max(best, matcher.score(map));
+  std::erase_if(maps, [&](const InputMatch& map) { return matcher.score(map) < best; });
+  if (maps.size() == 1) return maps.front();
+  if (maps.size() > 1) {
+    return *std::max_element(maps.begin(), maps.end(), [&](const InputMatch& x, const InputMatch& y) {
+      return matcher.score_by_values(x) < matcher.score_by_values(y);
+    });
+  }
+  return matcher.by_form(sure);
+}
+
+}  // namespace msdump

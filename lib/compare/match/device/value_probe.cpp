@@ -1,0 +1,89 @@
+#include "compare/match/device/value_probe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/match/device/op_tensors.h"
+#include "dump/index/host_tensor.h"
+#include "kernels/pair/pair_dtype.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kPieces = 3, kPiece = 128;
+constexpr size_t kMostSamples = size_t{1} << 14;  // some 50 MB
+constexpr size_t kFew = 32;                       // of fewer values a correlation says little:
+constexpr double kOfFew = 0.8;                    // it counts so much
+
+Result<std::vector<double>> read_sample(HostTensor& tensor) {
+  std::vector<double> sample;
+  if (kernels::common_dtype(tensor.dtype(), DType::kFloat64) != DType::kFloat64) return sample;
+  const int64_t whole = tensor.count(), pieces = whole > kPieces * kPiece ? kPieces : 1;
+  const int64_t piece = std::min(whole, pieces == 1 ? kPieces * kPiece : kPiece);
+  std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
+    MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
+    const size_t old = sample.size();
+    sample.resize(old + static_cast<size_t>(piece));
+    kernels::widen_to(tensor.dtype(), DType::kFloat64, stored.data(), piece,
+                      reinterpret_cast<std::byte*>(sample.data() + old));
+  }
+  return sample;
+}
+
+// The correlation, which a factor does not change; of few values and of constants how near they are.
+std::optional<double> correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  double n = 0, sum_a = 0, sum_b = 0;
+  const auto usable = [&](size_t i) { return std::isfinite(a[i]) && std::isfinite(b[i]); };
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!usable(i)) continue;
+    ++n;
+    sum_a += a[i];
+    sum_b += b[i];
+  }
+  if (n == 0) return std::nullopt;
+  double aa = 0, bb = 0, ab = 0, squares = 0, distance = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!usable(i)) continue;
+    const double x = a[i] - sum_a / n, y = b[i] - sum_b / n;
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+    squares += b[i] * b[i];
+    distance += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  const double nearness = squares == 0 ? 0 : std::max(0.0, 1 - std::sqrt(distance / squares));
+  // Constants: zeros are in many tensors.
+  if (aa == 0 && bb == 0) return squares == 0 && sum_a == 0 ? std::nullopt : std::optional(nearness);
+  if (aa == 0 || bb == 0) return std::nullopt;
+  const double correlated = std::max(0.0, ab / std::sqrt(aa) / std::sqrt(bb));
+  return n < kFew ? std::max(nearness, kOfFew * correlated) : correlated;
+}
+
+}  // namespace
+
+const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor) {
+  if (const auto found = samples.find(tensor); found != samples.end()) return found->second;
+  if (samples.size() >= kMostSamples) samples.clear();
+  Sample& sample = samples[tensor];
+  const TensorRecord& record = (*side.tensors)[tensor];
+  if (!record.has_elements || record.broken) return sample;
+  // What cannot be read is reported when it is compared.
+  auto opened = HostTensor::open(*side.index, record, {});
+  if (!opened) return sample;
+  sample.count = opened->count();
+  if (auto read = read_sample(*opened)) sample.values = std::move(*read);
+  return sample;
+}
+
+std::optional<double> ValueProbe::similarity(uint32_t a, uint32_t b) {
+  if (!same_elements((*a_.tensors)[a], (*b_.tensors)[b])) return std::nullopt;
+  const Sample& x = sample_of(a_, samples_a_, a);
+  if (x.values.empty()) return std::nullopt;
+  const Sample& y = sample_of(b_, samples_b_, b);
+  if (y.values.empty()) return std::nullopt;
+  return x.count == y.count ? correlation(x.values, y.values) : 0;
+}
+
+}  // namespace msdump
