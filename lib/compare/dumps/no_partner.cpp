@@ -106,8 +106,7 @@ std::string NoPartner::known_reason(const TensorPair& pair) const {
       opposite == kNoOperator ? std::string_view() : (only_a ? pairing_.b : pairing_.a)[opposite].name;
   switch (pair.alone) {
     case Alone::kInserted:
-      return fmt::format("inserted by the compiler: {}",
-                         ge::OperatorTable::get().inserted(pairing_.op_type(pair.op)));
+      return fmt::format("inserted by the compiler: {}", ge::OperatorTable::get().inserted(pairing_.op_type(pair.op)));
     case Alone::kFused: return fmt::format("fused into {}", name);
     case Alone::kSplit: return "between operators of the device that are one of the network";
     case Alone::kNoOutput: return fmt::format("not an output of {}", name);

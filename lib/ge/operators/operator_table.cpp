@@ -61,8 +61,8 @@ bool is_respelled(std::string_view mindspore, std::string_view device) {
 
 // Identities and containers, which the table pairs with many types that have nothing else in common.
 bool joins_nothing(std::string_view type) {
-  static constexpr std::array<std::string_view, 9> kTypes = {"Identity", "IdentityN", "NoOp",   "Data", "Variable",
-                                                             "Const",    "Constant",  "Assign", "OutfeedEnqueueOpV2"};
+  static constexpr std::array<std::string_view, 9> kTypes = {
+      "Identity", "IdentityN", "NoOp", "Data", "Variable", "Const", "Constant", "Assign", "OutfeedEnqueueOpV2"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
@@ -183,7 +183,8 @@ std::optional<SlotMap> in_order(const InputRule& rule, uint32_t inputs, uint32_t
 
 std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs, uint32_t device_inputs) {
   if (rule.in_order) return in_order(rule, mindspore_inputs, device_inputs);
-  const auto lists = std::count_if(rule.slots.begin(), rule.slots.end(), [](const SlotRule& slot) { return slot.list; });
+  const auto lists =
+      std::count_if(rule.slots.begin(), rule.slots.end(), [](const SlotRule& slot) { return slot.list; });
   if (lists > 1) return std::nullopt;
   const auto others = static_cast<uint32_t>(rule.slots.size()) - static_cast<uint32_t>(lists);
   // A list takes what the others leave; MindSpore's own passes may have taken the others away.
@@ -255,8 +256,7 @@ void OperatorTable::read_rewrites() {
 }
 
 std::string OperatorTable::root(std::string name) const {
-  for (auto found = parents_.find(name); found != parents_.end() && found->second != name;
-       found = parents_.find(name))
+  for (auto found = parents_.find(name); found != parents_.end() && found->second != name; found = parents_.find(name))
     name = found->second;
   return name;
 }

@@ -19,16 +19,16 @@ namespace msdump::ge {
 // Where an operand of MindSpore is on the device.
 struct SlotRule {
   uint32_t operand = 0;
-  bool attribute = false;          // an attribute on the device: no slot
-  bool list = false;               // an operand of several tensors, which take one slot each
-  bool optional = false;           // later slots move down where it is absent
-  uint32_t slot = 0;               // of the first tensor,
-  std::vector<uint32_t> after;     // and so many more as these lists have
+  bool attribute = false;       // an attribute on the device: no slot
+  bool list = false;            // an operand of several tensors, which take one slot each
+  bool optional = false;        // later slots move down where it is absent
+  uint32_t slot = 0;            // of the first tensor,
+  std::vector<uint32_t> after;  // and so many more as these lists have
 };
 
 // One way in which the inputs of a type of MindSpore become those of a device type.
 struct InputRule {
-  bool in_order = false;            // the operands that `slots` does not name keep their order
+  bool in_order = false;  // the operands that `slots` does not name keep their order
   std::vector<SlotRule> slots;
   std::vector<uint32_t> constants;  // slots of attributes of MindSpore
 };
@@ -36,8 +36,7 @@ struct InputRule {
 // By input of MindSpore's operator, as files number them: the slot on the device, or nothing for an attribute. No value
 // where the rule does not fit `mindspore_inputs` against `device_inputs`.
 using SlotMap = std::vector<std::optional<uint32_t>>;
-[[nodiscard]] std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs,
-                                              uint32_t device_inputs);
+[[nodiscard]] std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs, uint32_t device_inputs);
 
 // An operator of the device or several, made of one of MindSpore or several.
 struct Rewrite {
@@ -68,8 +67,8 @@ class OperatorTable {
   void read_rewrites();
   [[nodiscard]] std::string root(std::string name) const;
 
-  std::unordered_map<std::string, std::string> parents_;          // of families, by the spelling of a type
-  std::unordered_set<std::string_view> of_device_;                // types
+  std::unordered_map<std::string, std::string> parents_;  // of families, by the spelling of a type
+  std::unordered_set<std::string_view> of_device_;        // types
   std::unordered_map<std::string_view, std::string_view> inserted_;
   std::unordered_map<std::string, std::vector<std::string_view>> inputs_;  // by "MindSpore's type,device type"
   std::vector<Rewrite> rewrites_;

@@ -36,9 +36,9 @@ struct Claim {
   OriginalName original;  // empty type: of a parameter
   uint32_t host = kNoOperator;
   const ge::Rewrite* rewrite = nullptr;
-  uint32_t part = 0;                 // which of the rewrite's device operators
-  std::vector<uint32_t> rewritten;   // the rewrite's operators of the host
-  bool is_part = false;              // of an operator that another claim has met
+  uint32_t part = 0;                // which of the rewrite's device operators
+  std::vector<uint32_t> rewritten;  // the rewrite's operators of the host
+  bool is_part = false;             // of an operator that another claim has met
 };
 
 class DeviceMatcher {
@@ -147,7 +147,8 @@ class DeviceMatcher {
       if (name.originals.empty() || !table_.inserted(one.type).empty()) return;
       Key key = key_of(one, name.originals.back());
       const bool open = first_claim_[device] < claims_.size();
-      if (!hosts_.contains(key) || (open && claims_.back().key == key) || is_part_of(claims_.back().key.family, key.family))
+      if (!hosts_.contains(key) || (open && claims_.back().key == key) ||
+          is_part_of(claims_.back().key.family, key.family))
         return;
       add_claim(device, std::move(key), name.originals.back());
       return;
@@ -611,12 +612,12 @@ class DeviceMatcher {
   const OpTensors device_tensors_, host_tensors_;
   const HostFlow flow_;
   mutable std::optional<bool> several_;
-  std::vector<Key> keys_;                         // by operator of the host
-  std::map<Key, std::vector<uint32_t>> hosts_;    // in their order
-  std::set<std::string> families_;                // of the host
-  std::vector<bool> taken_;                       // by operator of the host
-  std::vector<Claim> claims_;                     // by device operator
-  std::vector<uint32_t> first_claim_;             // of each, and one more
+  std::vector<Key> keys_;                                        // by operator of the host
+  std::map<Key, std::vector<uint32_t>> hosts_;                   // in their order
+  std::set<std::string> families_;                               // of the host
+  std::vector<bool> taken_;                                      // by operator of the host
+  std::vector<Claim> claims_;                                    // by device operator
+  std::vector<uint32_t> first_claim_;                            // of each, and one more
   std::map<uint32_t, std::vector<uint32_t>> absorbed_, inside_;  // by device operator: after its own, and between
   std::map<uint32_t, uint32_t> by_values_;
 };

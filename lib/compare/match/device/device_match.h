@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ge/operators/operator_table.h"
 #include "compare/match/op_sequence.h"
+#include "ge/operators/operator_table.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {

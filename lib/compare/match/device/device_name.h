@@ -17,8 +17,8 @@
 namespace msdump {
 
 struct OriginalName {
-  std::string scope;  // normalised (graph/op_name.h): "Default_a"
-  std::string type;   // as MindSpore spells it
+  std::string scope;    // normalised (graph/op_name.h): "Default_a"
+  std::string type;     // as MindSpore spells it
   uint64_t number = 0;  // of its "-op12": the same in all parts of one operator, another one in another dump
   bool operator==(const OriginalName&) const = default;
 };

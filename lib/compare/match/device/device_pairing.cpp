@@ -19,9 +19,9 @@ namespace {
 
 // Types that change the shape of a tensor and nothing else: kernels on a CPU, often none on a device.
 bool changes_shape_only(std::string_view type) {
-  static constexpr std::array<std::string_view, 10> kTypes = {"Reshape",    "Flatten", "FlattenGrad", "ExpandDims",
-                                                              "Squeeze",    "View",    "ReshapeView", "ExpandDimsView",
-                                                              "SqueezeView", "UnsqueezeView"};
+  static constexpr std::array<std::string_view, 10> kTypes = {
+      "Reshape", "Flatten",     "FlattenGrad",    "ExpandDims",  "Squeeze",
+      "View",    "ReshapeView", "ExpandDimsView", "SqueezeView", "UnsqueezeView"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
@@ -131,7 +131,8 @@ class DevicePairer {
     for (const uint32_t index : side.operators[op].tensors) {
       const TensorRecord& record = tensors[index];
       RunKey key{std::nullopt, record.occurrence};
-      if (!lone_step_) key.step = side.dump.index->folders()[side.dump.index->files()[record.file].folder].identity.step;
+      if (!lone_step_)
+        key.step = side.dump.index->folders()[side.dump.index->files()[record.file].folder].identity.step;
       RunTensors& run = runs[key];
       (record.name.io == Io::kInput ? run.inputs : run.outputs).push_back(index);
     }
@@ -210,13 +211,16 @@ class DevicePairer {
       } else {
         const bool more = match.sure && (!slot || *slot > 0);
         add(own_pair(device), tensor, kNoTensor,
-            match.is_split ? Alone::kSplit : more ? Alone::kNoOutput : Alone::kUnknown);
+            match.is_split ? Alone::kSplit
+            : more         ? Alone::kNoOutput
+                           : Alone::kUnknown);
       }
     }
   }
 
   // What the file itself says.
-  [[nodiscard]] std::optional<std::pair<size_t, uint64_t>> original_of(const DeviceMatch& match, uint32_t tensor) const {
+  [[nodiscard]] std::optional<std::pair<size_t, uint64_t>> original_of(const DeviceMatch& match,
+                                                                       uint32_t tensor) const {
     const TensorRecord& record = (*device_.dump.tensors)[tensor];
     const DeviceName name = parse_device_name(record.original_op);
     if (name.originals.empty()) return std::nullopt;
@@ -225,7 +229,8 @@ class DevicePairer {
       const SequencedOp& host = host_.operators[match.hosts[i]];
       const DeviceName own = parse_device_name(host.name);
       if (own.originals.empty() || own.originals.back().scope != name.originals.back().scope) continue;
-      if (table.family(name.originals.back().type) == table.family(host.type)) return std::pair(i, record.original_output);
+      if (table.family(name.originals.back().type) == table.family(host.type))
+        return std::pair(i, record.original_output);
     }
     return std::nullopt;
   }
@@ -275,7 +280,9 @@ class DevicePairer {
       if (used[j]) continue;
       const bool attribute = may_be_attribute((*device_.dump.tensors)[inputs[j]]);
       add(own_pair(device), inputs[j], kNoTensor,
-          match.is_split ? Alone::kSplit : attribute ? Alone::kAttribute : Alone::kUnknown);
+          match.is_split ? Alone::kSplit
+          : attribute    ? Alone::kAttribute
+                         : Alone::kUnknown);
     }
   }
 

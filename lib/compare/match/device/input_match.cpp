@@ -146,9 +146,8 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
 
 }  // namespace
 
-InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device,
-                        const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
-                        bool sure) {
+InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host,
+                        std::string_view device_type, std::string_view host_type, bool sure) {
   const InputMatcher matcher(sides, device, host);
   std::vector<InputMatch> maps;
   if (!device_type.empty()) {
