@@ -31,9 +31,9 @@ const CommandInfo& diff_info() {
       .usage = "CANDIDATE REFERENCE [OPTIONS] | DUMP --a-rank N --b-rank N",
       .description =
           "Compares two dumps or two files: candidate first, reference second. Tensors are paired by operator, slot "
-          "and step, across device formats, frameworks and shifted operator numbers; statistics are compared with "
-          "statistics and with tensors. Names the first divergence: the operators along the data flow whose inputs "
-          "agree and whose outputs do not, with their source lines.",
+          "and step, across device formats, frameworks, shifted operator numbers, and what a compiler made of the "
+          "operators; statistics are compared with statistics and with tensors. Names the first divergence: the "
+          "operators along the data flow whose inputs agree and whose outputs do not, with their source lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
@@ -106,7 +106,7 @@ class Diff : public Command {
 
   void print(Session& session, const DiffResult& run) const {
     const bool table = options_.form == report::Form::kTable;
-    if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run));
+    if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run) + expected_text(run));
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }

@@ -1,6 +1,7 @@
 #include "diff/diff_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -119,6 +120,26 @@ std::string divergence_text(const DiffResult& run) {
     text = "no operator stands out: the differences follow from the inputs, or the inputs were not dumped\n\n";
   }
   return text;
+}
+
+std::string expected_text(const DiffResult& run) {
+  // By Alone.
+  static constexpr std::array<std::string_view, 8> kTexts = {
+      "",
+      "of operators that a compiler inserted",
+      "inside fused operators",
+      "inside operators that were split",
+      "outputs that the operator does not have in the other dump",
+      "attributes of the operator in the other dump",
+      "of operators without a kernel in the other dump",
+      "parameters, of which the other dump has no files"};
+  std::array<uint64_t, kTexts.size()> counts{};
+  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+  std::string text;
+  for (size_t i = 1; i < counts.size(); ++i) {
+    if (counts[i] > 0) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);
+  }
+  return text.empty() ? text : "tensors without a partner, as expected of a device dump\n" + text + "\n";
 }
 
 std::string pair_text(const DiffResult& run) {

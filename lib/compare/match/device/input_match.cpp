@@ -12,7 +12,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostInputs = 64;  // beyond: in order, without a look at values
-constexpr double kAlike = 0.9;
+constexpr double kSameValues = 0.9;
 
 class InputMatcher {
  public:
@@ -95,7 +95,7 @@ class InputMatcher {
 
   // What values contradict is paired as a last resort: an input may be wrong.
   static double gain_of(std::optional<double> value, bool sure) {
-    if (sure && value.value_or(0) < kAlike) return -1;
+    if (sure && value.value_or(0) < kSameValues) return -1;
     if (!value) return 1;
     return *value < 0.5 ? 0.1 : 0.5 + *value;
   }
@@ -114,11 +114,11 @@ class InputMatcher {
     for (uint32_t i = 0; i < map.size(); ++i) {
       for (uint32_t j = 0; j < back.size(); ++j) {
         const auto value = can_be(j, i) ? similarity(j, i) : std::nullopt;
-        if (value && *value >= kAlike) fits.emplace_back(-*value, i, j);
+        if (value && *value >= kSameValues) fits.emplace_back(-*value, i, j);
       }
     }
     std::sort(fits.begin(), fits.end());
-    const auto is_sure = [&](uint32_t i) { return map[i] && similarity(*map[i], i).value_or(0) >= kAlike; };
+    const auto is_sure = [&](uint32_t i) { return map[i] && similarity(*map[i], i).value_or(0) >= kSameValues; };
     for (const auto& [value, i, j] : fits) {
       if (is_sure(i) || (back[j] && is_sure(*back[j]))) continue;
       if (back[j]) map[*back[j]].reset();
