@@ -85,7 +85,7 @@ std::optional<GeFileName> ge_file_name(std::string_view name) {
   for (const auto& [start, end, form] :
        {std::tuple<std::string_view, std::string_view, GeForm>{"ge_proto_", ".txt", GeForm::kProto},
         {"ge_onnx_", ".pbtxt", GeForm::kOnnx}}) {
-    if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size()) continue;
+    if (!name.starts_with(start) || !name.ends_with(end)) continue;
     found.form = form;
     name = name.substr(start.size(), name.size() - start.size() - end.size());
     const size_t digits = std::min(name.find('_'), name.size());

@@ -1,6 +1,7 @@
 // Good dump files: each kind, the order of the data, the limits of what is put up with.
 #include "ascend/dump_file.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,25 @@ DumpSpec mixed(DumpKind kind) {
     spec.tensors.push_back(raw_of(TensorSpec::kBuffer, 9, 15));
   }
   return spec;
+}
+
+TEST_CASE("an output says which operator's it was before the compiler fused operators") {
+  const ScratchDir scratch;
+  DumpSpec spec = mixed(DumpKind::kBinary);
+  spec.tensors[0].original_op = "Default/net-Net/ReLU-op4";
+  spec.tensors[0].original_output = 2;
+  spec.tensors[2].original_op = std::string(kMaxOriginalName + 1, 'x');  // no name
+  spec.tensors[2].original_output = 1;
+  for (const DumpTensor& tensor : open(scratch, build_dump(spec)).dump.tensors) {
+    const bool said = tensor.label() == "output:0";
+    CHECK(tensor.original_op == (said ? "Default/net-Net/ReLU-op4" : ""));
+    CHECK(tensor.original_output == (said ? 2 : 0));
+  }
+  spec.tensors[2].original_op.pop_back();
+  size_t longest = 0;
+  for (const DumpTensor& tensor : open(scratch, build_dump(spec)).dump.tensors)
+    longest = std::max(longest, tensor.original_op.size());
+  CHECK(longest == kMaxOriginalName);
 }
 
 TEST_CASE("every kind of dump file gives the same tensors") {

@@ -1,5 +1,6 @@
 #include "ge/graph/ge_graph.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,13 @@ GeDesc desc(std::string dtype, std::vector<int64_t> shape, std::string layout = 
   return result;
 }
 
+GeOp op_of(std::string name, std::string type) {
+  GeOp op;
+  op.name = std::move(name);
+  op.type = std::move(type);
+  return op;
+}
+
 // x, w -> TransData -> Conv2D (fused with ReLU, an optional input left out) -> NetOutput
 std::vector<GeNet> small_net() {
   GeDesc host = desc("DT_FLOAT16", {1, 3, 8, 8}, "NCHW");
@@ -102,6 +110,8 @@ std::vector<GeNet> small_net() {
   result.origin_name = "Default/net/ReLU-op5";
   result.origin_index = 0;
   GeDesc weight = desc("DT_FLOAT16", {9, 1, 16, 16}, "FRACTAL_Z");
+  weight.origin_format = "NCHW";
+  weight.origin_shape = {{16, 3, 3, 3}};
   GeNet net{"net_0", {}};
   net.ops.push_back({.name = "x",
                      .type = "Data",
@@ -175,7 +185,7 @@ TEST_CASE("a GE graph is the same in each of its forms") {
     CHECK(operands_text(ir, conv) == "trans_TransData_0:0 conv.weight:0 axis:0 trans_TransData_0:-1");
     CHECK(types_text(ir, ir.inputs(conv.device)) ==
           "float16 NC1HWC0[1,1,8,8,16], float16 FRACTAL_Z[9,1,16,16], int32 ND[]");
-    CHECK(types_text(ir, ir.inputs(conv.host)) == "float16 NCHW[1,3,8,8], float16 FRACTAL_Z[9,1,16,16], int32 ND[]");
+    CHECK(types_text(ir, ir.inputs(conv.host)) == "float16 NCHW[1,3,8,8], float16 NCHW[16,3,3,3], int32 ND[]");
     CHECK(types_text(ir, ir.outputs(conv.device)) == "float16 NC1HWC0[1,1,8,8,16], bool ND[-1]");
     CHECK(originals_text(ir, conv) == "[Default/net/Conv2D-op4;Default/net/ReLU-op5;]");
     CHECK(ir.text(ir.origin_output(conv, 0).name) == "Default/net/ReLU-op5");
@@ -192,6 +202,7 @@ TEST_CASE("a GE graph is the same in each of its forms") {
     CHECK(ir.parameters[0].is_weight == false);
     CHECK(ir.parameters[1].is_weight == true);
     CHECK(types_text(ir, std::span(&ir.parameters[1].device, 1)) == "float16 FRACTAL_Z[9,1,16,16]");
+    CHECK(types_text(ir, std::span(&ir.parameters[1].host, 1)) == "float16 NCHW[16,3,3,3]");
   }
 }
 
@@ -290,11 +301,27 @@ TEST_CASE("sub-graphs are graphs of their own, and the operator that runs one is
     // Of its own graph, although the root has an operator of that name.
     CHECK(ir.operands_of(node_of(ir, "neg"))[0].value == 3);
     CHECK(ir.parameters[1].number == 0);
+    CHECK(ir.parameters[0].graph == 0);
+    CHECK(ir.parameters[1].graph == 1);
+    CHECK(ir.graphs[1].parameter_count == 1);
   }
   const IrGraph onnx = read(test::ge_onnx_text(nets));
   REQUIRE(onnx.graphs.size() == 2);
   CHECK(onnx.text(onnx.graphs[1].name) == "sub");
   CHECK(onnx.operands_of(node_of(onnx, "neg"))[0].value == 4);  // after the root's node for the sub-graph
+}
+
+TEST_CASE("a sub-graph that several operators run has no one caller") {
+  GeOp one = op_of("one", "PartitionedCall"), two = op_of("two", "PartitionedCall"), branches = op_of("if", "If");
+  one.subgraphs = two.subgraphs = {"sub"};
+  branches.subgraphs = {"then", "else", "not there"};
+  const IrGraph ir = read(test::ge_proto_text({{"root", {one, two, branches}},
+                                               {"sub", {op_of("a", "Neg")}},
+                                               {"then", {op_of("a", "Neg")}},
+                                               {"else", {op_of("a", "Neg")}}}));
+  for (const IrSubgraph& graph : ir.graphs) CHECK(graph.caller == kNoIndex);
+  CHECK(ir.graphs[1].parent == 0);
+  CHECK(operands_text(ir, node_of(ir, "if")) == "graph then graph else unresolved not there");
 }
 
 TEST_CASE("results of a sub-graph in another order are not passed through") {
@@ -326,7 +353,8 @@ TEST_CASE("a cut file gives the operators before the cut, at every byte") {
     CHECK(ir->nodes.size() >= last);
     CHECK(ir->facts.truncated);
     CHECK(ir->facts.truncated_at == size);
-    CHECK(ir->problem_count > 0);
+    CHECK(problems_of(*ir).find(fmt::format("0: the file ends inside a graph, at byte {}\n", size)) !=
+          std::string::npos);
     last = ir->nodes.size();
   }
   CHECK(last == 6);
@@ -344,8 +372,10 @@ TEST_CASE("damage is a problem with its line, and everything else is read") {
     changed.replace(changed.find(what), what.size(), by);
     return read(changed);
   };
+  const size_t user = text.rfind("  op {", text.find("trans_TransData_0"));
   CHECK(problems_of(damaged("name: \"x\"", "")) ==
-        "3: an operator without a name\n116: no operator of the graph is called 'x'\n");
+        fmt::format("3: an operator without a name\n{}: no operator of the graph is called 'x'\n",
+                    1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(user), '\n')));
   CHECK(problems_of(damaged("type: \"Data\"", "type: \"\"")).starts_with("3: an operator without a type\n"));
   CHECK(problems_of(damaged("trans_TransData_0:0", "trans_TransData_0:y")).find("has no number of an output") !=
         std::string::npos);
@@ -368,7 +398,18 @@ TEST_CASE("what is not a graph of GE is refused") {
   CHECK_FALSE(ge_form(zero));
   CHECK(ge_form(zero.substr(0, 26)) == GeForm::kProto);
   CHECK(ge_form(test::ge_onnx_text(small_net())) == GeForm::kOnnx);
+  CHECK(name_of(GeForm::kProto) == "ge_proto");
+  CHECK(name_of(GeForm::kOnnx) == "ge_onnx");
+  CHECK(name_of(GeForm::kJson) == "ge_json");
   CHECK(ge_form("\n" + test::ge_json_text(small_net())) == GeForm::kJson);
+}
+
+TEST_CASE("JSON of one graph alone is a graph, and so are lists of one item without brackets") {
+  const IrGraph ir =
+      read(R"({"name": "g", "op": {"name": "a", "type": "Neg", "input": "b:0", "attr": {"key": "x", "value": null}}})");
+  CHECK(ir.text(ir.graphs[0].name) == "g");
+  CHECK(operands_text(ir, ir.nodes[0]) == "unresolved b");
+  CHECK(ge_form(R"({"graph": {}, "attr": {"key": "x", "value": null}})") == GeForm::kJson);
 }
 
 TEST_CASE("JSON that is no JSON is refused with the place") {

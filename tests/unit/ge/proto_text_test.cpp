@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "ge/graph/proto_messages.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 
@@ -49,12 +50,40 @@ TEST_CASE("protobuf text is the same however its lines are laid out") {
   CHECK(items_of("\xef\xbb\xbf" + usual) == expected);
 }
 
+// Away from the end of the text nothing is copied.
+std::string followed(std::string_view text) {
+  return std::string(text) + std::string(2 * ProtoText::kMaxText, ' ') + "z: 0";
+}
+
+TEST_CASE("the same texts in the midst of a long file") {
+  const auto items = [](std::string_view text) {
+    const std::string all = items_of(followed(text));
+    REQUIRE(all.ends_with("z=0 "));
+    return all.substr(0, all.size() - 4);
+  };
+  CHECK(items("a: \"xyz\" b: ''") == "a='xyz' b='' ");
+  CHECK(items("a: \"x\" \"y\"") == "a='xy' ");
+  CHECK(items("a: \"x\" # c\n 'y'") == "a='xy' ");
+  CHECK(items("a: \"x\\n\\\"\" b: 1") == "a='x\n\"' b=1 ");
+  const std::string most(ProtoText::kMaxText, 'x');
+  CHECK(items("a: \"" + most + "\" b: 1") == "a='" + most + "' b=1 ");
+  CHECK(items("a: \"x" + most + "\" b: 1") == "a=! b=1 ");
+}
+
 TEST_CASE("strings are unescaped and joined") {
   CHECK(items_of(R"(a: "x\n\"\'\\y" )") == "a='x\n\"'\\y' ");
   CHECK(items_of(R"(a: "\101\x42\7z\x4G")") == "a='AB\7z\4G' ");
   CHECK(items_of("a: \"x\" 'y'\n  # no\n  \"z\" b: 1") == "a='xyz' b=1 ");
   CHECK(items_of(R"(a: '"' b: "'")") == "a='\"' b=''' ");
   CHECK(items_of(R"(a: "x\\" b: "\\\"")") == "a='x\\' b='\\\"' ");
+}
+
+TEST_CASE("numbers that do not fit are the nearest that do") {
+  CHECK(number_of("12") == 12);
+  CHECK(number_of("-12") == -12);
+  CHECK(number_of("99999999999999999999") == INT64_MAX);
+  CHECK(number_of("-99999999999999999999") == INT64_MIN);
+  for (const char* other : {"", "-", "x", "1.5", "-x"}) CHECK(number_of(other) == 0);
 }
 
 TEST_CASE("a list is a field, or a message, for each element") {
