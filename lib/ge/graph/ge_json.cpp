@@ -13,6 +13,9 @@
 namespace msdump {
 namespace {
 
+// Besides what a tree may take anyway: attributes are objects of objects of one short value.
+constexpr size_t kTreePerByte = 10;
+
 // visit(value) for each item of a list, or for what stands in place of one.
 template <class Visit>
 void for_each_value(const JsonValue* list, const Visit& visit) {
@@ -92,7 +95,7 @@ class GeJsonReader {
 }  // namespace
 
 Result<IrGraph> read_ge_json(std::string_view text) {
-  MSDUMP_TRY(const JsonValue root, parse_json(text));
+  MSDUMP_TRY(const JsonValue root, parse_json(text, kJsonSpareMemory + kTreePerByte * text.size()));
   return GeJsonReader(text).run(root);
 }
 

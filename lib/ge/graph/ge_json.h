@@ -1,8 +1,8 @@
 // read_ge_json: the JSON that atc prints of a ge_proto (--mode=5) or of an offline model (--mode=1): the fields of
 // ge/graph/ge_proto.h under the same names, repeated ones as lists, or a GraphDef alone.
 //
-// The whole tree is in memory, so at most kMostGeJson bytes are read: that is for files of tens of thousands of operators. JSON
-// that is cut cannot be read at all (bad_json with its offset); the ge_proto of the same graph can.
+// The whole tree is in memory, some nine times the text where that has no blanks, so at most kMostGeJson bytes are read: ten
+// thousand operators. JSON that is cut cannot be read at all (bad_json with its offset); the ge_proto of the same graph can.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace msdump {
 
-inline constexpr uint64_t kMostGeJson = uint64_t{256} << 20;
+inline constexpr uint64_t kMostGeJson = uint64_t{64} << 20;
 
 Result<IrGraph> read_ge_json(std::string_view text);
 

@@ -311,6 +311,18 @@ TEST_CASE("sub-graphs are graphs of their own, and the operator that runs one is
   CHECK(onnx.operands_of(node_of(onnx, "neg"))[0].value == 4);  // after the root's node for the sub-graph
 }
 
+TEST_CASE("only a description without type, shape and format is of an absent input") {
+  GeOp op = op_of("a", "Neg");
+  op.in.assign(6, test::absent_desc());
+  op.in[1].layout = "FORMAT_RESERVED";
+  op.in[2].dtype = "DT_UNDEFINED";
+  op.in[3].layout = "ND";
+  op.in[4].shape = {2};
+  op.in[5].dtype = "DT_INT8";
+  const IrGraph ir = read(test::ge_proto_text({{"g", {op}}}));
+  CHECK(types_text(ir, ir.inputs(ir.nodes[0].device)) == "? ND[], ? RESERVED[2], int8 RESERVED[]");
+}
+
 TEST_CASE("a sub-graph that several operators run has no one caller") {
   GeOp one = op_of("one", "PartitionedCall"), two = op_of("two", "PartitionedCall"), branches = op_of("if", "If");
   one.subgraphs = two.subgraphs = {"sub"};
@@ -386,8 +398,9 @@ TEST_CASE("damage is a problem with its line, and everything else is read") {
 }
 
 TEST_CASE("what is not a graph of GE is refused") {
-  for (const std::string text : {"", "hello", "subgraph @g() {\n  %0(a) = Add(%1)\n}\n", "{\"a\": 1}",
-                                 "{\"graph\": [], \"type\": 1}", "a { b: 1 }", "op {\n  kind: \"x\"\n}\n"}) {
+  for (const std::string text :
+       {"", "hello", "subgraph @g() {\n  %0(a) = Add(%1)\n}\n", "{\"a\": 1}", "{\"graph\": [], \"type\": 1}",
+        "{\"value\": 1}", "a { b: 1 }", "op {\n  kind: \"x\"\n}\n"}) {
     INFO(text);
     CHECK_FALSE(ge_form(text));
     const auto ir = read_text(text);
