@@ -47,7 +47,7 @@ std::string_view ir_dtype(std::string_view dtype) {
   for (const auto& [ge, ir] : kDtypes) {
     if (ge == dtype) return ir;
   }
-  return dtype.empty() ? "Undefined" : dtype;
+  return dtype.empty() || dtype == "UNDEFINED" ? "None" : dtype;
 }
 
 struct Reference {
