@@ -336,6 +336,22 @@ TEST_CASE("a sub-graph that several operators run has no one caller") {
   CHECK(operands_text(ir, node_of(ir, "if")) == "graph then graph else unresolved not there");
 }
 
+TEST_CASE("ONNX text leaves out what is 0 and empty") {
+  const IrGraph ir = read(
+      "graph { node { name: 'x' op_type: 'ge:Data' attribute { name: '_parent_node_index' type: INT } }\n"
+      "node { name: 'a' op_type: 'ge:Neg' input: 'x:0'\n"
+      "attribute { name: 'output_desc_dtype:0' s: 'DT_INT8' } attribute { name: 'output_desc_layout:0' s: 'ND' }\n"
+      "attribute { name: 'output_desc_shape:0' ints: 4 } attribute { name: 'output_desc_origin_shape:0' type: INTS } "
+      "}\n"
+      "node { name: 'o' op_type: 'ge:NetOutput' input: 'a:0' attribute { name: 'input_desc_dtype:0' s: 'DT_INT8' }\n"
+      "attribute { name: 'input_desc_attr__parent_node_index:0' type: INT } } }");
+  CHECK(problems_of(ir).empty());
+  REQUIRE(ir.parameters.size() == 1);
+  CHECK(ir.parameters[0].number == 0);
+  CHECK(types_text(ir, ir.outputs(node_of(ir, "a").host)) == "int8 ND[4]");
+  CHECK(ir.graphs[0].result == 2);
+}
+
 TEST_CASE("results of a sub-graph in another order are not passed through") {
   GeDesc result = desc("DT_FLOAT", {2});
   result.parent_index = 1;

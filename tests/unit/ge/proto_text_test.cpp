@@ -72,7 +72,7 @@ TEST_CASE("the same texts in the midst of a long file") {
 
 TEST_CASE("strings are unescaped and joined") {
   CHECK(items_of(R"(a: "x\n\"\'\\y" )") == "a='x\n\"'\\y' ");
-  CHECK(items_of(R"(a: "\101\x42\7z\x4G")") == "a='AB\7z\4G' ");
+  CHECK(items_of(R"(a: "\101\x42\7z\x4G\x414\1234")") == "a='AB\7z\4GA4S4' ");
   CHECK(items_of("a: \"x\" 'y'\n  # no\n  \"z\" b: 1") == "a='xyz' b=1 ");
   CHECK(items_of(R"(a: '"' b: "'")") == "a='\"' b=''' ");
   CHECK(items_of(R"(a: "x\\" b: "\\\"")") == "a='x\\' b='\\\"' ");
@@ -100,6 +100,33 @@ TEST_CASE("skip passes a message with everything in it") {
   const ProtoText::Item after = text.next();
   CHECK(after.name == "f");
   CHECK(text.line() == 2);
+}
+
+TEST_CASE("skip in the midst of a list ends the list, too") {
+  ProtoText text("a { b: [1, 2] c: 3 } d: 4");
+  CHECK(text.next().kind == Kind::kOpen);
+  CHECK(text.next().value == "1");
+  text.skip();
+  CHECK(text.next().name == "d");
+  CHECK(text.next().kind == Kind::kEnd);
+}
+
+TEST_CASE("an item knows its line after it was skipped over several buffers, whatever the buffers end with") {
+  const test::ScratchDir scratch;
+  for (const size_t pad : {0U, 1U, 2U, 3U}) {
+    const std::string content =
+        "\n" + std::string(pad, ' ') + "a {\n b: \"" + std::string(size_t{3} << 20, '\\') + "\"\n c: 1\n}\nd: 2\n";
+    const auto file = File::open(scratch.write("graph.txt", content));
+    REQUIRE(file);
+    ProtoText text(*file);
+    CHECK(text.next().kind == Kind::kOpen);
+    text.skip();
+    CHECK(text.line() == 2);
+    CHECK(text.depth() == 0);
+    CHECK(text.next().name == "d");
+    CHECK(text.line() == 6);
+    CHECK(text.take_problems().empty());
+  }
 }
 
 TEST_CASE("what is no protobuf text is a problem with its line, and reading goes on after it") {

@@ -38,6 +38,8 @@ TEST_CASE("several places are a stack, outermost first") {
 
 TEST_CASE("other statements and comments have no part in it") {
   CHECK(described("# File \"a.py\", line 4\nx = 1\nge.Add(node_name=\"A\")\n") == "Add A@3; ");
+  CHECK(described("# File \"a.py\", line 4\n# y = x\n# not this\nge.Add(node_name=\"A\")\n") ==
+        "Add A@4 a.py:4[y = x]; ");
   CHECK(described("# File \"a.py\", line x\n# File \"a.py\n# nothing\nge.Add(node_name=\"A\")") == "Add A@4; ");
   CHECK(described("x = ge.Add(node_name=\"A\ny = ge.Sub(node_name=B)\n") == "bad");
   CHECK(described("") == "bad");
