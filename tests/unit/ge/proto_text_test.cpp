@@ -103,12 +103,13 @@ TEST_CASE("skip passes a message with everything in it") {
 }
 
 TEST_CASE("skip in the midst of a list ends the list, too") {
-  ProtoText text("a { b: [1, 2] c: 3 } d: 4");
+  ProtoText text("a { b: [1, 2] c: 3 } d { e: 4 }");
   CHECK(text.next().kind == Kind::kOpen);
   CHECK(text.next().value == "1");
   text.skip();
   CHECK(text.next().name == "d");
-  CHECK(text.next().kind == Kind::kEnd);
+  CHECK(text.next().name == "e");
+  CHECK(text.next().kind == Kind::kClose);
 }
 
 TEST_CASE("an item knows its line after it was skipped over several buffers, whatever the buffers end with") {
