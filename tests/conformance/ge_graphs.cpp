@@ -21,7 +21,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-struct Counts {
+struct GraphCounts {
   size_t files = 0, operators = 0, edges = 0, types = 0, originals = 0, origins = 0;
 };
 
@@ -54,7 +54,7 @@ std::string shape_text(const JsonValue* list) {
 std::string shape_text(const IrType& type) { return type.shape ? fmt::format("{}", fmt::join(*type.shape, ",")) : "?"; }
 
 void check_descs(const JsonValue* expected, const IrGraph& ir, std::span<const uint32_t> device,
-                 std::span<const uint32_t> host, Counts& counts) {
+                 std::span<const uint32_t> host, GraphCounts& counts) {
   if (expected == nullptr) return;
   std::vector<const JsonValue*> present;
   for (const JsonValue& desc : expected->items) {
@@ -82,7 +82,7 @@ void check_descs(const JsonValue* expected, const IrGraph& ir, std::span<const u
 }
 
 // Of JSON the other parser says nothing about an empty list, which ours does.
-void check_originals(const JsonValue& expected, const IrGraph& ir, const IrNode& node, bool json, Counts& counts) {
+void check_originals(const JsonValue& expected, const IrGraph& ir, const IrNode& node, bool json, GraphCounts& counts) {
   const JsonValue* const names = expected.find("original_names");
   if (names == nullptr) return;  // not read by the other parser
   const auto originals = ir.originals(node);
@@ -107,7 +107,7 @@ void check_originals(const JsonValue& expected, const IrGraph& ir, const IrNode&
   }
 }
 
-void check_operator(const JsonValue& expected, const IrGraph& ir, const IrNode& node, bool json, Counts& counts) {
+void check_operator(const JsonValue& expected, const IrGraph& ir, const IrNode& node, bool json, GraphCounts& counts) {
   INFO(expected.find("name")->text);
   CHECK(ir.full_name(node) == expected.find("name")->text);
   CHECK(ir.text(node.op) == expected.find("type")->text);
@@ -121,7 +121,7 @@ void check_operator(const JsonValue& expected, const IrGraph& ir, const IrNode& 
   counts.edges += inputs.size();
 }
 
-void check_file(const fs::path& expectation, Counts& counts) {
+void check_file(const fs::path& expectation, GraphCounts& counts) {
   const auto expected = parse_json(read_bytes(expectation));
   REQUIRE(expected);
   const fs::path path = expectation.parent_path() / expected->find("file")->text;
@@ -161,7 +161,7 @@ TEST_CASE("GE graphs are read as another parser reads them") {
     if (entry.path().string().ends_with(".expected.json")) expectations.push_back(entry.path());
   }
   std::sort(expectations.begin(), expectations.end());
-  Counts counts;
+  GraphCounts counts;
   for (const fs::path& expectation : expectations) check_file(expectation, counts);
   CHECK(counts.files >= 6);
   std::cout << fmt::format(
