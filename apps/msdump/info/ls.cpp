@@ -115,7 +115,7 @@ class Ls : public Command {
     write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
       report::Row row = identity_object(catalogue.index, tensors[i]);
       report::List originals;
-      if (!tensors[i].original_op.empty()) originals.emplace_back(tensors[i].original_op);
+      if (tensors[i].original != nullptr) originals.emplace_back(tensors[i].original->op);
       row.add("originals", std::move(originals));
       if (statistics) statistics->add_cells(tensors[i], row);
       return row;

@@ -31,6 +31,7 @@ struct FileListing {
   std::vector<std::string_view> data_names;  // by tensor, of tables only
   std::vector<Error> failures;
   TextArena texts;
+  std::deque<OriginalOutput> originals;
   int64_t foreign = 0;
 
   void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
@@ -135,8 +136,10 @@ class TensorListBuilder {
       tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
       tensor.bytes = stored.bytes;
       tensor.broken = stored.problem.has_value();
-      tensor.original_op = listing.texts.keep(stored.original_op);
-      tensor.original_output = stored.original_output;
+      if (!stored.original_op.empty()) {
+        const std::string_view op = listing.texts.keep(stored.original_op);
+        tensor.original = &listing.originals.emplace_back(OriginalOutput{op, stored.original_output});
+      }
       if (const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format)) {
         tensor.name.format = packed->format;
       }
@@ -191,6 +194,7 @@ class TensorListBuilder {
     append(std::move(listing.tensors), list_.tensors_);
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
     list_.texts_.push_back(std::move(listing.texts));
+    if (!listing.originals.empty()) list_.originals_.push_back(std::move(listing.originals));
   }
 
   // A dump of one large table is not copied.

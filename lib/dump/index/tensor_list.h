@@ -2,10 +2,11 @@
 // its tensors (its header is read, never its data), and each table (statistic.csv, dump.json) its rows. A row about a
 // tensor in a file is joined to that file's record; the others are tensors without elements.
 //
-// A record costs about 190 bytes; texts and shapes are shared.
+// A record costs about 180 bytes; texts and shapes are shared.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -24,17 +25,22 @@ namespace msdump {
 inline constexpr uint32_t kNoTable = UINT32_MAX;
 inline constexpr uint32_t kNoOrder = UINT32_MAX;
 
+// What an output of a device was before the compiler fused or cut its operator.
+struct OriginalOutput {
+  std::string_view op;  // full name
+  uint32_t output = 0;
+};
+
 struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
   const Shape* shape = nullptr;  // null: not known
   std::optional<uint64_t> bytes;
-  std::string_view original_op;  // full name of the operator before the compiler fused or cut it; empty: not said
-  uint32_t original_output = 0;  // which output of that
-  uint64_t row_offset = 0;       // of the row in `table`
-  uint32_t file = 0;             // DumpIndex::files(): where the elements are; without elements the table
-  uint32_t item = 0;             // which of the tensors that file holds
-  uint32_t table = kNoTable;     // DumpIndex::files(): the table with a row about it
-  uint32_t order = kNoOrder;     // place of the operator in msprobe's record of the run
+  const OriginalOutput* original = nullptr;  // null: not said
+  uint64_t row_offset = 0;                   // of the row in `table`
+  uint32_t file = 0;                         // DumpIndex::files(): where the elements are; without elements the table
+  uint32_t item = 0;                         // which of the tensors that file holds
+  uint32_t table = kNoTable;                 // DumpIndex::files(): the table with a row about it
+  uint32_t order = kNoOrder;                 // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
   bool lost_file = false;      // the table names a file of its elements, but that file is missing
@@ -72,6 +78,7 @@ class TensorList {
   std::vector<TensorRecord> tensors_;
   std::vector<Error> failures_;
   std::vector<TextArena> texts_;
+  std::vector<std::deque<OriginalOutput>> originals_;
   SharedShapes shapes_;
   int64_t files_ = 0, foreign_ = 0;
 };

@@ -278,8 +278,8 @@ TEST_CASE("the original operator of an output is read from the dump file") {
   const test::ListedDump dump = test::list_dump({tree.scratch.file("dump")});
   Strings originals;
   for (const TensorRecord& tensor : dump.tensors()) {
-    if (!tensor.original_op.empty()) originals.emplace_back(tensor.original_op);
-    CHECK((tensor.original_op.empty() || tensor.name.io == Io::kOutput));
+    if (tensor.original != nullptr) originals.emplace_back(tensor.original->op);
+    CHECK((tensor.original == nullptr || tensor.name.io == Io::kOutput));
   }
   std::sort(originals.begin(), originals.end());
   CHECK(originals == Strings{tree.neg, tree.relu});

@@ -143,7 +143,8 @@ class DeviceMatcher {
     for (const uint32_t tensor : one.tensors) {
       const TensorRecord& record = (*device_.dump.tensors)[tensor];
       if (record.name.io != Io::kOutput || record.name.slot != "0") continue;
-      const DeviceName name = parse_device_name(record.original_op);
+      if (record.original == nullptr) return;
+      const DeviceName name = parse_device_name(record.original->op);
       if (name.originals.empty() || !table_.inserted(one.type).empty()) return;
       Key key = key_of(one, name.originals.back());
       const bool open = first_claim_[device] < claims_.size();

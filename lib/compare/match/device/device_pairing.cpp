@@ -222,7 +222,8 @@ class DevicePairer {
   [[nodiscard]] std::optional<std::pair<size_t, uint64_t>> original_of(const DeviceMatch& match,
                                                                        uint32_t tensor) const {
     const TensorRecord& record = (*device_.dump.tensors)[tensor];
-    const DeviceName name = parse_device_name(record.original_op);
+    if (record.original == nullptr) return std::nullopt;
+    const DeviceName name = parse_device_name(record.original->op);
     if (name.originals.empty()) return std::nullopt;
     const ge::OperatorTable& table = ge::OperatorTable::get();
     for (size_t i = match.hosts.size(); i-- > 0;) {
@@ -230,7 +231,7 @@ class DevicePairer {
       const DeviceName own = parse_device_name(host.name);
       if (own.originals.empty() || own.originals.back().scope != name.originals.back().scope) continue;
       if (table.family(name.originals.back().type) == table.family(host.type))
-        return std::pair(i, record.original_output);
+        return std::pair(i, record.original->output);
     }
     return std::nullopt;
   }
