@@ -32,8 +32,9 @@ void add_originals(std::string_view name, uint64_t number, std::vector<OriginalN
   size_t cut = name.rfind('/');
   if (cut == std::string_view::npos) cut = name.rfind('_');
   const bool bare = cut == std::string_view::npos;
-  originals.push_back({bare ? std::string() : normalised_op_name(name.substr(0, cut)),
-                       std::string(bare ? name : name.substr(cut + 1)), number});
+  const std::string_view type = bare ? name : name.substr(cut + 1);
+  if (!type.empty())
+    originals.push_back({bare ? std::string() : normalised_op_name(name.substr(0, cut)), std::string(type), number});
 }
 
 }  // namespace
@@ -44,13 +45,10 @@ DeviceName parse_device_name(std::string_view name) {
   for (const size_t end : number_ends(name)) {
     const std::string_view piece = name.substr(begin, end - begin);
     const auto numbered = split_number(piece);
-    if (!numbered || numbered->prefix.empty()) continue;  // "-op12_3" ends twice
-    add_originals(numbered->prefix, numbered->number, result.originals);
+    if (numbered) add_originals(numbered->prefix, numbered->number, result.originals);  // "-op12_3" ends twice
     begin = end;
   }
-  std::string_view rest = name.substr(begin);
-  if (result.originals.size() > 1 && rest.starts_with('_') && is_digits(rest.substr(1))) rest = {};
-  result.is_part = !rest.empty();
+  result.is_part = begin < name.size();
   return result;
 }
 

@@ -368,7 +368,7 @@ class DevicePairer {
 bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step) {
   std::vector<SequencedOp> files_a = operators_by_file(a), files_b = operators_by_file(b);
   const bool device_is_a = is_device_dump(files_a);
-  if (!device_is_a && !is_device_dump(files_b)) return false;
+  if (device_is_a == is_device_dump(files_b)) return false;
   // The graph of a device dump may be that of the front end: files know what was fused and inserted.
   (device_is_a ? pairing.a : pairing.b) = std::move(device_is_a ? files_a : files_b);
   DevicePairer(pairing, a, b, device_is_a, lone_step).run();

@@ -12,7 +12,8 @@
 
 namespace msdump {
 
-// Fills `pairing`, whose operators are those of both sides. False, and nothing done, when neither side is a device's.
+// Fills `pairing`, whose operators are those of both sides. False, and nothing done, when neither side is a device's,
+// or both are.
 [[nodiscard]] bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step);
 
 }  // namespace msdump

@@ -78,6 +78,7 @@ class InputMatcher {
       }
     }
     if (few) improve(map);
+    if (few && !sure) pair_rest(map);
     return map;
   }
 
@@ -125,6 +126,18 @@ class InputMatcher {
       if (map[i]) back[*map[i]].reset();
       map[i] = j;
       back[j] = i;
+    }
+  }
+
+  // The order is another, and values contradict: the last resort again.
+  void pair_rest(InputMatch& map) const {
+    for (uint32_t j = 0; j < device_.size(); ++j) {
+      if (std::find(map.begin(), map.end(), j) != map.end()) continue;
+      for (uint32_t i = 0; i < map.size(); ++i) {
+        if (map[i] || !can_be(j, i)) continue;
+        map[i] = j;
+        break;
+      }
     }
   }
 
