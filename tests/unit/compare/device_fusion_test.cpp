@@ -1,4 +1,6 @@
 // Operators that the device's compiler fused or split.
+#include <algorithm>
+
 #include "support/catch.h"
 #include "support/device_pair.h"
 
@@ -122,6 +124,46 @@ TEST_CASE("BatchNormGrad is split into two gradients") {
               "BNTrainingReduceGrad.i3=", "BNTrainingUpdateGrad.i3=BatchNormGrad.i4",
               "BNTrainingReduceGrad.i5=", "BNTrainingReduceGrad.i6=", "BNTrainingReduceGrad.o0=BatchNormGrad.o0",
               "BNTrainingUpdateGrad.o0=BatchNormGrad.o1", "BNTrainingUpdateGrad.o1=BatchNormGrad.o2"});
+}
+
+TEST_CASE("a part of a split is paired where the files of the other part are missing") {
+  const DevicePair pair({{"LayerNormBetaGammaBackprop",
+                          "Default/ln/LayerNormGrad-op5_BetaGamma",
+                          {"dy", "x"},
+                          {of("dgamma").sized(4), of("dbeta").sized(4)}}},
+                        {{"LayerNormGrad",
+                          "Default/ln/LayerNormGrad-op1",
+                          {"x", "dy"},
+                          {"dx", of("dgamma").sized(4), of("dbeta").sized(4)}}});
+  CHECK(pair.tensors() == Texts{"LayerNormBetaGammaBackprop.i1=LayerNormGrad.i0",
+                                "LayerNormBetaGammaBackprop.i0=LayerNormGrad.i1", "=LayerNormGrad.o0",
+                                "LayerNormBetaGammaBackprop.o0=LayerNormGrad.o1",
+                                "LayerNormBetaGammaBackprop.o1=LayerNormGrad.o2"});
+  const DevicePair reduced(
+      {{"BNTrainingReduce", "Default/bn/BNTrainingReduce-op5", {"x"}, {of("sum").sized(4), of("square").sized(4)}}},
+      {{"BatchNorm", "Default/bn/BatchNorm-op1", {"x", kScale, kOffset, kMean, kVariance}, {"y"}}});
+  CHECK(reduced.tensors()[0] == "BNTrainingReduce.i0=BatchNorm.i0");
+  const Texts alone = reduced.alone();
+  CHECK(std::count(alone.begin(), alone.end(),
+                   "BNTrainingReduce.o0=: between operators of the device that are one of the network") == 1);
+  CHECK(std::count(alone.begin(), alone.end(),
+                   "BNTrainingReduce.o1=: between operators of the device that are one of the network") == 1);
+}
+
+TEST_CASE("the producers of other families are no part of a fusion") {
+  const DevicePair pair({{"SoftmaxV2", "Default/a/Softmax-op8", {"x"}, {"s"}},
+                         {"SoftmaxGrad", "Default/a/SoftmaxGrad-op9", {"s", "ds"}, {"dx"}}},
+                        {{"Softmax", "Default/a/Softmax-op1", {"x"}, {"s"}},
+                         {"Mul", "Default/a/Mul-op1", {"ds", "s"}, {"p"}},
+                         {"ReduceSum", "Default/a/ReduceSum-op1", {"p"}, {of("sum").sized(6)}},
+                         {"Sub", "Default/a/Sub-op1", {"ds", of("sum").sized(6)}, {"d"}},
+                         {"Mul", "Default/a/Mul-op2", {"d", "s"}, {"dx"}}},
+                        {.ir = true});
+  const Texts tensors = pair.tensors();
+  for (const char* const right : {"SoftmaxV2.o0=Softmax.o0", "SoftmaxV2.i0=Softmax.i0", "SoftmaxGrad.o0=Mul.o0",
+                                  "SoftmaxGrad.i1=Sub.i0", "SoftmaxGrad.i0=Mul.i1"})
+    CHECK(std::count(tensors.begin(), tensors.end(), right) == 1);
+  for (const std::string& text : pair.alone()) CHECK(text.ends_with(": fused into Default_a_SoftmaxGrad-op9"));
 }
 
 TEST_CASE("the update of a BatchNorm may have the activation after it in it") {

@@ -71,6 +71,13 @@ TEST_CASE("without a table the order counts where values and shapes do not contr
         Texts{"-=0", "0=1", "1=2"});
 }
 
+TEST_CASE("values decide over any order") {
+  CHECK(inputs_of_pair("NobodyKnows", "NobodyKnows", {"c", "b", "a"}, {"a", "b", "c"}).pairs ==
+        Texts{"2=0", "1=1", "0=2"});
+  CHECK(inputs_of_pair("NobodyKnows", "NobodyKnows", {"d", "c", "b", "a"}, {"a", "b", "c", "d"}).pairs ==
+        Texts{"3=0", "2=1", "1=2", "0=3"});
+}
+
 TEST_CASE("what values contradict is paired as a last resort") {
   const InputPairs made = inputs_of_pair("NobodyKnows", "NobodyKnows", {"wrong", "b"}, {"a", "b"});
   CHECK(made.pairs == Texts{"0=0", "1=1"});

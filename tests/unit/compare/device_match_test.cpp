@@ -137,12 +137,12 @@ TEST_CASE("an operator whose values are wrong takes the place in the order that 
                                   "Default_a_ReLU-op3=Default_a_ReLU-op3"});
 }
 
-TEST_CASE("shapes exclude operators where there are no values") {
-  const DevicePair pair({{"Relu", "Default/a/ReLU-op1", {t("x2").sized(20)}, {t("y2").sized(20)}},
-                         {"Relu", "Default/a/ReLU-op3", {t("x3").sized(30)}, {t("y3").sized(30)}}},
-                        {{"ReLU", "Default/a/ReLU-op1", {t("x1").sized(10)}, {t("y1").sized(10)}},
-                         {"ReLU", "Default/a/ReLU-op2", {t("x2").sized(20)}, {t("y2").sized(20)}},
-                         {"ReLU", "Default/a/ReLU-op3", {t("x3").sized(30)}, {t("y3").sized(30)}}},
+TEST_CASE("the shapes of outputs exclude operators where there are no values") {
+  const DevicePair pair({{"Relu", "Default/a/ReLU-op1", {"x2"}, {t("y2").sized(20)}},
+                         {"Relu", "Default/a/ReLU-op3", {"x3"}, {t("y3").sized(30)}}},
+                        {{"ReLU", "Default/a/ReLU-op1", {"x1"}, {t("y1").sized(10)}},
+                         {"ReLU", "Default/a/ReLU-op2", {"x2"}, {t("y2").sized(20)}},
+                         {"ReLU", "Default/a/ReLU-op3", {"x3"}, {t("y3").sized(30)}}},
                         {.statistics = true});
   CHECK(pair.operators() == Texts{"Default_a_ReLU-op1=Default_a_ReLU-op2", "Default_a_ReLU-op3=Default_a_ReLU-op3"});
 }

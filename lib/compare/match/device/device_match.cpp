@@ -359,8 +359,8 @@ class DeviceMatcher {
         if (rewrite.mindspore.size() != 1 || !is_part_of(claim.key.family, rewrite.mindspore[0])) continue;
         const auto whole = hosts_.find({claim.key.rank, claim.key.scope, rewrite.mindspore[0]});
         size_t& next = used[claim.key];
-        if (whole == hosts_.end() || next >= whole->second.size() || !taken_[whole->second[next]]) continue;
-        claim.host = whole->second[next++];
+        if (whole == hosts_.end() || next >= whole->second.size()) continue;
+        meet(claim, whole->second[next++]);
         claim.is_part = true;
         break;
       }
@@ -569,8 +569,8 @@ class DeviceMatcher {
       for (const uint32_t host : match.hosts) ++claimed[host];
     }
     for (DeviceMatch& match : matches) {
-      match.is_split =
-          std::any_of(match.hosts.begin(), match.hosts.end(), [&](uint32_t host) { return claimed[host] > 1; });
+      match.is_split = match.is_split || std::any_of(match.hosts.begin(), match.hosts.end(),
+                                                     [&](uint32_t host) { return claimed[host] > 1; });
     }
     return matches;
   }
@@ -581,6 +581,7 @@ class DeviceMatcher {
     if (claim.rewrite == nullptr) {
       match.hosts.push_back(claim.host);
       match.outputs_in_order = is_last(claim) && !claim.is_part;
+      match.is_split = claim.is_part;
       if (!match.outputs_in_order) add_outputs_of_part(claim, match);
       return;
     }
