@@ -61,6 +61,16 @@ TEST_CASE("an input more is a bias where values cannot say so") {
   }
 }
 
+TEST_CASE("an operator that two others read takes in neither") {
+  const DevicePair pair({{"MatMulV2", "Default/a/MatMul-op5", {"x", "w"}, {"y"}}},
+                        {{"Foo", "Default/b/Foo-op1", {"x"}, {"y"}},
+                         {"MatMul", "Default/a/MatMul-op1", {"x", "w"}, {"p"}},
+                         {"Exp", "Default/c/Exp-op1", {"p"}, {"y"}},
+                         {"Neg", "Default/c/Neg-op1", {"p"}, {"z"}}},
+                        {.ir = true});
+  CHECK(pair.operators() == Texts{"Default_a_MatMul-op5=Default_a_MatMul-op1"});
+}
+
 TEST_CASE("without an input more an addition of zeros stays an operator of its own") {
   const std::vector<PairOp> host = {{"MatMul", "Default/a/MatMul-op1", {"x", "w"}, {"y"}},
                                     {"Add", "Default/a/Add-op1", {"y", of("b").sized(6).all(0)}, {"y"}}};

@@ -171,6 +171,13 @@ TEST_CASE("operators that have nothing but their values in common are paired by 
   CHECK(few.operators().empty());
 }
 
+TEST_CASE("several operators are paired by their values, each with the one that it resembles most") {
+  const DevicePair pair(
+      {{"NobodyKnows", "something_5", {"x2"}, {"y2"}}, {"NoOneKnows", "something_6", {"x1"}, {"y1"}}},
+      {{"ReLU", "Default/a/ReLU-op1", {"x1"}, {"y1"}}, {"Tanh", "Default/a/Tanh-op1", {"x2"}, {"y2"}}});
+  CHECK(pair.operators() == Texts{"something_6=Default_a_ReLU-op1", "something_5=Default_a_Tanh-op1"});
+}
+
 TEST_CASE("an inserted operator has no partner, even where it carries the values of one") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op7", {"x"}, {"y"}},
                          {"TransData", "Default/a/ReLU-op7_TransData", {"y"}, {"y"}},
