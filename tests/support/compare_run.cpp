@@ -12,6 +12,12 @@
 namespace msdump::test {
 namespace {
 
+const std::string& name_of_pair(const Pairing& pairing, const OpPair& pair) {
+  return pair.b != kNoOperator ? pairing.b[pair.b].name : pairing.a[pair.a].name;
+}
+
+}  // namespace
+
 CompareSide side_of(const JoinedDump& dump) {
   CompareSide side;
   side.index = &dump.dump.index;
@@ -22,12 +28,6 @@ CompareSide side_of(const JoinedDump& dump) {
   }
   return side;
 }
-
-const std::string& name_of_pair(const Pairing& pairing, const OpPair& pair) {
-  return pair.b != kNoOperator ? pairing.b[pair.b].name : pairing.a[pair.a].name;
-}
-
-}  // namespace
 
 ComparedDumps::ComparedDumps(const std::filesystem::path& candidate, const std::filesystem::path& reference,
                              const NameMap* map)

@@ -12,6 +12,8 @@
 
 namespace msdump::test {
 
+[[nodiscard]] CompareSide side_of(const JoinedDump& dump);
+
 class ComparedDumps {
  public:
   ComparedDumps(const std::filesystem::path& candidate, const std::filesystem::path& reference,
