@@ -302,7 +302,7 @@ class NetMaker {
 
   void add_scope(uint32_t index) {
     static constexpr std::array<const char*, 4> kKinds = {"Dense", "Block", "Attention", "SequentialCell"};
-    scope_ = fmt::format("Default/network-WithLossCell/_backbone-Net/layer{}-{}", index, one_of(kKinds));
+    scope_ = fmt::format("Default/network-Net/layer{}-{}", index, one_of(kKinds));
     std::vector<const TypePair*> palette;
     for (int i = 0; i < 4; ++i) palette.push_back(&one_of(type_pairs()));
     const size_t end = ops_.size() + options_.operators;

@@ -1,4 +1,6 @@
 // Random networks on a host and on a device: what the pairing says, against what is so by construction.
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "compare/match/pairing.h"
@@ -86,7 +88,102 @@ void check_seeds(uint64_t first, uint64_t last) {
   CHECK(wrong < 0.001);
 }
 
+// Two dumps of statistics alone: rows of a type and a name.
+class StatisticNets {
+ public:
+  void add(std::string_view type, std::string_view name, std::string& text) const {
+    for (const char* const io : {"input", "output"})
+      text += fmt::format("{},{},0,0,{},{},0,4,float32,\"(4)\",0,\n", type, name, 17 + text.size(), io);
+  }
+  std::string device, host;
+
+  void list() {
+    static constexpr const char* kHead =
+        "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n";
+    for (const auto& [name, text] : {std::pair("device", &device), std::pair("host", &host)}) {
+      scratch_->write(fmt::format("{}/statistic.csv", name), kHead + *text);
+      dumps_.push_back(test::list_dump({scratch_->path() / name}));
+    }
+  }
+  [[nodiscard]] Pairing pairing() const {
+    CompareSide sides[2];
+    for (size_t i = 0; i < 2; ++i) {
+      sides[i].index = &dumps_[i].index;
+      sides[i].tensors = &dumps_[i].tensors();
+    }
+    return pair_sides(sides[0], sides[1]);
+  }
+
+ private:
+  std::unique_ptr<test::ScratchDir> scratch_ = std::make_unique<test::ScratchDir>();
+  std::vector<test::ListedDump> dumps_;
+};
+
+// How the cost of pairing grows for nets of n operators; `add` writes the i-th of each side.
+template <class Add>
+double growth_of(size_t n, const Add& add) {
+  const auto make = [&](size_t count) {
+    StatisticNets nets;
+    for (size_t i = 0; i < count; ++i) add(nets, i);
+    nets.list();
+    return nets;
+  };
+  return test::growth(n, make, [](const StatisticNets& nets) { CHECK(!nets.pairing().tensors.empty()); });
+}
+
 }  // namespace
+
+TEST_CASE("the cost of pairing with a device does not grow with the square of the operators") {
+  SECTION("in one scope") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            nets.add("Relu", fmt::format("Default/a/ReLU-op{}", 7 * i), nets.device);
+            nets.add("ReLU", fmt::format("Default/a/ReLU-op{}", i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("in one scope, some of them missing") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            if (i % 10 != 0) nets.add("Relu", fmt::format("Default/a/ReLU-op{}", 7 * i), nets.device);
+            nets.add("ReLU", fmt::format("Default/a/ReLU-op{}", i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("each in its scope") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            nets.add("Relu", fmt::format("Default/a{}/ReLU-op{}", i, 7 * i), nets.device);
+            nets.add("ReLU", fmt::format("Default/a{}/ReLU-op{}", i, i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("with other scopes on both sides") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            nets.add("Relu", fmt::format("Default/a{}/ReLU-op{}", i, 7 * i), nets.device);
+            nets.add("ReLU", fmt::format("Default/b{}/ReLU-op{}", i, i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("fused, with their names") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            nets.add("MatMulV2", fmt::format("Default/a/MatMul-op{0}Default/a/BiasAdd-op{0}", 7 * i), nets.device);
+            nets.add("MatMul", fmt::format("Default/a/MatMul-op{}", i), nets.host);
+            nets.add("BiasAdd", fmt::format("Default/a/BiasAdd-op{}", i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("fused, known by their types") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            if (i < 3) nets.add("Relu", fmt::format("Default/a/ReLU-op{}", i), nets.device);
+            nets.add("FusedMulAdd", fmt::format("Default/a/FusedMulAdd-op{}", 7 * i), nets.device);
+            nets.add("MatMulV2", fmt::format("Default/a/MatMulV2-op{}", 7 * i + 1), nets.device);
+            nets.add("SoftmaxV2", fmt::format("Default/a/SoftmaxV2-op{}", 7 * i + 2), nets.device);
+            nets.add("Mul", fmt::format("Default/a/Mul-op{}", i), nets.host);
+            nets.add("Add", fmt::format("Default/a/Add-op{}", i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+  SECTION("split") {
+    CHECK(growth_of(300, [](StatisticNets& nets, size_t i) {
+            nets.add("BNTrainingReduce", fmt::format("Default/a/BNTrainingReduce-op{}", 7 * i), nets.device);
+            nets.add("BNTrainingUpdate", fmt::format("Default/a/BNTrainingUpdate-op{}", 7 * i + 1), nets.device);
+            nets.add("TransData", fmt::format("trans_TransData_{}", i), nets.device);
+            nets.add("BatchNorm", fmt::format("Default/a/BatchNorm-op{}", i), nets.host);
+          }) < test::kNotQuadratic);
+  }
+}
 
 TEST_CASE("tensors of random networks are paired with those of the device: networks 1 to 50") { check_seeds(1, 50); }
 
