@@ -101,7 +101,7 @@ class DeviceMatcher {
         continue;
       }
       const DeviceName name = parse_device_name(one.name);
-      if (name.originals.empty() || (name.is_part && !table_.inserted(one.type).empty())) continue;
+      if (name.is_part && !table_.inserted(one.type).empty()) continue;
       if (name.originals.size() == 1) {
         claim_one(i, name);
       } else {
@@ -148,9 +148,8 @@ class DeviceMatcher {
       if (name.originals.empty() || !table_.inserted(one.type).empty()) return;
       Key key = key_of(one, name.originals.back());
       const bool open = first_claim_[device] < claims_.size();
-      if (!hosts_.contains(key) || (open && claims_.back().key == key) ||
-          is_part_of(claims_.back().key.family, key.family))
-        return;
+      if (!hosts_.contains(key)) return;
+      if (open && (claims_.back().key == key || is_part_of(claims_.back().key.family, key.family))) return;
       add_claim(device, std::move(key), name.originals.back());
       return;
     }
@@ -586,9 +585,9 @@ class DeviceMatcher {
       return;
     }
     match.hosts.insert(match.hosts.end(), claim.rewritten.begin(), claim.rewritten.end());
-    if (!is_last(claim)) return;
     for (const ge::Rewrite::Output& output : claim.rewrite->outputs) {
-      if (output.device_op == claim.part)
+      // The first output is that of the last member.
+      if (output.device_op == claim.part && (output.device_output > 0 || is_last(claim)))
         match.outputs.push_back({output.device_output, claim.rewritten[output.op], output.output});
     }
   }

@@ -332,7 +332,9 @@ class DevicePairer {
     if (record.name.io == Io::kInput && may_be_attribute(record)) return Alone::kAttribute;
     const bool inner = match.hosts.size() > 1 || match.is_split;
     if (inner && (record.name.io == Io::kInput || host != match.hosts.back())) return Alone::kFused;
-    return match.outputs.empty() ? Alone::kUnknown : Alone::kFused;
+    if (!match.outputs.empty()) return Alone::kFused;
+    const bool more = record.name.io == Io::kOutput && match.sure && slot_of(host_, tensor).value_or(0) > 0;
+    return more ? Alone::kNoOutput : Alone::kUnknown;
   }
 
   // Operator by operator, by step, inputs before outputs, by slot.
