@@ -22,6 +22,8 @@ constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
 constexpr double kBetter = 0.01, kMuchBetter = 0.1;
 constexpr size_t kMostCompared = size_t{1} << 20;
 constexpr uint32_t kMostAbsorbed = 6;
+constexpr double kEqual = 0.999999;
+constexpr uint32_t kNear = 64;  // operators
 
 // What a claim and an operator of the host have in common.
 struct Key {
@@ -47,6 +49,7 @@ class DeviceMatcher {
       : device_(device),
         host_(host),
         probe_(probe),
+        host_probe_(host.dump, host.dump),
         device_tensors_(device.dump, device.operators),
         host_tensors_(host.dump, host.operators),
         flow_(host.dump, host.operators),
@@ -105,7 +108,11 @@ class DeviceMatcher {
       if (name.originals.size() == 1) {
         claim_one(i, name);
       } else {
-        for (const OriginalName& original : name.originals) add_claim(i, key_of(one, original), original);
+        for (const OriginalName& original : name.originals) {
+          Key key = key_of(one, original);
+          if (original.is_part) key.family = table_.family(one.type);
+          add_claim(i, std::move(key), original);
+        }
       }
       claim_original(i);
     }
@@ -150,6 +157,9 @@ class DeviceMatcher {
       const bool open = first_claim_[device] < claims_.size();
       if (!hosts_.contains(key)) return;
       if (open && (claims_.back().key == key || is_part_of(claims_.back().key.family, key.family))) return;
+      // Nothing but its type says where the fused operators begin.
+      Key by_type = {key.rank, key.scope, table_.family(one.type)};
+      if (!open && by_type.family != key.family && may_be_inside(by_type.family)) add_claim(device, by_type, {});
       add_claim(device, std::move(key), name.originals.back());
       return;
     }
@@ -182,6 +192,36 @@ class DeviceMatcher {
   void meet(Claim& claim, uint32_t host) {
     claim.host = host;
     taken_[host] = true;
+  }
+
+  // ---- Neighbours in the data flow
+
+  // Without a graph: an operator near by that has the same values. Only those that nothing has taken.
+  [[nodiscard]] std::vector<uint32_t> producers_of(uint32_t host) {
+    std::vector<uint32_t> found;
+    for (const auto& [slot, producer] : flow_.producers(host)) found.push_back(producer);
+    for (uint32_t before = host; !flow_.known() && before-- > 0 && host - before < kNear;) {
+      if (!taken_[before] && feeds(before, host)) found.push_back(before);
+    }
+    return found;
+  }
+  [[nodiscard]] std::vector<uint32_t> consumers_of(uint32_t host) {
+    const auto known = flow_.consumers(host);
+    std::vector<uint32_t> found(known.begin(), known.end());
+    for (uint32_t after = host + 1; !flow_.known() && after < keys_.size() && after - host < kNear; ++after) {
+      if (!taken_[after] && feeds(host, after)) found.push_back(after);
+    }
+    return found;
+  }
+  [[nodiscard]] bool feeds(uint32_t producer, uint32_t consumer) {
+    const auto output = host_tensors_.largest(producer, Io::kOutput);
+    if (!output || keys_[producer].rank != keys_[consumer].rank) return false;
+    const auto& tensors = *host_.dump.tensors;
+    const std::vector<uint32_t>& inputs = host_.operators[consumer].tensors;
+    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+      return tensors[input].name.io == Io::kInput && same_elements(tensors[*output], tensors[input]) &&
+             host_probe_.similarity(*output, input).value_or(0) > kEqual;
+    });
   }
 
   // ---- Rewrites
@@ -232,46 +272,100 @@ class DeviceMatcher {
     if (times == 0) return;
     const std::vector<std::string> last = {rewrite.mindspore.back()};
     times = std::min(times, surplus(last, rewrite.device, scope.hosts, scope.claims));
-    const std::vector<uint32_t> ends = scope.hosts[last.front()];
-    for (size_t i = 0; i < ends.size() && times > 0; ++i) {
-      if (taken_[ends[i]]) continue;
-      const std::vector<uint32_t> hosts = chain_that_ends(rewrite.mindspore, ends[i]);
-      if (hosts.empty()) continue;
-      --times;
-      for (const uint32_t host : hosts) drop(scope.hosts, keys_[host].family, host);
-      for (uint32_t part = 0; part < rewrite.device.size(); ++part) {
-        std::vector<uint32_t>& claims = scope.claims[rewrite.device[part]];
-        Claim& claim = claims_[claims.front()];
-        claims.erase(claims.begin());
-        meet(claim, hosts.back());
-        claim.rewrite = &rewrite;
-        claim.part = part;
-        claim.rewritten = hosts;
-      }
-      for (const uint32_t host : hosts) taken_[host] = true;
+    if (times == 0) return;
+    std::vector<uint32_t> ends = free_of(scope.hosts[last.front()]);
+    for (uint32_t part = static_cast<uint32_t>(rewrite.device.size()); part-- > 0;)
+      ends = apply_part(rewrite, part, scope.claims[rewrite.device[part]], ends, times);
+    if (ends.empty()) return;
+    for (auto& [family, claims] : scope.claims)
+      std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].host != kNoOperator; });
+    for (auto& [family, hosts] : scope.hosts) std::erase_if(hosts, [&](uint32_t host) { return taken_[host]; });
+  }
+
+  // Which of these claims is that part of which rewriting, that ends in which of `ends`: what values confirm, then in
+  // order. The last part, which comes first, finds the operators that are rewritten. Returns the ends that it has met.
+  std::vector<uint32_t> apply_part(const ge::Rewrite& rewrite, uint32_t part, const std::vector<uint32_t>& claims,
+                                   const std::vector<uint32_t>& ends, size_t times) {
+    const bool finds = part + 1 == rewrite.device.size();
+    std::set<uint32_t> met;
+    const auto take = [&](Claim& claim, uint32_t end) {
+      if (claim.host != kNoOperator || met.contains(end) || (finds && taken_[end])) return false;
+      if (finds) rewritten_[end] = chain_that_ends(rewrite.mindspore, end);
+      if (rewritten_[end].empty()) return false;
+      claim.rewritten = rewritten_[end];
+      for (const uint32_t host : claim.rewritten) taken_[host] = true;
+      claim.host = end;
+      claim.rewrite = &rewrite;
+      claim.part = part;
+      met.insert(end);
+      return true;
+    };
+    for (const auto& [value, claim, end] : fits_of_part(rewrite, part, claims, ends)) {
+      if (met.size() < times) take(claims_[claim], end);
     }
+    auto next = ends.begin();
+    for (const uint32_t claim : claims) {
+      if (claims_[claim].host != kNoOperator) continue;
+      while (met.size() < times && next != ends.end() && !take(claims_[claim], *next)) ++next;
+    }
+    return {met.begin(), met.end()};
   }
 
-  static void drop(std::map<std::string, std::vector<uint32_t>>& lists, const std::string& family, uint32_t host) {
-    const auto found = lists.find(family);
-    if (found != lists.end()) std::erase(found->second, host);
+  using Fits = std::vector<std::tuple<double, uint32_t, uint32_t>>;  // minus the value; claim; operator of the host
+
+  [[nodiscard]] Fits fits_of_part(const ge::Rewrite& rewrite, uint32_t part, const std::vector<uint32_t>& claims,
+                                  const std::vector<uint32_t>& ends) {
+    Fits fits;
+    if (claims.size() * ends.size() > kMostCompared) return fits;
+    for (const uint32_t claim : claims) {
+      for (const uint32_t end : ends) {
+        const auto value = value_of_part(rewrite, part, claims_[claim], end);
+        if (value && *value >= kAlike) fits.emplace_back(-*value, claim, end);
+      }
+    }
+    std::sort(fits.begin(), fits.end());
+    return fits;
   }
 
-  // Operators of these families, each of which feeds a later one; empty when there are none. Without a data flow the
-  // nearest before.
-  [[nodiscard]] std::vector<uint32_t> chain_that_ends(const std::vector<std::string>& families, uint32_t end) const {
+  // Of an output that is one of the last operator's; of an input where one operator is split.
+  [[nodiscard]] std::optional<double> value_of_part(const ge::Rewrite& rewrite, uint32_t part, const Claim& claim,
+                                                    uint32_t end) {
+    for (const ge::Rewrite::Output& output : rewrite.outputs) {
+      if (output.device_op != part || output.op + 1 != rewrite.mindspore.size()) continue;
+      if (output.device_output == 0 && !is_last(claim)) continue;
+      const auto a = output_of(device_, claim.device, output.device_output), b = output_of(host_, end, output.output);
+      if (a && b && same_count(*a, *b)) return probe_.similarity(*a, *b);
+    }
+    if (rewrite.mindspore.size() > 1) return std::nullopt;
+    const auto a = device_tensors_.largest(claim.device, Io::kInput), b = host_tensors_.largest(end, Io::kInput);
+    return a && b && same_count(*a, *b) ? probe_.similarity(*a, *b) : std::nullopt;
+  }
+
+  [[nodiscard]] static std::optional<uint32_t> output_of(const MatchSide& side, uint32_t op, uint32_t slot) {
+    for (const uint32_t tensor : side.operators[op].tensors) {
+      const NameFacts& name = (*side.dump.tensors)[tensor].name;
+      if (name.io == Io::kOutput && parse_u64(name.slot) == slot) return tensor;
+    }
+    return std::nullopt;
+  }
+
+  // Operators of these families, each of which feeds a later one; empty when there are none. Without a data flow, and
+  // without values that show it, the nearest before.
+  [[nodiscard]] std::vector<uint32_t> chain_that_ends(const std::vector<std::string>& families, uint32_t end) {
     std::vector<uint32_t> chain = {end};
     for (size_t i = families.size() - 1; i-- > 0;) {
+      const auto fits = [&](uint32_t host) {
+        const bool used = taken_[host] || std::find(chain.begin(), chain.end(), host) != chain.end();
+        return !used && keys_[host].family == families[i] && keys_[host].rank == keys_[end].rank;
+      };
       uint32_t found = kNoOperator;
       for (const uint32_t later : chain) {
-        for (const auto& [slot, producer] : flow_.producers(later)) {
-          const bool used = taken_[producer] || std::find(chain.begin(), chain.end(), producer) != chain.end();
-          if (!used && keys_[producer].family == families[i]) found = producer;
+        for (const uint32_t producer : producers_of(later)) {
+          if (fits(producer)) found = producer;
         }
       }
-      for (uint32_t before = end; !flow_.known() && found == kNoOperator && before-- > 0 && end - before < 64;) {
-        const bool used = taken_[before] || std::find(chain.begin(), chain.end(), before) != chain.end();
-        if (!used && keys_[before].family == families[i] && keys_[before].rank == keys_[end].rank) found = before;
+      for (uint32_t before = end; !flow_.known() && found == kNoOperator && before-- > 0 && end - before < kNear;) {
+        if (fits(before)) found = before;
       }
       if (found == kNoOperator) return {};
       chain.insert(chain.begin(), found);
@@ -311,7 +405,7 @@ class DeviceMatcher {
     if (next == kNoOperator) return false;
     for (std::vector<uint32_t> chain = {next}; chain.size() <= kMostAbsorbed;) {
       uint32_t before = kNoOperator;
-      for (const auto& [slot, producer] : flow_.producers(chain.back())) {
+      for (const uint32_t producer : producers_of(chain.back())) {
         if (taken_[producer]) continue;
         if (before == kNoOperator) before = producer;
         if (keys_[producer].family != claim.key.family && !is_split_into(producer, claim)) continue;
@@ -504,9 +598,9 @@ class DeviceMatcher {
     return output ? probe_.similarity(device_tensor, *output) : std::nullopt;
   }
 
-  [[nodiscard]] uint32_t only_free_consumer(uint32_t host) const {
+  [[nodiscard]] uint32_t only_free_consumer(uint32_t host) {
     uint32_t found = kNoOperator;
-    for (const uint32_t consumer : flow_.consumers(host)) {
+    for (const uint32_t consumer : consumers_of(host)) {
       if (taken_[consumer] || consumer == found) continue;
       if (found != kNoOperator) return kNoOperator;
       found = consumer;
@@ -609,6 +703,7 @@ class DeviceMatcher {
 
   const MatchSide device_, host_;
   ValueProbe& probe_;
+  ValueProbe host_probe_;  // of the host with itself
   const ge::OperatorTable& table_ = ge::OperatorTable::get();
   const OpTensors device_tensors_, host_tensors_;
   const HostFlow flow_;
@@ -621,6 +716,7 @@ class DeviceMatcher {
   std::vector<uint32_t> first_claim_;                            // of each, and one more
   std::map<uint32_t, std::vector<uint32_t>> absorbed_, inside_;  // by device operator: after its own, and between
   std::map<uint32_t, uint32_t> by_values_;
+  std::map<uint32_t, std::vector<uint32_t>> rewritten_;  // by the last of them
 };
 
 }  // namespace

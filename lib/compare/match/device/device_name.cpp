@@ -37,19 +37,48 @@ void add_originals(std::string_view name, uint64_t number, std::vector<OriginalN
     originals.push_back({bare ? std::string() : normalised_op_name(name.substr(0, cut)), std::string(type), number});
 }
 
-}  // namespace
+// "Default" of "Default/a/ReLU-op3": all names of a network begin alike, or with that of gradients.
+std::string_view root_of(std::string_view name) { return name.substr(0, name.find_first_of("/_")); }
 
-DeviceName parse_device_name(std::string_view name) {
+// Where the next name begins in "_UpdateDefault/a/ReLU-op3"; 0 where it is not known.
+size_t next_name(std::string_view piece, std::string_view root) {
+  size_t best = std::string_view::npos;
+  for (const std::string_view one : {root, std::string_view("Default"), std::string_view("Gradients")}) {
+    if (one.empty()) continue;
+    for (size_t at = piece.find(one); at != std::string_view::npos; at = piece.find(one, at + 1)) {
+      const size_t end = at + one.size();
+      if (end == piece.size() || (piece[end] != '/' && piece[end] != '_')) continue;
+      best = std::min(best, at);
+      break;
+    }
+  }
+  return best == std::string_view::npos ? 0 : best;
+}
+
+DeviceName parse_numbered(std::string_view name) {
   DeviceName result;
+  std::string_view root;
   size_t begin = 0;
   for (const size_t end : number_ends(name)) {
-    const std::string_view piece = name.substr(begin, end - begin);
+    std::string_view piece = name.substr(begin, end - begin);
+    if (const size_t cut = result.originals.empty() ? 0 : next_name(piece, root); cut > 0) {
+      const std::string_view between = piece.substr(0, cut);
+      result.originals.back().is_part = between.size() > 1;
+      piece.remove_prefix(cut);
+    }
     const auto numbered = split_number(piece);
-    if (numbered) add_originals(numbered->prefix, numbered->number, result.originals);  // "-op12_3" ends twice
+    if (numbered) {  // "-op12_3" ends twice
+      add_originals(numbered->prefix, numbered->number, result.originals);
+      root = root_of(piece);
+    }
     begin = end;
   }
   result.is_part = begin < name.size();
   return result;
 }
+
+}  // namespace
+
+DeviceName parse_device_name(std::string_view name) { return parse_numbered(name); }
 
 }  // namespace msdump

@@ -2,6 +2,7 @@
 //
 //   Default/conv1-Conv2d/Conv2D-op12                       one
 //   Default/a/MatMul-op3Default/a/BiasAdd-op4              fused: names concatenated, in order
+//   Default/a/BatchNorm-op3_UpdateDefault/a/ReLU-op4      fused, the first a part of one
 //   FusedX_0_Default/a/MatMul-op3_Default/a/BiasAdd-op4_1  the same, by CANN's passes since 2025
 //   Default/a/FusionOp_MatMul_BiasAdd-op7                  fused: types; the scope is that of all
 //   Default/a/BatchNorm-op4_Reduce, .../BNTrainingReduce   a part of one
@@ -17,9 +18,10 @@
 namespace msdump {
 
 struct OriginalName {
-  std::string scope;    // normalised (graph/op_name.h): "Default_a"
-  std::string type;     // as MindSpore spells it
-  uint64_t number = 0;  // of its "-op12": the same in all parts of one operator, another one in another dump
+  std::string scope;     // normalised (graph/op_name.h): "Default_a"
+  std::string type;      // as MindSpore spells it
+  uint64_t number = 0;   // of its "-op12": the same in all parts of one operator, another one in another dump
+  bool is_part = false;  // of a name in front of others: something follows the number
   bool operator==(const OriginalName&) const = default;
 };
 

@@ -157,11 +157,10 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
   }
 }
 
-}  // namespace
-
-InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host,
-                        std::string_view device_type, std::string_view host_type, bool sure) {
-  const InputMatcher matcher(sides, device, host);
+// By the table, else by form.
+InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<uint32_t>& device,
+                      const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
+                      bool sure) {
   std::vector<InputMatch> maps;
   if (!device_type.empty()) {
     for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
@@ -179,6 +178,19 @@ InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& de
     });
   }
   return matcher.by_form(sure);
+}
+
+}  // namespace
+
+InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host,
+                        std::string_view device_type, std::string_view host_type, bool sure) {
+  const InputMatcher matcher(sides, device, host);
+  InputMatch map = best_match(matcher, sides, device, host, device_type, host_type, sure);
+  // An attribute is not the tensor that a slot of another version's table has in its place.
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i] && may_be_attribute((*sides.host.tensors)[host[i]]) && !matcher.can_be(*map[i], i)) map[i].reset();
+  }
+  return map;
 }
 
 }  // namespace msdump
