@@ -233,15 +233,15 @@ class NetMaker {
     for (const float value : x) mean += value / static_cast<double>(x.size());
     for (const float value : x) square += (value - mean) * (value - mean) / static_cast<double>(x.size());
     for (size_t i = 0; i < count; ++i) {
-      if (op.type == "BiasAdd" || op.type == "Add") {
+      if (inputs.size() > 1 && (op.type == "BiasAdd" || op.type == "Add")) {
         result[i] = at(x, i) + at(*inputs[1], i);
-      } else if (op.type == "Mul") {
+      } else if (inputs.size() > 1 && op.type == "Mul") {
         result[i] = at(x, i) * at(*inputs[1], i);
       } else if (op.type == "ReLU") {
         result[i] = std::max(at(x, i), 0.0F);
       } else if (op.type == "Reshape" || op.type == "Cast") {
         result[i] = at(x, i);
-      } else if (op.type == "BatchNorm" && output == 0) {
+      } else if (inputs.size() > 2 && op.type == "BatchNorm" && output == 0) {
         result[i] =
             static_cast<float>((at(x, i) - mean) / std::sqrt(square + 1e-3)) * at(*inputs[1], i) + at(*inputs[2], i);
       } else {

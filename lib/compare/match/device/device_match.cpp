@@ -20,7 +20,7 @@ using Rank = std::optional<int64_t>;
 constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
 // By how much a later output must fit better to be the fused one, where it is alike and where a fault has changed it.
 constexpr double kBetter = 0.01, kMuchBetter = 0.1;
-constexpr size_t kMostCompared = size_t{1} << 20;
+constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 constexpr uint32_t kMostAbsorbed = 6;
 constexpr double kEqual = 0.999999;
 constexpr uint32_t kNear = 64;  // operators
@@ -300,8 +300,10 @@ class DeviceMatcher {
       met.insert(end);
       return true;
     };
-    for (const auto& [value, claim, end] : fits_of_part(rewrite, part, claims, ends)) {
-      if (met.size() < times) take(claims_[claim], end);
+    for (const bool by_inputs : {false, true}) {
+      for (const auto& [value, claim, end] : fits_of_part(rewrite, part, claims, ends, by_inputs)) {
+        if (met.size() < times) take(claims_[claim], end);
+      }
     }
     auto next = ends.begin();
     for (const uint32_t claim : claims) {
@@ -314,31 +316,34 @@ class DeviceMatcher {
   using Fits = std::vector<std::tuple<double, uint32_t, uint32_t>>;  // minus the value; claim; operator of the host
 
   [[nodiscard]] Fits fits_of_part(const ge::Rewrite& rewrite, uint32_t part, const std::vector<uint32_t>& claims,
-                                  const std::vector<uint32_t>& ends) {
+                                  const std::vector<uint32_t>& ends, bool by_inputs) {
     Fits fits;
-    if (claims.size() * ends.size() > kMostCompared) return fits;
-    for (const uint32_t claim : claims) {
-      for (const uint32_t end : ends) {
-        const auto value = value_of_part(rewrite, part, claims_[claim], end);
-        if (value && *value >= kAlike) fits.emplace_back(-*value, claim, end);
+    if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) return fits;
+    for (const uint32_t end : ends) {
+      if (part + 1 == rewrite.device.size() && taken_[end]) continue;
+      const std::vector<uint32_t> chain =
+          by_inputs ? chain_that_ends(rewrite.mindspore, end) : std::vector<uint32_t>{end};
+      for (const uint32_t claim : claims) {
+        if (chain.empty() || claims_[claim].host != kNoOperator) continue;
+        const double value = by_inputs ? similarity_of_inputs(claims_[claim].device, chain.front())
+                                       : similarity_of_output(rewrite, part, claims_[claim], end);
+        if (value >= kAlike) fits.emplace_back(-value, claim, end);
       }
     }
     std::sort(fits.begin(), fits.end());
     return fits;
   }
 
-  // Of an output that is one of the last operator's; of an input where one operator is split.
-  [[nodiscard]] std::optional<double> value_of_part(const ge::Rewrite& rewrite, uint32_t part, const Claim& claim,
-                                                    uint32_t end) {
+  // Of an output of a part that is one of the last operator's; 0 where nothing is known.
+  [[nodiscard]] double similarity_of_output(const ge::Rewrite& rewrite, uint32_t part, const Claim& claim,
+                                            uint32_t end) {
     for (const ge::Rewrite::Output& output : rewrite.outputs) {
       if (output.device_op != part || output.op + 1 != rewrite.mindspore.size()) continue;
       if (output.device_output == 0 && !is_last(claim)) continue;
       const auto a = output_of(device_, claim.device, output.device_output), b = output_of(host_, end, output.output);
-      if (a && b && same_count(*a, *b)) return probe_.similarity(*a, *b);
+      if (a && b && same_count(*a, *b)) return probe_.similarity(*a, *b).value_or(0);
     }
-    if (rewrite.mindspore.size() > 1) return std::nullopt;
-    const auto a = device_tensors_.largest(claim.device, Io::kInput), b = host_tensors_.largest(end, Io::kInput);
-    return a && b && same_count(*a, *b) ? probe_.similarity(*a, *b) : std::nullopt;
+    return 0;
   }
 
   [[nodiscard]] static std::optional<uint32_t> output_of(const MatchSide& side, uint32_t op, uint32_t slot) {
@@ -524,19 +529,61 @@ class DeviceMatcher {
   // The best first; what has been met is taken off the lists.
   void assign_by_values(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts) {
     if (claims.size() * hosts.size() > kMostCompared) return;
-    std::vector<std::tuple<double, uint32_t, uint32_t>> fits;
+    Fits fits;
     for (const uint32_t claim : claims) {
       for (const uint32_t host : hosts) {
         const Fit found = fit(claims_[claim], host);
         if (found.shapes && found.values && *found.values >= kAlike) fits.emplace_back(-*found.values, claim, host);
       }
     }
+    meet_best(fits, claims, hosts);
+    // An output that is like no other may be wrong, or that of an operator that is fused with this one.
+    if (claims.size() * hosts.size() > kMostComparedByInputs) return;
+    fits.clear();
+    for (const uint32_t claim : claims) {
+      for (const uint32_t host : hosts) {
+        const double value = similarity_of_inputs(claims_[claim].device, host);
+        if (value >= kAlike) fits.emplace_back(-value, claim, host);
+      }
+    }
+    meet_best(fits, claims, hosts);
+  }
+
+  void meet_best(Fits& fits, std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts) {
     std::sort(fits.begin(), fits.end());
     for (const auto& [value, claim, host] : fits) {
       if (claims_[claim].host == kNoOperator && !taken_[host]) meet(claims_[claim], host);
     }
     std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].host != kNoOperator; });
     std::erase_if(hosts, [&](uint32_t host) { return taken_[host]; });
+  }
+
+  // How well the inputs of the one that has fewer are among those of the other, on average; 0 where nothing is known.
+  [[nodiscard]] double similarity_of_inputs(uint32_t device, uint32_t host) {
+    const std::vector<uint32_t> a = compared_inputs(device_, device), b = compared_inputs(host_, host);
+    if (a.empty() || b.empty()) return 0;
+    const bool by_device = a.size() <= b.size();
+    double sum = 0;
+    for (const uint32_t one : by_device ? a : b) {
+      double best = 0;
+      for (const uint32_t other : by_device ? b : a) {
+        const uint32_t x = by_device ? one : other, y = by_device ? other : one;
+        if (same_count(x, y)) best = std::max(best, probe_.similarity(x, y).value_or(0));
+      }
+      sum += best;
+    }
+    return sum / static_cast<double>(std::min(a.size(), b.size()));
+  }
+
+  // Without attributes; the first of many.
+  [[nodiscard]] static std::vector<uint32_t> compared_inputs(const MatchSide& side, uint32_t op) {
+    constexpr size_t kMost = 8;
+    std::vector<uint32_t> inputs;
+    for (const uint32_t tensor : side.operators[op].tensors) {
+      const TensorRecord& record = (*side.dump.tensors)[tensor];
+      if (record.name.io == Io::kInput && !may_be_attribute(record) && inputs.size() < kMost) inputs.push_back(tensor);
+    }
+    return inputs;
   }
 
   // In order, each with the next that its shape does not exclude.
