@@ -96,16 +96,32 @@ TEST_CASE("a device dump is known by concatenated names, by TransData, or by thr
       if (name != "empty") one.tensors = {0};
       sequence.push_back(one);
     }
-    return is_device_dump(sequence);
+    return device_signs(sequence);
   };
-  CHECK(known({{"MatMul", "Default/a/MatMul-op3Default/a/BiasAdd-op4"}}));
-  CHECK(known({{"TransData", "x"}}));
-  CHECK(known({{"Relu", "a"}, {"MatMulV2", "b"}, {"SoftmaxV2", "c"}}));
-  CHECK_FALSE(known({{"Relu", "a"}, {"MatMulV2", "b"}}));
-  CHECK_FALSE(known({{"Relu", "a"}, {"Relu", "b"}, {"Relu", "c"}}));
-  CHECK_FALSE(known({{"ReLU", "a"}, {"MatMul", "b"}, {"Softmax", "c"}}));
-  CHECK_FALSE(known({{"TransData", "empty"}}));
-  CHECK_FALSE(known({}));
+  CHECK(known({{"MatMul", "Default/a/MatMul-op3Default/a/BiasAdd-op4"}}) == DeviceSigns::kCertain);
+  CHECK(known({{"TransData", "x"}}) == DeviceSigns::kCertain);
+  CHECK(known({{"Relu", "a"}, {"MatMulV2", "b"}, {"SoftmaxV2", "c"}}) == DeviceSigns::kTypes);
+  CHECK(known({{"Relu", "a"}, {"MatMulV2", "b"}}) == DeviceSigns::kNone);
+  CHECK(known({{"Relu", "a"}, {"Relu", "b"}, {"Relu", "c"}}) == DeviceSigns::kNone);
+  CHECK(known({{"ReLU", "a"}, {"MatMul", "b"}, {"Softmax", "c"}}) == DeviceSigns::kNone);
+  CHECK(known({{"TransData", "empty"}}) == DeviceSigns::kNone);
+  CHECK(known({}) == DeviceSigns::kNone);
+}
+
+TEST_CASE("a host's dump may have types of a device: the other one's inserted operators say more") {
+  std::vector<PairOp> host, device;
+  for (const char* const type : {"Relu", "MatMulV2", "SoftmaxV2"}) {
+    const std::string scope = std::string("Default/") + type + "/";
+    host.push_back({type, scope + type + "-op1", {"x"}, {type}});
+    device.push_back({type, scope + type + "-op7", {"x"}, {type}});
+  }
+  host.push_back({"Reshape", "Default/Reshape-op2", {"x"}, {"x"}});
+  for (const bool device_is_a : {true, false}) {
+    const DevicePair pair(device, host, {.device_is_a = device_is_a});
+    CHECK(all_have(pair.pairing(), PairedBy::kCompiler));
+    CHECK(pair.operators().size() == 3);
+    CHECK(pair.alone().size() == 2);
+  }
 }
 
 TEST_CASE("values tell the operators of one family in a scope apart, in whatever order they ran") {
@@ -155,7 +171,7 @@ TEST_CASE("the only operators of a family are paired although their scopes diffe
       {{"Relu", "Default/other/ReLU-op7", {"x2"}, {"y2"}}, {"Relu", "Default/other/ReLU-op8", {"none"}, {"else"}}},
       {{"ReLU", "Default/a/ReLU-op1", {"x1"}, {"y1"}}, {"ReLU", "Default/a/ReLU-op2", {"x2"}, {"y2"}}});
   CHECK(two.operators() == Texts{"Default_other_ReLU-op7=Default_a_ReLU-op2"});
-  const DevicePair unlike({{"SoftmaxV2", "Default/other/Softmax-op7", {"x"}, {"bad"}}},
+  const DevicePair unlike({{"SoftmaxV2", "Default/other/Softmax-op7", {"bad in"}, {"bad"}}},
                           {{"Softmax", "Default/a/Softmax-op1", {"x"}, {"y"}}});
   CHECK(unlike.operators().empty());
 }

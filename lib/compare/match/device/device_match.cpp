@@ -772,17 +772,15 @@ std::vector<DeviceMatch> match_device(const MatchSide& device, const MatchSide& 
   return DeviceMatcher(device, host, probe).run();
 }
 
-bool is_device_dump(const std::vector<SequencedOp>& operators) {
+DeviceSigns device_signs(const std::vector<SequencedOp>& operators) {
   const ge::OperatorTable& table = ge::OperatorTable::get();
   std::set<std::string_view> types;
   for (const SequencedOp& one : operators) {
     if (one.tensors.empty()) continue;
-    // Of a name that ends in the number of an operator, and of a type that is spelled otherwise.
-    if (const auto name = parse_device_name(one.name); name.originals.size() > 1) return true;
+    if (one.type == "TransData" || parse_device_name(one.name).originals.size() > 1) return DeviceSigns::kCertain;
     if (table.is_of_device(one.type)) types.insert(one.type);
-    if (types.size() > 2 || one.type == "TransData") return true;
   }
-  return false;
+  return types.size() > 2 ? DeviceSigns::kTypes : DeviceSigns::kNone;
 }
 
 }  // namespace msdump

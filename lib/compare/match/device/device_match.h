@@ -49,7 +49,8 @@ struct DeviceMatch {
 // By device operator. `probe` compares a tensor of the device with one of the host.
 [[nodiscard]] std::vector<DeviceMatch> match_device(const MatchSide& device, const MatchSide& host, ValueProbe& probe);
 
-// Has a compiler named the operators of this dump?
-[[nodiscard]] bool is_device_dump(const std::vector<SequencedOp>& operators);
+// Has a compiler named the operators of this dump? Types alone are a weak sign: a network may have some of them itself.
+enum class DeviceSigns : uint8_t { kNone, kTypes, kCertain };
+[[nodiscard]] DeviceSigns device_signs(const std::vector<SequencedOp>& operators);
 
 }  // namespace msdump

@@ -369,8 +369,10 @@ class DevicePairer {
 
 bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step) {
   std::vector<SequencedOp> files_a = operators_by_file(a), files_b = operators_by_file(b);
-  const bool device_is_a = is_device_dump(files_a);
-  if (device_is_a == is_device_dump(files_b)) return false;
+  const DeviceSigns signs_a = device_signs(files_a), signs_b = device_signs(files_b);
+  const bool neither = signs_a == DeviceSigns::kNone && signs_b == DeviceSigns::kNone;
+  if (neither || (signs_a == DeviceSigns::kCertain && signs_b == DeviceSigns::kCertain)) return false;
+  const bool device_is_a = signs_a >= signs_b;
   // The graph of a device dump may be that of the front end: files know what was fused and inserted.
   (device_is_a ? pairing.a : pairing.b) = std::move(device_is_a ? files_a : files_b);
   DevicePairer(pairing, a, b, device_is_a, lone_step).run();

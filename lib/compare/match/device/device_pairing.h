@@ -13,7 +13,7 @@
 namespace msdump {
 
 // Fills `pairing`, whose operators are those of both sides. False, and nothing done, when neither side is a device's,
-// or both are.
+// or both are for certain.
 [[nodiscard]] bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step);
 
 }  // namespace msdump
