@@ -125,12 +125,10 @@ class Layout {
     std::sort(used_.begin(), used_.end());
   }
 
-  // All inputs have a place, and the slots are those of `device_inputs` tensors: as numbered, or with gaps closed.
+  // All inputs have a place, and the slots are those of `device_inputs` tensors, with gaps closed.
   [[nodiscard]] std::optional<SlotMap> fitting(uint32_t device_inputs) const {
     const bool distinct = std::adjacent_find(used_.begin(), used_.end()) == used_.end();
-    if (next_ != inputs_ || !distinct || used_.size() > device_inputs) return std::nullopt;
-    if (used_.size() != device_inputs && !used_.empty() && used_.back() >= device_inputs) return std::nullopt;
-    if (used_.size() != device_inputs) return std::nullopt;
+    if (next_ != inputs_ || !distinct || used_.size() != device_inputs) return std::nullopt;
     SlotMap map = map_;
     for (std::optional<uint32_t>& slot : map) {
       if (slot) *slot = static_cast<uint32_t>(std::lower_bound(used_.begin(), used_.end(), *slot) - used_.begin());
