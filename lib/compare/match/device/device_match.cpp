@@ -23,7 +23,8 @@ constexpr double kBetter = 0.01, kMuchBetter = 0.1;
 constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 constexpr uint32_t kMostAbsorbed = 6;
 constexpr double kEqual = 0.999999;
-constexpr uint32_t kNear = 64;  // operators
+constexpr double kHalfOfInputs = 0.45;  // share: one of two, of which the other may be wrong
+constexpr uint32_t kNear = 64;          // operators
 
 // What a claim and an operator of the host have in common.
 struct Key {
@@ -327,7 +328,7 @@ class DeviceMatcher {
         if (chain.empty() || claims_[claim].host != kNoOperator) continue;
         const double value = by_inputs ? similarity_of_inputs(claims_[claim].device, chain.front())
                                        : similarity_of_output(rewrite, part, claims_[claim], end);
-        if (value >= kAlike) fits.emplace_back(-value, claim, end);
+        if (value >= (by_inputs ? kHalfOfInputs : kAlike)) fits.emplace_back(-value, claim, end);
       }
     }
     std::sort(fits.begin(), fits.end());
@@ -522,12 +523,12 @@ class DeviceMatcher {
       claims = std::move(open_claims);
       hosts = std::move(open_hosts);
     }
-    assign_by_values(claims, hosts);
+    assign_by_values(claims, hosts, careful);
     if (!careful) assign_in_order(claims, hosts);
   }
 
   // The best first; what has been met is taken off the lists.
-  void assign_by_values(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts) {
+  void assign_by_values(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, bool careful) {
     if (claims.size() * hosts.size() > kMostCompared) return;
     Fits fits;
     for (const uint32_t claim : claims) {
@@ -543,7 +544,7 @@ class DeviceMatcher {
     for (const uint32_t claim : claims) {
       for (const uint32_t host : hosts) {
         const double value = similarity_of_inputs(claims_[claim].device, host);
-        if (value >= kAlike) fits.emplace_back(-value, claim, host);
+        if (value >= (careful ? kAlike : kHalfOfInputs)) fits.emplace_back(-value, claim, host);
       }
     }
     meet_best(fits, claims, hosts);
@@ -558,7 +559,8 @@ class DeviceMatcher {
     std::erase_if(hosts, [&](uint32_t host) { return taken_[host]; });
   }
 
-  // How well the inputs of the one that has fewer are among those of the other, on average; 0 where nothing is known.
+  // How many of the inputs of the one that has fewer are among those of the other, as a share; what is not alike counts
+  // a little. 0 where nothing is known.
   [[nodiscard]] double similarity_of_inputs(uint32_t device, uint32_t host) {
     const std::vector<uint32_t> a = compared_inputs(device_, device), b = compared_inputs(host_, host);
     if (a.empty() || b.empty()) return 0;
@@ -570,7 +572,7 @@ class DeviceMatcher {
         const uint32_t x = by_device ? one : other, y = by_device ? other : one;
         if (same_count(x, y)) best = std::max(best, probe_.similarity(x, y).value_or(0));
       }
-      sum += best;
+      sum += best >= kAlike ? best : best / 10;
     }
     return sum / static_cast<double>(std::min(a.size(), b.size()));
   }
