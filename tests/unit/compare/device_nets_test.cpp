@@ -185,6 +185,20 @@ TEST_CASE("the cost of pairing with a device does not grow with the square of th
   }
 }
 
+// In one large scope or in many; with files, whose values are read.
+TEST_CASE("the cost of pairing by values does not grow with the square of the operators") {
+  const bool one_scope = GENERATE(true, false);
+  const test::ScratchDir scratch;
+  const auto make = [&](size_t count) {
+    const std::string dir = scratch.make_dir(std::to_string(count));
+    const auto n = static_cast<uint32_t>(count);
+    test::DeviceNetOptions options{one_scope ? 1U : n / 5, one_scope ? n : 5U, true};
+    (void)test::write_device_net(7, dir, options);
+    return std::make_unique<PairedNet>(dir);
+  };
+  CHECK(test::growth(40, make, [](const auto& net) { CHECK(!net->pairing().tensors.empty()); }) < test::kNotQuadratic);
+}
+
 TEST_CASE("tensors of random networks are paired with those of the device: networks 1 to 50") { check_seeds(1, 50); }
 
 TEST_CASE("tensors of random networks are paired with those of the device: networks 51 to 100") {
