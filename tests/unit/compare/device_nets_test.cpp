@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/match/device/device_name.h"
 #include "compare/match/pairing.h"
 #include "support/catch.h"
 #include "support/compare_run.h"
@@ -132,6 +133,15 @@ double growth_of(size_t n, const Add& add) {
 }
 
 }  // namespace
+
+TEST_CASE("a fused operator's name may begin with that of a part") {
+  const std::vector<OriginalName> parts = {{"Default_a", "BatchNorm", 4, true}, {"Default_a", "ReLU", 5}};
+  CHECK(parse_device_name("Default/a/BatchNorm-op4_UpdateV3Default/a/ReLU-op5").originals == parts);
+  CHECK(parse_device_name("Default_a_BatchNorm-op4_UpdateV3Default_a_ReLU-op5").originals == parts);
+  const std::vector<OriginalName> wholes = {{"Net_a", "MatMul", 4}, {"Net_a", "BiasAdd", 5}};
+  CHECK(parse_device_name("Net/a/MatMul-op4Net/a/BiasAdd-op5").originals == wholes);
+  CHECK(parse_device_name("Net/a/MatMul-op4_Net/a/BiasAdd-op5").originals == wholes);
+}
 
 TEST_CASE("the cost of pairing with a device does not grow with the square of the operators") {
   SECTION("in one scope") {
