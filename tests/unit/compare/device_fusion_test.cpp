@@ -28,6 +28,18 @@ TEST_CASE("the output of concatenated names is the last operator's; what is betw
   }
 }
 
+TEST_CASE("an input that its own operator passes on is not made inside a fusion") {
+  for (const bool ir : {false, true}) {
+    const DevicePair pair(
+        {{"FusedMulAdd", "Default/a/FusionOp_Mul_Add-op9", {"x", of("one").sized(1).all(1), "b"}, {"y"}}},
+        {{"Mul", "Default/a/Mul-op1", {"x", of("one").sized(1).all(1)}, {"x"}},
+         {"Add", "Default/a/Add-op1", {"x", "b"}, {"y"}}},
+        {.ir = ir});
+    CHECK(pair.tensors() == Texts{"FusedMulAdd.i0=Mul.i0", "FusedMulAdd.i1=Mul.i1", "=Mul.o0", "=Add.i0",
+                                  "FusedMulAdd.i2=Add.i1", "FusedMulAdd.o0=Add.o0"});
+  }
+}
+
 TEST_CASE("the inner tensors of a fusion have the fused operator as their reason") {
   const DevicePair pair({{"MatMulV2", "Default/a/FusionOp_MatMul_BiasAdd-op9", {"x", "w", of("b").sized(6)}, {"y"}}},
                         kBiasedProduct, {.ir = true});
