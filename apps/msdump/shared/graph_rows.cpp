@@ -75,7 +75,8 @@ void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, cons
   } else {
     std::set<std::string_view> names;
     for (const TensorRecord& tensor : files.tensors) {
-      if (tensor.original != nullptr && names.insert(tensor.original->op).second) list.emplace_back(tensor.original->op);
+      if (tensor.original != nullptr && names.insert(tensor.original->op).second)
+        list.emplace_back(tensor.original->op);
     }
   }
   row.add("originals", std::move(list));

@@ -279,9 +279,14 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 8> kTexts = {
-      "by name",   "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
-      "by what the compiler made of it", "by their values", "no partner"};
+  static constexpr std::array<std::string_view, 8> kTexts = {"by name",
+                                                             "by its neighbours in the graph",
+                                                             "by its place in the sequence",
+                                                             "by name alone",
+                                                             "by --map",
+                                                             "by what the compiler made of it",
+                                                             "by their values",
+                                                             "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
 

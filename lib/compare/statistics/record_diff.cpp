@@ -34,9 +34,8 @@ class MixedDiff {
     std::optional<TensorDiff> first;
     for (const stats::Dialect* dialect : dialects_of(stored_)) {
       MSDUMP_TRY(const StatisticValues values, computed_values(side_.index, elements_, stored_, dialect, context_));
-      TensorDiff diff =
-          a_has_ ? diff_statistics(values, stored_, tolerance_, any_shape_)
-                 : diff_statistics(stored_, values, tolerance_, any_shape_);
+      TensorDiff diff = a_has_ ? diff_statistics(values, stored_, tolerance_, any_shape_)
+                               : diff_statistics(stored_, values, tolerance_, any_shape_);
       if (!is_difference(diff.verdict)) return as_sampled(std::move(diff));
       if (!first) first = std::move(diff);
     }

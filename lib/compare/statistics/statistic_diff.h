@@ -29,7 +29,7 @@
 namespace msdump {
 
 // `any_shape`: PairOptions. `by_statistics` is set; the only metrics are max, min, mean and, where counted, NaN of a and b.
-[[nodiscard]] TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b,
-                                         const Tolerance& tolerance, bool any_shape = false);
+[[nodiscard]] TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance,
+                                         bool any_shape = false);
 
 }  // namespace msdump
