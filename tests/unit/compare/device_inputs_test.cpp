@@ -112,6 +112,15 @@ TEST_CASE("of more than 64 inputs the order alone counts") {
   }
 }
 
+TEST_CASE("one side of more than 64 inputs is enough for the order alone") {
+  std::vector<PairTensor> device, host;
+  for (size_t i = 0; i < 65; ++i) {
+    device.emplace_back(std::to_string(64 - i).c_str());
+    if (i < 64) host.emplace_back(std::to_string(i).c_str());
+  }
+  CHECK(inputs_of_pair("NobodyKnows", "NobodyKnows", device, host).pairs[0] == "0=0");
+}
+
 TEST_CASE("values that agree a little are better than those that do not") {
   const PairTensor b = in("b").sized(10);
   const InputPairs made = inputs_of_pair("NobodyKnows", "NobodyKnows", {b.times(1024)}, {in("a").sized(10), b});

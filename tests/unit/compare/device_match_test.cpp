@@ -207,6 +207,16 @@ TEST_CASE("an inserted operator has no partner, even where it carries the values
                               "?=Tanh.o0: not in the candidate; the nearest name there is Default_a_ReLU-op7"});
 }
 
+TEST_CASE("what changes a shape alone, or what a compiler leaves out, has no kernel") {
+  const DevicePair pair({{"Relu", "Default/a/ReLU-op7", {"x"}, {"y"}}}, {{"ReLU", "Default/a/ReLU-op1", {"x"}, {"y"}},
+                                                                         {"Flatten", "Default/Flatten-op1", {}, {"y"}},
+                                                                         {"Cast", "Default/Cast-op1", {}, {"y"}},
+                                                                         {"Tanh", "Default/Tanh-op1", {}, {"z"}}});
+  CHECK(pair.alone() == Texts{"=Flatten.o0: no kernel in the candidate: no element changes",
+                              "=Cast.o0: no kernel in the candidate: no element changes",
+                              "?=Tanh.o0: not in the candidate"});
+}
+
 TEST_CASE("a Cast of the network is paired, one that the compiler inserted is not") {
   const DevicePair pair({{"Cast", "Default/a/Cast-op7", {"x"}, {"y"}}, {"Cast", "trans_Cast_4", {"y"}, {"y"}}},
                         {{"Cast", "Default/a/Cast-op1", {"x"}, {"y"}}});
