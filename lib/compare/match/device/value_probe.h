@@ -28,7 +28,7 @@ class ValueProbe {
   // Empty for a tensor that says nothing.
   const Sample& sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor);
 
-  const DumpWithGraph &a_, &b_;
+  const DumpWithGraph a_, b_;  // handles: what they point to outlives this
   Samples samples_a_, samples_b_;
 };
 
