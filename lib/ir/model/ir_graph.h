@@ -74,6 +74,8 @@ struct IrOperand {
   static constexpr uint16_t kWhole = UINT16_MAX;
 
   IrOperand() = default;
+  // Implicit on purpose: readers write {kind, control, value}.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   IrOperand(Kind of_kind, bool is_control = false, uint32_t of_value = 0, uint16_t of_output = kWhole)
       : kind(of_kind), control(is_control), output(of_output), value(of_value) {}
 
