@@ -28,6 +28,7 @@ bool changes_shape_only(std::string_view type) {
 // The tensors of an operator in one run, by slot.
 struct RunTensors {
   std::vector<uint32_t> inputs, outputs;
+  std::map<uint64_t, uint32_t> output_at;  // by the number of the slot; an output without one is the first
 };
 struct RunKey {
   std::optional<int64_t> step;
@@ -142,6 +143,7 @@ class DevicePairer {
           return natural_less(tensors[x].name.slot, tensors[y].name.slot);
         });
       }
+      for (const uint32_t output : run.outputs) run.output_at.try_emplace(slot_of(side, output).value_or(0), output);
     }
     return runs;
   }
@@ -236,14 +238,11 @@ class DevicePairer {
     return std::nullopt;
   }
 
-  [[nodiscard]] uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) const {
+  [[nodiscard]] static uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
     const auto run = runs.find(key);
     if (run == runs.end()) return kNoTensor;
-    for (const uint32_t tensor : run->second.outputs) {
-      const auto number = slot_of(host_, tensor);
-      if (number ? *number == slot : slot == 0) return tensor;
-    }
-    return kNoTensor;
+    const auto found = run->second.output_at.find(slot);
+    return found == run->second.output_at.end() ? kNoTensor : found->second;
   }
 
   // An input of the host and whose it is.
@@ -258,9 +257,11 @@ class DevicePairer {
     for (size_t i = 0; i < hosts.size(); ++i) {
       const auto run = hosts[i].find(key);
       if (run == hosts[i].end()) continue;
+      const std::set<uint64_t> fed = slots_fed_inside(match, match.hosts[i]);
       for (const uint32_t tensor : run->second.inputs) {
-        if (done_.count(tensor) == 0 && !is_made_inside(match, match.hosts[i], tensor, key, hosts))
-          candidates.push_back({match.hosts[i], tensor});
+        const auto slot = slot_of(host_, tensor);
+        const bool made_inside = (slot && fed.contains(*slot)) || is_output_inside(match, i, tensor, key, hosts);
+        if (done_.count(tensor) == 0 && !made_inside) candidates.push_back({match.hosts[i], tensor});
       }
     }
     std::vector<uint32_t> tensors;
@@ -287,21 +288,27 @@ class DevicePairer {
     }
   }
 
-  // Does another of the fused operators make this input?
-  [[nodiscard]] bool is_made_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, const RunKey& key,
-                                    const std::vector<Runs>& hosts) {
-    if (match.hosts.size() == 1) return false;
-    const auto slot = slot_of(host_, tensor);
-    for (const auto& [fed, producer] : flow_.producers(host)) {
-      if (slot == fed && std::find(match.hosts.begin(), match.hosts.end(), producer) != match.hosts.end()) return true;
+  // Inputs that another of the fused operators makes.
+  [[nodiscard]] std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host) const {
+    std::set<uint64_t> slots;
+    if (match.hosts.size() == 1) return slots;
+    for (const auto& [slot, producer] : flow_.producers(host)) {
+      if (std::find(match.hosts.begin(), match.hosts.end(), producer) != match.hosts.end()) slots.insert(slot);
     }
+    return slots;
+  }
+
+  // The same without a data flow: does one of the first outputs of another of them have the same values?
+  [[nodiscard]] bool is_output_inside(const DeviceMatch& match, size_t place, uint32_t tensor, const RunKey& key,
+                                      const std::vector<Runs>& hosts) {
+    constexpr size_t kMostOutputs = 64;
     if (flow_.known()) return false;
-    // Without a data flow: an output of another of them that has the same values.
     for (size_t i = 0; i < hosts.size(); ++i) {
       const auto run = hosts[i].find(key);
-      if (match.hosts[i] == host || run == hosts[i].end()) continue;
-      for (const uint32_t output : run->second.outputs) {
-        if (equal_probe().similarity(tensor, output).value_or(0) > 0.999999) return true;
+      if (match.hosts[i] == match.hosts[place] || run == hosts[i].end()) continue;
+      const std::vector<uint32_t>& outputs = run->second.outputs;
+      for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
+        if (equal_probe().similarity(tensor, outputs[k]).value_or(0) > 0.999999) return true;
       }
     }
     return false;

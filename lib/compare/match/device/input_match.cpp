@@ -11,7 +11,8 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostInputs = 64;  // beyond: in order, without a look at values
+constexpr size_t kMostInputs = 64;              // beyond: without a look at values
+constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; beyond: in order
 constexpr double kSameValues = 0.9;
 
 class InputMatcher {
@@ -59,12 +60,15 @@ class InputMatcher {
   [[nodiscard]] InputMatch by_form(bool sure) const {
     InputMatch map(host_.size());
     const size_t n = host_.size(), m = device_.size();
+    if (n * m > kMostCells) return in_order();
     const bool few = n <= kMostInputs && m <= kMostInputs;
+    const auto [of_host, of_device] = choices();
     std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
     for (size_t i = n; i-- > 0;) {
       for (size_t j = m; j-- > 0;) {
-        if (can_be(j, i)) gain[i][j] = gain_of(few ? similarity(j, i) : std::nullopt, sure && !is_only_pair(j, i));
+        const bool only_pair = of_host[i] == 1 && of_device[j] == 1;
+        if (can_be(j, i)) gain[i][j] = gain_of(few ? similarity(j, i) : std::nullopt, sure && !only_pair);
         best[i][j] = std::max({best[i + 1][j], best[i][j + 1], gain[i][j] + best[i + 1][j + 1]});
       }
     }
@@ -83,15 +87,33 @@ class InputMatcher {
   }
 
  private:
-  // Can it be no other on either side?
-  [[nodiscard]] bool is_only_pair(size_t device, size_t host) const {
+  // How many inputs of the other side each input of the host, and each of the device, can be.
+  [[nodiscard]] std::pair<std::vector<size_t>, std::vector<size_t>> choices() const {
+    std::vector<size_t> of_host(host_.size(), 0), of_device(device_.size(), 0);
     for (size_t i = 0; i < host_.size(); ++i) {
-      if (i != host && can_be(device, i)) return false;
+      for (size_t j = 0; j < device_.size(); ++j) {
+        if (!can_be(j, i)) continue;
+        ++of_host[i];
+        ++of_device[j];
+      }
     }
-    for (size_t j = 0; j < device_.size(); ++j) {
-      if (j != device && can_be(j, host)) return false;
+    return {std::move(of_host), std::move(of_device)};
+  }
+
+  // Each with the next of the other side; an attribute gives way where the two cannot be one.
+  [[nodiscard]] InputMatch in_order() const {
+    InputMatch map(host_.size());
+    for (size_t i = 0, j = 0; i < host_.size() && j < device_.size();) {
+      if (can_be(j, i)) {
+        map[i++] = static_cast<uint32_t>(j++);
+      } else if (may_be_attribute((*sides_.host.tensors)[host_[i]])) {
+        ++i;
+      } else {
+        if (!may_be_attribute((*sides_.device.tensors)[device_[j]])) ++i;
+        ++j;
+      }
     }
-    return true;
+    return map;
   }
 
   // What values contradict is paired as a last resort: an input may be wrong.
@@ -145,7 +167,7 @@ class InputMatcher {
   const std::vector<uint32_t>&device_, &host_;
 };
 
-// A rule of another version may not name the last attributes.
+// A rule of another version may not name the last attributes, which are few.
 std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
                                  const std::vector<uint32_t>& device, const std::vector<uint32_t>& host) {
   for (size_t inputs = host.size();; --inputs) {
@@ -153,7 +175,8 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
       map->resize(host.size());
       return map;
     }
-    if (inputs == 0 || !may_be_attribute((*sides.host.tensors)[host[inputs - 1]])) return std::nullopt;
+    if (inputs == 0 || host.size() - inputs == kMostInputs) return std::nullopt;
+    if (!may_be_attribute((*sides.host.tensors)[host[inputs - 1]])) return std::nullopt;
   }
 }
 
