@@ -5,7 +5,7 @@
 #include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/match/common_name.h"
-#include "graph/flow/data_flow.h"
+#include "compare/match/sequence_flow.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
@@ -15,60 +15,17 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-// The producers and consumers of each operator of a sequence: lists in one vector, and where each begins.
-class Neighbours {
- public:
-  Neighbours(const CompareSide& side, const std::vector<SequencedOp>& operators) : size_(operators.size()) {
-    if (side.graph == nullptr) return;
-    std::vector<uint32_t> place(side.graph->size(), kNoOperator);
-    for (uint32_t i = 0; i < size_; ++i) {
-      if (operators[i].op != kNoIndex) place[operators[i].op] = i;
-    }
-    first_before_.reserve(size_ + 1);
-    first_after_.assign(size_ + 1, 0);
-    for (uint32_t i = 0; i < size_; ++i) {
-      first_before_.push_back(static_cast<uint32_t>(before_.size()));
-      if (operators[i].op == kNoIndex) continue;
-      for (const InputEdge& edge : inputs_of(*side.graph, operators[i].op)) {
-        if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNoOperator) continue;
-        before_.push_back({edge.slot, place[edge.op]});
-        ++first_after_[place[edge.op] + 1];
-      }
-    }
-    first_before_.push_back(static_cast<uint32_t>(before_.size()));
-    for (size_t i = 0; i < size_; ++i) first_after_[i + 1] += first_after_[i];
-    after_.resize(before_.size());
-    std::vector<uint32_t> next(first_after_.begin(), first_after_.end() - 1);
-    for (uint32_t i = 0; i < size_; ++i) {
-      for (uint32_t at = first_before_[i]; at < first_before_[i + 1]; ++at) after_[next[before_[at].op]++] = i;
-    }
+// The keys with one more circle of neighbours.
+std::vector<uint64_t> widened(const SequenceFlow& flow, const std::vector<uint64_t>& keys) {
+  std::vector<uint64_t> wider(keys.size());
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    uint64_t key = keys[i], consumers = 0;
+    for (const auto& [slot, producer] : flow.producers(i)) key = mix_hash(mix_hash(key, slot + 1), keys[producer]);
+    for (const uint32_t consumer : flow.consumers(i)) consumers += mix_hash(1, keys[consumer]);  // in any order
+    wider[i] = mix_hash(key, consumers);
   }
-
-  // The keys with one more circle of neighbours.
-  [[nodiscard]] std::vector<uint64_t> widened(const std::vector<uint64_t>& keys) const {
-    std::vector<uint64_t> wider(keys.size());
-    for (size_t i = 0; i < size_; ++i) {
-      uint64_t key = keys[i], consumers = 0;
-      if (!first_before_.empty()) {
-        for (uint32_t at = first_before_[i]; at < first_before_[i + 1]; ++at)
-          key = mix_hash(mix_hash(key, before_[at].slot + 1), keys[before_[at].op]);
-        for (uint32_t at = first_after_[i]; at < first_after_[i + 1]; ++at)
-          consumers += mix_hash(1, keys[after_[at]]);  // in any order
-      }
-      wider[i] = mix_hash(key, consumers);
-    }
-    return wider;
-  }
-
- private:
-  struct Input {
-    uint32_t slot, op;
-  };
-  size_t size_;
-  std::vector<Input> before_;
-  std::vector<uint32_t> after_;
-  std::vector<uint32_t> first_before_, first_after_;  // by operator, and one more; empty without a graph
-};
+  return wider;
+}
 
 // The shapes of the outputs without dimensions of 1; of the first step alone, so that the number of steps does not
 // matter.
@@ -115,11 +72,11 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
     common.push_back(name_hash(common_name(one.name)));
     shaped.push_back(mix_hash(scopes.back(), shapes_of(side, one)));
   }
-  const Neighbours neighbours(side, operators);
+  const SequenceFlow flow(side, operators);
   std::vector<std::vector<uint64_t>> levels(kCircles);
   std::vector<uint64_t> keys = std::move(shaped);
   for (size_t circle = 0; circle < kCircles; ++circle) {
-    keys = neighbours.widened(keys);
+    keys = widened(flow, keys);
     levels[kCircles - 1 - circle] = keys;
   }
   levels.push_back(std::move(scopes));

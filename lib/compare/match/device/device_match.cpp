@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/device/host_flow.h"
+#include "compare/match/sequence_flow.h"
 #include "compare/match/device/op_tensors.h"
 #include "compare/match/device/value_probe.h"
 
@@ -755,7 +755,7 @@ class DeviceMatcher {
   ValueProbe host_probe_;  // of the host with itself
   const ge::OperatorTable& table_ = ge::OperatorTable::get();
   const OpTensors device_tensors_, host_tensors_;
-  const HostFlow flow_;
+  const SequenceFlow flow_;
   mutable std::optional<bool> several_;
   std::vector<Key> keys_;                                        // by operator of the host
   std::map<Key, std::vector<uint32_t>> hosts_;                   // in their order

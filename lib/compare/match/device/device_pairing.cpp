@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/device/host_flow.h"
+#include "compare/match/sequence_flow.h"
 #include "compare/match/device/input_match.h"
 #include "compare/match/device/op_tensors.h"
 #include "compare/match/device/value_probe.h"
@@ -364,7 +364,7 @@ class DevicePairer {
   const MatchSide device_, host_;
   ValueProbe probe_;
   std::optional<ValueProbe> equal_probe_;  // of the host with itself
-  const HostFlow flow_;
+  const SequenceFlow flow_;
   std::vector<DeviceMatch> matches_;
   std::vector<uint32_t> partner_;  // by operator of the host
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> pair_of_;

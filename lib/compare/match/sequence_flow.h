@@ -1,4 +1,5 @@
-// HostFlow: which operators of a dump feed which, among those of a sequence; from the graph of the dump, empty without.
+// SequenceFlow: the producers and consumers of each operator of a sequence, from the graph of the dump; none without one.
+// Lists in one vector, and where each begins.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace msdump {
 
-class HostFlow {
+class SequenceFlow {
  public:
   struct Producer {
     uint32_t slot, op;  // of the input that it feeds
   };
-  HostFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
+  SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
 
   [[nodiscard]] bool known() const { return known_; }
   // By the slots of the inputs.

@@ -1,11 +1,12 @@
-#include "compare/match/device/host_flow.h"
+#include "compare/match/sequence_flow.h"
 
 #include "graph/flow/data_flow.h"
 
 namespace msdump {
 
-HostFlow::HostFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators) : known_(has_flow(dump)) {
-  if (!known_) return;
+SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators)
+    : known_(has_flow(dump)) {
+  if (dump.graph == nullptr) return;
   constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> place(dump.graph->size(), kNone);
   for (uint32_t i = 0; i < operators.size(); ++i) {
