@@ -253,20 +253,6 @@ class Pairer {
     }
   }
 
-  static double confidence(PairedBy how) {
-    switch (how) {
-      case PairedBy::kName: return 1;
-      case PairedBy::kNeighbours: return 0.9;
-      case PairedBy::kSequence: return 0.7;
-      case PairedBy::kLeftName: return 0.5;
-      case PairedBy::kUser: return 1;
-      case PairedBy::kCompiler: return 0.9;
-      case PairedBy::kValues: return 0.6;
-      case PairedBy::kNothing: return 0;
-    }
-    return 0;
-  }
-
   const CompareSide &side_a_, &side_b_;
   const NameMap* map_;
   Pairing result_;
@@ -288,6 +274,20 @@ std::string_view explanation(PairedBy how) {
                                                              "by their values",
                                                              "no partner"};
   return kTexts[static_cast<size_t>(how)];
+}
+
+double confidence(PairedBy how) {
+  switch (how) {
+    case PairedBy::kName: return 1;
+    case PairedBy::kNeighbours: return 0.9;
+    case PairedBy::kSequence: return 0.7;
+    case PairedBy::kLeftName: return 0.5;
+    case PairedBy::kUser: return 1;
+    case PairedBy::kCompiler: return 0.9;
+    case PairedBy::kValues: return 0.6;
+    case PairedBy::kNothing: return 0;
+  }
+  return 0;
 }
 
 Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }

@@ -22,6 +22,7 @@ namespace msdump {
 
 enum class PairedBy : uint8_t { kName, kNeighbours, kSequence, kLeftName, kUser, kCompiler, kValues, kNothing };
 [[nodiscard]] std::string_view explanation(PairedBy how);
+[[nodiscard]] double confidence(PairedBy how);
 
 struct OpPair {
   uint32_t a = kNoOperator, b = kNoOperator;  // in Pairing::a and Pairing::b

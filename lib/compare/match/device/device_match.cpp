@@ -8,9 +8,6 @@
 
 #include "base/text.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/sequence_flow.h"
-#include "compare/match/device/op_tensors.h"
-#include "compare/match/device/value_probe.h"
 
 namespace msdump {
 namespace {
@@ -22,7 +19,6 @@ constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
 constexpr double kBetter = 0.01, kMuchBetter = 0.1;
 constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 constexpr uint32_t kMostAbsorbed = 6;
-constexpr double kEqual = 0.999999;
 constexpr double kHalfOfInputs = 0.45;  // share: one of two, of which the other may be wrong
 constexpr uint32_t kNear = 64;          // operators
 
@@ -46,15 +42,14 @@ struct Claim {
 
 class DeviceMatcher {
  public:
-  DeviceMatcher(const MatchSide& device, const MatchSide& host, ValueProbe& probe)
-      : device_(device),
-        host_(host),
-        probe_(probe),
-        host_probe_(host.dump, host.dump),
-        device_tensors_(device.dump, device.operators),
-        host_tensors_(host.dump, host.operators),
-        flow_(host.dump, host.operators),
-        taken_(host.operators.size(), false) {}
+  explicit DeviceMatcher(MatchEvidence& evidence)
+      : evidence_(evidence),
+        device_(evidence.device),
+        host_(evidence.host),
+        device_tensors_(evidence.device_tensors),
+        host_tensors_(evidence.host_tensors),
+        flow_(evidence.host_flow),
+        taken_(host_.operators.size(), false) {}
 
   std::vector<DeviceMatch> run() {
     collect_hosts();
@@ -221,7 +216,7 @@ class DeviceMatcher {
     const std::vector<uint32_t>& inputs = host_.operators[consumer].tensors;
     return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
       return tensors[input].name.io == Io::kInput && same_elements(tensors[*output], tensors[input]) &&
-             host_probe_.similarity(*output, input).value_or(0) > kEqual;
+             evidence_.host_values.is_same(*output, input);
     });
   }
 
@@ -342,7 +337,7 @@ class DeviceMatcher {
       if (output.device_op != part || output.op + 1 != rewrite.mindspore.size()) continue;
       if (output.device_output == 0 && !is_last(claim)) continue;
       const auto a = output_of(device_, claim.device, output.device_output), b = output_of(host_, end, output.output);
-      if (a && b && same_count(*a, *b)) return probe_.similarity(*a, *b).value_or(0);
+      if (a && b && same_count(*a, *b)) return evidence_.values.similarity(*a, *b).value_or(0);
     }
     return 0;
   }
@@ -494,7 +489,7 @@ class DeviceMatcher {
       if (!a || !b) continue;
       if (io == Io::kOutput) result.shapes = same_count(*a, *b);
       if (!result.shapes) return result;
-      result.values = probe_.similarity(*a, *b);
+      result.values = evidence_.values.similarity(*a, *b);
       if (result.values) return result;
     }
     return result;
@@ -570,7 +565,7 @@ class DeviceMatcher {
       double best = 0;
       for (const uint32_t other : by_device ? b : a) {
         const uint32_t x = by_device ? one : other, y = by_device ? other : one;
-        if (same_count(x, y)) best = std::max(best, probe_.similarity(x, y).value_or(0));
+        if (same_count(x, y)) best = std::max(best, evidence_.values.similarity(x, y).value_or(0));
       }
       sum += best >= kAlike ? best : best / 10;
     }
@@ -644,7 +639,7 @@ class DeviceMatcher {
 
   [[nodiscard]] std::optional<double> similarity(uint32_t device_tensor, uint32_t host) {
     const auto output = host_tensors_.largest(host, Io::kOutput);
-    return output ? probe_.similarity(device_tensor, *output) : std::nullopt;
+    return output ? evidence_.values.similarity(device_tensor, *output) : std::nullopt;
   }
 
   [[nodiscard]] uint32_t only_free_consumer(uint32_t host) {
@@ -750,12 +745,11 @@ class DeviceMatcher {
     }
   }
 
-  const MatchSide device_, host_;
-  ValueProbe& probe_;
-  ValueProbe host_probe_;  // of the host with itself
+  MatchEvidence& evidence_;
+  const MatchSide &device_, &host_;
   const ge::OperatorTable& table_ = ge::OperatorTable::get();
-  const OpTensors device_tensors_, host_tensors_;
-  const SequenceFlow flow_;
+  const OpTensors &device_tensors_, &host_tensors_;
+  const SequenceFlow& flow_;
   mutable std::optional<bool> several_;
   std::vector<Key> keys_;                                        // by operator of the host
   std::map<Key, std::vector<uint32_t>> hosts_;                   // in their order
@@ -770,9 +764,7 @@ class DeviceMatcher {
 
 }  // namespace
 
-std::vector<DeviceMatch> match_device(const MatchSide& device, const MatchSide& host, ValueProbe& probe) {
-  return DeviceMatcher(device, host, probe).run();
-}
+std::vector<DeviceMatch> match_device(MatchEvidence& evidence) { return DeviceMatcher(evidence).run(); }
 
 DeviceSigns device_signs(const std::vector<SequencedOp>& operators) {
   const ge::OperatorTable& table = ge::OperatorTable::get();

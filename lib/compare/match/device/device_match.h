@@ -16,19 +16,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "compare/match/device/match_evidence.h"
 #include "compare/match/op_sequence.h"
 #include "ge/operators/operator_table.h"
-#include "graph/join/dump_operators.h"
 
 namespace msdump {
-
-class ValueProbe;
-
-// One side of the match.
-struct MatchSide {
-  const DumpWithGraph& dump;
-  const std::vector<SequencedOp>& operators;
-};
 
 // An output of a device operator and the host's that it is.
 struct MatchedOutput {
@@ -46,8 +38,8 @@ struct DeviceMatch {
   bool sure = false;                   // names or types say so; false: values alone
 };
 
-// By device operator. `probe` compares a tensor of the device with one of the host.
-[[nodiscard]] std::vector<DeviceMatch> match_device(const MatchSide& device, const MatchSide& host, ValueProbe& probe);
+// By device operator.
+[[nodiscard]] std::vector<DeviceMatch> match_device(MatchEvidence& evidence);
 
 // Has a compiler named the operators of this dump? Types alone are a weak sign: a network may have some of them itself.
 enum class DeviceSigns : uint8_t { kNone, kTypes, kCertain };

@@ -9,10 +9,7 @@
 #include "base/text.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/sequence_flow.h"
 #include "compare/match/device/input_match.h"
-#include "compare/match/device/op_tensors.h"
-#include "compare/match/device/value_probe.h"
 
 namespace msdump {
 namespace {
@@ -43,13 +40,14 @@ class DevicePairer {
       : pairing_(pairing),
         device_is_a_(device_is_a),
         lone_step_(lone_step),
-        device_{device_is_a ? a : b, device_is_a ? pairing.a : pairing.b},
-        host_{device_is_a ? b : a, device_is_a ? pairing.b : pairing.a},
-        probe_(device_.dump, host_.dump),
-        flow_(host_.dump, host_.operators) {}
+        evidence_({device_is_a ? a : b, device_is_a ? pairing.a : pairing.b},
+                  {device_is_a ? b : a, device_is_a ? pairing.b : pairing.a}),
+        device_(evidence_.device),
+        host_(evidence_.host),
+        flow_(evidence_.host_flow) {}
 
   void run() {
-    matches_ = match_device(device_, host_, probe_);
+    matches_ = match_device(evidence_);
     choose_partners();
     order_operators();
     no_parameters_ = std::none_of(device_.operators.begin(), device_.operators.end(), is_parameter);
@@ -89,7 +87,7 @@ class DevicePairer {
     (device_is_a_ ? pair.b : pair.a) = host;
     if (device != kNoOperator && host != kNoOperator) {
       pair.how = matches_[device].sure ? PairedBy::kCompiler : PairedBy::kValues;
-      pair.confidence = matches_[device].sure ? 0.9 : 0.6;
+      pair.confidence = confidence(pair.how);
     }
     return pair;
   }
@@ -269,8 +267,8 @@ class DevicePairer {
     const bool single = match.hosts.size() == 1 && !match.is_split;
     const std::string_view device_type = single ? device_.operators[device].type : std::string_view();
     const std::string_view host_type = single ? host_.operators[match.hosts[0]].type : std::string_view();
-    const InputMatch map =
-        match_inputs({device_.dump, host_.dump, probe_}, inputs, tensors, device_type, host_type, match.is_split);
+    const InputMatch map = match_inputs({device_.dump, host_.dump, evidence_.values}, inputs, tensors, device_type,
+                                        host_type, match.is_split);
     std::vector<bool> used(inputs.size(), false);
     for (size_t i = 0; i < map.size(); ++i) {
       if (!map[i]) continue;
@@ -308,15 +306,10 @@ class DevicePairer {
       if (match.hosts[i] == match.hosts[place] || run == hosts[i].end()) continue;
       const std::vector<uint32_t>& outputs = run->second.outputs;
       for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
-        if (equal_probe().similarity(tensor, outputs[k]).value_or(0) > 0.999999) return true;
+        if (evidence_.host_values.is_same(tensor, outputs[k])) return true;
       }
     }
     return false;
-  }
-
-  ValueProbe& equal_probe() {
-    if (!equal_probe_) equal_probe_.emplace(host_.dump, host_.dump);
-    return *equal_probe_;
   }
 
   // What of an operator of the host has no partner.
@@ -361,10 +354,9 @@ class DevicePairer {
 
   Pairing& pairing_;
   const bool device_is_a_, lone_step_;
-  const MatchSide device_, host_;
-  ValueProbe probe_;
-  std::optional<ValueProbe> equal_probe_;  // of the host with itself
-  const SequenceFlow flow_;
+  MatchEvidence evidence_;
+  const MatchSide &device_, &host_;
+  const SequenceFlow& flow_;
   std::vector<DeviceMatch> matches_;
   std::vector<uint32_t> partner_;  // by operator of the host
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> pair_of_;

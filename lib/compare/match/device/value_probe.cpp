@@ -14,6 +14,7 @@ constexpr int64_t kPieces = 3, kPiece = 128;
 constexpr size_t kMostSamples = size_t{1} << 14;  // some 50 MB
 constexpr size_t kFew = 32;                       // of fewer values a correlation says little:
 constexpr double kOfFew = 0.8;                    // it counts so much
+constexpr double kSame = 0.999999;
 
 Result<std::vector<double>> read_sample(HostTensor& tensor) {
   std::vector<double> sample;
@@ -85,5 +86,7 @@ std::optional<double> ValueProbe::similarity(uint32_t a, uint32_t b) {
   if (y.values.empty()) return std::nullopt;
   return x.count == y.count ? correlation(x.values, y.values) : 0;
 }
+
+bool ValueProbe::is_same(uint32_t a, uint32_t b) { return similarity(a, b).value_or(0) > kSame; }
 
 }  // namespace msdump

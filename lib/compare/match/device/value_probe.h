@@ -18,6 +18,8 @@ class ValueProbe {
   // From 0 (nothing in common) to 1. No value where that cannot be known: one has no elements or cannot be read, or is
   // constant and the other is not.
   [[nodiscard]] std::optional<double> similarity(uint32_t a, uint32_t b);
+  // Do they hold the same values, not only alike ones? False where that cannot be known.
+  [[nodiscard]] bool is_same(uint32_t a, uint32_t b);
 
  private:
   struct Sample {
