@@ -272,6 +272,13 @@ std::string_view OperatorTable::inserted(std::string_view type) const {
   return found == inserted_.end() ? std::string_view() : found->second;
 }
 
+bool OperatorTable::is_part_of(std::string_view part, std::string_view whole) const {
+  return std::any_of(rewrites_.begin(), rewrites_.end(), [&](const Rewrite& rewrite) {
+    return rewrite.mindspore.size() == 1 && rewrite.mindspore[0] == whole &&
+           std::find(rewrite.device.begin(), rewrite.device.end(), part) != rewrite.device.end();
+  });
+}
+
 std::vector<InputRule> OperatorTable::input_rules(std::string_view mindspore_type, std::string_view device_type) const {
   std::vector<InputRule> rules;
   const auto found = inputs_.find(fmt::format("{},{}", mindspore_type, device_type));

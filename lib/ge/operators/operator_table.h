@@ -59,6 +59,8 @@ class OperatorTable {
   // Ways that are known for these two types, in the order of the table.
   [[nodiscard]] std::vector<InputRule> input_rules(std::string_view mindspore_type, std::string_view device_type) const;
   [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
+  // Is one operator of the family `whole` split into several, of which `part` is one?
+  [[nodiscard]] bool is_part_of(std::string_view part, std::string_view whole) const;
 
  private:
   OperatorTable();

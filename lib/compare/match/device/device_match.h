@@ -17,8 +17,6 @@
 #include <vector>
 
 #include "compare/match/device/match_evidence.h"
-#include "compare/match/op_sequence.h"
-#include "ge/operators/operator_table.h"
 
 namespace msdump {
 
@@ -40,9 +38,5 @@ struct DeviceMatch {
 
 // By device operator.
 [[nodiscard]] std::vector<DeviceMatch> match_device(MatchEvidence& evidence);
-
-// Has a compiler named the operators of this dump? Types alone are a weak sign: a network may have some of them itself.
-enum class DeviceSigns : uint8_t { kNone, kTypes, kCertain };
-[[nodiscard]] DeviceSigns device_signs(const std::vector<SequencedOp>& operators);
 
 }  // namespace msdump

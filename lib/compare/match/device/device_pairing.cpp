@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
+#include "compare/match/device/device_signs.h"
 #include "compare/match/device/input_match.h"
 
 namespace msdump {

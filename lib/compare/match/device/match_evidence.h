@@ -29,13 +29,26 @@ struct MatchEvidence {
         host_tensors(host.dump, host.operators),
         host_flow(host.dump, host.operators),
         values(device.dump, host.dump),
-        host_values(host.dump, host.dump) {}
+        host_values(host.dump, host.dump),
+        several_ranks(has_several_ranks(device.operators) || has_several_ranks(host.operators)) {}
+
+  // A single rank on each side is compared whatever its number is.
+  [[nodiscard]] std::optional<int64_t> rank_of(const SequencedOp& one) const {
+    return several_ranks ? one.rank : std::nullopt;
+  }
 
   const MatchSide device, host;
   const OpTensors device_tensors, host_tensors;
   const SequenceFlow host_flow;
   ValueProbe values;       // of the device with the host
   ValueProbe host_values;  // of the host with itself
+  const bool several_ranks;
+
+ private:
+  static bool has_several_ranks(const std::vector<SequencedOp>& operators) {
+    return std::any_of(operators.begin(), operators.end(),
+                       [&](const SequencedOp& one) { return one.rank != operators.front().rank; });
+  }
 };
 
 }  // namespace msdump

@@ -1,0 +1,47 @@
+// HostOperators: the operators of the network's dump by what a device operator can say of them, and which ones have been
+// taken, that is, have a device operator that stands for them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compare/match/device/match_evidence.h"
+
+namespace msdump {
+
+// What a claim of the device and an operator of the host have in common.
+struct OpKey {
+  std::optional<int64_t> rank;  // none where a single rank is compared
+  std::string scope, family;    // normalised; of ge/operators/operator_table.h
+  auto operator<=>(const OpKey&) const = default;
+};
+
+class HostOperators {
+ public:
+  explicit HostOperators(const MatchEvidence& evidence);
+
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
+  [[nodiscard]] const OpKey& key(uint32_t host) const { return keys_[host]; }
+  // In their order, taken or not.
+  [[nodiscard]] const std::vector<uint32_t>& with_key(const OpKey& key) const;
+  [[nodiscard]] bool has_key(const OpKey& key) const { return by_key_.contains(key); }
+  [[nodiscard]] bool has_family(const std::string& family) const { return families_.contains(family); }
+
+  void take(uint32_t host) { taken_[host] = true; }
+  [[nodiscard]] bool is_taken(uint32_t host) const { return taken_[host]; }
+  // Those that are not taken.
+  [[nodiscard]] std::vector<uint32_t> free_of(const std::vector<uint32_t>& hosts) const;
+
+ private:
+  std::vector<OpKey> keys_;  // by operator
+  std::map<OpKey, std::vector<uint32_t>> by_key_;
+  std::set<std::string> families_;
+  std::vector<bool> taken_;  // by operator
+};
+
+}  // namespace msdump
