@@ -7,7 +7,7 @@
 #include "compare/match/pairing.h"
 #include "support/catch.h"
 #include "support/compare_run.h"
-#include "support/device_net.h"
+#include "support/device_net/device_net.h"
 #include "support/growth.h"
 #include "support/scratch_dir.h"
 
