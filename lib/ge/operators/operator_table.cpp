@@ -82,7 +82,6 @@ SlotRule slot_rule(uint32_t operand, std::string_view target) {
     return rule;
   }
   if (target.ends_with('*')) rule.list = true;
-  if (target.ends_with('?')) rule.optional = true;
   while (target.starts_with('n')) {
     target.remove_prefix(1);
     rule.after.push_back(take_number(target));
@@ -119,7 +118,7 @@ InputRule input_rule(std::string_view text) {
 class Layout {
  public:
   Layout(const InputRule& rule, uint32_t inputs, uint32_t list_size, bool with_constants)
-      : rule_(rule), inputs_(inputs), list_size_(list_size) {
+      : inputs_(inputs), list_size_(list_size) {
     for (const SlotRule& slot : rule.slots) place(slot);
     if (with_constants) used_.insert(used_.end(), rule.constants.begin(), rule.constants.end());
     std::sort(used_.begin(), used_.end());
@@ -153,7 +152,6 @@ class Layout {
     if (gap_) next_ = UINT32_MAX;
   }
 
-  const InputRule& rule_;
   const uint32_t inputs_, list_size_;
   uint32_t next_ = 0, operand_ = 0;
   bool gap_ = false;
@@ -205,6 +203,7 @@ const OperatorTable& OperatorTable::get() {
 OperatorTable::OperatorTable() {
   read_operators();
   read_inserted();
+  read_no_kernel();
   read_rewrites();
 }
 
@@ -226,6 +225,10 @@ void OperatorTable::read_inserted() {
     const std::vector<std::string_view> cells = split(line, ',');
     if (cells.size() == 2) inserted_.emplace(cells[0], cells[1]);
   });
+}
+
+void OperatorTable::read_no_kernel() {
+  for_each_line(kNoKernelTxt, [&](std::string_view line) { no_kernel_.insert(line); });
 }
 
 // "BNInferGrad BNTrainingUpdateGrad = BatchNormGrad : 0.0=0.0 1.0=0.1"
@@ -270,6 +273,10 @@ bool OperatorTable::is_of_device(std::string_view type) const {
 std::string_view OperatorTable::inserted(std::string_view type) const {
   const auto found = inserted_.find(type);
   return found == inserted_.end() ? std::string_view() : found->second;
+}
+
+bool OperatorTable::may_have_no_kernel(std::string_view type) const {
+  return no_kernel_.contains(type) || !inserted(type).empty();
 }
 
 bool OperatorTable::is_part_of(std::string_view part, std::string_view whole) const {

@@ -2,7 +2,7 @@
 //
 // A family is a set of types that are spellings of one operator: "relu" is ReLU, Relu and ReluV2. Types that no table has
 // fall back on their spelling: suffixes D, V2 and Ext, and the prefixes aclnn and Cust do not count.
-// Source: the heads of operators.csv, inserted.csv and rewrites.txt.
+// Source: the heads of operators.csv, inserted.csv, no_kernel.txt and rewrites.txt.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,6 @@ struct SlotRule {
   uint32_t operand = 0;
   bool attribute = false;       // an attribute on the device: no slot
   bool list = false;            // an operand of several tensors, which take one slot each
-  bool optional = false;        // later slots move down where it is absent
   uint32_t slot = 0;            // of the first tensor,
   std::vector<uint32_t> after;  // and so many more as these lists have
 };
@@ -56,6 +55,8 @@ class OperatorTable {
   [[nodiscard]] bool is_of_device(std::string_view type) const;
   // What an inserted operator of this type does: "layout only"; empty for a type that no compiler inserts.
   [[nodiscard]] std::string_view inserted(std::string_view type) const;
+  // Can the device do without an operator of this type of MindSpore? It moves no data, or a compiler removes it.
+  [[nodiscard]] bool may_have_no_kernel(std::string_view type) const;
   // Ways that are known for these two types, in the order of the table.
   [[nodiscard]] std::vector<InputRule> input_rules(std::string_view mindspore_type, std::string_view device_type) const;
   [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
@@ -66,12 +67,14 @@ class OperatorTable {
   OperatorTable();
   void read_operators();
   void read_inserted();
+  void read_no_kernel();
   void read_rewrites();
   [[nodiscard]] std::string root(std::string name) const;
 
   std::unordered_map<std::string, std::string> parents_;  // of families, by the spelling of a type
   std::unordered_set<std::string_view> of_device_;        // types
   std::unordered_map<std::string_view, std::string_view> inserted_;
+  std::unordered_set<std::string_view> no_kernel_;                         // types
   std::unordered_map<std::string, std::vector<std::string_view>> inputs_;  // by "MindSpore's type,device type"
   std::vector<Rewrite> rewrites_;
 };

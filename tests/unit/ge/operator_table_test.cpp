@@ -53,7 +53,7 @@ TEST_CASE("a type that no table has is known by its spelling") {
   CHECK(family("").empty());
 }
 
-TEST_CASE("types of the device alone are told from MindSpore's") {
+TEST_CASE("the table knows which types only the device has") {
   for (const char* const type : {"Relu", "MatMulV2", "SoftmaxV2", "TransData", "MemSet"})
     CHECK(table().is_of_device(type));
   for (const char* const type : {"ReLU", "MatMul", "Softmax", "Conv2D", "Cast", "Fill", "NobodyKnows"})
@@ -103,6 +103,17 @@ TEST_CASE("nobody knows the sizes of two lists, nor operands that a rule skips")
 TEST_CASE("an attribute of MindSpore may be a constant with a slot on the device") {
   CHECK(slots("ReduceMean", "ReduceMean", 1, 2) == "0 ");
   CHECK(slots("Conv2DBackpropInput", "Conv2DBackpropInput", 2, 3) == "2 1 ");
+}
+
+TEST_CASE("a type that changes only the shape, or that a compiler inserts, may have no kernel") {
+  for (const char* const type : {"Reshape", "FlattenGrad", "View", "Cast"}) CHECK(table().may_have_no_kernel(type));
+  CHECK_FALSE(table().may_have_no_kernel("ReLU"));
+}
+
+TEST_CASE("a part is one of the operators that stand for a single one") {
+  CHECK(table().is_part_of(family("BNTrainingReduce"), family("BatchNorm")));
+  CHECK_FALSE(table().is_part_of(family("BatchNorm"), family("BNTrainingReduce")));
+  CHECK_FALSE(table().is_part_of(family("FusedMulAdd"), family("Mul")));  // made of two
 }
 
 TEST_CASE("rewrites are read whole") {
