@@ -1,4 +1,5 @@
-// The elements of one tensor, slab by slab, as the file stores them. The one loop for every pass over a single tensor.
+// The elements of one tensor, slab by slab, as the file stores them: the one loop for every pass over a single tensor. And
+// a sample of them.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +33,27 @@ Status for_each_slab(HostTensor& tensor, const CancelToken& cancel, const Take& 
     }
   }
   return tensor.check_unchanged();
+}
+
+// Up to so many pieces of so many elements.
+struct SampleSize {
+  int64_t pieces = 1, piece = 0;
+};
+
+// take(bytes, count) for each piece of a sample, evenly spread; all elements of a tensor that has no more. In one piece:
+// the beginning.
+template <class Take>
+Status for_each_piece(HostTensor& tensor, const SampleSize& size, const Take& take) {
+  const int64_t whole = tensor.count(), most = size.pieces * size.piece;
+  const int64_t pieces = whole > most ? size.pieces : 1;
+  const int64_t piece = whole > most ? size.piece : whole;
+  std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
+    MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
+    take(std::span<const std::byte>(stored), piece);
+  }
+  return {};
 }
 
 }  // namespace msdump

@@ -86,21 +86,6 @@ class Magnitudes {
   size_t count_ = 0;
 };
 
-// Rule 1. take(elements, count) for each piece.
-template <class Take>
-Status read_sample(HostTensor& tensor, const Take& take) {
-  const int64_t whole = tensor.count(), wanted = kPieces * kPiece;
-  const int64_t pieces = tensor.direct() && whole > wanted ? kPieces : 1;
-  const int64_t piece = std::min(whole, wanted / pieces);
-  std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
-  for (int64_t i = 0; i < pieces; ++i) {
-    const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
-    MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
-    take(std::span<const std::byte>(stored), piece);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel) {
@@ -114,7 +99,9 @@ Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel) {
     for (const double value : wide) magnitudes.add(value);
   };
   Magnitudes magnitudes;
-  MSDUMP_CHECK_OK(read_sample(tensor, [&](auto elements, int64_t count) { add(elements, count, magnitudes); }));
+  const SampleSize sample = tensor.direct() ? SampleSize{kPieces, kPiece} : SampleSize{1, kPieces * kPiece};
+  MSDUMP_CHECK_OK(
+      for_each_piece(tensor, sample, [&](auto elements, int64_t count) { add(elements, count, magnitudes); }));
   if (magnitudes.count() < kFewest && tensor.count() > kPieces * kPiece) {
     Magnitudes all;
     MSDUMP_CHECK_OK(for_each_slab(tensor, cancel, [&](auto elements, int64_t count) {

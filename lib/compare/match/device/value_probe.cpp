@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/match/device/op_tensors.h"
+#include "compare/pair/tensor_slabs.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 
@@ -19,17 +20,12 @@ constexpr double kSame = 0.999999;
 Result<std::vector<double>> read_sample(HostTensor& tensor) {
   std::vector<double> sample;
   if (kernels::common_dtype(tensor.dtype(), DType::kFloat64) != DType::kFloat64) return sample;
-  const int64_t whole = tensor.count(), pieces = whole > kPieces * kPiece ? kPieces : 1;
-  const int64_t piece = std::min(whole, pieces == 1 ? kPieces * kPiece : kPiece);
-  std::vector<std::byte> stored(static_cast<size_t>(piece) * tensor.element_bytes());
-  for (int64_t i = 0; i < pieces; ++i) {
-    const int64_t first = pieces == 1 ? 0 : i * ((whole - piece) / (pieces - 1));
-    MSDUMP_CHECK_OK(tensor.read(first, piece, stored.data()));
+  MSDUMP_CHECK_OK(for_each_piece(tensor, {kPieces, kPiece}, [&](auto elements, int64_t count) {
     const size_t old = sample.size();
-    sample.resize(old + static_cast<size_t>(piece));
-    kernels::widen_to(tensor.dtype(), DType::kFloat64, stored.data(), piece,
+    sample.resize(old + static_cast<size_t>(count));
+    kernels::widen_to(tensor.dtype(), DType::kFloat64, elements.data(), count,
                       reinterpret_cast<std::byte*>(sample.data() + old));
-  }
+  }));
   return sample;
 }
 
