@@ -93,10 +93,31 @@ GeDesc desc(std::string dtype, std::vector<int64_t> shape, std::string layout = 
   return result;
 }
 
-GeOp op_of(std::string name, std::string type) {
+using GeDescs = std::vector<GeDesc>;
+
+GeOp op_of(std::string name, std::string type, Strings inputs = {}, GeDescs in = {}, GeDescs out = {}) {
   GeOp op;
   op.name = std::move(name);
   op.type = std::move(type);
+  op.inputs = std::move(inputs);
+  op.in = std::move(in);
+  op.out = std::move(out);
+  return op;
+}
+
+GeOp with_originals(GeOp op, Strings originals) {
+  op.originals = std::move(originals);
+  return op;
+}
+
+GeOp with_parent(GeOp op, int64_t index) {
+  op.parent_index = index;
+  return op;
+}
+
+GeOp call_of(std::string name, const GeDesc& value, std::string graph) {
+  GeOp op = op_of(std::move(name), "PartitionedCall", {"x:0"}, {value}, {value});
+  op.subgraphs = {std::move(graph)};
   return op;
 }
 
@@ -113,54 +134,18 @@ std::vector<GeNet> small_net() {
   weight.origin_format = "NCHW";
   weight.origin_shape = {{16, 3, 3, 3}};
   GeNet net{"net_0", {}};
-  net.ops.push_back({.name = "x",
-                     .type = "Data",
-                     .inputs = {""},
-                     .originals = {},
-                     .in = {host},
-                     .out = {host},
-                     .subgraphs = {},
-                     .parent_index = {}});
-  net.ops.push_back({.name = "conv.weight",
-                     .type = "Variable",
-                     .inputs = {},
-                     .originals = {},
-                     .in = {},
-                     .out = {weight},
-                     .subgraphs = {},
-                     .parent_index = {}});
-  net.ops.push_back({.name = "axis",
-                     .type = "Const",
-                     .inputs = {},
-                     .originals = Strings{},
-                     .in = {},
-                     .out = {desc("DT_INT32", {})},
-                     .subgraphs = {},
-                     .parent_index = {}});
-  net.ops.push_back({.name = "trans_TransData_0",
-                     .type = "TransData",
-                     .inputs = {"x:0"},
-                     .originals = Strings{},
-                     .in = {host},
-                     .out = {device},
-                     .subgraphs = {},
-                     .parent_index = {}});
-  net.ops.push_back({.name = "Default/net/Conv2D-op4Default/net/ReLU-op5",
-                     .type = "Conv2D",
-                     .inputs = {"trans_TransData_0:0", "conv.weight:0", "", "axis:0", "trans_TransData_0:-1"},
-                     .originals = Strings{"Default/net/Conv2D-op4", "Default/net/ReLU-op5"},
-                     .in = {device, weight, test::absent_desc(), desc("DT_INT32", {})},
-                     .out = {result, desc("DT_BOOL", {-1})},
-                     .subgraphs = {},
-                     .parent_index = {}});
-  net.ops.push_back({.name = "Node_Output",
-                     .type = "NetOutput",
-                     .inputs = {"Default/net/Conv2D-op4Default/net/ReLU-op5:1"},
-                     .originals = {},
-                     .in = {desc("DT_BOOL", {-1})},
-                     .out = {},
-                     .subgraphs = {},
-                     .parent_index = {}});
+  net.ops = {
+      op_of("x", "Data", {""}, {host}, {host}),
+      op_of("conv.weight", "Variable", {}, {}, {weight}),
+      with_originals(op_of("axis", "Const", {}, {}, {desc("DT_INT32", {})}), {}),
+      with_originals(op_of("trans_TransData_0", "TransData", {"x:0"}, {host}, {device}), {}),
+      with_originals(
+          op_of("Default/net/Conv2D-op4Default/net/ReLU-op5", "Conv2D",
+                {"trans_TransData_0:0", "conv.weight:0", "", "axis:0", "trans_TransData_0:-1"},
+                {device, weight, test::absent_desc(), desc("DT_INT32", {})}, {result, desc("DT_BOOL", {-1})}),
+          {"Default/net/Conv2D-op4", "Default/net/ReLU-op5"}),
+      op_of("Node_Output", "NetOutput", {"Default/net/Conv2D-op4Default/net/ReLU-op5:1"}, {desc("DT_BOOL", {-1})}),
+  };
   return {net};
 }
 
@@ -238,56 +223,13 @@ TEST_CASE("sub-graphs are graphs of their own, and the operator that runs one is
   const GeDesc value = desc("DT_FLOAT", {2});
   GeDesc result = value;
   result.parent_index = 0;
-  const std::vector<GeNet> nets = {{"root",
-                                    {{.name = "x",
-                                      .type = "Data",
-                                      .inputs = {},
-                                      .originals = {},
-                                      .in = {},
-                                      .out = {value},
-                                      .subgraphs = {},
-                                      .parent_index = {}},
-                                     {.name = "call",
-                                      .type = "PartitionedCall",
-                                      .inputs = {"x:0"},
-                                      .originals = {},
-                                      .in = {value},
-                                      .out = {value},
-                                      .subgraphs = {"sub"},
-                                      .parent_index = {}},
-                                     {.name = "out",
-                                      .type = "NetOutput",
-                                      .inputs = {"call:0"},
-                                      .originals = {},
-                                      .in = {value},
-                                      .out = {},
-                                      .subgraphs = {},
-                                      .parent_index = {}}}},
-                                   {"sub",
-                                    {{.name = "x",
-                                      .type = "Data",
-                                      .inputs = {},
-                                      .originals = {},
-                                      .in = {},
-                                      .out = {value},
-                                      .subgraphs = {},
-                                      .parent_index = 0},
-                                     {.name = "neg",
-                                      .type = "Neg",
-                                      .inputs = {"x:0"},
-                                      .originals = {},
-                                      .in = {value},
-                                      .out = {value},
-                                      .subgraphs = {},
-                                      .parent_index = {}},
-                                     {.name = "sub_out",
-                                      .type = "NetOutput",
-                                      .inputs = {"neg:0"},
-                                      .originals = {},
-                                      .in = {result},
-                                      .out = {},
-                                      .subgraphs = {},
-                                      .parent_index = {}}}}};
+  const std::vector<GeNet> nets = {
+      {"root",
+       {op_of("x", "Data", {}, {}, {value}), call_of("call", value, "sub"),
+        op_of("out", "NetOutput", {"call:0"}, {value})}},
+      {"sub",
+       {with_parent(op_of("x", "Data", {}, {}, {value}), 0), op_of("neg", "Neg", {"x:0"}, {value}, {value}),
+        op_of("sub_out", "NetOutput", {"neg:0"}, {result})}}};
   for (const std::string& text : {test::ge_proto_text(nets), test::ge_json_text(nets)}) {
     const IrGraph ir = read(text);
     CHECK(problems_of(ir).empty());
@@ -355,15 +297,7 @@ TEST_CASE("ONNX text leaves out what is 0 and empty") {
 TEST_CASE("results of a sub-graph in another order are not passed through") {
   GeDesc result = desc("DT_FLOAT", {2});
   result.parent_index = 1;
-  const IrGraph ir = read(test::ge_proto_text({{"g",
-                                                {{.name = "out",
-                                                  .type = "NetOutput",
-                                                  .inputs = {},
-                                                  .originals = {},
-                                                  .in = {result},
-                                                  .out = {},
-                                                  .subgraphs = {},
-                                                  .parent_index = {}}}}}));
+  const IrGraph ir = read(test::ge_proto_text({{"g", {op_of("out", "NetOutput", {}, {result})}}}));
   CHECK(ir.graphs[0].result == kNoIndex);
 }
 
@@ -441,7 +375,7 @@ TEST_CASE("JSON of one graph alone is a graph, and so are lists of one item with
   CHECK(ge_form(R"({"graph": {}, "attr": {"key": "x", "value": null}})") == GeForm::kJson);
 }
 
-TEST_CASE("JSON that is no JSON is refused with the place") {
+TEST_CASE("text that is not JSON is refused with the place") {
   const std::string json = test::ge_json_text(small_net());
   const auto ir = read_text(json.substr(0, json.size() / 2));
   REQUIRE_FALSE(ir);

@@ -130,7 +130,7 @@ TEST_CASE("an item knows its line after it was skipped over several buffers, wha
   }
 }
 
-TEST_CASE("what is no protobuf text is a problem with its line, and reading goes on after it") {
+TEST_CASE("text that is not protobuf is a problem with its line, and reading continues after it") {
   CHECK(problems_of("a: 1\n$%& b: 2\nc: 3\n") == "2: this is not protobuf text: $%& b: 2\n");
   CHECK(items_of("a: 1\n$%& b: 2\nc: 3\n") == "a=1 c=3 ");
   CHECK(problems_of("a: 1\n}\nb: 2\n") == "2: a bracket closes nothing\n");
