@@ -11,6 +11,7 @@
 #include "compare/match/device/input_match.h"
 #include "compare/match/device/op_runs.h"
 #include "compare/match/device/outer_inputs.h"
+#include "ge/operators/operator_table.h"
 
 namespace msdump {
 namespace {
