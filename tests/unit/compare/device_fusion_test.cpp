@@ -20,7 +20,7 @@ Texts biased(const PairTensor& output, const std::string& name, const DevicePair
 
 }  // namespace
 
-TEST_CASE("the output of concatenated names is the last operator's; what is between is fused") {
+TEST_CASE("the output of concatenated names is that of the last operator; inner tensors are fused") {
   for (const bool ir : {false, true}) {
     for (const char* const name : {"Default/a/MatMul-op5Default/a/BiasAdd-op6", "Default/a/FusionOp_MatMul_BiasAdd-op9",
                                    "FusedX_0_Default/a/MatMul-op5_Default/a/BiasAdd-op6_1"})
@@ -54,11 +54,11 @@ TEST_CASE("the file of an output may say which operator it was") {
   CHECK(pair.tensors() == kBiasedPairs);
 }
 
-TEST_CASE("an operator takes in those after it, as its values say") {
+TEST_CASE("an operator takes in those after it if its values say so") {
   CHECK(biased("y", "Default/a/MatMul-op5", {.ir = true}) == kBiasedPairs);
 }
 
-TEST_CASE("an input more is a bias where values cannot say so") {
+TEST_CASE("an additional input is a bias where values cannot say so") {
   const PairTensor zeros = of("b").sized(6).all(0);
   const std::vector<PairOp> host = {{"MatMul", "Default/a/MatMul-op1", {"x", "w"}, {"y"}},
                                     {"BiasAdd", "Default/a/BiasAdd-op1", {"y", zeros}, {"y"}},
@@ -83,7 +83,7 @@ TEST_CASE("an operator that two others read takes in neither") {
   CHECK(pair.operators() == Texts{"Default_a_MatMul-op5=Default_a_MatMul-op1"});
 }
 
-TEST_CASE("without an input more an addition of zeros stays an operator of its own") {
+TEST_CASE("without an additional input an addition of zeros stays an operator of its own") {
   const std::vector<PairOp> host = {{"MatMul", "Default/a/MatMul-op1", {"x", "w"}, {"y"}},
                                     {"Add", "Default/a/Add-op1", {"y", of("b").sized(6).all(0)}, {"y"}}};
   const DevicePair pair({{"MatMulV2", "Default/a/MatMul-op5", {"x", "w"}, {"y"}}}, host, {.ir = true});
@@ -172,7 +172,7 @@ TEST_CASE("a part of a split is paired where the files of the other part are mis
                    "BNTrainingReduce.o1=: between operators of the device that are one of the network") == 1);
 }
 
-TEST_CASE("the producers of other families are no part of a fusion") {
+TEST_CASE("operators of other families do not join a fusion") {
   const DevicePair pair({{"SoftmaxV2", "Default/a/Softmax-op8", {"x"}, {"s"}},
                          {"SoftmaxGrad", "Default/a/SoftmaxGrad-op9", {"s", "ds"}, {"dx"}}},
                         {{"Softmax", "Default/a/Softmax-op1", {"x"}, {"s"}},
@@ -188,7 +188,7 @@ TEST_CASE("the producers of other families are no part of a fusion") {
   for (const std::string& text : pair.alone()) CHECK(text.ends_with(": fused into Default_a_SoftmaxGrad-op9"));
 }
 
-TEST_CASE("the update of a BatchNorm may have the activation after it in it") {
+TEST_CASE("the update of a BatchNorm may include the activation after it") {
   const DevicePair pair(
       {{"BNTrainingReduce", "Default/bn/BNTrainingReduce-op5", {"x"}, {of("sum").sized(4), of("square").sized(4)}},
        {"BNTrainingUpdate",
@@ -207,6 +207,26 @@ TEST_CASE("the update of a BatchNorm may have the activation after it in it") {
                                 "BNTrainingUpdate.o1=BatchNorm.o1", "BNTrainingUpdate.o2=BatchNorm.o2",
                                 "BNTrainingUpdate.i0=", "=ReLU.i0", "BNTrainingUpdate.i1=", "BNTrainingUpdate.i2=",
                                 "BNTrainingUpdate.o0=ReLU.o0", "BNTrainingUpdate.o3=", "BNTrainingUpdate.o4="});
+}
+
+TEST_CASE("an update with an activation in it is a part also where the files of the reduction are missing") {
+  const auto sum = of("sum").sized(4), square = of("square").sized(4), m = of("m").sized(4), v = of("v").sized(4);
+  for (const char* const fed : {"y", "other"}) {  // without a graph, values show whether BatchNorm feeds ReLU
+    const DevicePair pair(
+        {{"BNTrainingUpdate",
+          "Default/bn/BatchNorm-op5_UpdateDefault/ReLU-op6",
+          {"x", sum, square, kScale, kOffset, kMean, kVariance},
+          {"z", m, v}}},
+        {{"BatchNorm", "Default/bn/BatchNorm-op1", {"x", kScale, kOffset, kMean, kVariance}, {"y", m, v}},
+         {"ReLU", "Default/ReLU-op1", {fed}, {"z"}}});
+    const Texts tensors = pair.tensors(), alone = pair.alone();
+    for (const char* const right : {"BNTrainingUpdate.o0=ReLU.o0", "BNTrainingUpdate.o1=BatchNorm.o1"})
+      CHECK(std::count(tensors.begin(), tensors.end(), right) == 1);
+    for (const std::string slot : {"i1", "i2"}) {
+      const std::string split = ": between operators of the device that are one of the network";
+      CHECK(std::count(alone.begin(), alone.end(), "BNTrainingUpdate." + slot + "=" + split) == 1);
+    }
+  }
 }
 
 TEST_CASE("four operators of a softmax's gradient are one on the device") {

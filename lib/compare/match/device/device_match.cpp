@@ -65,6 +65,7 @@ class DeviceMatcher {
         const std::string& family = hosts_.key(producer).family;
         if (family != claim.key.family && !table_.is_part_of(claim.key.family, family)) continue;
         meet(claim, producer, hosts_);
+        claim.is_part = family != claim.key.family;
         for (size_t i = 1; i < chain.size(); ++i) {
           hosts_.take(chain[i]);
           inside_[claim.device].push_back(chain[i]);
@@ -166,7 +167,7 @@ class DeviceMatcher {
     if (claim.rewrite != nullptr) return add_rewritten(claim, match);
     match.hosts.push_back(claim.host);
     match.outputs_in_order = claim.is_last && !claim.is_part;
-    match.is_split = claim.is_part;
+    match.is_split |= claim.is_part;
     if (!match.outputs_in_order) add_outputs_of_part(claim, match);
   }
 
