@@ -32,7 +32,7 @@ namespace msdump::ascend {
 
 // Far above any real header; bounds the memory for a hostile one.
 inline constexpr size_t kMaxTensors = 1 << 16;
-// Of `original_op`; a longer one is no name and is left out.
+// Of `original_op`; a longer text cannot be a name and is left out.
 inline constexpr size_t kMaxOriginalName = 4096;
 
 enum class Section : uint8_t { kInput, kOutput, kBuffer, kSpace };

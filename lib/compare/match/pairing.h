@@ -30,7 +30,7 @@ struct OpPair {
   double confidence = 0;
 };
 
-// Why a tensor has no partner, where that is no surprise.
+// Why a tensor has no partner, where it is right that it has none.
 enum class Alone : uint8_t {
   kUnknown,
   kInserted,      // of an operator that the device's compiler inserted

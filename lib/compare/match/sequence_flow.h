@@ -1,5 +1,5 @@
 // SequenceFlow: the producers and consumers of each operator of a sequence, from the graph of the dump; none without one.
-// Lists in one vector, and where each begins.
+// The lists are in one vector, with a second one of where each begins.
 #pragma once
 
 #include <cstdint>

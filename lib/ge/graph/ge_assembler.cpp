@@ -33,7 +33,7 @@ IrNodeKind kind_of(std::string_view type) {
   return is_virtual ? IrNodeKind::kVirtual : IrNodeKind::kKernel;
 }
 
-// GE's names of dtypes as IR text has them; what is not here is kept as written, without DT_.
+// GE's names of dtypes as IR text has them. Others are kept as written, without DT_.
 constexpr std::pair<std::string_view, std::string_view> kDtypes[] = {
     {"BF16", "BFloat16"},       {"BFLOAT16", "BFloat16"}, {"BOOL", "Bool"},     {"COMPLEX128", "Complex128"},
     {"COMPLEX64", "Complex64"}, {"DOUBLE", "Float64"},    {"FLOAT", "Float32"}, {"FLOAT16", "Float16"},
@@ -52,7 +52,7 @@ std::string_view ir_dtype(std::string_view dtype) {
 
 struct Reference {
   std::string_view name;
-  std::optional<int64_t> output;  // -1: an order
+  std::optional<int64_t> output;  // -1: a control edge
 };
 
 Reference reference_of(std::string_view input) {
@@ -131,7 +131,7 @@ void GeAssembler::add(const GeOperator& op) {
   if (op.type == "NetOutput") note_result(op, index);
 }
 
-// What a Data or Const hands on.
+// The value that a Data or Const passes on.
 void GeAssembler::add_source(const GeOperator& op) {
   if (is_one_of(op.type, kConstantTypes)) {
     operands_.emplace_back(IrOperand::Kind::kConstant, false, static_cast<uint32_t>(builder_.intern(op.type)));
@@ -194,7 +194,7 @@ Signature GeAssembler::signature(const GeOperator& op, bool device) {
 
 uint32_t GeAssembler::type(const GeTensor& tensor, bool device) {
   const std::string& format = device ? tensor.layout : tensor.origin_format.value_or(tensor.layout);
-  // Without an origin's shape it is the device's, unless the format is another.
+  // Without a shape of the origin it is that of the device, if the formats are equal.
   const Shape* shape = &tensor.shape;
   if (!device && tensor.origin_shape) {
     shape = &*tensor.origin_shape;
@@ -208,7 +208,7 @@ uint32_t GeAssembler::type(const GeTensor& tensor, bool device) {
   return builder_.type(scratch_);
 }
 
-// Of sub-graphs: outputs of the call are inputs of NetOutput in this order, unless it says otherwise.
+// Of sub-graphs: the outputs of the call are the inputs of NetOutput in this order, unless attributes give another.
 void GeAssembler::note_result(const GeOperator& op, uint32_t node) {
   for (size_t i = 0; i < op.input_descs.size(); ++i) {
     if (op.input_descs[i].parent_index.value_or(static_cast<int64_t>(i)) != static_cast<int64_t>(i)) return;
@@ -226,7 +226,7 @@ void GeAssembler::end_graph() {
     }
     const std::string_view name = names_.view(pending.name);
     operand.value = static_cast<uint32_t>(builder_.intern(name));
-    // What is missing at the end of a file that was cut is no further problem.
+    // In a file that was cut, operators are missing anyway.
     if (!ir.facts.truncated)
       builder_.add_problem(pending.line, fmt::format("no operator of the graph is called '{}'", excerpt(name)));
   }

@@ -5,9 +5,9 @@
 //   NetOutput, NoOp           a node without a kernel
 //   PartitionedCall, If, ...  a call; its last operands (`control`) are the graphs that it runs
 //   anything else             a kernel
-// Operands are outputs of nodes ("conv1:0" is output 0). Empty ones, of optional inputs that are absent, are left out with
-// their descriptions, as in dump files, so operand k that is not `control` is slot k. The types: `device` has the format and
-// shape of the description, `host` the origin's.
+// Operands are outputs of nodes ("conv1:0" is output 0). Optional inputs that are absent are left out with their
+// descriptions, as in dump files, so operand k that is not `control` is slot k. Of the types, `device` has the format and shape
+// of the description, `host` those of the origin.
 // Source: reference/ge-operators.md 3.3 and 4, reference/field-2026.md 4.
 #pragma once
 
@@ -24,15 +24,15 @@ namespace msdump {
 
 class GeAssembler {
  public:
-  // The graph that is open ends.
+  // Ends the graph before it, too.
   void begin_graph(std::string_view name, uint64_t line);
-  // Where the name comes after operators.
+  // For a file that has the name after the operators.
   void name_graph(std::string_view name);
-  // Of the graph that was begun last.
+  // To the graph that was begun last.
   void add(const GeOperator& op);
   void add_problem(uint64_t line, std::string reason) { builder_.add_problem(line, std::move(reason)); }
   void add_problems(std::vector<IrProblem> problems);
-  // An operator that cannot be kept.
+  // Counts an operator that cannot be kept.
   void lose_operator(uint64_t line, std::string reason);
   void set_truncated(uint64_t at);
   [[nodiscard]] size_t operators() const { return builder_.graph().nodes.size(); }

@@ -16,15 +16,15 @@ namespace msdump {
 enum class GeForm : uint8_t { kProto, kOnnx, kJson };
 [[nodiscard]] std::string_view name_of(GeForm form);  // "ge_proto", "ge_onnx", "ge_json"
 
-// By the first 64 KiB, whatever the file is called: operators of GE must be in them, or for JSON the beginning of a model.
+// By the first 64 KiB, whatever the name of the file is: they hold operators of GE, or the beginning of a model in JSON.
 [[nodiscard]] std::optional<GeForm> ge_form(std::string_view first_bytes);
 
 // bad_ir for any other file, and for one in which no operator can be read.
 Result<IrGraph> read_ge_graph(const File& file);
 
-// Of a name as GE gives it: ge_proto_00000062_graph_3_Build.txt.
+// What the name of a file from GE says: ge_proto_00000062_graph_3_Build.txt.
 struct GeFileName {
-  uint64_t number = 0;  // of the dump of graphs; the last of a stage is the one that ran
+  uint64_t number = 0;  // counts the graphs that GE wrote; the last one of a stage is the one that ran
   std::optional<int64_t> graph;
   std::string_view stage;  // "Build", "PreRunBegin"; may be empty
   GeForm form = GeForm::kProto;

@@ -13,10 +13,10 @@
 namespace msdump {
 namespace {
 
-// Besides what a tree may take anyway: attributes are objects of objects of one short value.
+// In addition to what any tree may take: attributes are objects of objects of one short value.
 constexpr size_t kTreePerByte = 10;
 
-// visit(value) for each item of a list, or for what stands in place of one.
+// Calls visit(value) for each item of a list, or for the single value in its place.
 template <class Visit>
 void for_each_value(const JsonValue* list, const Visit& visit) {
   if (list == nullptr || list->is(JsonKind::kNull)) return;

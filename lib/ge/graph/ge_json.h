@@ -1,7 +1,7 @@
 // read_ge_json: the JSON that atc prints of a ge_proto (--mode=5) or of an offline model (--mode=1): the fields of
 // ge/graph/ge_proto.h under the same names, repeated ones as lists, or a GraphDef alone.
 //
-// The whole tree is in memory, some nine times the text where that has no blanks, so at most kMostGeJson bytes are read: ten
+// The whole tree is in memory and takes up to nine times the size of the text, so at most kMostGeJson bytes are read: ten
 // thousand operators. JSON that is cut cannot be read at all (bad_json with its offset); the ge_proto of the same graph can.
 #pragma once
 

@@ -24,7 +24,7 @@ struct OnnxGraph {
   std::vector<GeOperator> operators;
 };
 
-// "input_desc_shape:1" as the description and what is said of it; an empty word for any other name.
+// "input_desc_shape:1" as the description and its property; an empty word for any other name.
 struct TensorKey {
   std::vector<GeTensor>* tensors = nullptr;
   uint64_t index = 0;
@@ -69,7 +69,7 @@ void set_tensor_attribute(const TensorKey& key, GeAttribute&& attribute) {
   }
 }
 
-// Graphs are nested in nodes, so what is open is a stack: nothing here calls itself.
+// Graphs are nested in nodes. Open messages are on a stack, so that no depth overflows that of the program.
 class GeOnnxReader {
  public:
   explicit GeOnnxReader(ProtoText text) : text_(std::move(text)) {}
@@ -89,7 +89,7 @@ class GeOnnxReader {
   }
 
  private:
-  // A message that is open, and what is read of it so far.
+  // An open message, and what has been read of it.
   enum class In : uint8_t { kGraph, kNode, kAttribute };
   struct Level {
     In in;
@@ -157,7 +157,7 @@ class GeOnnxReader {
       case In::kAttribute: {
         GeOperator& op = levels_.back()->op;
         const TensorKey key = tensor_key(op, done->attribute.key);
-        const std::string name = done->attribute.key;  // what `key` has views of
+        const std::string name = done->attribute.key;  // `key` has views of it
         if (!key.word.empty()) {
           set_tensor_attribute(tensor_key(op, name), std::move(done->attribute));
         } else if (is_kept_of_operator(name)) {
@@ -184,7 +184,7 @@ class GeOnnxReader {
     graphs_.clear();
   }
 
-  // A file that ends inside of graphs has those that are open, without the operators that are.
+  // A file that ends inside graphs has those that are still open, but not their open operators.
   Result<IrGraph> finish() {
     if (text_.depth() > 0) out_.set_truncated(text_.offset());
     while (!levels_.empty()) {

@@ -28,7 +28,7 @@ struct GeTensor {
   uint32_t origin_index = 0;
   std::optional<int64_t> parent_index;
 
-  // An optional input without a value, which the file describes nevertheless.
+  // The description of an optional input that has no value.
   [[nodiscard]] bool absent() const {
     return (dtype.empty() || dtype == "DT_UNDEFINED") && shape.empty() &&
            (layout == "RESERVED" || layout == "FORMAT_RESERVED");
@@ -37,7 +37,7 @@ struct GeTensor {
 
 struct GeOperator {
   std::string name, type;
-  std::vector<std::string> inputs;  // "conv1:0"; "" where an optional one is absent; ":-1" is an order, not a value
+  std::vector<std::string> inputs;  // "conv1:0"; "" where an optional one is absent; ":-1" is a control edge
   std::optional<std::vector<std::string>> originals;
   std::vector<GeTensor> input_descs, output_descs;
   std::vector<std::string> subgraphs;  // that it runs
@@ -45,7 +45,7 @@ struct GeOperator {
   uint64_t line = 0;
 };
 
-// The value of an attribute, whichever form it has; only one of these is used by those that are kept.
+// The value of an attribute. Those that are kept use one of these fields.
 struct GeAttribute {
   std::string key;
   std::optional<std::string> text;

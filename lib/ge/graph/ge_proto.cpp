@@ -18,7 +18,7 @@ class GeProtoReader {
   explicit GeProtoReader(ProtoText text) : text_(std::move(text)) {}
 
   Result<IrGraph> run() {
-    // Not a loop over one message: a bracket too many does not end the file.
+    // Not a loop over one message, so that a bracket too many does not end the file.
     for (Item item = text_.next(); item.kind != ProtoText::Kind::kEnd; item = text_.next()) top(item);
     MSDUMP_CHECK_OK(text_.status());
     if (text_.depth() > 0) out_.set_truncated(text_.offset());
@@ -95,7 +95,7 @@ class GeProtoReader {
     });
   }
 
-  // The key comes before the value as protobuf prints it; where somebody turned them round, every value is read.
+  // protobuf prints the key before the value. Where they were exchanged, every value is read.
   template <class Owner>
   void attribute(Owner& owner, bool (*is_kept)(std::string_view)) {
     GeAttribute found;

@@ -8,8 +8,8 @@
 
 namespace msdump {
 
-// visit(item) for each field and message of the message that is open. visit passes the messages: with this function or
-// with skip(). False if the file ends inside.
+// Calls visit(item) for each field and message of the open message. visit reads a message to its end: with this function
+// or with skip(). False if the file ends inside the message.
 template <class Visit>
 bool for_each_item(ProtoText& text, const Visit& visit) {
   for (;;) {
@@ -20,7 +20,7 @@ bool for_each_item(ProtoText& text, const Visit& visit) {
   }
 }
 
-// 0 for anything else; what does not fit is the nearest that does.
+// 0 for a text that is not a number. A number that does not fit becomes the nearest that does.
 [[nodiscard]] int64_t number_of(std::string_view value);
 
 }  // namespace msdump

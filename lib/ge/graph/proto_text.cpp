@@ -13,7 +13,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 20;
-// So much of the file is there when an item begins, so that its name and value are, too.
+// So much of the file is in memory when an item begins, so that its name and value are, too.
 constexpr size_t kAhead = 8 * ProtoText::kMaxText;
 constexpr size_t kLongestEscape = 4;  // \\123
 constexpr size_t kMostLists = 1000;   // one in another
@@ -40,7 +40,7 @@ constexpr std::array<bool, 256> kNameChars = [] {
 bool is_name_char(char c) { return kNameChars[static_cast<unsigned char>(c)]; }
 bool is_gap(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\v' || c == '\f'; }
 
-// Indentation is much of what GE writes.
+// Much of what GE writes is indentation.
 size_t pass_blanks(const char* data, size_t at, size_t end) {
   constexpr char kEight[9] = "        ";
   while (end - at >= 8 && std::memcmp(data + at, kEight, 8) == 0) at += 8;
@@ -72,7 +72,7 @@ ProtoText::ProtoText(std::string_view text) : data_(text.data()), end_(text.size
   if (text.starts_with("\xef\xbb\xbf")) at_ = 3;
 }
 
-// Moves what is not read yet to the front and fills the rest.
+// Moves what is still unread to the front and fills the rest.
 void ProtoText::refill() {
   if (all_read_) return;
   if (item_line_ == 0) item_line_ = line_at(item_);
@@ -119,7 +119,7 @@ void ProtoText::skip_blank() {
   }
 }
 
-// To the line end, which stays.
+// Up to the line end, which stays.
 void ProtoText::skip_line() {
   for (;;) {
     const void* const feed = std::memchr(data_ + at_, '\n', end_ - at_);
@@ -129,7 +129,7 @@ void ProtoText::skip_line() {
   }
 }
 
-// Of the quote or line end that ends the text which begins at `begin`; end_ if neither is there yet.
+// Where the text that begins at `begin` ends: at a quote or a line end; end_ if neither is in memory yet.
 size_t ProtoText::string_end(size_t begin, char quote) const {
   for (size_t at = begin;;) {
     const auto find = [&](char c, size_t end) {
@@ -215,7 +215,7 @@ void ProtoText::append_unescaped(std::string_view raw, std::string& to) const {
   }
 }
 
-// False where no name begins: the line is a problem and passed.
+// False where no name begins: the line is a problem and is skipped.
 bool ProtoText::read_name(Item& item) {
   const size_t begin = at_;
   if (data_[at_] == '[') {
@@ -263,11 +263,11 @@ void ProtoText::pass_colon(Item& item) {
   skip_blank();
 }
 
-// Texts side by side are one.
+// Adjacent texts are one.
 void ProtoText::read_strings(Item& item) {
   item.quoted = true;
   const char quote = data_[at_];
-  // Nearly all: one, without escapes.
+  // The usual case: one text without escapes.
   size_t end = at_ + 1;
   while (end < end_ && data_[end] != quote && data_[end] != '\n' && data_[end] != '\\') ++end;
   if (end + kMaxText < end_ && data_[end] == quote && end - at_ <= kMaxText) {

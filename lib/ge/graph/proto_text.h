@@ -3,14 +3,14 @@
 //   kField  name: value        "x", 'x', "x" "y" (one text), 12, -1.5e3, true, DT_FLOAT, [1, 2] (a field for each)
 //   kOpen   name {, name: {, name <      also for each element of [{..}, {..}]
 //   kClose  } or >
-//   kEnd    the end of the file, also inside of a message: depth() is then not 0
+//   kEnd    the end of the file, also inside a message: depth() is then not 0
 //
 // Fields may share a line, ',' and ';' may separate them, '#' begins a comment. A name in brackets ([type.url/x]) is a name.
-// What fits none of this is a problem with its line; reading continues on the next line. A line end inside of quotes ends
+// What fits none of this is a problem with its line; reading continues on the next line. A line end inside quotes ends
 // the text: one missing quote costs one line, not the rest of the file.
 //
-// A text longer than kMaxText is an item without value (`too_long`). skip() passes a message without looking at its values,
-// as fast as brackets and quotes are found: kernels of many megabytes are such values.
+// A text longer than kMaxText is an item without a value (`too_long`). skip() looks only for brackets and quotes, because
+// a message may hold kernels of many megabytes.
 // Source: protobuf's text format specification (protobuf.dev/reference/protobuf/textformat-spec).
 #pragma once
 
@@ -41,18 +41,18 @@ class ProtoText {
   };
 
   explicit ProtoText(const File& file);
-  // Of a text in memory, which outlives this.
+  // Reads a text in memory, which outlives this.
   explicit ProtoText(std::string_view text);
 
   Item next();
-  // Inside of a message: continues after its kClose.
+  // Inside a message: continues after its kClose.
   void skip();
   // Why the file could not be read to its end; next() is then kEnd.
   [[nodiscard]] const Status& status() const { return status_; }
 
-  // Of the item that next() returned last, from 1.
+  // The line of the item that next() returned last, from 1.
   [[nodiscard]] uint64_t line();
-  [[nodiscard]] size_t depth() const { return depth_; }  // messages that are open
+  [[nodiscard]] size_t depth() const { return depth_; }  // open messages
   [[nodiscard]] uint64_t offset() const { return base_ + at_; }
   [[nodiscard]] std::vector<IrProblem> take_problems();
   [[nodiscard]] bool has_problems() const { return problem_count_ > 0; }
@@ -63,13 +63,13 @@ class ProtoText {
     size_t depth = 0;
   };
 
-  // At the end of a file, inside of a message: that is no problem of this line.
+  // The file ends inside a message. The caller learns that from depth(); it is not a problem of the last line.
   [[nodiscard]] bool is_cut() const { return at_ == end_ && all_read_ && depth_ > 0; }
   void refill();
   void skip_blank();
   void skip_line();
   [[nodiscard]] size_t string_end(size_t begin, char quote) const;
-  // After the opening quote; without `kept` the text is only passed.
+  // After the opening quote. Without `kept` the text is only skipped.
   void pass_string(char quote, std::string* kept);
   bool read_name(Item& item);
   Item read_value(Item item);

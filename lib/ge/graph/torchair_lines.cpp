@@ -37,7 +37,7 @@ std::optional<Place> place_of(std::string_view comment) {
   return place.line.empty() ? std::nullopt : std::optional(place);
 }
 
-// NAME of node_name="NAME"; empty without one.
+// The NAME of node_name="NAME"; empty without one.
 std::string_view node_name_of(std::string_view line) {
   const size_t at = line.find(kNodeName);
   if (at == std::string_view::npos) return {};

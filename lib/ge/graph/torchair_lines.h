@@ -5,9 +5,9 @@
 //   # y = x * w
 //   Mul_0 = ge.Mul(arg0, arg1, node_name="Mul")
 //
-// Each operator with a node_name has the places of the comments right above it as its stack; several are outermost first, as in a
-// traceback. What follows a place as a comment is its code. Operators have no operands and no types here: the graph is
-// what GE writes itself.
+// The comments right above an operator with a node_name are its stack: places, the outermost first as in a traceback, each
+// with its code in the comment after it. Operators have no operands and no types here: those are in the graph that GE
+// itself writes.
 // Source: reference/field-2026.md 4.
 #pragma once
 

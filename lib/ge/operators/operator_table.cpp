@@ -22,7 +22,7 @@ void for_each_line(std::string_view table, const Take& take) {
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-// Cuts one suffix that does not count; false when there is none.
+// Cuts one suffix that does not count; false if there is none.
 bool cut_suffix(std::string_view& type) {
   const size_t size = type.size();
   if (size > 4 && type.ends_with("Ext") && is_lower(type[size - 4])) {
@@ -54,12 +54,12 @@ std::string spelled(std::string_view type) {
   return text;
 }
 
-// Has the device another case or a suffix more? FillV2 becomes Fill, which MindSpore has, too.
+// Does the device spell the type in another case or with one more suffix? FillV2 becomes Fill, which MindSpore has, too.
 bool is_respelled(std::string_view mindspore, std::string_view device) {
   return mindspore != device && mindspore.size() <= device.size() && spelled(mindspore) == spelled(device);
 }
 
-// Identities and containers, which the table pairs with many types that have nothing else in common.
+// Identities and containers: the table pairs them with many types that have nothing else in common.
 bool joins_nothing(std::string_view type) {
   static constexpr std::array<std::string_view, 9> kTypes = {
       "Identity", "IdentityN", "NoOp", "Data", "Variable", "Const", "Constant", "Assign", "OutfeedEnqueueOpV2"};

@@ -20,7 +20,7 @@ class FrameCopier {
  public:
   FrameCopier(const IrGraph& from, IrGraph& to) : from_(from), to_(to) {}
 
-  // The stack of an operator that was made of these; kEmpty when none has lines.
+  // The stack of an operator that was made of these; kEmpty if none has lines.
   List stack_of(const std::vector<uint32_t>& originals) {
     if (originals.size() > 1) return joined_stack(originals);
     const List own = from_.nodes[originals.front()].stack;
@@ -32,7 +32,7 @@ class FrameCopier {
   }
 
  private:
-  // Names may be repeated in thousands of lists, and their stacks be long: what all together have is limited.
+  // Thousands of lists may repeat names with long stacks: the total is limited.
   List joined_stack(const std::vector<uint32_t>& originals) {
     scratch_.clear();
     for (const uint32_t original : originals) {
@@ -71,7 +71,7 @@ class FrameCopier {
   size_t frames_left_ = (size_t{4} << 20) + 64 * to_.nodes.size();
 };
 
-// One IR and the graphs of GE that it may be the lines of.
+// One IR and the graphs of GE to which it may give lines.
 class NamedLines {
  public:
   explicit NamedLines(const Origin& ir) : ir_(ir.graph) {
@@ -80,7 +80,7 @@ class NamedLines {
     }
   }
 
-  // Whether most operators that may have a name of MindSpore have one of this IR's.
+  // Do most operators that may have a name of MindSpore have a name in this IR?
   bool give(Origin& ge) const {
     IrGraph& graph = ge.graph;
     FrameCopier copier(ir_, graph);

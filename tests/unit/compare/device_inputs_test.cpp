@@ -31,7 +31,7 @@ InputPairs inputs_of_pair(const char* device, const char* host, const std::vecto
 
 }  // namespace
 
-TEST_CASE("an input that is an attribute on the device shifts no other") {
+TEST_CASE("an input that is an attribute on the device does not shift the others") {
   const InputPairs made =
       inputs_of_pair("OneHotD", "OneHot", {in("i").ints(48), in("on").sized(1), in("off").sized(1)},
                      {in("i").ints(48), in("depth").ints(1), in("on").sized(1), in("off").sized(1)});
@@ -53,7 +53,7 @@ TEST_CASE("the table exchanges slots, whatever the values are") {
             .pairs == swapped);
 }
 
-TEST_CASE("lists take one slot for each tensor, with the axis in front of them, behind them or nowhere") {
+TEST_CASE("lists take one slot for each tensor, with the axis before them, after them or as an attribute") {
   const std::vector<PairTensor> host = {"a", "b", "c", in("axis").ints(1)};
   CHECK(inputs_of_pair("ConcatV2D", "Concat", {"a", "b", "c"}, host).pairs == Texts{"0=0", "1=1", "2=2", "-=3"});
   CHECK(inputs_of_pair("Concat", "Concat", {in("axis").ints(1), "a", "b", "c"}, host).pairs ==
@@ -112,7 +112,7 @@ TEST_CASE("of more than 64 inputs the order alone counts") {
   }
 }
 
-TEST_CASE("one side of more than 64 inputs is enough for the order alone") {
+TEST_CASE("more than 64 inputs on one side are enough for the order alone to count") {
   std::vector<PairTensor> device, host;
   for (size_t i = 0; i < 65; ++i) {
     device.emplace_back(std::to_string(64 - i).c_str());

@@ -62,7 +62,7 @@ TEST_CASE("two dumps are paired by their files' names when neither, or both, are
   CHECK_FALSE(all_have(neither.pairing(), PairedBy::kCompiler));
 }
 
-TEST_CASE("two device dumps of other numbers are paired") {
+TEST_CASE("two device dumps are paired although their numbers differ") {
   const DevicePair both(
       {{"Relu", "Default/a/ReLU-op7", {"x"}, {"y"}}, {"SoftmaxV2", "Default/a/Softmax-op8", {"y"}, {"z"}}},
       {{"Relu", "Default/a/ReLU-op3", {"x"}, {"y"}},
@@ -73,7 +73,7 @@ TEST_CASE("two device dumps of other numbers are paired") {
   CHECK(both.alone().empty());  // the inserted one included
 }
 
-TEST_CASE("what is fused in two device dumps alike is paired") {
+TEST_CASE("operators that are fused alike in two device dumps are paired") {
   const auto dump = [](const char* product, const char* activation) {
     return std::vector<PairOp>{{"MatMulV2", product, {"x", "w", t("b").sized(6)}, {"y"}},
                                {"Relu", activation, {"y"}, {"z"}},
@@ -143,7 +143,7 @@ TEST_CASE("values tell which operator of a family one side lacks") {
   CHECK(pair.operators() == Texts{"Default_a_ReLU-op1=Default_a_ReLU-op2"});
 }
 
-TEST_CASE("an operator whose values are wrong takes the place in the order that the others leave") {
+TEST_CASE("an operator whose values are wrong takes the place that the others leave") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op1", {"x1"}, {"y1"}},
                          {"Relu", "Default/a/ReLU-op2", {"wrong in"}, {"wrong"}},
                          {"Relu", "Default/a/ReLU-op3", {"x3"}, {"y3"}}},
@@ -208,7 +208,7 @@ TEST_CASE("an inserted operator has no partner, even where it carries the values
                               "?=Tanh.o0: not in the candidate; the nearest name there is Default_a_ReLU-op7"});
 }
 
-TEST_CASE("what changes a shape alone, or what a compiler leaves out, has no kernel") {
+TEST_CASE("what changes only a shape, or what a compiler leaves out, has no kernel") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op7", {"x"}, {"y"}}}, {{"ReLU", "Default/a/ReLU-op1", {"x"}, {"y"}},
                                                                          {"Flatten", "Default/Flatten-op1", {}, {"y"}},
                                                                          {"Cast", "Default/Cast-op1", {}, {"y"}},

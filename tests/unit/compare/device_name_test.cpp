@@ -63,7 +63,7 @@ TEST_CASE("what follows the last number makes a part of an operator") {
   CHECK(parsed("Default/a/MatMul-op3Default/a/BiasAdd-op4_Part") == "Default_a MatMul 3, Default_a BiasAdd 4+");
 }
 
-TEST_CASE("a name without a number is nothing of the network") {
+TEST_CASE("a name without a number names no operator of the network") {
   for (const char* const name : {"trans_TransData_5", "Relu", "", "_", "/", "Default/a/Relu-op", "a-opx", "-o", "op12"})
     CHECK(parse_device_name(name).originals.empty());
   CHECK_FALSE(parse_device_name("").is_part);

@@ -125,7 +125,7 @@ TEST_CASE("all of a tensor of up to 384 elements is compared") {
   CHECK(*probed.similarity("X", "X") < 0.5);
 }
 
-TEST_CASE("of few values it counts how near they are, a correlation less") {
+TEST_CASE("for few values nearness counts more than correlation") {
   ProbedTensors probed;
   for (const bool b : {false, true}) {
     const double more = b ? 0 : 0.01;
@@ -158,7 +158,7 @@ TEST_CASE("constants are alike when they are near; zeros say nothing") {
   CHECK(probed.similarity("X", "Zeros") == std::nullopt);
 }
 
-TEST_CASE("numbers that are not finite on either side are left out") {
+TEST_CASE("numbers that are not finite on one side are left out") {
   auto a = noise(64, 1), b = a;
   a[3] = std::nan("");
   b[7] = HUGE_VAL;
@@ -170,7 +170,7 @@ TEST_CASE("numbers that are not finite on either side are left out") {
   CHECK(probed.similarity("Nan", "X") == std::nullopt);
 }
 
-TEST_CASE("what cannot be known has no similarity") {
+TEST_CASE("tensors of which nothing is known have no similarity") {
   ProbedTensors probed;
   probed.add(false, "X", noise(50, 1));
   probed.add(false, "Long", noise(51, 1));

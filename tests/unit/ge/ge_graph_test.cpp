@@ -200,7 +200,7 @@ TEST_CASE("operators know their lines") {
   CHECK(node_of(ir, "Node_Output").line == 9);
 }
 
-TEST_CASE("text that somebody laid out differently is the same graph") {
+TEST_CASE("text of another layout is the same graph") {
   std::string text = test::ge_proto_text(small_net());
   const IrGraph usual = read(text);
   for (char& c : text) c = c == '\n' ? ' ' : c;
@@ -265,7 +265,7 @@ TEST_CASE("only a description without type, shape and format is of an absent inp
   CHECK(types_text(ir, ir.inputs(ir.nodes[0].device)) == "? ND[], ? RESERVED[2], int8 RESERVED[]");
 }
 
-TEST_CASE("a sub-graph that several operators run has no one caller") {
+TEST_CASE("a sub-graph that several operators run has no single caller") {
   GeOp one = op_of("one", "PartitionedCall"), two = op_of("two", "PartitionedCall"), branches = op_of("if", "If");
   one.subgraphs = two.subgraphs = {"sub"};
   branches.subgraphs = {"then", "else", "not there"};

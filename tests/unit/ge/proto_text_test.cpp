@@ -55,7 +55,7 @@ std::string followed(std::string_view text) {
   return std::string(text) + std::string(2 * ProtoText::kMaxText, ' ') + "z: 0";
 }
 
-TEST_CASE("the same texts in the midst of a long file") {
+TEST_CASE("the same texts in the middle of a long file") {
   const auto items = [](std::string_view text) {
     const std::string all = items_of(followed(text));
     REQUIRE(all.ends_with("z=0 "));
@@ -78,7 +78,7 @@ TEST_CASE("strings are unescaped and joined") {
   CHECK(items_of(R"(a: "x\\" b: "\\\"")") == "a='x\\' b='\\\"' ");
 }
 
-TEST_CASE("numbers that do not fit are the nearest that do") {
+TEST_CASE("numbers that do not fit become the nearest that do") {
   CHECK(number_of("12") == 12);
   CHECK(number_of("-12") == -12);
   CHECK(number_of("99999999999999999999") == INT64_MAX);
@@ -102,7 +102,7 @@ TEST_CASE("skip passes a message with everything in it") {
   CHECK(text.line() == 2);
 }
 
-TEST_CASE("skip in the midst of a list ends the list, too") {
+TEST_CASE("skip in the middle of a list ends the list, too") {
   ProtoText text("a { b: [1, 2] c: 3 } d { e: 4 }");
   CHECK(text.next().kind == Kind::kOpen);
   CHECK(text.next().value == "1");
@@ -140,7 +140,7 @@ TEST_CASE("text that is not protobuf is a problem with its line, and reading con
   CHECK(problems_of("a: 1\nb: }\n") == "2: 'b' has no value\n");
 }
 
-TEST_CASE("a file that ends inside of messages leaves them open") {
+TEST_CASE("a file that ends inside messages leaves them open") {
   CHECK(items_of("a { b { c: 1") == "a{b{c=1 ~~");
   CHECK(items_of("") == "");
   ProtoText text("a { b: \"x");

@@ -36,7 +36,7 @@ TEST_CASE("several places are a stack, outermost first") {
                   "Add_0, _ = ge.Add(x, y, node_name=\"Add\")\n") == "Add Add@4 b.py:5[] <a.py:4[net(x)]; ");
 }
 
-TEST_CASE("other statements and comments have no part in it") {
+TEST_CASE("other statements and comments are ignored") {
   CHECK(described("# File \"a.py\", line 4\nx = 1\nge.Add(node_name=\"A\")\n") == "Add A@3; ");
   CHECK(described("# File \"a.py\", line 4\n# y = x\n# not this\nge.Add(node_name=\"A\")\n") ==
         "Add A@4 a.py:4[y = x]; ");
@@ -45,7 +45,7 @@ TEST_CASE("other statements and comments have no part in it") {
   CHECK(described("") == "bad");
 }
 
-TEST_CASE("torchair's Python is known by what is in it") {
+TEST_CASE("torchair's Python is recognised by its contents") {
   CHECK(is_torchair("import torchair\nx = ge.Add(node_name=\"A\")"));
   CHECK(is_torchair("# File \"a\", line 1\nx = ge.Add(node_name=\"A\")"));
   CHECK_FALSE(is_torchair("import torchair\nx = ge.Add()"));

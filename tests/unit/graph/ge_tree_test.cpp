@@ -67,7 +67,7 @@ std::string edge_text(const OpGraph& graph, OpId op) {
   return text;
 }
 
-TEST_CASE("the data flow of GE is its operands, without absent ones and orders") {
+TEST_CASE("the data flow of GE is its operands, without absent ones and control edges") {
   const ScratchDir scratch;
   GeNet net{"net", {ge_op("x", "Data", {""}, 1, 1), ge_op("c", "Const", {}, 0, 1)}};
   net.ops.push_back(ge_op("split", "Split", {"c:0", "x:0"}, 2, 3));

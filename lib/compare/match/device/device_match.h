@@ -1,15 +1,14 @@
-// Which operators of a network's dump (the host side: CPU, GPU, or MindSpore's own names) the operators of a device dump
-// are, where a compiler for the device has renamed, split, fused and inserted operators.
+// Matches the operators of a device dump, which a compiler has renamed, split, fused and inserted, with those of a dump of
+// the same network on the host (CPU, GPU, or MindSpore's own names).
 //
-//   1. Every device operator claims the operators that it stands for: those in its name (device_name.h), else one of its
-//      own family (ge/operators/operator_table.h). Claims are met in their scope, in the order of the two dumps.
-//      Numbers of operators are not compared: they count creations, and differ.
-//   2. Splits and fusions that are known by their types (ge/operators/rewrites.txt), in one scope.
-//   3. Where a scope has several operators of a family the order is a guess: shapes and values (value_probe.h) confirm
-//      or correct it.
-//   4. An operator whose device output is not the output of its partner but that of the operator after it has taken that
-//      one in (a bias, an activation).
-//   5. What is left is paired by values alone.
+//   1. Every device operator claims the operators that it stands for (operators/claims.h): those in its name, else one of
+//      its own family. Numbers of operators are not compared: they count creations, and differ.
+//   2. Splits and fusions that are known by their types (operators/rewrites.h), in one scope.
+//   3. Other claims are met in their scope, in the order of the two dumps. Where a scope has several operators of a family
+//      the order is a guess: shapes and values confirm or correct it (operators/assignment.h).
+//   4. An operator whose output on the device is that of an operator after its partner has taken that one in: a bias, an
+//      activation (operators/absorbed.h).
+//   5. What is left is matched by values alone (operators/value_match.h).
 // Source: reference/ge-operators.md; corpus/device-pairs/README.md.
 #pragma once
 
@@ -20,7 +19,7 @@
 
 namespace msdump {
 
-// An output of a device operator and the host's that it is.
+// An output of a device operator and the output of the host that it is.
 struct MatchedOutput {
   uint32_t device_output = 0;
   uint32_t host = 0;  // operator

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kFusion = "FusionOp_";
 
-// "FusedX_0_Default_a_MatMul": without what CANN puts in front.
+// "Default_a_MatMul" of "FusedX_0_Default_a_MatMul", which CANN made of it.
 std::string_view without_pass(std::string_view name) {
   while (name.starts_with('_') || name.starts_with('/')) name.remove_prefix(1);
   const size_t type_end = name.find('_');
@@ -37,7 +37,7 @@ void add_originals(std::string_view name, uint64_t number, std::vector<OriginalN
     originals.push_back({bare ? std::string() : normalised_op_name(name.substr(0, cut)), std::string(type), number});
 }
 
-// "Default" of "Default/a/ReLU-op3": all names of a network begin alike, or with that of gradients.
+// "Default" of "Default/a/ReLU-op3": all names of a network begin with the same word, or with that of gradients.
 std::string_view root_of(std::string_view name) { return name.substr(0, name.find_first_of("/_")); }
 
 // Where the next name begins in "_UpdateDefault/a/ReLU-op3"; 0 where it is not known.

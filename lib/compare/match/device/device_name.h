@@ -21,7 +21,7 @@ struct OriginalName {
   std::string scope;     // normalised (graph/op_name.h): "Default_a"
   std::string type;      // as MindSpore spells it
   uint64_t number = 0;   // of its "-op12": the same in all parts of one operator, another one in another dump
-  bool is_part = false;  // of a name in front of others: something follows the number
+  bool is_part = false;  // of a name before others: something follows the number
   bool operator==(const OriginalName&) const = default;
 };
 

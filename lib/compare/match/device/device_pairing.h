@@ -1,11 +1,10 @@
 // Pairs a dump that a compiler for the device has named with one of the same network that has MindSpore's names.
 //
-//   operators  device_match.h. An operator of the network that is fused into one of the device has that one as its partner,
-//              and so have the others that are in it
-//   outputs    those of the last operator that is in it; by the table where one was split
-//   inputs     by the table of slots where one operator is one operator, if the shapes agree; else by shape, dtype, order
-//              and values
-// What has no partner for a known reason has that reason (Alone).
+//   operators  by device_match.h; all operators of the network that are fused into one of the device have it as partner
+//   outputs    are those of the last of them; where one was split, the table of rewrites says which is which
+//   inputs     by the table of slots if one operator is one operator and the shapes agree; else by shape, dtype, order and
+//              values
+// A tensor without a partner has the reason, where it is known (Alone).
 #pragma once
 
 #include "compare/match/pairing.h"

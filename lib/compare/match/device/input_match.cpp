@@ -11,8 +11,8 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostInputs = 64;              // beyond: without a look at values
-constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; beyond: in order
+constexpr size_t kMostInputs = 64;              // of more, no values are compared
+constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; more are paired in order
 constexpr double kSameValues = 0.9;
 
 class InputMatcher {
@@ -20,7 +20,7 @@ class InputMatcher {
   InputMatcher(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host)
       : sides_(sides), device_(device), host_(host) {}
 
-  // Could they hold the same values, by what is known without reading them?
+  // Could they hold the same values, as far as shape and dtype say?
   [[nodiscard]] bool can_be(size_t device, size_t host) const {
     const TensorRecord& a = (*sides_.device.tensors)[device_[device]];
     const TensorRecord& b = (*sides_.host.tensors)[host_[host]];
@@ -29,7 +29,7 @@ class InputMatcher {
     return a.name.dtype == DType::kUndefined || b.name.dtype == DType::kUndefined || kind == other;
   }
 
-  // How well a map fits: an input that agrees counts 1, one that does not or that is lost is a loss.
+  // How well a map fits: an input that can be its partner counts 1, one that cannot or that has none counts less than 0.
   [[nodiscard]] double score(const InputMatch& map) const {
     double sum = 0;
     std::vector<bool> used(device_.size(), false);
@@ -47,7 +47,7 @@ class InputMatcher {
     return sum;
   }
 
-  // The same by values, of the inputs about which two maps do not agree.
+  // The same by values; 0.5 for an input of which they say nothing.
   [[nodiscard]] double score_by_values(const InputMatch& map) const {
     double sum = 0;
     for (size_t i = 0; i < map.size(); ++i) {
@@ -56,7 +56,7 @@ class InputMatcher {
     return sum;
   }
 
-  // Without a table: the best that keeps the order, then values alone for what is left.
+  // Without a table: the best map that keeps the order, then what values say, whatever the order is.
   [[nodiscard]] InputMatch by_form(bool sure) const {
     InputMatch map(host_.size());
     const size_t n = host_.size(), m = device_.size();
@@ -100,7 +100,7 @@ class InputMatcher {
     return {std::move(of_host), std::move(of_device)};
   }
 
-  // Each with the next of the other side; an attribute gives way where the two cannot be one.
+  // Each with the next of the other side. Where the two cannot be the same, an attribute is left out.
   [[nodiscard]] InputMatch in_order() const {
     InputMatch map(host_.size());
     for (size_t i = 0, j = 0; i < host_.size() && j < device_.size();) {
@@ -116,7 +116,7 @@ class InputMatcher {
     return map;
   }
 
-  // What values contradict is paired as a last resort: an input may be wrong.
+  // A pair that values contradict is a last resort: an input may be wrong.
   static double gain_of(std::optional<double> value, bool sure) {
     if (sure && value.value_or(0) < kSameValues) return -1;
     if (!value) return 1;
@@ -151,7 +151,7 @@ class InputMatcher {
     }
   }
 
-  // The order is another, and values contradict: the last resort again.
+  // What is left, whatever order and values say: the last resort.
   void pair_rest(InputMatch& map) const {
     for (uint32_t j = 0; j < device_.size(); ++j) {
       if (std::find(map.begin(), map.end(), j) != map.end()) continue;
@@ -167,7 +167,7 @@ class InputMatcher {
   const std::vector<uint32_t>&device_, &host_;
 };
 
-// A rule of another version may not name the last attributes, which are few.
+// The rule may be of a version that had fewer attributes at the end.
 std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
                                  const std::vector<uint32_t>& device, const std::vector<uint32_t>& host) {
   for (size_t inputs = host.size();; --inputs) {
@@ -209,7 +209,7 @@ InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& de
                         std::string_view device_type, std::string_view host_type, bool sure) {
   const InputMatcher matcher(sides, device, host);
   InputMatch map = best_match(matcher, sides, device, host, device_type, host_type, sure);
-  // An attribute is not the tensor that a slot of another version's table has in its place.
+  // The table of another version may have a tensor where this one has an attribute.
   for (size_t i = 0; i < map.size(); ++i) {
     if (map[i] && may_be_attribute((*sides.host.tensors)[host[i]]) && !matcher.can_be(*map[i], i)) map[i].reset();
   }

@@ -1,4 +1,4 @@
-// OpTensors: the tensors of the operators of a sequence in their first run, as far as a match looks at them.
+// OpTensors: what a match looks at of the tensors of each operator, in its first run.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class OpTensors {
   [[nodiscard]] uint32_t count(uint32_t op, Io io) const {
     return (io == Io::kOutput ? output_count_ : input_count_)[op];
   }
-  // Inputs but for integers, booleans and single numbers, which a device may have as attributes.
+  // Inputs without those that a device may have as attributes: integers, booleans and single numbers.
   [[nodiscard]] uint32_t tensor_inputs(uint32_t op) const { return tensor_inputs_[op]; }
 
  private:

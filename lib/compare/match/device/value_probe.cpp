@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kPieces = 3, kPiece = 128;
 constexpr size_t kMostSamples = size_t{1} << 14;  // some 50 MB
-constexpr size_t kFew = 32;                       // of fewer values a correlation says little:
-constexpr double kOfFew = 0.8;                    // it counts so much
+constexpr size_t kFew = 32;                       // values; a correlation of fewer says little
+constexpr double kOfFew = 0.8;                    // its weight then
 constexpr double kSame = 0.999999;
 
 Result<std::vector<double>> read_sample(HostTensor& tensor) {
@@ -29,7 +29,7 @@ Result<std::vector<double>> read_sample(HostTensor& tensor) {
   return sample;
 }
 
-// The correlation, which a factor does not change; of few values and of constants how near they are.
+// The correlation, which a factor does not change. For few values and for constants, how near they are.
 std::optional<double> correlation(const std::vector<double>& a, const std::vector<double>& b) {
   double n = 0, sum_a = 0, sum_b = 0;
   const auto usable = [&](size_t i) { return std::isfinite(a[i]) && std::isfinite(b[i]); };
@@ -51,7 +51,7 @@ std::optional<double> correlation(const std::vector<double>& a, const std::vecto
     distance += (a[i] - b[i]) * (a[i] - b[i]);
   }
   const double nearness = squares == 0 ? 0 : std::max(0.0, 1 - std::sqrt(distance / squares));
-  // Constants: zeros are in many tensors.
+  // Zeros are in many tensors and prove nothing.
   if (aa == 0 && bb == 0) return squares == 0 && sum_a == 0 ? std::nullopt : std::optional(nearness);
   if (aa == 0 || bb == 0) return std::nullopt;
   const double correlated = std::max(0.0, ab / std::sqrt(aa) / std::sqrt(bb));
