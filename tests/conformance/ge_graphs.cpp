@@ -81,7 +81,7 @@ void check_descs(const JsonValue* expected, const IrGraph& ir, std::span<const u
   }
 }
 
-// Of JSON the other parser says nothing about an empty list, which ours does.
+// Of JSON the other parser does not report an empty list; ours does.
 void check_originals(const JsonValue& expected, const IrGraph& ir, const IrNode& node, bool json, GraphCounts& counts) {
   const JsonValue* const names = expected.find("original_names");
   if (names == nullptr) return;  // not read by the other parser
@@ -142,7 +142,7 @@ void check_file(const fs::path& expectation, GraphCounts& counts) {
     CHECK(ir->text(ir->graphs[i].name) == graphs[i].find("name")->text);
     CHECK(std::to_string(ir->graphs[i].node_count) == graphs[i].find("operators")->text);
   }
-  // Of ge_onnx the operators of the root graph are expected; ours of the others come after them.
+  // For ge_onnx only the operators of the root graph are expected. Those of the other graphs come after them.
   const auto& operators = expected->find("operators")->items;
   REQUIRE(ir->nodes.size() >= operators.size());
   if (form != GeForm::kOnnx) CHECK(ir->nodes.size() == operators.size());

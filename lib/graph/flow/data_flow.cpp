@@ -31,8 +31,8 @@ uint64_t output_bit(uint64_t output) { return uint64_t{1} << std::min<uint64_t>(
 bool takes_element(std::string_view type) {
   return type == "TupleGetItem" || type == "tuple_getitem" || type == "ListGetItem";
 }
-// Nodes that hand on their first operand; a kernel is none of them, whatever its type. Const and Data, ...: of GE, whose
-// first operand is the constant or parameter that they are.
+// Nodes that pass on their first operand; a kernel never does, whatever its type is. The first operand of a Const or Data
+// of GE is the constant or parameter that it stands for.
 bool passes_on(std::string_view type) {
   constexpr std::string_view kTypes[] = {"AippData",  "Const",   "ConstPlaceHolder", "Constant",
                                          "Data",      "Depend",  "FileConstant",     "Load",
@@ -40,10 +40,10 @@ bool passes_on(std::string_view type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
-// Operand `index` of those that are values.
+// The value operand `index`, without control edges.
 const IrOperand* value_operand(const IrGraph& ir, const IrNode& node, uint32_t index) {
   const auto operands = ir.operands_of(node);
-  // Orders come after values, so the place is nearly always the index.
+  // Control edges come after values, so the place is nearly always the index.
   for (uint32_t values = 0; const IrOperand& operand : operands) {
     if (!operand.control && values++ == index) return &operand;
   }
@@ -126,7 +126,7 @@ class ValueTracer {
     if (parameter.graph == kNoIndex || ir_.graphs[parameter.graph].caller == kNoIndex) return nullptr;
     return value_operand(ir_, ir_.nodes[ir_.graphs[parameter.graph].caller], parameter.number);
   }
-  // What an output of a call is in the sub-graph of GE that it runs.
+  // The value in the sub-graph of GE that is this output of its call.
   [[nodiscard]] const IrOperand* result_of_call(uint32_t call, uint32_t output) const {
     for (const IrOperand& operand : ir_.operands_of(ir_.nodes[call])) {
       if (operand.kind != IrOperand::Kind::kGraph || !operand.control) continue;

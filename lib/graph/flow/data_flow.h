@@ -3,7 +3,7 @@
 //
 // Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads
 // and unfolding tuples; up to 2.0 constants that are attributes are left out, too.
-// Of GE they are the operands themselves: absent optional inputs are not among them. Sub-graphs that one operator runs are
+// In a graph of GE they are the operands: absent optional inputs are not among those. Sub-graphs that one operator runs are
 // passed through in both directions.
 // Source: reference/ir.md 1.8 and 1.11, reference/verified-on-real-mindspore.md 2 and 5.
 #pragma once

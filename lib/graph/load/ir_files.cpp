@@ -130,7 +130,7 @@ std::vector<IrFile> choose(const std::vector<IrFile>& files) {
   return result;
 }
 
-// Of the graphs of GE in one folder those that were executed; without any the last one that GE wrote.
+// The graphs of GE in one folder that were executed; if none was, the last one that GE wrote.
 std::vector<IrFile> choose_ge_of_folder(const std::vector<IrFile>& files) {
   struct Named {
     const IrFile* file;
@@ -157,7 +157,7 @@ std::vector<IrFile> choose_ge_of_folder(const std::vector<IrFile>& files) {
   return result;
 }
 
-// Takes the graphs of GE and torchair's lines out of `files` and gives those to read.
+// Removes the graphs of GE and torchair's lines from `files` and returns those to read.
 std::vector<IrFile> choose_ge(std::vector<IrFile>& files) {
   std::map<std::string, std::vector<IrFile>> by_folder;
   std::vector<IrFile> lines;

@@ -111,7 +111,7 @@ class FileLoader {
     return {reinterpret_cast<const char*>(file.head().data()), file.head().size()};
   }
 
-  // Of what the user names; no name is trusted.
+  // Of a file that the user names: its name proves nothing.
   static OriginKind kind_by_content(const File& file) {
     const std::string_view head = head_of(file);
     const std::string_view word = ir_kind(head).word;

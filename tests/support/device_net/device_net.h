@@ -1,5 +1,5 @@
 // Random networks, each as the dump of a host and as that of a device whose compiler has renamed, split, fused and inserted
-// operators; with what is what, known from how they were made.
+// operators; and which tensor is which, known from how they were made.
 //
 // The host's files are those of MindSpore on a CPU, half of the networks with IR; the device's are Ascend dump files of
 // float16. Types and slots are those of ge/operators/operators.csv, names those of reference/ge-operators.md 3.

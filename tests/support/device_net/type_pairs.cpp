@@ -27,7 +27,7 @@ std::optional<DeviceSlots> slots_of(std::string_view rule) {
       return std::nullopt;
     }
   }
-  // Files number the slots that there are.
+  // Files number only the slots that exist.
   std::sort(used.begin(), used.end());
   if (used.empty() || std::adjacent_find(used.begin(), used.end()) != used.end()) return std::nullopt;
   for (auto& slot : slots) {
