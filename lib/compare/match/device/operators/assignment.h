@@ -1,5 +1,5 @@
-// Which of several claims is met by which of several operators of the host, both in the order of their dumps: in order
-// where shapes and values do not contradict, else as values say, and last in order again.
+// Decides which of several operators of the host meets which of several claims, both in the order of their dumps: in order
+// where shapes and values do not contradict, else as values say; what is left, in order again.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class Care : uint8_t {
 
 class ClaimAssigner {
  public:
-  // All outlive it.
+  // The arguments outlive it.
   ClaimAssigner(Claims& claims, HostOperators& hosts, MatchEvidence& evidence)
       : claims_(claims), hosts_(hosts), evidence_(evidence) {}
 
@@ -26,7 +26,7 @@ class ClaimAssigner {
   void assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care);
 
  private:
-  // These take off the lists what they have met.
+  // These remove from the lists what they have met.
   void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
   void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts);
   void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);

@@ -1,5 +1,5 @@
-// Claims: which operators of the network the operators of a device dump stand for, as their names, their files and their
-// types say. What a claim is met by, other files find: rewrites.h, assignment.h, device_match.cpp.
+// Claims: which operators of the network the operators of a device dump stand for, as their names, files and types say.
+// Which operators of the host meet the claims is found by rewrites.h, assignment.h and device_match.cpp.
 //
 //   1. A name of one operator or of several claims each of them (device_name.h)
 //   2. Where the type is not that of the only name, an operator of the type is fused with the named one and comes first
@@ -23,15 +23,15 @@ struct Claim {
 
   uint32_t device = 0;    // operator
   OpKey key;              // of what is claimed
-  OriginalName original;  // empty type: nothing but the type says so, or it is a parameter
+  OriginalName original;  // empty type: only the type says so, or it is a parameter
   bool is_last = false;   // of its device operator, whose outputs are those of what it claims
 
   // What has met it.
   uint32_t host = kNoOperator;           // operator; the last of `rewritten`
   bool is_part = false;                  // of `host`, for which other device operators stand, too
-  const ge::Rewrite* rewrite = nullptr;  // by which it is
-  uint32_t part = 0;                     // this of the rewrite's device operators,
-  std::vector<uint32_t> rewritten;       // made of these operators of the host
+  const ge::Rewrite* rewrite = nullptr;  // that explains the claim, if one does
+  uint32_t part = 0;                     // which of the device operators of `rewrite` this is
+  std::vector<uint32_t> rewritten;       // the operators of the host that `rewrite` replaced
 };
 
 class Claims {
@@ -59,7 +59,7 @@ class Claims {
   std::vector<uint32_t> first_;  // of each, and one more
 };
 
-// Nothing else may be met by this operator after that.
+// The operator is taken: it meets no other claim afterwards.
 inline void meet(Claim& claim, uint32_t host, HostOperators& hosts) {
   claim.host = host;
   hosts.take(host);

@@ -1,5 +1,5 @@
-// HostNeighbours: which operators of the host feed which. Its graph says so; without one, the nearest operators that
-// nothing has taken and that hold the same values.
+// HostNeighbours: which operators of the host feed which, by its graph. Without one: the nearest operators that nothing has
+// taken and that hold the same values.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace msdump {
 
 class HostNeighbours {
  public:
-  // Both outlive it.
+  // The arguments outlive it.
   HostNeighbours(MatchEvidence& evidence, const HostOperators& hosts) : evidence_(evidence), hosts_(hosts) {}
 
   [[nodiscard]] std::vector<uint32_t> producers_of(uint32_t host);

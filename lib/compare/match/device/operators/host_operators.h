@@ -1,5 +1,5 @@
-// HostOperators: the operators of the network's dump by what a device operator can say of them, and which ones have been
-// taken, that is, have a device operator that stands for them.
+// HostOperators: the operators of the host by what a device operator can say of them, and which have been taken: those for
+// which a device operator stands.
 #pragma once
 
 #include <compare>

@@ -13,7 +13,7 @@ namespace msdump {
 
 inline constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
 inline constexpr double kHalfOfInputs = 0.45;         // share: one of two, of which the other may be wrong
-// So many claims times operators are compared by one tensor, and by their inputs; more are met in order.
+// Limits of claims times operators that are compared by one tensor and by all inputs; more are met in order.
 inline constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 
 struct Fit {
@@ -33,7 +33,7 @@ struct Fit {
 // False only where the two are known to have different numbers of elements.
 [[nodiscard]] bool same_count(uint32_t device_tensor, uint32_t host_tensor, const MatchEvidence& evidence);
 
-// Minus a likeness, a claim and an operator of the host: sorted, the best are first.
+// A likeness with its sign reversed, a claim, an operator of the host. Sorted, the best come first.
 using RatedPairs = std::vector<std::tuple<double, uint32_t, uint32_t>>;
 
 }  // namespace msdump
