@@ -81,4 +81,9 @@ DeviceName parse_numbered(std::string_view name) {
 
 DeviceName parse_device_name(std::string_view name) { return parse_numbered(name); }
 
+bool names_several(std::string_view name) {
+  const bool may = name.find(kNumberMark) != name.rfind(kNumberMark) || name.find(kFusion) != std::string_view::npos;
+  return may && parse_device_name(name).originals.size() > 1;
+}
+
 }  // namespace msdump

@@ -31,5 +31,7 @@ struct DeviceName {
 };
 
 [[nodiscard]] DeviceName parse_device_name(std::string_view name);
+// Does it stand for several operators? Quick where it does not.
+[[nodiscard]] bool names_several(std::string_view name);
 
 }  // namespace msdump

@@ -10,7 +10,12 @@ DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t h
   choose_partners();
   list_pairs();
   sort_pairs();
-  for (uint32_t i = 0; i < pairs_.size(); ++i) index_[{pairs_[i].a, pairs_[i].b}] = i;
+  of_host_.resize(partner_.size());
+  alone_.resize(matches.size());
+  for (uint32_t i = 0; i < pairs_.size(); ++i) {
+    const uint32_t device = device_is_a ? pairs_[i].a : pairs_[i].b, host = device_is_a ? pairs_[i].b : pairs_[i].a;
+    (host != kNoOperator ? of_host_[host] : alone_[device]) = i;
+  }
 }
 
 void DeviceOpPairs::choose_partners() {
@@ -67,17 +72,12 @@ void DeviceOpPairs::sort_pairs() {
   std::sort(pairs_.begin(), pairs_.end(), [&](const OpPair& x, const OpPair& y) { return key(x) < key(y); });
 }
 
-uint32_t DeviceOpPairs::index_of(uint32_t device, uint32_t host) const {
-  const OpPair pair = pair_of(device, host);
-  return index_.at({pair.a, pair.b});
-}
-
 uint32_t DeviceOpPairs::of_device(uint32_t device) const {
   const DeviceMatch& match = matches_[device];
   for (size_t i = match.hosts.size(); i-- > 0;) {
-    if (partner_[match.hosts[i]] == device) return index_of(device, match.hosts[i]);
+    if (partner_[match.hosts[i]] == device) return of_host(match.hosts[i]);
   }
-  return index_of(device, kNoOperator);
+  return alone_[device];
 }
 
 }  // namespace msdump

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "compare/match/device/device_match.h"
@@ -21,7 +19,7 @@ class DeviceOpPairs {
   // Of an operator of the host; kNoOperator: none.
   [[nodiscard]] uint32_t partner(uint32_t host) const { return partner_[host]; }
   // The pair of an operator of the host, and that of a device operator whose tensor has no partner: its last one.
-  [[nodiscard]] uint32_t of_host(uint32_t host) const { return index_of(partner_[host], host); }
+  [[nodiscard]] uint32_t of_host(uint32_t host) const { return of_host_[host]; }
   [[nodiscard]] uint32_t of_device(uint32_t device) const;
 
  private:
@@ -29,13 +27,12 @@ class DeviceOpPairs {
   void list_pairs();
   void sort_pairs();
   [[nodiscard]] OpPair pair_of(uint32_t device, uint32_t host) const;
-  [[nodiscard]] uint32_t index_of(uint32_t device, uint32_t host) const;
 
   const std::vector<DeviceMatch>& matches_;
   const bool device_is_a_;
   std::vector<uint32_t> partner_;  // by operator of the host
   std::vector<OpPair> pairs_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> index_;  // of a pair, by its operators of a and b
+  std::vector<uint32_t> of_host_, alone_;  // in pairs_: by operator of the host; by device operator without one
 };
 
 }  // namespace msdump

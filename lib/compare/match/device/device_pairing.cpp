@@ -201,13 +201,17 @@ class DevicePairer {
 }  // namespace
 
 bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step) {
-  std::vector<SequencedOp> files_a = operators_by_file(a), files_b = operators_by_file(b);
-  const DeviceSigns signs_a = device_signs(files_a), signs_b = device_signs(files_b);
+  // Without a graph they are known.
+  std::optional<std::vector<SequencedOp>> files_a, files_b;
+  if (a.join != nullptr) files_a = operators_by_file(a);
+  if (b.join != nullptr) files_b = operators_by_file(b);
+  const DeviceSigns signs_a = device_signs(files_a ? *files_a : pairing.a),
+                    signs_b = device_signs(files_b ? *files_b : pairing.b);
   const bool neither = signs_a == DeviceSigns::kNone && signs_b == DeviceSigns::kNone;
   if (neither || (signs_a == DeviceSigns::kCertain && signs_b == DeviceSigns::kCertain)) return false;
   const bool device_is_a = signs_a >= signs_b;
   // The graph of a device dump may be that of the front end: files know what was fused and inserted.
-  (device_is_a ? pairing.a : pairing.b) = std::move(device_is_a ? files_a : files_b);
+  if (auto& files = device_is_a ? files_a : files_b) (device_is_a ? pairing.a : pairing.b) = std::move(*files);
   const MatchSide side_a{a, pairing.a}, side_b{b, pairing.b};
   MatchEvidence evidence(device_is_a ? side_a : side_b, device_is_a ? side_b : side_a);
   const std::vector<DeviceMatch> matches = match_device(evidence);

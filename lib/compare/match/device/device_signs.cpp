@@ -13,7 +13,7 @@ DeviceSigns device_signs(const std::vector<SequencedOp>& operators) {
   std::set<std::string_view> types;
   for (const SequencedOp& one : operators) {
     if (one.tensors.empty()) continue;
-    if (one.type == "TransData" || parse_device_name(one.name).originals.size() > 1) return DeviceSigns::kCertain;
+    if (one.type == "TransData" || names_several(one.name)) return DeviceSigns::kCertain;
     if (table.is_of_device(one.type)) types.insert(one.type);
   }
   return types.size() > 2 ? DeviceSigns::kTypes : DeviceSigns::kNone;

@@ -58,6 +58,8 @@ std::optional<double> correlation(const std::vector<double>& a, const std::vecto
   return n < kFew ? std::max(nearness, kOfFew * correlated) : correlated;
 }
 
+bool has_values(const TensorRecord& tensor) { return tensor.has_elements && !tensor.broken; }
+
 }  // namespace
 
 const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor) {
@@ -65,7 +67,6 @@ const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Sampl
   if (samples.size() >= kMostSamples) samples.clear();
   Sample& sample = samples[tensor];
   const TensorRecord& record = (*side.tensors)[tensor];
-  if (!record.has_elements || record.broken) return sample;
   // What cannot be read is reported when it is compared.
   auto opened = HostTensor::open(*side.index, record, {});
   if (!opened) return sample;
@@ -75,6 +76,7 @@ const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Sampl
 }
 
 std::optional<double> ValueProbe::similarity(uint32_t a, uint32_t b) {
+  if (!has_values((*a_.tensors)[a]) || !has_values((*b_.tensors)[b])) return std::nullopt;
   if (!same_elements((*a_.tensors)[a], (*b_.tensors)[b])) return std::nullopt;
   const Sample& x = sample_of(a_, samples_a_, a);
   if (x.values.empty()) return std::nullopt;
