@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
 #include "ge/operators/tables.h"
 
@@ -213,7 +211,7 @@ void OperatorTable::read_operators() {
     if (cells.size() != 5) return;
     const std::string_view mindspore = cells[0], device = cells[1];
     if (is_respelled(mindspore, device)) of_device_.insert(device);
-    inputs_[fmt::format("{},{}", mindspore, device)].push_back(cells[3]);
+    inputs_[mindspore][device].push_back(input_rule(cells[3]));
     if (joins_nothing(mindspore) || joins_nothing(device)) return;
     const std::string to = root(spelled(mindspore)), from = root(spelled(device));
     if (from != to) parents_[from] = to;
@@ -286,12 +284,13 @@ bool OperatorTable::is_part_of(std::string_view part, std::string_view whole) co
   });
 }
 
-std::vector<InputRule> OperatorTable::input_rules(std::string_view mindspore_type, std::string_view device_type) const {
-  std::vector<InputRule> rules;
-  const auto found = inputs_.find(fmt::format("{},{}", mindspore_type, device_type));
-  if (found == inputs_.end()) return rules;
-  for (const std::string_view text : found->second) rules.push_back(input_rule(text));
-  return rules;
+const std::vector<InputRule>& OperatorTable::input_rules(std::string_view mindspore_type,
+                                                         std::string_view device_type) const {
+  static const std::vector<InputRule> none;
+  const auto of_mindspore = inputs_.find(mindspore_type);
+  if (of_mindspore == inputs_.end()) return none;
+  const auto found = of_mindspore->second.find(device_type);
+  return found == of_mindspore->second.end() ? none : found->second;
 }
 
 }  // namespace msdump::ge

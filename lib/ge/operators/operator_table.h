@@ -58,7 +58,8 @@ class OperatorTable {
   // Can the device do without an operator of this type of MindSpore? It moves no data, or a compiler removes it.
   [[nodiscard]] bool may_have_no_kernel(std::string_view type) const;
   // Ways that are known for these two types, in the order of the table.
-  [[nodiscard]] std::vector<InputRule> input_rules(std::string_view mindspore_type, std::string_view device_type) const;
+  [[nodiscard]] const std::vector<InputRule>& input_rules(std::string_view mindspore_type,
+                                                          std::string_view device_type) const;
   [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
   // Is one operator of the family `whole` split into several, of which `part` is one?
   [[nodiscard]] bool is_part_of(std::string_view part, std::string_view whole) const;
@@ -74,8 +75,9 @@ class OperatorTable {
   std::unordered_map<std::string, std::string> parents_;  // of families, by the spelling of a type
   std::unordered_set<std::string_view> of_device_;        // types
   std::unordered_map<std::string_view, std::string_view> inserted_;
-  std::unordered_set<std::string_view> no_kernel_;                         // types
-  std::unordered_map<std::string, std::vector<std::string_view>> inputs_;  // by "MindSpore's type,device type"
+  std::unordered_set<std::string_view> no_kernel_;  // types
+  // By MindSpore's type, then by the device's.
+  std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::vector<InputRule>>> inputs_;
   std::vector<Rewrite> rewrites_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -41,16 +42,17 @@ class DeviceMatcher {
  private:
   // The last members first: their outputs can be compared. The others follow the data flow.
   void meet_in_scope(bool last) {
-    std::map<OpKey, std::vector<uint32_t>> by_key;
+    std::vector<std::vector<uint32_t>> by_group(hosts_.groups());
     for (uint32_t i = claims_.size(); i-- > 0;) {
       const Claim& claim = claims_[i];
       if (claim.is_met() || claim.is_last != last) continue;
       if (!last && meet_producer(claims_[i], claims_[i + 1])) continue;
-      by_key[claim.key].push_back(i);
+      if (const uint32_t group = hosts_.find_group(claim.key); group != HashSlots::kNone) by_group[group].push_back(i);
     }
-    for (auto& [key, claims] : by_key) {
-      std::reverse(claims.begin(), claims.end());
-      assigner_.assign(claims, hosts_.free_of(hosts_.with_key(key)), Care::kGuess);
+    for (uint32_t group = 0; group < by_group.size(); ++group) {
+      if (by_group[group].empty()) continue;
+      std::reverse(by_group[group].begin(), by_group[group].end());
+      assigner_.assign(by_group[group], hosts_.free_of(hosts_.in_group(group)), Care::kGuess);
     }
   }
 
@@ -80,17 +82,21 @@ class DeviceMatcher {
 
   // Several device operators that are parts of one and carry its name.
   void join_parts_by_name() {
-    using Name = std::tuple<std::optional<int64_t>, std::string, std::string, uint64_t>;
-    std::map<Name, uint32_t> met;
+    using Name = std::tuple<std::optional<int64_t>, std::string_view, std::string_view, uint64_t>;
+    std::map<Name, uint32_t> wanted;  // by claims that are not met, and the operators that others have met
     const auto name_of = [](const Claim& claim) {
       return Name(claim.key.rank, claim.original.scope, claim.original.type, claim.original.number);
     };
     for (const Claim& claim : claims_) {
-      if (claim.is_met() && !claim.original.type.empty()) met.emplace(name_of(claim), claim.host);
+      if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoOperator);
+    }
+    for (const Claim& claim : claims_) {
+      const auto found = claim.is_met() ? wanted.find(name_of(claim)) : wanted.end();
+      if (found != wanted.end() && found->second == kNoOperator) found->second = claim.host;
     }
     for (Claim& claim : claims_) {
-      const auto found = claim.is_met() ? met.end() : met.find(name_of(claim));
-      if (found == met.end()) continue;
+      const auto found = claim.is_met() ? wanted.end() : wanted.find(name_of(claim));
+      if (found == wanted.end() || found->second == kNoOperator) continue;
       claim.host = found->second;
       claim.is_part = true;
     }

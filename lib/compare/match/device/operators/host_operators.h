@@ -4,12 +4,12 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/hash_slots.h"
 #include "compare/match/device/match_evidence.h"
 
 namespace msdump {
@@ -25,11 +25,17 @@ class HostOperators {
  public:
   explicit HostOperators(const MatchEvidence& evidence);
 
-  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
-  [[nodiscard]] const OpKey& key(uint32_t host) const { return keys_[host]; }
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(group_of_.size()); }
+  [[nodiscard]] const OpKey& key(uint32_t host) const { return groups_[group_of_[host]].key; }
+
+  // Those of one key are a group.
+  [[nodiscard]] uint32_t groups() const { return static_cast<uint32_t>(groups_.size()); }
+  // HashSlots::kNone: none has the key.
+  [[nodiscard]] uint32_t find_group(const OpKey& key) const;
+  [[nodiscard]] bool has_key(const OpKey& key) const { return find_group(key) != HashSlots::kNone; }
   // In their order, taken or not.
+  [[nodiscard]] const std::vector<uint32_t>& in_group(uint32_t group) const { return groups_[group].operators; }
   [[nodiscard]] const std::vector<uint32_t>& with_key(const OpKey& key) const;
-  [[nodiscard]] bool has_key(const OpKey& key) const { return by_key_.contains(key); }
   [[nodiscard]] bool has_family(const std::string& family) const { return families_.contains(family); }
 
   void take(uint32_t host) { taken_[host] = true; }
@@ -38,8 +44,14 @@ class HostOperators {
   [[nodiscard]] std::vector<uint32_t> free_of(const std::vector<uint32_t>& hosts) const;
 
  private:
-  std::vector<OpKey> keys_;  // by operator
-  std::map<OpKey, std::vector<uint32_t>> by_key_;
+  struct Group {
+    OpKey key;
+    std::vector<uint32_t> operators;
+  };
+
+  std::vector<uint32_t> group_of_;  // by operator
+  std::vector<Group> groups_;       // in the order of their first operators
+  HashSlots group_of_key_;
   std::set<std::string> families_;
   std::vector<bool> taken_;  // by operator
 };
