@@ -184,16 +184,18 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
 InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<uint32_t>& device,
                       const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
                       bool sure) {
-  std::vector<InputMatch> maps;
+  std::vector<InputMatch> maps;  // the best
+  double best = -1;
   if (!device_type.empty()) {
     for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
       auto map = map_by(rule, sides, device, host);
-      if (map && std::find(maps.begin(), maps.end(), *map) == maps.end()) maps.push_back(std::move(*map));
+      const double score = map ? matcher.score(*map) : -2;
+      if (score < best) continue;
+      if (score > best) maps.clear();
+      best = score;
+      if (std::find(maps.begin(), maps.end(), *map) == maps.end()) maps.push_back(std::move(*map));
     }
   }
-  double best = -1;
-  for (const InputMatch& map : maps) best = std::max(best, matcher.score(map));
-  std::erase_if(maps, [&](const InputMatch& map) { return matcher.score(map) < best; });
   if (maps.size() == 1) return maps.front();
   if (maps.size() > 1) {
     return *std::max_element(maps.begin(), maps.end(), [&](const InputMatch& x, const InputMatch& y) {

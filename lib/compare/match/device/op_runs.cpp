@@ -6,6 +6,14 @@
 
 namespace msdump {
 
+namespace {
+
+bool by_slot(const std::pair<uint64_t, uint32_t>& x, const std::pair<uint64_t, uint32_t>& y) {
+  return x.first < y.first;
+}
+
+}  // namespace
+
 std::optional<uint64_t> slot_of(const MatchSide& side, uint32_t tensor) {
   return parse_u64(side.tensor(tensor).name.slot);
 }
@@ -26,7 +34,8 @@ Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
         return natural_less(side.tensor(x).name.slot, side.tensor(y).name.slot);
       });
     }
-    for (const uint32_t output : run.outputs) run.output_at.try_emplace(slot_of(side, output).value_or(0), output);
+    for (const uint32_t output : run.outputs) run.output_at.emplace_back(slot_of(side, output).value_or(0), output);
+    std::stable_sort(run.output_at.begin(), run.output_at.end(), by_slot);
   }
   return runs;
 }
@@ -34,8 +43,9 @@ Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
 uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
   const auto run = runs.find(key);
   if (run == runs.end()) return kNoTensor;
-  const auto found = run->second.output_at.find(slot);
-  return found == run->second.output_at.end() ? kNoTensor : found->second;
+  const auto& outputs = run->second.output_at;
+  const auto found = std::lower_bound(outputs.begin(), outputs.end(), std::pair(slot, uint32_t{0}), by_slot);
+  return found == outputs.end() || found->first != slot ? kNoTensor : found->second;
 }
 
 }  // namespace msdump

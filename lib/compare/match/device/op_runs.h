@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compare/match/device/match_evidence.h"
@@ -19,7 +20,8 @@ struct RunKey {
 
 struct RunTensors {
   std::vector<uint32_t> inputs, outputs;
-  std::map<uint64_t, uint32_t> output_at;  // by the number of the slot; an output without one is the first
+  std::vector<std::pair<uint64_t, uint32_t>>
+      output_at;  // by the number of the slot; an output without one is the first
 };
 
 using Runs = std::map<RunKey, RunTensors>;
