@@ -1,6 +1,7 @@
 #include "compare/match/device/operators/claims.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace msdump {
 namespace {
@@ -19,8 +20,8 @@ class ClaimReader {
     if (one_.tensors.empty()) return {};
     if (one_.type == "Parameter") {
       add({evidence_.rank_of(one_), one_.name, family_}, {});
-    } else if (const DeviceName name = parse_device_name(one_.name); !name.is_part || !is_inserted()) {
-      claim_names(name);
+    } else if (DeviceName name = parse_device_name(one_.name); !name.is_part || !is_inserted()) {
+      claim_names(std::move(name));
       claim_original();
     }
     if (!claims_.empty()) claims_.back().is_last = true;
@@ -28,11 +29,11 @@ class ClaimReader {
   }
 
  private:
-  void add(OpKey key, const OriginalName& original) {
+  void add(OpKey key, OriginalName original) {
     Claim claim;
     claim.device = device_;
     claim.key = std::move(key);
-    claim.original = original;
+    claim.original = std::move(original);
     claims_.push_back(std::move(claim));
   }
 
@@ -42,21 +43,23 @@ class ClaimReader {
     return {evidence_.rank_of(one_), original.scope, table_.family(original.type)};
   }
 
-  void claim_names(const DeviceName& name) {
-    if (name.originals.size() == 1) return claim_name(name.originals.front(), name.is_part);
-    for (const OriginalName& original : name.originals) {
+  void claim_names(DeviceName&& name) {
+    if (name.originals.size() == 1) return claim_name(std::move(name.originals.front()), name.is_part);
+    for (OriginalName& original : name.originals) {
       OpKey key = key_of(original);
       if (original.is_part) key.family = family_;
-      add(std::move(key), original);
+      add(std::move(key), std::move(original));
     }
   }
 
-  void claim_name(const OriginalName& original, bool is_part) {
-    OpKey by_name = key_of(original), by_type = by_name;
-    by_type.family = family_;
-    if (is_part || !hosts_.has_key(by_name)) return add(std::move(by_type), original);
-    if (by_type.family != by_name.family && may_be_inside()) add(std::move(by_type), {});
-    add(std::move(by_name), original);
+  void claim_name(OriginalName original, bool is_part) {
+    OpKey key = key_of(original);
+    if (is_part || !hosts_.has_key(key)) {
+      key.family = family_;
+    } else if (key.family != family_ && may_be_inside()) {
+      add({key.rank, key.scope, family_}, {});
+    }
+    add(std::move(key), std::move(original));
   }
 
   // Has the host operators of this one's family, or of one that is split into it?
