@@ -1,5 +1,5 @@
-// Any bytes as a graph of GE in each of its forms: indices are inside their tables, what is left out is reported, a file is
-// read as the same bytes in memory, and skipping a message ends where walking it does.
+// Any bytes as a graph of GE in each of its forms, and as torchair's Python: indices are inside their tables, what is left
+// out is reported, a file is read as the same bytes in memory, and skipping a message ends where walking it does.
 #include <string>
 #include <string_view>
 
@@ -8,6 +8,7 @@
 #include "ge/graph/ge_json.h"
 #include "ge/graph/ge_onnx.h"
 #include "ge/graph/ge_proto.h"
+#include "ge/graph/torchair_lines.h"
 #include "graph/flow/data_flow.h"
 
 namespace {
@@ -91,5 +92,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check(read_ge_proto(ProtoText(content)));
   check(read_ge_onnx(ProtoText(content)));
   check(read_ge_json(content));
+  check(read_torchair(content));
   return 0;
 }

@@ -336,6 +336,10 @@ void ge_graphs(const fs::path& folder) {
       folder, "short",
       "name: 'g' op: [< name: 'a' 'b' type: \"A\\101\\x42\" input: [\"a:0\"] # c\n attr { value { list { s: ['x'] } } "
       "key: '_datadump_original_op_names' } output_desc { shape { dim: [1, 2] } } >]; graph {}");
+  write_seed(folder, "torchair",
+             "from torchair import ge\n# File \"/a/net.py\", line 23, in forward, code: y = net(x)\n"
+             "# File \"b.py\", line 4\n# return x * w\nMul_0 = ge.Mul(x, w, node_name=\"net/Mul\")\n"
+             "Relu_0 = ge.Relu(Mul_0, node_name='Relu')\n");
 }
 
 }  // namespace

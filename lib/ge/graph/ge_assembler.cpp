@@ -76,8 +76,9 @@ void GeAssembler::name_graph(std::string_view name) {
   if (graph_ == 0) ir.facts.entry = ir.graphs[0].name;
 }
 
-void GeAssembler::add_problems(std::vector<IrProblem> problems) {
-  for (IrProblem& problem : problems) builder_.add_problem(problem.line, std::move(problem.reason));
+void GeAssembler::add_problems(ProtoText::Problems problems) {
+  builder_.graph().problem_count += problems.count - problems.first.size();
+  for (IrProblem& problem : problems.first) builder_.add_problem(problem.line, std::move(problem.reason));
 }
 
 void GeAssembler::lose_operator(uint64_t line, std::string reason) {

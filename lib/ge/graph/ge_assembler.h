@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "ge/graph/ge_operator.h"
+#include "ge/graph/proto_text.h"
 #include "ir/model/ir_builder.h"
 
 namespace msdump {
@@ -31,7 +32,7 @@ class GeAssembler {
   // To the graph that was begun last.
   void add(const GeOperator& op);
   void add_problem(uint64_t line, std::string reason) { builder_.add_problem(line, std::move(reason)); }
-  void add_problems(std::vector<IrProblem> problems);
+  void add_problems(ProtoText::Problems problems);
   // Counts an operator that cannot be kept.
   void lose_operator(uint64_t line, std::string reason);
   void set_truncated(uint64_t at);

@@ -15,8 +15,8 @@ namespace {
 
 using Item = ProtoText::Item;
 
-constexpr size_t kMostNested = 64;         // graphs in graphs
-constexpr uint64_t kMostTensors = 65'536;  // of one operator
+constexpr size_t kMostNested = 64;          // graphs in graphs
+constexpr uint64_t kSpareTensors = 65'536;  // of a file, beyond those that it describes
 
 struct OnnxGraph {
   std::string name;
@@ -39,21 +39,22 @@ TensorKey tensor_key(GeOperator& op, std::string_view name) {
   const size_t colon = name.rfind(':');
   if (key.tensors == nullptr || colon == std::string_view::npos) return {};
   const auto index = parse_u64(name.substr(colon + 1));
-  if (!index || *index >= kMostTensors) return {};
+  if (!index) return {};
   key.index = *index;
   key.word = name.substr(0, colon).substr(name.starts_with(kInput) ? kInput.size() : kOutput.size());
   return key;
 }
 
-void set_tensor_attribute(const TensorKey& key, GeAttribute&& attribute) {
-  constexpr std::string_view kAttribute = "attr_";
-  if (key.word.starts_with(kAttribute) ? !is_kept_of_tensor(key.word.substr(kAttribute.size()))
-                                       : key.word != "dtype" && key.word != "layout" && key.word != "shape" &&
-                                             key.word != "origin_layout" && key.word != "origin_shape")
-    return;
+constexpr std::string_view kAttribute = "attr_";
+
+bool is_kept(const TensorKey& key, const GeAttribute& attribute) {
+  if (key.word.starts_with(kAttribute)) return is_kept_of_tensor(key.word.substr(kAttribute.size()));
   // GE writes an empty shape here where there is none.
-  if (key.word == "origin_shape" && attribute.numbers.empty()) return;
-  if (key.tensors->size() <= key.index) key.tensors->resize(key.index + 1);
+  if (key.word == "origin_shape") return !attribute.numbers.empty();
+  return key.word == "dtype" || key.word == "layout" || key.word == "shape" || key.word == "origin_layout";
+}
+
+void set_tensor_attribute(const TensorKey& key, GeAttribute&& attribute) {
   GeTensor& tensor = (*key.tensors)[key.index];
   if (key.word == "dtype") {
     tensor.dtype = std::move(attribute.text).value_or("");
@@ -154,20 +155,33 @@ class GeOnnxReader {
     const std::unique_ptr<Level> done = std::move(levels_.back());
     levels_.pop_back();
     switch (done->in) {
-      case In::kAttribute: {
-        GeOperator& op = levels_.back()->op;
-        const TensorKey key = tensor_key(op, done->attribute.key);
-        const std::string name = done->attribute.key;  // `key` has views of it
-        if (!key.word.empty()) {
-          set_tensor_attribute(tensor_key(op, name), std::move(done->attribute));
-        } else if (is_kept_of_operator(name)) {
-          set_attribute(op, std::move(done->attribute));
-        }
-        break;
-      }
+      case In::kAttribute: close_attribute(levels_.back()->op, std::move(done->attribute)); break;
       case In::kNode: levels_.back()->graph.operators.push_back(std::move(done->op)); break;
       case In::kGraph: close_graph(std::move(done->graph)); break;
     }
+  }
+
+  void close_attribute(GeOperator& op, GeAttribute&& attribute) {
+    const std::string name = attribute.key;  // `key` has a view of it
+    const TensorKey key = tensor_key(op, name);
+    if (key.word.empty()) {
+      if (is_kept_of_operator(name)) set_attribute(op, std::move(attribute));
+    } else if (is_kept(key, attribute)) {
+      if (make_room(key)) return set_tensor_attribute(key, std::move(attribute));
+      out_.add_problem(
+          op.line, fmt::format("'{}' is numbered far beyond the inputs and outputs of its operator", excerpt(name)));
+    }
+  }
+
+  // Each attribute pays for one tensor: a number alone may not ask for memory that the file has no size for.
+  bool make_room(const TensorKey& key) {
+    ++spare_tensors_;
+    const size_t size = key.tensors->size();
+    if (key.index < size) return true;
+    if (key.index - size >= spare_tensors_) return false;
+    spare_tensors_ -= key.index + 1 - size;
+    key.tensors->resize(key.index + 1);
+    return true;
   }
 
   void close_graph(OnnxGraph&& graph) {
@@ -202,6 +216,7 @@ class GeOnnxReader {
   GeAssembler out_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<OnnxGraph> graphs_;  // of the root graph that is open, or its own first
+  uint64_t spare_tensors_ = kSpareTensors;
 };
 
 }  // namespace

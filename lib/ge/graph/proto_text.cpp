@@ -99,11 +99,11 @@ uint64_t ProtoText::line_at(size_t at) {
 
 uint64_t ProtoText::line() { return item_line_ > 0 ? item_line_ : line_at(item_); }
 
-std::vector<IrProblem> ProtoText::take_problems() { return std::exchange(problems_, {}); }
+ProtoText::Problems ProtoText::take_problems() { return std::exchange(problems_, {}); }
 
 void ProtoText::problem(std::string reason) {
-  ++problem_count_;
-  problems_.push_back({line_at(at_), std::move(reason)});
+  ++problems_.count;
+  if (problems_.first.size() < IrGraph::kMaxProblems) problems_.first.push_back({line_at(at_), std::move(reason)});
 }
 
 void ProtoText::skip_blank() {
@@ -255,12 +255,13 @@ ProtoText::Item ProtoText::close() {
 // Between a name and its value.
 void ProtoText::pass_colon(Item& item) {
   while (at_ < end_ && (is_gap(data_[at_]) || data_[at_] == ':')) ++at_;
-  if (at_ < end_ && data_[at_] != '#') return;
+  if (end_ - at_ >= kMaxText && data_[at_] != '#') return;
   name_.assign(item.name);
   item.name = name_;
   skip_blank();
   if (at_ < end_ && data_[at_] == ':') ++at_;
   skip_blank();
+  if (end_ - at_ < kMaxText) refill();
 }
 
 // Adjacent texts are one.

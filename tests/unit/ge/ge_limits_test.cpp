@@ -1,0 +1,89 @@
+// What a hostile file asks for: memory stays in proportion to its size.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "ge/graph/ge_onnx.h"
+#include "ge/graph/ge_proto.h"
+#include "support/catch.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+std::string onnx_node(const std::string& name, const std::string& attributes) {
+  return fmt::format("node {{ name: '{}' op_type: 'ge:Neg' {} }}\n", name, attributes);
+}
+
+std::string dtype_of_input(uint64_t index) {
+  return fmt::format("attribute {{ name: 'input_desc_dtype:{}' s: 'DT_INT8' }}", index);
+}
+
+TEST_CASE("the number of an ONNX description does not ask for more tensors than the file may have") {
+  const auto ir = read_ge_onnx(
+      ProtoText("graph {\n" + onnx_node("a", dtype_of_input(40'000)) + onnx_node("b", dtype_of_input(40'000)) +
+                onnx_node("c", dtype_of_input(UINT64_MAX)) + onnx_node("d", dtype_of_input(2)) + "}"));
+  REQUIRE(ir);
+  REQUIRE(ir->nodes.size() == 4);
+  CHECK(ir->inputs(ir->nodes[0].device).size() == 40'001);
+  CHECK(ir->inputs(ir->nodes[1].device).empty());
+  CHECK(ir->inputs(ir->nodes[3].device).size() == 3);
+  REQUIRE(ir->problems.size() == 2);
+  CHECK(ir->problems[0].line == 3);
+  CHECK(ir->problems[0].reason ==
+        "'input_desc_dtype:40000' is numbered far beyond the inputs and outputs of its operator");
+  CHECK(ir->problems[1].line == 4);
+}
+
+TEST_CASE("operators with many inputs each are read, as many as there are") {
+  std::string text = "graph {\n";
+  for (int op = 0; op < 9; ++op) {
+    std::string attributes;
+    for (uint64_t i = 0; i < 9'000; ++i) attributes += dtype_of_input(i);
+    text += onnx_node(fmt::format("op{}", op), attributes);
+  }
+  text += "}";
+  const auto ir = read_ge_onnx(ProtoText(text));
+  REQUIRE(ir);
+  CHECK(ir->problem_count == 0);
+  for (const IrNode& node : ir->nodes) CHECK(ir->inputs(node.device).size() == 9'000);
+}
+
+TEST_CASE("of very many lines that are not protobuf text the first are kept, and all are counted") {
+  std::string junk;
+  for (int i = 0; i < 3000; ++i) junk += "$\n";
+  ProtoText text(junk);
+  CHECK(text.next().kind == ProtoText::Kind::kEnd);
+  CHECK(text.has_problems());
+  const ProtoText::Problems problems = text.take_problems();
+  CHECK(problems.first.size() == IrGraph::kMaxProblems);
+  CHECK(problems.first.back().line == IrGraph::kMaxProblems);
+  CHECK(problems.count == 3000);
+  CHECK(text.take_problems().count == 0);
+  const std::string op = "op { name: 'a' type: 'Neg' }\n";
+  for (const auto& ir : {read_ge_proto(ProtoText(op + junk)),
+                         read_ge_onnx(ProtoText("graph { node { name: 'a' op_type: 'Neg' } }\n" + junk))}) {
+    REQUIRE(ir);
+    CHECK(ir->problems.size() == IrGraph::kMaxProblems);
+    CHECK(ir->problem_count == 3000);
+  }
+}
+
+TEST_CASE("a value is whole wherever the buffer ends between its name and itself") {
+  const test::ScratchDir scratch;
+  for (const size_t blanks : {(size_t{1} << 20) - 6, (size_t{1} << 20) - 5, (size_t{1} << 20) - 3}) {
+    const std::string content = "a:" + std::string(blanks, ' ') + "123456 b: 7" + std::string(size_t{1} << 20, ' ');
+    const auto file = File::open(scratch.write("graph.txt", content));
+    REQUIRE(file);
+    ProtoText text(*file);
+    ProtoText::Item item = text.next();
+    CHECK(item.name == "a");
+    CHECK(item.value == "123456");
+    item = text.next();
+    CHECK(item.name == "b");
+    CHECK(item.value == "7");
+  }
+}
+
+}  // namespace
+}  // namespace msdump
