@@ -50,6 +50,10 @@ Status OpenedGraph::read(const std::optional<LineQuery>& only_line, const RunCon
 }
 
 Status OpenedGraph::read_other_lines(const RunContext& context) {
+  // Files of other kinds are always read whole.
+  if (std::none_of(graph().origins().begin(), graph().origins().end(),
+                   [](const Origin& origin) { return origin.kind == OriginKind::kIrText; }))
+    return {};
   MSDUMP_TRY(*loaded, load_graph(search.files, {}, context));
   return {};
 }

@@ -1,13 +1,14 @@
 // The join of a dump with its IR, alone, beside `sort` of the two lists of names; and msdump find-op and map-ir on an
 // IR without a dump, as whole processes beside grep -c.
 //
-//   bench_graph [--runs N] [--scale PERCENT] [--keep] [--only join|foreign|commands] [--msdump PATH]
+//   bench_graph [--runs N] [--scale PERCENT] [--keep] [--only join|foreign|commands|ge] [--msdump PATH]
 //
 //   files, names, IR   what comes before a join: the tree walked, names taken apart, 20 IR texts read
 //   join     a million operators in 20 graphs with a million files: numbers in the IR are not those of the files, as in
 //            MindSpore 2.7 and later, so both hypotheses are tried. The files are empty: nothing decides but the version
 //   foreign  the same files and operators, but every name differs: what a wrong --ir costs
 //   find-op, map-ir    over one IR of 245 MB (made_ir.h): a line that is there, a line that is not, a script that is not
+//   ge       find-op and map-ir over graphs of GE of 100 MB (made_ge.h), without and with the bytes of kernels
 // All of it lies under $TMPDIR, which should be in memory (/dev/shm): the disk is not what is measured.
 #include <algorithm>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "graph/load/load_graph.h"
 #include "io/cancel.h"
 #include "io/worker_pool.h"
+#include "made_ge.h"
 #include "made_ir.h"
 #include "whole_process.h"
 
@@ -187,6 +189,18 @@ void commands(const Options& options, const fs::path& scratch) {
                  options);
 }
 
+void ge(const Options& options, const fs::path& scratch) {
+  const std::string path = (scratch / "ge_proto_00000001_Build.txt").string();
+  for (const bool kernels : {false, true}) {
+    bench::write_ge_proto(path, static_cast<size_t>(options.scaled(100 << 20)), kernels);
+    const std::string what = kernels ? "GE with kernels" : "GE";
+    const std::string find = fmt::format("{} find-op -q --line net.py:1 --ir {} || [ $? = 1 ]", options.msdump, path);
+    bench::compare({what + ", find-op", "grep -c", {"sh", "-c", find}, grep("name: ", path)}, options);
+    bench::compare({what + ", map-ir", "grep -c", {options.msdump, "map-ir", "-q", "--ir", path}, grep("name: ", path)},
+                   options);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -194,6 +208,7 @@ int main(int argc, char** argv) {
   const bench::Scratch scratch(options);
   // First: what this program itself has taken would count as theirs.
   if (options.wants("commands")) commands(options, scratch.path());
+  if (options.wants("ge")) ge(options, scratch.path());
   if (options.wants("join")) join(options, scratch.path(), "");
   if (options.wants("foreign")) join(options, scratch.path(), "_x");
   return 0;

@@ -26,7 +26,9 @@ struct Options {
   std::string msdump = MSDUMP_BINARY;
 
   [[nodiscard]] bool wants(const std::string& part) const { return only.empty() || only == part; }
-  [[nodiscard]] int scaled(int count) const { return std::max(1, count * scale / 100); }
+  [[nodiscard]] int scaled(int count) const {
+    return static_cast<int>(std::max(int64_t{1}, int64_t{count} * scale / 100));
+  }
 };
 
 inline Options parse(int argc, char** argv) {

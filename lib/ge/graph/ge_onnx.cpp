@@ -45,10 +45,10 @@ TensorKey tensor_key(GeOperator& op, std::string_view name) {
   return key;
 }
 
-constexpr std::string_view kAttribute = "attr_";
+constexpr std::string_view kTensorAttribute = "attr_";
 
 bool is_kept(const TensorKey& key, const GeAttribute& attribute) {
-  if (key.word.starts_with(kAttribute)) return is_kept_of_tensor(key.word.substr(kAttribute.size()));
+  if (key.word.starts_with(kTensorAttribute)) return is_kept_of_tensor(key.word.substr(kTensorAttribute.size()));
   // GE writes an empty shape here where there is none.
   if (key.word == "origin_shape") return !attribute.numbers.empty();
   return key.word == "dtype" || key.word == "layout" || key.word == "shape" || key.word == "origin_layout";
@@ -63,9 +63,9 @@ void set_tensor_attribute(const TensorKey& key, GeAttribute&& attribute) {
   } else if (key.word == "shape") {
     tensor.shape.assign(attribute.numbers.begin(), attribute.numbers.end());
   } else {
-    attribute.key = key.word.starts_with(kAttribute) ? std::string(key.word.substr(kAttribute.size()))
-                    : key.word == "origin_layout"    ? std::string(kOriginFormat)
-                                                     : std::string(kOriginShape);
+    attribute.key = key.word.starts_with(kTensorAttribute) ? std::string(key.word.substr(kTensorAttribute.size()))
+                    : key.word == "origin_layout"          ? std::string(kOriginFormat)
+                                                           : std::string(kOriginShape);
     set_attribute(tensor, std::move(attribute));
   }
 }

@@ -72,7 +72,7 @@ TEST_CASE("the same texts in the middle of a long file") {
 
 TEST_CASE("strings are unescaped and joined") {
   CHECK(items_of(R"(a: "x\n\"\'\\y" )") == "a='x\n\"'\\y' ");
-  CHECK(items_of(R"(a: "\101\x42\7z\x4G\x414\1234")") == "a='AB\7z\4GA4S4' ");
+  CHECK(items_of(R"(a: "\101\x42\7z\x4G\x414\1234\x4:")") == "a='AB\7z\4GA4S4\4:' ");
   CHECK(items_of("a: \"x\" 'y'\n  # no\n  \"z\" b: 1") == "a='xyz' b=1 ");
   CHECK(items_of(R"(a: '"' b: "'")") == "a='\"' b=''' ");
   CHECK(items_of(R"(a: "x\\" b: "\\\"")") == "a='x\\' b='\\\"' ");
