@@ -7,6 +7,8 @@
 //   small       5000 pairs of .npy of 33 KB                               against cat of them all
 //   rows        150 000 rows of statistic.csv against as many, as CSV     against cat of both
 //   operators   a million operators against a million: equal names; one in a hundred inserted and one removed
+//   device      a million operators against those that a compiler for the device makes of them: renamed, renumbered, one in
+//               ten inserted, some without a kernel; beside the same by equal names, and with one in a hundred removed
 //   stress      what is quadratic where something is done by hand: 200 000 operators of repeated layers, half of them
 //               without a partner, all of one name and type; 100 000 operators without one
 //   divergence  300 000 tensors that were compared: where do the differences come from
@@ -162,9 +164,10 @@ class MadeSide {
  public:
   explicit MadeSide(const fs::path& folder) : index_(made_index(folder)) {}
 
-  void add(std::string_view type, std::string_view name, uint32_t inputs = 0) {
+  void add(std::string_view type, std::string_view name, uint32_t inputs = 0, const Shape* shape = nullptr) {
     TensorRecord record;
     record.has_elements = false;
+    record.shape = shape;
     record.name.op_type = texts_.keep(type);
     record.name.op_name = texts_.keep(name);
     record.name.dtype = DType::kFloat32;
@@ -234,6 +237,40 @@ void operators(const Options& options, const fs::path& scratch) {
   }
   measure_pairing("operators, equal names", same, reference);
   measure_pairing("operators, 1 % inserted or removed", changed, reference);
+}
+
+// What a compiler for the device calls a type; empty: it has no kernel.
+std::string_view device_type(std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> kDeviceTypes[] = {
+      {"MatMul", "MatMulV2"}, {"SiLU", "Swish"}, {"Transpose", "TransposeD"}, {"Reshape", ""}};
+  for (const auto& [host, device] : kDeviceTypes) {
+    if (host == type) return device;
+  }
+  return type;
+}
+
+// Both sides number operators in their own way. `per_scope`: operators that have a scope in common.
+void device(const Options& options, const fs::path& scratch) {
+  const int count = options.scaled(1'000'000);
+  const Shape shape = {8, 1024};
+  for (const int per_scope : {4, 40, 4000}) {
+    MadeSide host(scratch / "a"), same(scratch / "b"), changed(scratch / "c"), compiled(scratch / "d");
+    for (int i = 0; i < count; ++i) {
+      const std::string_view type = kTypes[static_cast<size_t>(i) % std::size(kTypes)];
+      const auto name_of = [&](int number) {
+        return fmt::format("Default/network-TrainOneStepCell/_backbone-Llama/layers-CellList/{}-Block/{}-op{}",
+                           i / per_scope, type, number);
+      };
+      host.add(type, name_of(i), 2, &shape);
+      same.add(type, name_of(i), 2, &shape);
+      if (i % 100 != 50) changed.add(type, name_of(i - i / 100), 2, &shape);
+      if (!device_type(type).empty()) compiled.add(device_type(type), name_of(i / 2), 2, &shape);
+      if (i % 10 == 0) compiled.add("TransData", fmt::format("trans_TransData_{}", i), 1, &shape);
+    }
+    measure_pairing(fmt::format("{} a scope, equal names", per_scope), same, host);
+    measure_pairing(fmt::format("{} a scope, 1 % removed", per_scope), changed, host);
+    measure_pairing(fmt::format("{} a scope, a device's", per_scope), compiled, host);
+  }
 }
 
 void stress(const Options& options, const fs::path& scratch) {
@@ -384,6 +421,7 @@ int main(int argc, char** argv) {
   if (options.wants("small")) small(options, scratch.path());
   if (options.wants("rows")) rows(options, scratch.path());
   if (options.wants("operators")) operators(options, scratch.path());
+  if (options.wants("device")) device(options, scratch.path());
   if (options.wants("stress")) stress(options, scratch.path());
   if (options.wants("divergence")) divergence(options, scratch.path());
   return 0;

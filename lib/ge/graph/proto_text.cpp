@@ -103,7 +103,6 @@ void ProtoText::refill() {
 }
 
 uint64_t ProtoText::line_at(size_t at) {
-  if (at < counted_) return lines_;
   lines_ += count_feeds(data_ + counted_, data_ + at);
   counted_ = at;
   return lines_;
@@ -115,6 +114,7 @@ ProtoText::Problems ProtoText::take_problems() { return std::exchange(problems_,
 
 void ProtoText::problem(std::string reason) {
   ++problems_.count;
+  if (item_line_ == 0) item_line_ = line_at(item_);
   if (problems_.first.size() < IrGraph::kMaxProblems) problems_.first.push_back({line_at(at_), std::move(reason)});
 }
 

@@ -69,20 +69,35 @@ TEST_CASE("of very many lines that are not protobuf text the first are kept, and
   }
 }
 
-TEST_CASE("a value is whole wherever the buffer ends between its name and itself") {
+TEST_CASE("names and values are whole wherever the buffer ends between them") {
   const test::ScratchDir scratch;
-  for (const size_t blanks : {(size_t{1} << 20) - 6, (size_t{1} << 20) - 5, (size_t{1} << 20) - 3}) {
-    const std::string content = "a:" + std::string(blanks, ' ') + "123456 b: 7" + std::string(size_t{1} << 20, ' ');
-    const auto file = File::open(scratch.write("graph.txt", content));
-    REQUIRE(file);
-    ProtoText text(*file);
-    ProtoText::Item item = text.next();
-    CHECK(item.name == "a");
-    CHECK(item.value == "123456");
-    item = text.next();
-    CHECK(item.name == "b");
-    CHECK(item.value == "7");
+  const std::string tail = " b: 7" + std::string(size_t{1} << 20, ' ');
+  for (size_t blanks = (size_t{1} << 20) - 12; blanks <= size_t{1} << 20; ++blanks) {
+    const std::string gap(blanks, ' ');
+    for (const std::string& content : {"abc:" + gap + "123456" + tail, gap + "abc: 123456" + tail}) {
+      const auto file = File::open(scratch.write("graph.txt", content));
+      REQUIRE(file);
+      ProtoText text(*file);
+      std::string items;
+      for (ProtoText::Item item = text.next(); item.kind == ProtoText::Kind::kField; item = text.next())
+        items += fmt::format("{}={} ", item.name, item.value);
+      CHECK(items == "abc=123456 b=7 ");
+      CHECK(text.take_problems().count == 0);
+    }
   }
+}
+
+TEST_CASE("an item knows its line after problems inside of it") {
+  ProtoText text("a: 1\nb:\n \"x\n\"y\nc: 2\n");
+  CHECK(text.next().name == "a");
+  CHECK(text.next().value == "xy");
+  CHECK(text.line() == 2);
+  const ProtoText::Problems problems = text.take_problems();
+  REQUIRE(problems.count == 2);
+  CHECK(problems.first[0].line == 3);
+  CHECK(problems.first[1].line == 4);
+  CHECK(text.next().name == "c");
+  CHECK(text.line() == 5);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ TEST_CASE("other statements and comments are ignored") {
   CHECK(described("# File \"a.py\", line 4\n# y = x\n# not this\nge.Add(node_name=\"A\")\n") ==
         "Add A@4 a.py:4[y = x]; ");
   CHECK(described("# File \"a.py\", line x\n# File \"a.py\n# nothing\nge.Add(node_name=\"A\")") == "Add A@4; ");
+  CHECK(described("x = y, node_name=\"A\"\n") == "Operator A@1; ");
   CHECK(described("x = ge.Add(node_name=\"A\ny = ge.Sub(node_name=B)\n") == "bad");
   CHECK(described("") == "bad");
 }
