@@ -91,10 +91,6 @@ SlotRule slot_rule(uint32_t operand, std::string_view target) {
 
 InputRule input_rule(std::string_view text) {
   InputRule rule;
-  if (text == "same") {
-    rule.in_order = true;
-    return rule;
-  }
   for (const std::string_view item : split(text, ';')) {
     const size_t arrow = item.find('>');
     if (arrow == std::string_view::npos) continue;

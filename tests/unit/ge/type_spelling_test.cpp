@@ -39,7 +39,7 @@ TEST_CASE("types that a table pairs with an identity or a container are not one 
 }
 
 TEST_CASE("a type of the device that is MindSpore's without a suffix may be MindSpore's") {
-  for (const char* const type : {"ReduceSum", "Transpose", "GatherNd"})
+  for (const char* const type : {"", "ReduceSum", "Transpose", "GatherNd"})
     CHECK_FALSE(OperatorTable::get().is_of_device(type));
 }
 
@@ -51,6 +51,14 @@ InputRule rule_of_slots(const std::vector<uint32_t>& slots) {
     rule.slots.back().slot = slot;
   }
   return rule;
+}
+
+TEST_CASE("what comes after a list on the device has the slot after its last tensor") {
+  InputRule rule = rule_of_slots({0, 1, 0});
+  rule.slots[0].list = true;
+  rule.slots[1].after = rule.slots[2].after = {0};
+  CHECK(slot_map(rule, 5, 5) == SlotMap{0, 1, 2, 4, 3});
+  CHECK(slot_map(rule, 3, 3) == SlotMap{0, 2, 1});
 }
 
 TEST_CASE("slots that the device leaves out do not count") {
