@@ -76,7 +76,7 @@ class FileJoiner {
     return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
   }
 
-  // visit(origin, op, group) for the groups that have the name of a kernel, or a part of it. Names are made in batches,
+  // visit(origin, op, group) for the groups that have the name of what is dumped, or a part of it. Names are made in batches,
   // so that their groups can be prefetched.
   template <class Visit>
   void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
@@ -94,7 +94,7 @@ class FileJoiner {
                                [&](uint32_t group) { visit(*batch[i].origin, batch[i].op, group); });
       pending = 0;
     };
-    names_.for_each_kernel([&](const Origin& origin, OpId op) {
+    names_.for_each_dumped([&](const Origin& origin, OpId op) {
       Pending& next = batch[pending];
       next.origin = &origin;
       next.op = op;
@@ -271,7 +271,7 @@ class FileJoiner {
     join_.first_pair_.assign(graph_.size() + 1, 0);
     for (const JoinPair& pair : join_.pairs_) ++join_.first_pair_[pair.op + 1];
     for (size_t op = 0; op < graph_.size(); ++op) {
-      if (join_.first_pair_[op + 1] > 0) ++join_.matched_operators_;
+      if (join_.first_pair_[op + 1] > 0 && graph_.has_kernel(static_cast<OpId>(op))) ++join_.matched_operators_;
       join_.first_pair_[op + 1] += join_.first_pair_[op];
     }
     for (const Origin& origin : graph_.origins()) {

@@ -30,15 +30,30 @@ class KernelNames {
   // visit(origin, op)
   template <class Visit>
   void for_each_kernel(const Visit& visit) const {
+    for_each_node([&](const Origin& origin, const IrNode& node, OpId op) {
+      if (node.kind == IrNodeKind::kKernel) visit(origin, op);
+    });
+  }
+  // The same, and what GE dumps without a kernel: the inputs of a graph (Data) and its results (NetOutput).
+  template <class Visit>
+  void for_each_dumped(const Visit& visit) const {
+    for_each_node([&](const Origin& origin, const IrNode& node, OpId op) {
+      const bool of_ge = origin.kind == OriginKind::kGeGraph && node.kind == IrNodeKind::kVirtual;
+      if (of_ge || node.kind == IrNodeKind::kKernel) visit(origin, op);
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_node(const Visit& visit) const {
     for (const Origin& origin : graph_.origins()) {
       for (uint32_t i = 0; i < origin.graph.nodes.size(); ++i) {
         const IrNode& node = origin.graph.nodes[i];
-        if (node.kind == IrNodeKind::kKernel && node.leaf != Text::kEmpty) visit(origin, origin.first_operator + i);
+        if (node.leaf != Text::kEmpty) visit(origin, node, origin.first_operator + i);
       }
     }
   }
 
- private:
   void prepare();
 
   const OpGraph& graph_;
