@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/match/device/operators/likeness.h"
 
@@ -142,33 +143,56 @@ class RewriteMatcher {
   std::map<uint32_t, std::vector<uint32_t>> chains_;  // of the host, by the last
 };
 
-using RewriteScopes = std::map<std::pair<std::optional<int64_t>, std::string>, RewriteScope>;
+// What the device claims in a scope, and the operators of the host that are there.
+struct ScopeMembers {
+  std::vector<uint32_t> claims, hosts;
+};
 
-// Scopes in which the device claims something.
-RewriteScopes scopes_of(const Claims& claims, const HostOperators& hosts) {
-  RewriteScopes scopes;
+// In the order of their first claims.
+std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& hosts) {
+  std::vector<ScopeMembers> scopes;
+  HashSlots slots(hosts.groups());
+  const auto hash_of = [](const OpKey& key) {
+    return mix_hash(text_hash(key.scope), static_cast<uint64_t>(key.rank.value_or(-1)));
+  };
+  const auto is_scope_of = [&](uint32_t known, const OpKey& key) {
+    const OpKey& first = claims[scopes[known].claims.front()].key;
+    return first.scope == key.scope && first.rank == key.rank;
+  };
   for (uint32_t i = 0; i < claims.size(); ++i) {
     const OpKey& key = claims[i].key;
-    scopes[{key.rank, key.scope}].claims[key.family].push_back(i);
+    const uint32_t scope = slots.find_or_add(hash_of(key), static_cast<uint32_t>(scopes.size()),
+                                             [&](uint32_t known) { return is_scope_of(known, key); });
+    if (scope == scopes.size()) scopes.emplace_back();
+    scopes[scope].claims.push_back(i);
   }
   for (uint32_t i = 0; i < hosts.size(); ++i) {
     const OpKey& key = hosts.key(i);
-    const auto found = scopes.find({key.rank, key.scope});
-    if (found != scopes.end()) found->second.hosts[key.family].push_back(i);
+    const uint32_t scope = slots.find(hash_of(key), [&](uint32_t known) { return is_scope_of(known, key); });
+    if (scope != HashSlots::kNone) scopes[scope].hosts.push_back(i);
   }
   return scopes;
+}
+
+RewriteScope by_family(const ScopeMembers& members, const Claims& claims, const HostOperators& hosts) {
+  RewriteScope scope;
+  for (const uint32_t claim : members.claims) scope.claims[claims[claim].key.family].push_back(claim);
+  for (const uint32_t host : members.hosts) scope.hosts[hosts.key(host).family].push_back(host);
+  return scope;
 }
 
 }  // namespace
 
 void meet_by_rewrites(Claims& claims, HostOperators& hosts, HostNeighbours& neighbours, MatchEvidence& evidence) {
-  std::multimap<std::string, const ge::Rewrite*> by_family;
+  std::multimap<std::string, const ge::Rewrite*> rewrites;  // by the family of the first device operator
   for (const ge::Rewrite& rewrite : ge::OperatorTable::get().rewrites())
-    by_family.emplace(rewrite.device.front(), &rewrite);
-  for (auto& [place, scope] : scopes_of(claims, hosts)) {
+    rewrites.emplace(rewrite.device.front(), &rewrite);
+  for (const ScopeMembers& members : scopes_of(claims, hosts)) {
+    if (members.hosts.empty()) continue;
+    RewriteScope scope = by_family(members, claims, hosts);
     std::vector<const ge::Rewrite*> possible;
     for (const auto& [family, of_family] : scope.claims) {
-      const auto [first, last] = by_family.equal_range(family);
+      const auto [first, last] = rewrites.equal_range(family);
       for (auto at = first; at != last; ++at) possible.push_back(at->second);
     }
     for (const ge::Rewrite* const rewrite : possible)
