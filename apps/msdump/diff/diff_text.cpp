@@ -134,7 +134,9 @@ std::string expected_text(const DiffResult& run) {
       "of operators without a kernel in the other dump",
       "parameters, of which the other dump has no files"};
   std::array<uint64_t, kTexts.size()> counts{};
-  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+  for (const uint32_t row : run.rows) {
+    if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+  }
   std::string text;
   for (size_t i = 1; i < counts.size(); ++i) {
     if (counts[i] > 0) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);
