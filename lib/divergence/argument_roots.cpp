@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+
+#include "divergence/run_view.h"
+#include "graph/lines/source_lines.h"
 
 namespace msdump {
 namespace {
@@ -13,7 +18,12 @@ constexpr double kArgumentConfidence = 0.9;
 struct ArgumentRoot {
   std::string reason;
   std::vector<uint32_t> tensors;  // of these arguments
+  std::vector<DivergedArgument> arguments;
 };
+
+const SourceFrame* frame_of(const CompareSide& side, const SequencedOp& op) {
+  return side.graph == nullptr || op.op == kNoIndex ? nullptr : best_frame(*side.graph, op.op);
+}
 
 void add_evidence(const std::vector<TensorDiff>& diffs, const Pairing& pairing, const std::vector<uint32_t>& rows,
                   Divergence& root) {
@@ -28,29 +38,43 @@ void add_evidence(const std::vector<TensorDiff>& diffs, const Pairing& pairing, 
 
 }  // namespace
 
-void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Pairing& pairing,
-                        const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
+void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
+                        const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
                         std::vector<Divergence>& roots) {
   std::map<uint32_t, ArgumentRoot> by_op;
   for (const ArgumentDiff& argument : arguments) {
     ArgumentRoot& root = by_op[argument.op];
     root.reason += (root.reason.empty() ? "" : "; ") + reason_of(argument, pairing);
+    root.arguments.push_back({argument.name, argument.a, argument.b});
     if (argument.tensor != kNoTensor) root.tensors.push_back(argument.tensor);
+  }
+  std::set<SourceLine> lines;
+  const auto line_of = [&](uint32_t op) {
+    const OpPair& pair = pairing.operators[op];
+    const SourceFrame* frame = pair.b == kNoOperator ? nullptr : frame_of(b, pairing.b[pair.b]);
+    if (frame == nullptr && pair.a != kNoOperator) frame = frame_of(a, pairing.a[pair.a]);
+    return frame == nullptr ? std::nullopt : std::optional(SourceLine{frame->file, frame->line});
+  };
+  for (const Divergence& root : roots) {
+    if (const auto line = line_of(root.op)) lines.insert(*line);
   }
   for (auto& [op, found] : by_op) {
     const auto known = std::find_if(roots.begin(), roots.end(), [&](const Divergence& root) {
       return root.op == op && root.parameter.empty() && root.kind != DivergenceKind::kMissing;
     });
     if (known != roots.end()) {
+      known->arguments = std::move(found.arguments);
       known->reason = found.reason + "; " + known->reason;
       known->inputs.insert(known->inputs.end(), found.tensors.begin(), found.tensors.end());
       continue;
     }
+    if (const auto line = line_of(op); line && !lines.insert(*line).second) continue;
     Divergence root;
     root.op = op;
     const OpPair& pair = pairing.operators[op];
     root.place.rank = pairing.b[pair.b].rank ? pairing.b[pair.b].rank : pairing.a[pair.a].rank;
     root.reason = std::move(found.reason);
+    root.arguments = std::move(found.arguments);
     root.confidence = kArgumentConfidence * pair.confidence;
     root.inputs = std::move(found.tensors);
     add_evidence(diffs, pairing, rows, root);

@@ -10,9 +10,10 @@
 namespace msdump {
 
 // `arguments` differ. An operator that is a root already gets the reason; another one becomes a root in its place in the
-// order of operators. `rows` are in Pairing::tensors.
-void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Pairing& pairing,
-                        const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
+// order of operators, unless there is a root of the same line: other calls of it and gradients have what it has. `rows` are
+// in Pairing::tensors.
+void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
+                        const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
                         std::vector<Divergence>& roots);
 
 }  // namespace msdump

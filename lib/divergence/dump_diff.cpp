@@ -86,7 +86,7 @@ void judge_arguments(DiffResult& run, const RunContext& context) {
     }
     if (argument.differs) differing.push_back(std::move(argument));
   }
-  add_argument_roots(differing, run.pairing, run.diffs, run.rows, run.divergence.roots);
+  add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
   std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
   run.arguments = std::move(differing);
   run.accepted_arguments.assign(run.arguments.size(), false);

@@ -103,6 +103,13 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   report::Object evidence;
   evidence.add("inputs", std::move(inputs)).add("outputs", std::move(outputs));
   object.add("evidence", std::move(evidence)).add("downstream", root.downstream);
+  report::List arguments;
+  for (const DivergedArgument& one : root.arguments) {
+    report::Object argument;
+    argument.add("slot", one.name).add("a", one.a).add("b", one.b);
+    arguments.emplace_back(std::move(argument));
+  }
+  object.add("arguments", std::move(arguments));
   object.add("amplification", root.amplification);
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
   return object;

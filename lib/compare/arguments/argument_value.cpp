@@ -106,7 +106,7 @@ std::string ArgumentValue::text() const {
                 ? fmt::format("{}", static_cast<float>(number))
                 : fmt::format("{}", number);
   }
-  return is_list ? "(" + text + ")" : text;
+  return is_list && numbers.size() != 1 ? "(" + text + ")" : text;
 }
 
 std::optional<ArgumentValue> parse_argument(std::string_view literal) {
