@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "compare/arguments/argument_value.h"
 #include "compare/arguments/graph_arguments.h"
+#include "compare/match/device/op_tensors.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 
@@ -90,7 +91,7 @@ class PairArguments {
 
   // `tensors` of the operators, in Pairing::tensors.
   std::vector<ArgumentDiff> run(const std::vector<uint32_t>& tensors) {
-    if ((!a_.graph.known && !b_.graph.known) || is_doubtful()) return {};
+    if ((!a_.graph.known && !b_.graph.known) || is_doubtful() || inputs_differ_in_size(tensors)) return {};
     for (const uint32_t tensor : tensors) look_at(tensor);
     compare_graphs();
     return std::move(result_);
@@ -102,6 +103,15 @@ class PairArguments {
     if (!same_family()) return fused_ || !of_compiler();
     const bool mindspore_graph_of_device = of_compiler() && !(a_.graph.of_ge || b_.graph.of_ge);
     return fused_ && mindspore_graph_of_device;
+  }
+  // Then the operators are not the same, whatever their names are, or their arguments follow from other sizes.
+  [[nodiscard]] bool inputs_differ_in_size(const std::vector<uint32_t>& tensors) const {
+    return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
+      const TensorPair& pair = pairing_.tensors[tensor];
+      if (pair.a == kNoTensor || pair.b == kNoTensor) return false;
+      const TensorRecord &a = (*a_.side.tensors)[pair.a], &b = (*b_.side.tensors)[pair.b];
+      return a.name.io == Io::kInput && !same_elements(a, b);
+    });
   }
   [[nodiscard]] bool of_compiler() const { return pairing_.operators[place_].how == PairedBy::kCompiler; }
   [[nodiscard]] bool same_family() const {

@@ -4,8 +4,8 @@
 //   a file and a graph   the tensor, which has no partner, is compared with the attribute or constant
 //   two graphs           attributes and constants of one meaning are compared where no file has them
 // Meanings are those of ge/operators/arguments.csv, and where both sides are of MindSpore the place among the inputs. What is
-// uncertain is left out (argument_value.h), and so are operators that are paired or found in their graph by a guess, and an
-// argument that may belong to another operator of a fusion.
+// uncertain is left out (argument_value.h), and so are operators that are paired or found in their graph by a guess or that
+// have inputs of other sizes, and an argument that may belong to another operator of a fusion.
 #pragma once
 
 #include <cstdint>
