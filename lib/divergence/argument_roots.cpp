@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "divergence/run_view.h"
 #include "graph/lines/source_lines.h"
@@ -49,6 +50,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
     if (argument.tensor != kNoTensor) root.tensors.push_back(argument.tensor);
   }
   std::set<SourceLine> lines;
+  std::set<std::tuple<std::string, std::string, std::string>> differences;  // name and values
   const auto line_of = [&](uint32_t op) {
     const OpPair& pair = pairing.operators[op];
     const SourceFrame* frame = pair.b == kNoOperator ? nullptr : frame_of(b, pairing.b[pair.b]);
@@ -62,12 +64,16 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
     const auto known = std::find_if(roots.begin(), roots.end(), [&](const Divergence& root) {
       return root.op == op && root.parameter.empty() && root.kind != DivergenceKind::kMissing;
     });
+    const bool is_new = std::count_if(found.arguments.begin(), found.arguments.end(), [&](const DivergedArgument& one) {
+                          return differences.emplace(one.name, one.a, one.b).second;
+                        }) > 0;
     if (known != roots.end()) {
       known->arguments = std::move(found.arguments);
       known->reason = found.reason + "; " + known->reason;
       known->inputs.insert(known->inputs.end(), found.tensors.begin(), found.tensors.end());
       continue;
     }
+    if (!is_new) continue;
     if (const auto line = line_of(op); line && !lines.insert(*line).second) continue;
     Divergence root;
     root.op = op;

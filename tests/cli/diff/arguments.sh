@@ -20,13 +20,13 @@ op() {
   printf '    input_desc {\n      dtype: DT_FLOAT\n      shape {\n        dim: 4\n      }\n      layout: "ND"\n    }\n'
   printf '    output_desc {\n      dtype: DT_FLOAT\n      shape {\n        dim: 4\n      }\n      layout: "ND"\n    }\n  }\n'
 }
-# graph EPSILON: of the device
+# graph EPSILON EPSILON: of the device
 graph() {
   printf 'graph {\n  name: "net_0"\n'
   op x Data </dev/null && op gamma Data </dev/null && op beta Data </dev/null
   { attribute begin_norm_axis i 0 && attribute begin_params_axis i 0 && attribute epsilon f "$1"; } |
     op $norm-op7 LayerNorm x:0 gamma:0 beta:0
-  attribute epsilon f "$1" | op $rms-op9 RmsNorm $norm-op7:0 gamma:0
+  attribute epsilon f "$2" | op $rms-op9 RmsNorm $norm-op7:0 gamma:0
   printf '}\n'
 }
 
@@ -56,17 +56,20 @@ mkdir -p host/rank_0/graphs
 } | ir_graph >host/rank_0/graphs/ms_output_trace_code_graph_0.ir
 
 # The same epsilon, with the rounding of a float32.
-graph 9.9999997e-06 >ge_proto_00000004_Build.txt
+graph 9.9999997e-06 1e-5 >ge_proto_00000004_Build.txt
 show msdump diff device host
 msdump diff -q device host --jsonl | jq -c 'select(.verdict == "skipped") | [.io, .slot, .reason]'
 
-graph 0.001 >ge_proto_00000004_Build.txt
+graph 0.001 0.002 >ge_proto_00000004_Build.txt
 show msdump diff device host
 msdump diff -q device host --json >document
 jq -c '.summary' document
 jq -c '.rows[] | select(.verdict == "differ") | [.op_name, .io, .slot, .a_value, .b_value, .metrics.count, .source.line, .reason]' document
 jq -c '.first_divergence[] | [.op_name, .kind, .source.line, .reason, .evidence.inputs]' document
 msdump diff -q device host --csv | grep -c ',argument,epsilon,'
+# Operators whose arguments differ in the same way: the first is the cause.
+graph 0.001 0.001 >ge_proto_00000004_Build.txt
+msdump diff -q device host --json | jq -c '[.summary.differ, [.first_divergence[].op_name]]'
 echo "exchanged:"
 msdump diff -q host device --jsonl | jq -c 'select(.verdict == "differ") | .reason'
 echo "accepted:"
