@@ -34,6 +34,11 @@ namespace msdump {
 enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
 [[nodiscard]] std::string_view name_of(DivergenceKind kind);
 
+// An argument of the operator that differs, as text.
+struct DivergedArgument {
+  std::string name, a, b;
+};
+
 struct Divergence {
   uint32_t op = 0;  // in Pairing::operators; of a parameter the operator that reads it first
   RunPlace place;
@@ -41,9 +46,10 @@ struct Divergence {
   std::string parameter;  // kParameter, kInput: its name, where it has one
   std::string reason;     // in words
   double confidence = 0;
-  std::vector<uint32_t> inputs, outputs;  // in Pairing::tensors: the evidence
-  uint64_t downstream = 0;                // diverging tensors that it explains, its own among them
-  std::optional<double> amplification;    // relative error of the outputs over that of the inputs
+  std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
+  std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
+  uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
+  std::optional<double> amplification;      // relative error of the outputs over that of the inputs
 };
 
 struct DivergenceReport {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compare/match/module_tree.h"
+#include "divergence/argument_roots.h"
 #include "graph/lines/source_lines.h"
 
 namespace msdump {
@@ -62,8 +63,33 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   if (!rules.baseline) return;
   for (const uint32_t tensor : run.rows)
     run.accepted[tensor] = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    run.accepted_arguments[i] =
+        rules.baseline->accepts(run.key(run.arguments[i]), difference_of(run.arguments[i], run.pairing));
+  }
   for (const TensorKey* const key : rules.baseline->unused())
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
+}
+
+// A tensor without a partner that the other side has in its graph, and what only graphs have.
+void judge_arguments(DiffResult& run, const RunContext& context) {
+  std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
+  std::vector<ArgumentDiff> differing;
+  for (ArgumentDiff& argument : found) {
+    if (argument.tensor != kNoTensor) {
+      TensorDiff& diff = run.diffs[argument.tensor];
+      const bool as_expected = run.pairing.tensors[argument.tensor].alone == Alone::kAttribute;
+      if (!as_expected && diff.verdict != Verdict::kUnmatched) continue;
+      diff.reason = reason_of(argument, run.pairing);
+      diff.verdict = argument.differs ? Verdict::kDiffer : Verdict::kSkipped;
+      diff.by_statistics = true;  // one side has no elements
+    }
+    if (argument.differs) differing.push_back(std::move(argument));
+  }
+  add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
+  std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
+  run.arguments = std::move(differing);
+  run.accepted_arguments.assign(run.arguments.size(), false);
 }
 
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
@@ -115,6 +141,12 @@ TensorKey DiffResult::key(uint32_t tensor) const {
           identity.occurrence};
 }
 
+TensorKey DiffResult::key(const ArgumentDiff& argument) const {
+  const OpPair& pair = pairing.operators[argument.op];
+  const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
+  return {op.rank, op.graph, std::nullopt, op_name(argument.op), Io::kInput, argument.name, 0};
+}
+
 DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
   if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {&a->opened, pairing.a[op.a].op};
@@ -148,6 +180,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   revise_verdicts(run);
+  judge_arguments(run, context);
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
   return run;
@@ -166,6 +199,14 @@ std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, c
   std::vector<std::pair<std::string, std::string>> pairs;
   for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
   return pairs;
+}
+
+TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing) {
+  TensorDiff diff;
+  diff.verdict = Verdict::kDiffer;
+  diff.reason = reason_of(argument, pairing);
+  diff.by_statistics = true;
+  return diff;
 }
 
 bool counts_as_difference(const DiffResult& run, uint32_t tensor) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/accept/diff_rules.h"
+#include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
 #include "compare/match/name_map.h"
 #include "compare/match/pairing.h"
@@ -30,11 +31,13 @@ struct DiffSide {
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
   Pairing pairing;
-  std::vector<uint32_t> rows;        // the pairs that are selected, in the order of reports
-  std::vector<TensorDiff> diffs;     // by pair; those not selected are kSkipped
-  std::vector<PairDetails> details;  // by pair
-  std::vector<bool> accepted;        // by pair: by the baseline
-  std::vector<Error> failures;       // of both sides, each once: files, tensors, graphs
+  std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
+  std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
+  std::vector<PairDetails> details;      // by pair
+  std::vector<bool> accepted;            // by pair: by the baseline
+  std::vector<ArgumentDiff> arguments;   // that differ, and that no file of either side has; by operator
+  std::vector<bool> accepted_arguments;  // by place in `arguments`
+  std::vector<Error> failures;           // of both sides, each once: files, tensors, graphs
   DivergenceReport divergence;
   std::vector<std::string> unused_baseline;  // differences that are gone or have grown
   bool single_pair = false;                  // two files with a tensor each
@@ -46,6 +49,7 @@ struct DiffResult {
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const;
   [[nodiscard]] Identity identity(uint32_t tensor) const;
   [[nodiscard]] TensorKey key(uint32_t tensor) const;
+  [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
   struct OpInGraph {
     const OpenedGraph* opened = nullptr;
@@ -64,6 +68,9 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 
 // The dump.json files of both sides, paired in order.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
+
+// What a baseline keeps of an argument that differs.
+[[nodiscard]] TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing);
 
 // Is it a difference that the baseline does not accept?
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);

@@ -29,6 +29,15 @@ std::string list_attr(const std::string& indent, const std::string& key, const c
   return attr(indent, key, list + fmt::format("{0}      val_type: {1}\n{0}    }}\n", indent, type));
 }
 
+std::string argument_attr(const GeAttr& one) {
+  if (one.list) {
+    std::string list = "        list {\n";
+    for (const std::string& value : one.values) list += fmt::format("          {}: {}\n", one.field, value);
+    return attr("    ", one.key, list + "          val_type: VT_LIST_INT\n        }\n");
+  }
+  return attr("    ", one.key, fmt::format("        {}: {}\n", one.field, one.values.front()));
+}
+
 std::string desc_text(const char* field, const GeDesc& desc) {
   std::string text = fmt::format("    {} {{\n", field);
   if (!desc.dtype.empty()) text += "      dtype: " + desc.dtype + "\n";
@@ -83,6 +92,12 @@ std::string onnx_node(const std::string& indent, const GeOp& op) {
   text += inner + "name: " + quoted(op.name) + "\n" + inner + "op_type: \"ge:" + op.type + "\"\n";
   if (op.originals) text += onnx_attribute(inner, "_datadump_original_op_names", "strings", *op.originals, "STRINGS");
   if (op.parent_index) text += onnx_attribute<int64_t>(inner, "_parent_node_index", "i", {*op.parent_index}, "INT");
+  for (const GeAttr& one : op.attributes) {
+    text += fmt::format("{0}attribute {{\n{0}  name: \"{1}\"\n", inner, one.key);
+    const std::string field = !one.list ? (one.field == 'f' ? "f" : "i") : (one.field == 'f' ? "floats" : "ints");
+    for (const std::string& value : one.values) text += fmt::format("{}  {}: {}\n", inner, field, value);
+    text += inner + "}\n";
+  }
   for (size_t i = 0; i < op.in.size(); ++i) text += onnx_desc(inner, "input", i, op.in[i]);
   for (size_t i = 0; i < op.out.size(); ++i) text += onnx_desc(inner, "output", i, op.out[i]);
   return text + indent + "}\n";
@@ -134,6 +149,11 @@ std::string json_op(const GeOp& op) {
   if (op.originals)
     attrs.push_back(json_attr("_datadump_original_op_names", "\"list\": {\"s\": " + json_texts(*op.originals) + "}"));
   if (op.parent_index) attrs.push_back(json_attr("_parent_node_index", fmt::format("\"i\": {}", *op.parent_index)));
+  for (const GeAttr& one : op.attributes) {
+    const std::string value = one.list ? json_list(one.values) : one.values.front();
+    const std::string field = fmt::format("\"{}\": {}", one.field, value);
+    attrs.push_back(json_attr(one.key, one.list ? "\"list\": {" + field + "}" : field));
+  }
   for (const GeDesc& desc : op.in) in.push_back(json_desc(desc));
   for (const GeDesc& desc : op.out) out.push_back(json_desc(desc));
   std::string text =
@@ -157,6 +177,7 @@ std::string ge_proto_op(const GeOp& op) {
   for (const std::string& input : op.inputs) text += "    input: " + quoted(input) + "\n";
   if (op.originals) text += list_attr("    ", "_datadump_original_op_names", "s", *op.originals, "VT_LIST_STRING");
   if (op.parent_index) text += int_attr("    ", "_parent_node_index", *op.parent_index);
+  for (const GeAttr& one : op.attributes) text += argument_attr(one);
   text += attr("    ", "_tbe_kernel_buffer", "        bt: \"\\177ELF\\000{\\\"}\"\n");
   text += "    has_out_attr: true\n    id: 3\n";
   for (const GeDesc& desc : op.in) text += desc_text("input_desc", desc);

@@ -20,6 +20,14 @@ struct GeDesc {
 };
 [[nodiscard]] GeDesc absent_desc();
 
+// An attribute that says what an operator computes: {"epsilon", 'f', {"1e-05"}}, {"axes", 'i', {"0", "2"}, true}.
+struct GeAttr {
+  std::string key;
+  char field = 'i';  // 'i', 'f' or 'b'
+  std::vector<std::string> values;
+  bool list = false;
+};
+
 struct GeOp {
   std::string name, type;
   std::vector<std::string> inputs;
@@ -27,6 +35,7 @@ struct GeOp {
   std::vector<GeDesc> in, out;
   std::vector<std::string> subgraphs;
   std::optional<int64_t> parent_index;
+  std::vector<GeAttr> attributes = {};
 };
 
 struct GeNet {

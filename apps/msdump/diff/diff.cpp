@@ -1,6 +1,6 @@
 // msdump diff: what differs between two dumps, and which operator is to blame.
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -101,6 +101,7 @@ class Diff : public Command {
     }
     Baseline baseline;
     for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
+    for (const ArgumentDiff& one : run.arguments) baseline.add(run.key(one), difference_of(one, run.pairing));
     return baseline.write(options_.new_baseline);
   }
 
@@ -115,15 +116,40 @@ class Diff : public Command {
     return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
   }
 
+  struct ShownRow {
+    uint32_t index = 0;  // of a tensor, or in DiffResult::arguments
+    bool is_argument = false;
+  };
+
+  // Arguments come before the first tensor of their operator.
+  [[nodiscard]] std::vector<ShownRow> shown_rows(const DiffResult& run) const {
+    std::map<uint32_t, std::vector<uint32_t>> arguments;  // by operator
+    for (uint32_t i = 0; i < run.arguments.size(); ++i) {
+      if (options_.form != report::Form::kTable || options_.all || !run.accepted_arguments[i])
+        arguments[run.arguments[i].op].push_back(i);
+    }
+    std::vector<ShownRow> shown;
+    for (const uint32_t row : run.rows) {
+      const auto own = arguments.empty() ? arguments.end() : arguments.find(run.pairing.tensors[row].op);
+      if (own != arguments.end()) {
+        for (const uint32_t argument : own->second) shown.push_back({argument, true});
+        arguments.erase(own);
+      }
+      if (is_shown(run, row)) shown.push_back({row, false});
+    }
+    return shown;
+  }
+
   void print_rows(Session& session, const DiffResult& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const bool limited = options_.form == report::Form::kTable && !options_.all;
-    std::vector<uint32_t> shown;
-    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(shown),
-                 [&](uint32_t row) { return is_shown(run, row); });
+    std::vector<ShownRow> shown = shown_rows(run);
     const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
     shown.resize(shown.size() - left_out);
-    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
+    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) {
+      return shown[i].is_argument ? argument_row(run, shown[i].index, options_)
+                                  : diff_row(run, shown[i].index, options_);
+    });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     std::vector<report::Object> failures;

@@ -103,6 +103,13 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   report::Object evidence;
   evidence.add("inputs", std::move(inputs)).add("outputs", std::move(outputs));
   object.add("evidence", std::move(evidence)).add("downstream", root.downstream);
+  report::List arguments;
+  for (const DivergedArgument& one : root.arguments) {
+    report::Object argument;
+    argument.add("slot", one.name).add("a", one.a).add("b", one.b);
+    arguments.emplace_back(std::move(argument));
+  }
+  object.add("arguments", std::move(arguments));
   object.add("amplification", root.amplification);
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
   return object;
@@ -114,17 +121,19 @@ using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 VerdictCounts counts_of(const DiffResult& run) {
   VerdictCounts counts{};
   for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
+  counts[static_cast<size_t>(Verdict::kDiffer)] += run.arguments.size();
   return counts;
 }
 
 uint64_t count_compared(const DiffResult& run, const VerdictCounts& counts) {
-  return run.rows.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
+  return run.rows.size() + run.arguments.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
          counts[static_cast<size_t>(Verdict::kSkipped)];
 }
 
 uint64_t count_accepted(const DiffResult& run) {
-  return static_cast<uint64_t>(
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.accepted[row]; }));
+  const auto tensors = std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.accepted[row]; });
+  const auto arguments = std::count(run.accepted_arguments.begin(), run.accepted_arguments.end(), true);
+  return static_cast<uint64_t>(tensors + arguments);
 }
 
 // ---- the table
@@ -179,6 +188,8 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"worst.b", ""},
                                  {"tolerance_that_passes.rtol", ""},
                                  {"tolerance_that_passes.atol", ""},
+                                 {"a_value", ""},
+                                 {"b_value", ""},
                                  {"source.file", "line", source_cell},
                                  {"source.line", ""},
                                  {"source.code", ""},
@@ -190,13 +201,43 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
   return columns;
 }
 
+namespace {
+
+// What the rows of a tensor and of an argument have in common, from its operator.
+void add_pairing(const DiffResult& run, uint32_t op, report::Object& row) {
+  const OpPair& pair = run.pairing.operators[op];
+  const bool paired = pair.how != PairedBy::kNothing;
+  row.add("paired_by", paired ? report::Value(explanation(pair.how)) : report::Value());
+  row.add("pair_confidence", paired ? report::Value(pair.confidence) : report::Value());
+}
+
+}  // namespace
+
+report::Object argument_row(const DiffResult& run, size_t argument, const DiffOptions& options) {
+  const ArgumentDiff& diff = run.arguments[argument];
+  const TensorKey key = run.key(diff);
+  report::Object row;
+  row.add("a", report::Value()).add("b", report::Value());
+  row.add("op_name", run.op_name(diff.op)).add("op_type", run.op_type(diff.op));
+  row.add("rank", key.rank).add("graph", key.graph).add("step", report::Value());
+  row.add("io", "argument").add("slot", diff.name);
+  row.add("order", order_value(run, diff.op)).add("verdict", name_of(Verdict::kDiffer));
+  row.add("reason", reason_of(diff, run.pairing)).add("source", source_value(run.frame(diff.op)));
+  row.add("metrics", metric_values(difference_of(diff, run.pairing))).add("worst", report::Value());
+  row.add("tolerance_that_passes", report::Value()).add("a_value", diff.a).add("b_value", diff.b);
+  add_pairing(run, diff.op, row);
+  row.add("accepted", bool{run.accepted_arguments[argument]});
+  if (options.worst > 0) row.add("worst_elements", report::List());
+  if (options.by_axis) row.add("axes", report::List());
+  return row;
+}
+
 report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
   const TensorPair& pair = run.pairing.tensors[tensor];
-  const OpPair& op = run.pairing.operators[pair.op];
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
   const Identity identity = run.identity(tensor);
-  constexpr size_t kMembers = 21;
+  constexpr size_t kMembers = 23;
   report::Object row;
   row.reserve(kMembers);
   row.add("a", tensor_value(run.a->opened, pair.a)).add("b", tensor_value(run.b->opened, pair.b));
@@ -208,9 +249,8 @@ report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOption
   row.add("metrics", metric_values(diff));
   row.add("worst", details.worst ? report::Value(element_object(*details.worst)) : report::Value());
   row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
-  const bool paired = op.how != PairedBy::kNothing;
-  row.add("paired_by", paired ? report::Value(explanation(op.how)) : report::Value());
-  row.add("pair_confidence", paired ? report::Value(op.confidence) : report::Value());
+  row.add("a_value", report::Value()).add("b_value", report::Value());
+  add_pairing(run, pair.op, row);
   row.add("accepted", bool{run.accepted[tensor]});
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
@@ -224,12 +264,15 @@ report::List divergences_value(const DiffResult& run) {
 }
 
 uint64_t count_of(const DiffResult& run, Verdict verdict) {
-  return static_cast<uint64_t>(
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; }));
+  const auto tensors =
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; });
+  return static_cast<uint64_t>(tensors) + (verdict == Verdict::kDiffer ? run.arguments.size() : 0);
 }
 
 Verdict verdict_over_all(const DiffResult& run) {
-  if (std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
+  const bool argument = std::count(run.accepted_arguments.begin(), run.accepted_arguments.end(), false) > 0;
+  if (argument ||
+      std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
     return Verdict::kDiffer;
   const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
     return run.diffs[row].verdict == Verdict::kSame || run.diffs[row].verdict == Verdict::kEmpty;
@@ -242,14 +285,16 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   const VerdictCounts counts = counts_of(run);
   summary.add("compared", count_compared(run, counts));
   for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
-  summary.add("accepted", count_accepted(run)).add("failed", failed);
+  summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
   return summary;
 }
 
 std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
-  std::string text = plural(count_compared(run, counts), "tensor") + " compared";
+  std::string text = plural(count_compared(run, counts) - run.arguments.size(), "tensor");
+  if (!run.arguments.empty()) text += " and " + plural(run.arguments.size(), "argument");
+  text += " compared";
   std::string parts;
   for (const Verdict verdict : kVerdicts) {
     const uint64_t count = counts[static_cast<size_t>(verdict)];

@@ -14,6 +14,8 @@ namespace msdump::cli {
 
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
 [[nodiscard]] report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options);
+// Of DiffResult::arguments: `io` is "argument".
+[[nodiscard]] report::Object argument_row(const DiffResult& run, size_t argument, const DiffOptions& options);
 [[nodiscard]] report::List divergences_value(const DiffResult& run);
 
 // same, close or differ.

@@ -97,10 +97,17 @@ void add_root(std::string& text, std::string_view title, const DiffResult& run, 
 
 // Is all its evidence in the baseline?
 bool is_accepted(const DiffResult& run, const Divergence& root) {
+  bool any_argument = false;
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    if (run.arguments[i].op != root.op) continue;
+    if (!run.accepted_arguments[i]) return false;
+    any_argument = true;
+  }
   const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
   const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
   const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
-  return std::any_of(shown.begin(), shown.end(), accepted) && std::none_of(shown.begin(), shown.end(), counts);
+  return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
+         std::none_of(shown.begin(), shown.end(), counts);
 }
 
 }  // namespace
@@ -134,7 +141,9 @@ std::string expected_text(const DiffResult& run) {
       "of operators without a kernel in the other dump",
       "parameters, of which the other dump has no files"};
   std::array<uint64_t, kTexts.size()> counts{};
-  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+  for (const uint32_t row : run.rows) {
+    if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+  }
   std::string text;
   for (size_t i = 1; i < counts.size(); ++i) {
     if (counts[i] > 0) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);

@@ -107,6 +107,8 @@ void GeAssembler::add(const GeOperator& op) {
   node.host = signature(op, false);
   node.device = signature(op, true);
   node.originals = originals(op);
+  for (const auto& [key, value] : op.arguments) builder_.add_argument(key, value);
+  node.arguments = builder_.take_arguments();
   operands_.clear();
   named_.clear();
   if (node.kind == IrNodeKind::kVirtual) add_source(op);

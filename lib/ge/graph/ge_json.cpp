@@ -1,5 +1,6 @@
 #include "ge/graph/ge_json.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,13 @@ void for_each_value(const JsonValue* list, const Visit& visit) {
   if (list == nullptr || list->is(JsonKind::kNull)) return;
   if (!list->is(JsonKind::kArray)) return visit(*list);
   for (const JsonValue& item : list->items) visit(item);
+}
+
+constexpr std::array<std::string_view, 3> kNumberFields = {"i", "f", "b"};
+
+std::string_view text_of_value(const JsonValue& value) {
+  if (value.is(JsonKind::kBool)) return value.boolean ? "true" : "false";
+  return value.text;
 }
 
 std::string text_of(const JsonValue* value) { return value == nullptr ? std::string() : value->text; }
@@ -75,9 +83,17 @@ class GeJsonReader {
       attribute.key = text_of(one.find("key"));
       const JsonValue* const value = one.find("value");
       if (!is_kept(attribute.key) || value == nullptr) return;
+      for (const std::string_view field : kNumberFields) {
+        if (const JsonValue* one = value->find(field)) attribute.add_value(field, text_of_value(*one));
+      }
       if (const JsonValue* text = value->find("s")) attribute.text = text->text;
       if (const JsonValue* number = value->find("i")) attribute.number = number_of(number->text);
       if (const JsonValue* list = value->find("list")) {
+        attribute.is_list = true;
+        for (const std::string_view field : kNumberFields) {
+          for_each_value(list->find(field),
+                         [&](const JsonValue& item) { attribute.add_value(field, text_of_value(item)); });
+        }
         for_each_value(list->find("s"), [&](const JsonValue& item) { attribute.texts.push_back(item.text); });
         for_each_value(list->find("i"),
                        [&](const JsonValue& item) { attribute.numbers.push_back(number_of(item.text)); });

@@ -144,6 +144,7 @@ class GeOnnxReader {
 
   static void attribute_field(GeAttribute& attribute, const Item& item) {
     if (item.name == "name") attribute.key = item.value;
+    attribute.add_value(item.name, item.value);
     if (item.name == "s") attribute.text = item.value;
     if (item.name == "i") attribute.number = number_of(item.value);
     if (item.name == "strings") attribute.texts.emplace_back(item.value);

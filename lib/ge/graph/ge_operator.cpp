@@ -1,12 +1,26 @@
 #include "ge/graph/ge_operator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ge/operators/operator_table.h"
 
 namespace msdump {
 
+void GeAttribute::add_value(std::string_view field, std::string_view value) {
+  const bool several = field == "ints" || field == "floats";
+  if (!several && field != "i" && field != "f" && field != "b") return;
+  is_list = is_list || several;
+  if (values.size() < kMostValues) values.emplace_back(value);
+}
+
 bool is_kept_of_operator(std::string_view key) {
-  return key == kOriginalNames || key == kOriginalNamesOfVm || key == kParentIndex;
+  return key == kOriginalNames || key == kOriginalNamesOfVm || key == kParentIndex ||
+         ge::OperatorTable::get().argument(key) != nullptr;
 }
 
 bool is_kept_of_tensor(std::string_view key) {
@@ -19,6 +33,9 @@ void set_attribute(GeOperator& op, GeAttribute&& attribute) {
     op.parent_index = attribute.number.value_or(0);
   } else if (attribute.key == kOriginalNames || attribute.key == kOriginalNamesOfVm) {
     op.originals = std::move(attribute.texts);
+  } else if (!attribute.values.empty() && attribute.values.size() < GeAttribute::kMostValues) {
+    std::string value = fmt::format("{}", fmt::join(attribute.values, ", "));
+    op.arguments.emplace_back(std::move(attribute.key), attribute.is_list ? "(" + value + ")" : std::move(value));
   }
 }
 

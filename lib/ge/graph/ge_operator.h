@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tensor/shape.h"
@@ -40,7 +41,8 @@ struct GeOperator {
   std::vector<std::string> inputs;  // "conv1:0"; "" where an optional one is absent; ":-1" is a control edge
   std::optional<std::vector<std::string>> originals;
   std::vector<GeTensor> input_descs, output_descs;
-  std::vector<std::string> subgraphs;  // that it runs
+  std::vector<std::string> subgraphs;                          // that it runs
+  std::vector<std::pair<std::string, std::string>> arguments;  // key and value of those that say what it computes
   std::optional<int64_t> parent_index;
   uint64_t line = 0;
 };
@@ -52,6 +54,12 @@ struct GeAttribute {
   std::optional<int64_t> number;
   std::vector<std::string> texts;
   std::vector<int64_t> numbers;
+  std::vector<std::string> values;  // numbers and booleans of any kind, as written; the first kMostValues
+  bool is_list = false;
+
+  static constexpr size_t kMostValues = 65;
+  // A field of a value: "i", "f", "b", or of ONNX "ints", "floats".
+  void add_value(std::string_view field, std::string_view value);
 };
 
 [[nodiscard]] bool is_kept_of_operator(std::string_view key);

@@ -114,14 +114,17 @@ class GeProtoReader {
   void value(GeAttribute& into) {
     for_each_item(text_, [&](const Item& item) {
       if (item.kind == ProtoText::Kind::kOpen) return item.name == "list" ? list(into) : text_.skip();
+      into.add_value(item.name, item.value);
       if (item.name == "s") into.text = item.value;
       if (item.name == "i") into.number = number_of(item.value);
     });
   }
 
   void list(GeAttribute& into) {
+    into.is_list = true;
     for_each_item(text_, [&](const Item& item) {
       if (item.kind == ProtoText::Kind::kOpen) return text_.skip();
+      into.add_value(item.name, item.value);
       if (item.name == "s") into.texts.emplace_back(item.value);
       if (item.name == "i") into.numbers.push_back(number_of(item.value));
     });

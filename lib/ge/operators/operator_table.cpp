@@ -77,6 +77,7 @@ SlotRule slot_rule(uint32_t operand, std::string_view target) {
   rule.operand = operand;
   if (target.starts_with("attr:")) {
     rule.attribute = true;
+    rule.name = target.substr(5);
     return rule;
   }
   if (target.ends_with('*')) rule.list = true;
@@ -99,6 +100,7 @@ InputRule input_rule(std::string_view text) {
       rule.in_order = true;
     } else if (from.starts_with("attr:")) {
       rule.constants.push_back(take_number(to));
+      rule.constant_names.push_back(from.substr(5));
     } else {
       rule.slots.push_back(slot_rule(take_number(from), to));
     }
@@ -153,6 +155,25 @@ class Layout {
   std::vector<uint32_t> used_;
 };
 
+// The operand of a rule that input `slot` of MindSpore's is; null for one that the rule does not name.
+const SlotRule* operand_at(const InputRule& rule, uint32_t slot, uint32_t inputs) {
+  const auto lists = std::count_if(rule.slots.begin(), rule.slots.end(), [](const SlotRule& one) { return one.list; });
+  if (lists > 1) return nullptr;
+  const auto others = static_cast<uint32_t>(rule.slots.size()) - static_cast<uint32_t>(lists);
+  const uint32_t list_size = inputs > others ? inputs - others : 1;
+  uint32_t first = 0, operand = 0;
+  for (const SlotRule& one : rule.slots) {
+    // The rule of an operand that it names twice, or that skips operands of a list, says nothing about places.
+    if (one.operand < operand || (lists > 0 && one.operand != operand)) return nullptr;
+    first += one.operand - operand;
+    operand = one.operand + 1;
+    const uint32_t tensors = one.list ? list_size : 1;
+    if (slot >= first && slot < first + tensors) return &one;
+    first += tensors;
+  }
+  return nullptr;
+}
+
 std::optional<SlotMap> in_order(const InputRule& rule, uint32_t inputs, uint32_t device_inputs) {
   SlotMap map;
   uint32_t next = 0;
@@ -195,10 +216,34 @@ const OperatorTable& OperatorTable::get() {
 }
 
 OperatorTable::OperatorTable() {
+  read_arguments();
   read_operators();
   read_inserted();
   read_no_kernel();
   read_rewrites();
+}
+
+void OperatorTable::read_arguments() {
+  static constexpr std::array<std::pair<std::string_view, ArgumentKind>, 6> kKinds = {{
+      {"number", ArgumentKind::kNumber},
+      {"flag", ArgumentKind::kFlag},
+      {"count", ArgumentKind::kCount},
+      {"axis", ArgumentKind::kAxis},
+      {"order", ArgumentKind::kOrder},
+      {"shape", ArgumentKind::kShape},
+  }};
+  for_each_line(kArgumentsCsv, [&](std::string_view line) {
+    const std::vector<std::string_view> cells = split(line, ',');
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [&](const auto& one) { return cells.size() >= 2 && one.first == cells[1]; });
+    if (kind == kKinds.end()) return;
+    const auto add = [&](std::string_view key) {
+      if (arguments_.emplace(key, Argument{cells[0], kind->second}).second) argument_keys_.emplace_back(key);
+    };
+    add(cells[0]);
+    if (cells.size() < 3) return;
+    for (const std::string_view key : split(cells[2], ' ')) add(key);
+  });
 }
 
 void OperatorTable::read_operators() {
@@ -208,6 +253,7 @@ void OperatorTable::read_operators() {
     const std::string_view mindspore = cells[0], device = cells[1];
     if (is_respelled(mindspore, device)) of_device_.insert(device);
     inputs_[mindspore][device].push_back(input_rule(cells[3]));
+    if (cells[3].find(">attr:") != std::string_view::npos) inputs_of_type_[mindspore].push_back(input_rule(cells[3]));
     if (joins_nothing(mindspore) || joins_nothing(device)) return;
     const std::string to = root(spelled(mindspore)), from = root(spelled(device));
     if (from != to) parents_[from] = to;
@@ -287,6 +333,35 @@ const std::vector<InputRule>& OperatorTable::input_rules(std::string_view mindsp
   if (of_mindspore == inputs_.end()) return none;
   const auto found = of_mindspore->second.find(device_type);
   return found == of_mindspore->second.end() ? none : found->second;
+}
+
+const Argument* OperatorTable::argument(std::string_view key) const {
+  const auto found = arguments_.find(key);
+  return found == arguments_.end() ? nullptr : &found->second;
+}
+
+const Argument* OperatorTable::argument_at(std::string_view mindspore_type, uint32_t slot, uint32_t inputs) const {
+  const auto rules = inputs_of_type_.find(mindspore_type);
+  if (rules == inputs_of_type_.end()) return nullptr;
+  const Argument* result = nullptr;
+  for (const InputRule& rule : rules->second) {
+    const SlotRule* const operand = operand_at(rule, slot, inputs);
+    if (operand == nullptr || !operand->attribute || operand->name.empty()) continue;
+    const Argument* const named = argument(operand->name);
+    if (named == nullptr || (result != nullptr && named->name != result->name)) return nullptr;
+    result = named;
+  }
+  return result;
+}
+
+const Argument* OperatorTable::argument_on_device(std::string_view mindspore_type, std::string_view device_type,
+                                                  uint32_t slot) const {
+  for (const InputRule& rule : input_rules(mindspore_type, device_type)) {
+    for (size_t i = 0; i < rule.constants.size(); ++i) {
+      if (rule.constants[i] == slot) return argument(rule.constant_names[i]);
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace msdump::ge

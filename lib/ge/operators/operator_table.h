@@ -20,6 +20,7 @@ namespace msdump::ge {
 struct SlotRule {
   uint32_t operand = 0;
   bool attribute = false;       // an attribute on the device: no slot
+  std::string_view name = {};   // of the attribute, where it is known
   bool list = false;            // an operand of several tensors, which take one slot each
   uint32_t slot = 0;            // of the first tensor,
   std::vector<uint32_t> after;  // and so many more as these lists have
@@ -29,7 +30,8 @@ struct SlotRule {
 struct InputRule {
   bool in_order = false;  // the operands that `slots` does not name keep their order
   std::vector<SlotRule> slots;
-  std::vector<uint32_t> constants;  // slots of attributes of MindSpore
+  std::vector<uint32_t> constants;               // slots of attributes of MindSpore
+  std::vector<std::string_view> constant_names;  // of these attributes
 };
 
 // By input of MindSpore's operator, as files number them: the slot on the device, or nothing for an attribute. No value
@@ -46,6 +48,15 @@ struct Rewrite {
   std::vector<Output> outputs;
 };
 
+// What an attribute says, and so when two values of it are equal.
+enum class ArgumentKind : uint8_t { kNumber, kFlag, kCount, kAxis, kOrder, kShape };
+
+// An attribute that means the same to MindSpore and to the device (arguments.csv).
+struct Argument {
+  std::string_view name;  // one for all spellings
+  ArgumentKind kind = ArgumentKind::kNumber;
+};
+
 class OperatorTable {
  public:
   [[nodiscard]] static const OperatorTable& get();
@@ -60,12 +71,22 @@ class OperatorTable {
   // Ways that are known for these two types, in the order of the table.
   [[nodiscard]] const std::vector<InputRule>& input_rules(std::string_view mindspore_type,
                                                           std::string_view device_type) const;
+  // By any of its spellings; null for an attribute that is not compared.
+  [[nodiscard]] const Argument* argument(std::string_view key) const;
+  [[nodiscard]] const std::vector<std::string>& argument_keys() const { return argument_keys_; }  // all spellings
+  // The attribute that is input `slot` of a type of MindSpore with `inputs` inputs. Null where no rule names it, or two
+  // rules disagree.
+  [[nodiscard]] const Argument* argument_at(std::string_view mindspore_type, uint32_t slot, uint32_t inputs) const;
+  // The attribute of MindSpore's type that is input `slot` of the device type.
+  [[nodiscard]] const Argument* argument_on_device(std::string_view mindspore_type, std::string_view device_type,
+                                                   uint32_t slot) const;
   [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
   // Is one operator of the family `whole` split into several, of which `part` is one?
   [[nodiscard]] bool is_part_of(std::string_view part, std::string_view whole) const;
 
  private:
   OperatorTable();
+  void read_arguments();
   void read_operators();
   void read_inserted();
   void read_no_kernel();
@@ -78,6 +99,9 @@ class OperatorTable {
   std::unordered_set<std::string_view> no_kernel_;  // types
   // By MindSpore's type, then by the device's.
   std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::vector<InputRule>>> inputs_;
+  std::unordered_map<std::string_view, std::vector<InputRule>> inputs_of_type_;  // by MindSpore's type
+  std::unordered_map<std::string_view, Argument> arguments_;                     // by spelling
+  std::vector<std::string> argument_keys_;
   std::vector<Rewrite> rewrites_;
 };
 

@@ -75,6 +75,8 @@ class ValueTracer {
     for (int hop = 0; hop < kMaxHops; ++hop) {
       if (operand.kind == IrOperand::Kind::kConstant || operand.kind == IrOperand::Kind::kNamed) {
         edge.from = InputEdge::From::kConstant;
+        edge.constant = ir_.text(operand.kind == IrOperand::Kind::kConstant ? Text{operand.value}
+                                                                            : ir_.constants[operand.value].value);
         return edge;
       }
       if (operand.kind == IrOperand::Kind::kParameter) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "graph/op_graph.h"
@@ -19,9 +20,10 @@ struct InputEdge {
   enum class From : uint8_t { kOperator, kParameter, kConstant, kUnknown };
   uint32_t slot = 0;
   From from = From::kUnknown;
-  OpId op = 0;             // kOperator
-  uint32_t output = 0;     // of that operator
-  uint32_t parameter = 0;  // kParameter: index into IrGraph::parameters of the same origin
+  OpId op = 0;                     // kOperator
+  uint32_t output = 0;             // of that operator
+  uint32_t parameter = 0;          // kParameter: index into IrGraph::parameters of the same origin
+  std::string_view constant = {};  // kConstant: the literal as the IR spells it; empty for a tensor
 };
 
 // Whether the network keeps this value between steps (a weight, state of an optimizer); false for an input of the graph.

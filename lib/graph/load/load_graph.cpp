@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ge/graph/ge_graph.h"
 #include "ge/graph/torchair_lines.h"
+#include "ge/operators/operator_table.h"
 #include "graph/lines/line_search.h"
 #include "graph/load/ge_lines.h"
 #include "graph/load/stack_graph.h"
@@ -75,13 +76,16 @@ class FileLoader {
     } else if (origin.kind == OriginKind::kGeGraph) {
       MSDUMP_TRY(origin.graph, read_ge_graph(file));
     } else if (origin.kind == OriginKind::kIrProtobuf) {
-      MSDUMP_TRY(origin.graph, read_ir_protobuf(file));
+      IrProtobufOptions options;
+      options.arguments = ge::OperatorTable::get().argument_keys();
+      MSDUMP_TRY(origin.graph, read_ir_protobuf(file, options));
     } else if (is_torchair(head_of(file))) {
       MSDUMP_TRY(const LargeText text, read_large_text(file, kMostTorchair, "a graph of torchair"));
       MSDUMP_TRY(origin.graph, read_torchair(text.view()));
     } else {
       if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
+      options.arguments = ge::OperatorTable::get().argument_keys();
       // The .pb may say that others are from the line, too, and graphs of GE need the lines of all.
       if (request_.only_line && !origin.second && !any_ge_) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));

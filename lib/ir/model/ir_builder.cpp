@@ -54,6 +54,25 @@ Signature IrGraphBuilder::signature(std::span<const uint32_t> inputs, std::span<
   return ir_.pool.intern(numbers_);
 }
 
+void IrGraphBuilder::add_argument(std::string_view key, std::string_view value) {
+  constexpr size_t kMostValue = 512, kMostOfOperator = 2048;
+  if (value.size() > kMostValue || arguments_.size() + key.size() + value.size() > kMostOfOperator) return;
+  arguments_.append(arguments_.empty() ? "{" : ", ").append(key).append(": ").append(value);
+}
+
+Text IrGraphBuilder::take_arguments() {
+  if (arguments_.empty()) return Text::kEmpty;
+  arguments_ += '}';
+  const Text text = arguments_.size() <= argument_bytes_left_ ? intern(arguments_) : Text::kEmpty;
+  // Handles ascend, so this one is of a new text.
+  if (text > last_arguments_) {
+    last_arguments_ = text;
+    argument_bytes_left_ -= arguments_.size();
+  }
+  arguments_.clear();
+  return text;
+}
+
 List IrGraphBuilder::originals(std::optional<std::span<const Text>> names, std::span<const OriginOutput> outputs) {
   while (!outputs.empty() && outputs.back().name == Text::kEmpty) outputs = outputs.first(outputs.size() - 1);
   if (!names && outputs.empty()) return List::kEmpty;

@@ -34,6 +34,11 @@ class IrGraphBuilder {
   // Indices of types; at most 65536 of both together.
   Signature signature(std::span<const uint32_t> inputs, std::span<const uint32_t> outputs);
 
+  // An attribute for IrNode::arguments of the next operator. A long value is left out, and so is what would take the graph
+  // too much memory.
+  void add_argument(std::string_view key, std::string_view value);
+  [[nodiscard]] Text take_arguments();
+
   // For IrGraph::originals() and origin_output(); no `names`: the graph does not say.
   List originals(std::optional<std::span<const Text>> names, std::span<const OriginOutput> outputs);
 
@@ -66,7 +71,9 @@ class IrGraphBuilder {
   IrGraph ir_;
   HandleMap type_of_text_, frame_of_text_;
   std::vector<PlaceStyle> styles_;  // of frames
-  std::string scratch_;
+  std::string scratch_, arguments_;
+  Text last_arguments_ = Text::kEmpty;
+  size_t argument_bytes_left_ = size_t{64} << 20;  // of arguments, over the whole file
   std::vector<uint32_t> numbers_;
   size_t elements_left_ = size_t{4} << 20;  // of tuples, over the whole file
   uint32_t type_depth_ = 0;

@@ -107,6 +107,7 @@ struct IrNode {
   Text scope = Text::kEmpty;
   Text leaf = Text::kEmpty;        // empty: no full name was printed
   Text attributes = Text::kEmpty;  // as printed, only those requested: ir/text/attributes.h
+  Text arguments = Text::kEmpty;   // likewise, those that say what it computes: "{epsilon: F32(1e-05), axes: (1, 2)}"
   uint32_t first_operand = 0, operand_count = 0;
   Signature host = List::kEmpty, device = List::kEmpty;
   List stack = List::kEmpty;

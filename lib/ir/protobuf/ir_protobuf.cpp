@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -50,7 +51,8 @@ std::string_view full_name(const pb::debugger::NamedValueProto& constant) { retu
 template <class Schema>
 class GraphReader {
  public:
-  GraphReader(const IrProtobufGraph& graph, const IrProtobufOptions& options) : graph_(graph), options_(options) {}
+  GraphReader(const IrProtobufGraph& graph, const IrProtobufOptions& options)
+      : graph_(graph), options_(options), argument_keys_(options.arguments.begin(), options.arguments.end()) {}
 
   Result<IrGraph> read() {
     // Nodes stand before the parameters and constants that they refer to, so those are read first.
@@ -162,6 +164,8 @@ class GraphReader {
     if (message.has_full_name()) builder_.set_full_name(node, message.full_name());
     if (node.leaf == Text::kEmpty) node.scope = builder_.intern(message.scope());
     node.attributes = builder_.intern(attributes_text(message, field));
+    add_arguments(message);
+    node.arguments = builder_.take_arguments();
     frames_.clear();
     if (add_source_address(builder_, source_address(message), frames_) > 0)
       problem(field, "a source line without a place");
@@ -253,6 +257,14 @@ class GraphReader {
     return text.empty() ? text : fmt::format("primitive_attrs: {{{}}}", text);
   }
 
+  void add_arguments(const typename Schema::Node& message) {
+    for (const auto& attribute : message.attribute()) {
+      if (!argument_keys_.contains(attribute.name())) continue;
+      if (const auto value = protobuf_value(Schema::kSchema, attribute.value()))
+        builder_.add_argument(attribute.name(), value->text);
+    }
+  }
+
   uint32_t type(std::string_view message, const ProtobufField& field) {
     const auto text = protobuf_type_text(Schema::kSchema, message);
     if (!text) problem(field, "a type that cannot be read");
@@ -288,6 +300,7 @@ class GraphReader {
 
   IrProtobufGraph graph_;
   const IrProtobufOptions& options_;
+  const std::unordered_set<std::string_view> argument_keys_;
   IrGraphBuilder builder_;
   std::string_view name_;
   std::vector<std::string_view> node_names_;  // of all nodes of the file

@@ -31,6 +31,7 @@ namespace msdump {
 struct IrProtobufOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.
   std::vector<std::string> attributes = {"_datadump_original_names", "datadump_original_names", "forward_node_name"};
+  std::vector<std::string> arguments = {};  // keys of those that become IrNode::arguments
   uint64_t max_file = INT32_MAX;            // bytes; protobuf itself stops there
   uint64_t max_memory = uint64_t{8} << 30;  // of the graph
 };

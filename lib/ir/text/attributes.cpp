@@ -14,6 +14,18 @@ std::string_view group_without_label(std::string_view first_key) {
   return strategy ? "strategy" : "attrs";
 }
 
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// Is one of the keys in front of a colon?
+bool has_key(std::string_view text, const AttributeKeys& keys) {
+  for (size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
+    size_t begin = colon;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    if (keys.contains(text.substr(begin, colon - begin))) return true;
+  }
+  return false;
+}
+
 void add_group(std::string_view label, std::string_view inside, std::vector<std::string_view>& items,
                std::vector<IrAttribute>& attributes) {
   split_at_commas(inside, Brackets::kValues, items);
@@ -58,6 +70,16 @@ std::string_view attribute_value(std::string_view text, std::string_view key) {
     return quoted ? value.substr(1, value.size() - 2) : value;
   }
   return {};
+}
+
+void select_attributes(std::string_view text, const AttributeKeys& keys, std::vector<IrAttribute>& attributes) {
+  attributes.clear();
+  if (keys.empty() || !has_key(text, keys)) return;
+  parse_attributes(text, attributes);
+  std::erase_if(attributes, [&](const IrAttribute& one) {
+    const bool own = one.group == "attrs" || one.group == "primitive_attrs" || one.group == "cnode_attrs";
+    return !own || !keys.contains(one.key);
+  });
 }
 
 std::string only_attributes(std::string_view text, std::span<const std::string> keys) {

@@ -44,6 +44,7 @@ class Assembler {
   Assembler(const IrTextOptions& options, uint64_t file_size)
       : options_(&options), references_(builder_), stacks_(builder_, spelling_) {
     file_size_ = file_size;
+    argument_keys_.insert(options.arguments.begin(), options.arguments.end());
   }
 
   void add(const IrEvent& event);
@@ -59,6 +60,8 @@ class Assembler {
   Signature signature(std::string_view text, uint64_t line);
 
   const IrTextOptions* options_;
+  AttributeKeys argument_keys_;
+  std::vector<IrAttribute> arguments_;
   uint64_t file_size_ = 0;
   IrGraphBuilder builder_;
   References references_;
@@ -159,6 +162,9 @@ void Assembler::add_node(const IrEvent& event) {
   if (!text.full_name.empty()) builder_.set_full_name(node, text.full_name);
   if (!text.scope.empty()) node.scope = builder_.intern(text.scope);
   node.attributes = builder_.keep(only_attributes(text.head.attributes, options_->attributes));
+  select_attributes(text.head.attributes, argument_keys_, arguments_);
+  for (const IrAttribute& argument : arguments_) builder_.add_argument(argument.key, argument.value);
+  node.arguments = builder_.take_arguments();
   node.host = signature(text.host, event.line);
   node.device = signature(text.device, event.line);
   node.stack = stacks_.stack(text.frames);

@@ -34,6 +34,7 @@ struct IrTextOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.
   std::vector<std::string> attributes = {"unique_id",         "forward_unique_id",        "forward_comm_node_unique_id",
                                          "forward_node_name", "_datadump_original_names", "datadump_original_names"};
+  std::vector<std::string> arguments = {};  // keys of those that become IrNode::arguments
   // Only operators whose text holds this are kept; their operands are not resolved. The others are counted.
   IrNeedle needle;
 };

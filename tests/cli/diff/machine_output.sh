@@ -1,7 +1,7 @@
 # Keys that scripts rely on: all of them in every row, null where nothing is known.
 scaled_net ref
 scaled_net bad 2 0.25
-rm bad/rank_0/Net/0/0/Mul.*input.1.*
+rm bad/rank_0/Net/0/0/Mul.*input.0.*
 msdump diff -q bad ref --json >document
 echo "exit $?"
 jq -c 'keys' document
@@ -11,7 +11,7 @@ jq -c '.rows[] | keys' document | sort | uniq -c | sed 's/^ *//'
 jq -c '.rows[] | .metrics | keys' document | sort | uniq -c | sed 's/^ *//'
 echo 'compared, and not:'
 jq -c '.rows[5]' document
-jq -c '.rows[1]' document
+jq -c '.rows[0]' document
 echo 'first divergence:'
 jq -c '.first_divergence[]' document
 scaled_net plain

@@ -254,6 +254,11 @@ TEST_CASE("only attributes that were asked for are kept") {
   CHECK(attributes({}) == R"(primitive_attrs: {_datadump_original_names: ("Default/A-op1")})");
   CHECK(attributes({.attributes = {"kernel"}}) == "primitive_attrs: {kernel: (I64(2), I64(3))}");
   CHECK(attributes({.attributes = {}}).empty());
+  IrProtobufOptions options;
+  options.arguments = {"kernel", "pad"};
+  const IrGraph ir = read(spec, options);
+  CHECK(ir.text(ir.nodes[0].arguments) == "{kernel: (I64(2), I64(3))}");
+  CHECK(ir.nodes[1].arguments == Text::kEmpty);
 }
 
 TEST_CASE("a damaged type, value or attribute costs itself only") {

@@ -1,0 +1,304 @@
+#include "compare/arguments/argument_diff.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "compare/arguments/argument_value.h"
+#include "compare/arguments/graph_arguments.h"
+#include "compare/match/device/op_tensors.h"
+#include "dump/index/host_tensor.h"
+#include "kernels/pair/pair_dtype.h"
+
+namespace msdump {
+namespace {
+
+using ge::ArgumentKind;
+using ge::OperatorTable;
+
+std::optional<ArgumentValue> read_argument(const CompareSide& side, const TensorRecord& record) {
+  if (!record.has_elements || record.broken) return std::nullopt;
+  Result<HostTensor> tensor = HostTensor::open(*side.index, record, {});
+  if (!tensor || tensor->count() < 1 || tensor->count() > static_cast<int64_t>(kMostArgumentElements))
+    return std::nullopt;
+  const auto count = static_cast<size_t>(tensor->count());
+  if (kernels::common_dtype(tensor->dtype(), DType::kFloat64) != DType::kFloat64) return std::nullopt;
+  std::vector<std::byte> stored(count * tensor->element_bytes());
+  if (!tensor->read(0, tensor->count(), stored.data())) return std::nullopt;
+  std::vector<double> elements(count);
+  kernels::widen_to(tensor->dtype(), DType::kFloat64, stored.data(), tensor->count(),
+                    reinterpret_cast<std::byte*>(elements.data()));
+  return argument_of(std::move(elements), tensor->original_dtype(), !tensor->shape().empty());
+}
+
+// A transposed operand may have been folded into the flag, or out of it.
+bool is_transpose(std::string_view name) { return name == "transpose_a" || name == "transpose_b"; }
+
+// Types whose axis counts in the output, which has one dimension more.
+bool counts_in_output(std::string_view type) {
+  static constexpr std::array<std::string_view, 6> kTypes = {"onehot",     "pack",      "stack",
+                                                             "expanddims", "unsqueeze", "stackext"};
+  const std::string family = OperatorTable::get().family(type);
+  return std::any_of(kTypes.begin(), kTypes.end(),
+                     [&](std::string_view one) { return family == OperatorTable::get().family(one); });
+}
+
+// One of two operators that are partners.
+struct Partner {
+  const CompareSide& side;
+  const SequencedOp& op;
+  GraphArguments graph;
+  bool plain_files = true;
+  std::optional<int64_t> file_rank = std::nullopt;  // of the first input
+  uint32_t file_inputs = 0;
+
+  [[nodiscard]] std::optional<int64_t> rank() const { return graph.rank ? graph.rank : file_rank; }
+  [[nodiscard]] bool is_plain() const { return graph.is_plain && plain_files; }
+  [[nodiscard]] uint32_t inputs() const { return graph.inputs > 0 ? graph.inputs : file_inputs; }
+  // As MindSpore or the device has it; files of a device may name another one than MindSpore's graph beside them.
+  [[nodiscard]] std::string_view type() const { return graph.known ? graph.type : op.type; }
+};
+
+Partner partner_of(const CompareSide& side, const SequencedOp& op) {
+  Partner partner{.side = side, .op = op, .graph = graph_arguments(side, op)};
+  for (const uint32_t index : op.tensors) {
+    const TensorRecord& record = (*side.tensors)[index];
+    const auto format = record.name.format;
+    if (format && *format != Format::kND && *format != Format::kNCHW) partner.plain_files = false;
+    if (record.name.io != Io::kInput) continue;
+    const auto slot = parse_u64(record.name.slot);
+    if (!slot || *slot >= kNoIndex) continue;
+    partner.file_inputs = std::max(partner.file_inputs, static_cast<uint32_t>(*slot) + 1);
+    if (*slot == 0 && record.shape != nullptr) partner.file_rank = static_cast<int64_t>(record.shape->size());
+  }
+  return partner;
+}
+
+// The arguments of one pair of operators.
+class PairArguments {
+ public:
+  PairArguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op, bool fused)
+      : pairing_(pairing),
+        place_(op),
+        fused_(fused),
+        a_(partner_of(a, pairing.a[pairing.operators[op].a])),
+        b_(partner_of(b, pairing.b[pairing.operators[op].b])) {}
+
+  // `tensors` of the operators, in Pairing::tensors.
+  std::vector<ArgumentDiff> run(const std::vector<uint32_t>& tensors) {
+    if ((!a_.graph.known && !b_.graph.known) || is_doubtful() || inputs_differ_in_size(tensors)) return {};
+    for (const uint32_t tensor : tensors) look_at(tensor);
+    compare_graphs();
+    return std::move(result_);
+  }
+
+ private:
+  // What an operator inside a fusion has may be another one's of the same fusion.
+  [[nodiscard]] bool is_doubtful() const {
+    if (!same_family()) return fused_ || !of_compiler();
+    const bool mindspore_graph_of_device = of_compiler() && !(a_.graph.of_ge || b_.graph.of_ge);
+    return fused_ && mindspore_graph_of_device;
+  }
+  // Then the operators are not the same, whatever their names are, or their arguments follow from other sizes.
+  [[nodiscard]] bool inputs_differ_in_size(const std::vector<uint32_t>& tensors) const {
+    return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
+      const TensorPair& pair = pairing_.tensors[tensor];
+      if (pair.a == kNoTensor || pair.b == kNoTensor) return false;
+      const TensorRecord &a = (*a_.side.tensors)[pair.a], &b = (*b_.side.tensors)[pair.b];
+      return a.name.io == Io::kInput && !same_elements(a, b);
+    });
+  }
+  [[nodiscard]] bool of_compiler() const { return pairing_.operators[place_].how == PairedBy::kCompiler; }
+  [[nodiscard]] bool same_family() const {
+    return OperatorTable::get().family(a_.type()) == OperatorTable::get().family(b_.type());
+  }
+  // Places among the inputs mean the same.
+  [[nodiscard]] bool same_places() const {
+    return !a_.graph.of_ge && !b_.graph.of_ge && a_.graph.known && b_.graph.known && a_.graph.type == b_.graph.type;
+  }
+
+  // The argument that an input without a partner is.
+  [[nodiscard]] const ge::Argument* argument_of_slot(const Partner& mine, const Partner& other, uint32_t slot) const {
+    const OperatorTable& table = OperatorTable::get();
+    if (mine.graph.of_ge || (other.op.type != mine.op.type && table.is_of_device(mine.op.type)))
+      return table.argument_on_device(other.type(), mine.op.type, slot);
+    return table.argument_at(mine.type(), slot, mine.inputs());
+  }
+
+  void look_at(uint32_t tensor) {
+    const TensorPair& pair = pairing_.tensors[tensor];
+    const bool alone = pair.a == kNoTensor || pair.b == kNoTensor;
+    if (pair.a != kNoTensor) look_at(tensor, pair.a, a_, b_, alone);
+    if (pair.b != kNoTensor) look_at(tensor, pair.b, b_, a_, alone);
+  }
+
+  void look_at(uint32_t tensor, uint32_t index, const Partner& mine, const Partner& other, bool alone) {
+    const TensorRecord& record = (*mine.side.tensors)[index];
+    const auto slot = parse_u64(record.name.slot);
+    if (record.name.io != Io::kInput || !slot || *slot >= kNoIndex) return;
+    const auto place = static_cast<uint32_t>(*slot);
+    const ge::Argument* const known = argument_of_slot(mine, other, place);
+    if (known != nullptr) names_in_files_.insert(known->name);
+    if (same_places()) places_in_files_.insert(place);
+    if (!alone) return;
+    const GraphArgument* there = known != nullptr ? other.graph.named(known->name) : nullptr;
+    if (there == nullptr && same_places()) there = other.graph.at(place);
+    if (there != nullptr) compare_file(tensor, record, mine, known, *there);
+  }
+
+  void compare_file(uint32_t tensor, const TensorRecord& record, const Partner& mine, const ge::Argument* known,
+                    const GraphArgument& there) {
+    const auto value = read_argument(mine.side, record);
+    const auto other = parse_argument(there.value);
+    if (!value || !other) return;
+    const bool mine_is_a = &mine == &a_;
+    const ArgumentMatch match = mine_is_a ? matched(*value, *other, known) : matched(*other, *value, known);
+    if (match == ArgumentMatch::kUnknown) return;
+    ArgumentDiff diff;
+    diff.op = place_;
+    diff.tensor = tensor;
+    diff.differs = match == ArgumentMatch::kDiffer;
+    diff.name = known != nullptr ? std::string(known->name) : fmt::format("input {}", record.name.slot);
+    diff.in_graph = there.slot ? "constant " + diff.name : fmt::format("attribute {}", there.key);
+    diff.a = (mine_is_a ? *value : *other).text();
+    diff.b = (mine_is_a ? *other : *value).text();
+    result_.push_back(std::move(diff));
+  }
+
+  void compare_graphs() {
+    if (!a_.graph.known || !b_.graph.known) return;
+    for (const GraphArgument& one : a_.graph.all) {
+      const GraphArgument* other = nullptr;
+      if (one.known != nullptr) {
+        if (names_in_files_.contains(one.known->name)) continue;
+        other = b_.graph.named(one.known->name);
+      } else if (one.slot && same_places()) {
+        other = b_.graph.at(*one.slot);
+      }
+      if (other == nullptr || (one.slot && places_in_files_.contains(*one.slot))) continue;
+      compare_literals(one, *other);
+    }
+  }
+
+  void compare_literals(const GraphArgument& one, const GraphArgument& other) {
+    if (one.value == other.value) return;
+    const auto a = parse_argument(one.value), b = parse_argument(other.value);
+    if (!a || !b || matched(*a, *b, one.known) != ArgumentMatch::kDiffer) return;
+    ArgumentDiff diff;
+    diff.op = place_;
+    diff.differs = true;
+    diff.name = one.known != nullptr ? std::string(one.known->name) : fmt::format("input {}", *one.slot);
+    diff.a = a->text();
+    diff.b = b->text();
+    result_.push_back(std::move(diff));
+  }
+
+  [[nodiscard]] ArgumentMatch matched(const ArgumentValue& a, const ArgumentValue& b, const ge::Argument* known) const {
+    ArgumentFacts facts;
+    if (known != nullptr) {
+      facts.kind = known->kind;
+      if (is_transpose(known->name) && (fused_ || a_.graph.is_fused || b_.graph.is_fused))
+        return ArgumentMatch::kUnknown;
+    } else if (a.is_flag && b.is_flag) {
+      facts.kind = ArgumentKind::kFlag;
+    } else if (a.is_whole || b.is_whole) {
+      // One number may be of an enumeration: a dtype, which the two may differ in by design.
+      if (!a.is_list || !b.is_list) return ArgumentMatch::kUnknown;
+      facts.kind = ArgumentKind::kShape;
+    }
+    set_axes(facts);
+    const ArgumentMatch match = match_arguments(a, b, facts);
+    const bool of_layout = facts.kind == ArgumentKind::kShape && !facts.same_axes;
+    return match == ArgumentMatch::kDiffer && of_layout ? ArgumentMatch::kUnknown : match;
+  }
+
+  void set_axes(ArgumentFacts& facts) const {
+    const auto rank_a = a_.rank(), rank_b = b_.rank();
+    const bool same_rank = rank_a && rank_b ? *rank_a == *rank_b : same_places();
+    facts.same_axes = a_.is_plain() && b_.is_plain() && same_rank && same_family();
+    if (rank_a && rank_b && same_rank && !counts_in_output(a_.type())) facts.rank = rank_a;
+  }
+
+  const Pairing& pairing_;
+  const uint32_t place_;
+  const bool fused_;
+  const Partner a_, b_;
+  std::set<std::string_view> names_in_files_;
+  std::set<uint32_t> places_in_files_;
+  std::vector<ArgumentDiff> result_;
+};
+
+// Which operators are in more than one pair with a partner: those of a fusion.
+std::vector<bool> fused_pairs(const Pairing& pairing) {
+  std::vector<uint8_t> uses_a(pairing.a.size()), uses_b(pairing.b.size());
+  const auto count = [](uint8_t& uses) { uses = static_cast<uint8_t>(std::min(uses + 1, 2)); };
+  for (const OpPair& pair : pairing.operators) {
+    if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
+    count(uses_a[pair.a]);
+    count(uses_b[pair.b]);
+  }
+  std::vector<bool> fused;
+  for (const OpPair& pair : pairing.operators) {
+    const bool both = pair.a != kNoOperator && pair.b != kNoOperator;
+    fused.push_back(both && (uses_a[pair.a] > 1 || uses_b[pair.b] > 1));
+  }
+  return fused;
+}
+
+bool is_sure_pair(const OpPair& pair) {
+  switch (pair.how) {
+    case PairedBy::kName:
+    case PairedBy::kNeighbours:
+    case PairedBy::kUser:
+    case PairedBy::kCompiler: return pair.a != kNoOperator && pair.b != kNoOperator;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                                            const std::vector<uint32_t>& chosen, const RunContext& context) {
+  std::vector<ArgumentDiff> result;
+  if (pairing.other_framework || (a.graph == nullptr && b.graph == nullptr)) return result;
+  const std::vector<bool> fused = fused_pairs(pairing);
+  std::vector<std::vector<uint32_t>> tensors(pairing.operators.size());
+  for (const uint32_t tensor : chosen) {
+    const uint32_t op = pairing.tensors[tensor].op;
+    if (is_sure_pair(pairing.operators[op])) tensors[op].push_back(tensor);
+  }
+  constexpr size_t kPiece = 256;
+  const size_t pieces = (tensors.size() + kPiece - 1) / kPiece;
+  const auto compare_piece = [&](int64_t piece) {
+    std::vector<ArgumentDiff> found;
+    const size_t first = static_cast<size_t>(piece) * kPiece, end = std::min(first + kPiece, tensors.size());
+    for (size_t op = first; op < end && !context.cancel.cancelled(); ++op) {
+      if (tensors[op].empty()) continue;
+      for (ArgumentDiff& diff : PairArguments(a, b, pairing, static_cast<uint32_t>(op), fused[op]).run(tensors[op]))
+        found.push_back(std::move(diff));
+    }
+    return found;
+  };
+  context.pool.ordered_for(static_cast<int64_t>(pieces), compare_piece,
+                           [&](int64_t, std::vector<ArgumentDiff>&& found) {
+                             for (ArgumentDiff& diff : found) result.push_back(std::move(diff));
+                           });
+  return result;
+}
+
+std::string reason_of(const ArgumentDiff& diff, const Pairing& pairing) {
+  if (diff.tensor == kNoTensor)
+    return fmt::format("{} is {} in the candidate's graph, {} in the reference's", diff.name, diff.a, diff.b);
+  const bool file_is_a = pairing.tensors[diff.tensor].a != kNoTensor;
+  const std::string &here = file_is_a ? diff.a : diff.b, &there = file_is_a ? diff.b : diff.a;
+  const std::string_view other = file_is_a ? "reference" : "candidate";
+  if (!diff.differs) return fmt::format("equal to the {} = {} of the {}", diff.in_graph, there, other);
+  return fmt::format("{} is {} here, the {} {} in the {}'s graph", diff.name, here, diff.in_graph, there, other);
+}
+
+}  // namespace msdump
