@@ -15,18 +15,6 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-// The keys with one more circle of neighbours.
-std::vector<uint64_t> widened(const SequenceFlow& flow, const std::vector<uint64_t>& keys) {
-  std::vector<uint64_t> wider(keys.size());
-  for (uint32_t i = 0; i < keys.size(); ++i) {
-    uint64_t key = keys[i], consumers = 0;
-    for (const auto& [slot, producer] : flow.producers(i)) key = mix_hash(mix_hash(key, slot + 1), keys[producer]);
-    for (const uint32_t consumer : flow.consumers(i)) consumers += mix_hash(1, keys[consumer]);  // in any order
-    wider[i] = mix_hash(key, consumers);
-  }
-  return wider;
-}
-
 // The shapes of the outputs without dimensions of 1; of the first step alone, so that the number of steps does not
 // matter.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
@@ -58,6 +46,17 @@ std::string name_without_numbers(std::string_view name) {
   return result;
 }
 
+std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators) {
+  std::vector<uint64_t> kinds;
+  kinds.reserve(operators.size());
+  NormalName name;
+  for (const SequencedOp& one : operators) {
+    name.assign(name_without_numbers(one.name));
+    kinds.push_back(mix_hash(mix_hash(name_hash(one.type), name_hash(name.full())), shapes_of(side, one)));
+  }
+  return kinds;
+}
+
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
   std::vector<uint64_t> types, scopes, common, shaped;
   for (auto* const level : {&types, &scopes, &common, &shaped}) level->reserve(operators.size());
@@ -76,7 +75,7 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
   std::vector<std::vector<uint64_t>> levels(kCircles);
   std::vector<uint64_t> keys = std::move(shaped);
   for (size_t circle = 0; circle < kCircles; ++circle) {
-    keys = widened(flow, keys);
+    keys = flow.with_neighbours(keys);
     levels[kCircles - 1 - circle] = keys;
   }
   levels.push_back(std::move(scopes));

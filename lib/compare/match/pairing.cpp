@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/hash_slots.h"
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
+#include "compare/match/graph_match.h"
 #include "compare/match/tensor_pairing.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
 namespace {
+
+// How many times fewer disagreements make a graph more certain than names.
+constexpr size_t kClearly = 4;
 
 using Numbers = std::set<std::optional<int64_t>>;
 
@@ -161,35 +167,97 @@ class Pairer {
 
   // True when both sides have the same names, each once.
   bool by_names() {
-    if (result_.a.size() != result_.b.size()) return false;
+    const auto named = partners_by_name();
+    if (!named) return false;
+    const Partners partners = checked_by_graph(*named);
+    for (uint32_t i = 0; i < partners.size(); ++i)
+      pair(i, partners[i], partners[i] == (*named)[i] ? PairedBy::kName : PairedBy::kNeighbours);
+    return true;
+  }
+
+  std::optional<Partners> partners_by_name() {
+    if (result_.a.size() != result_.b.size()) return std::nullopt;
     OpNames names(result_.b, lone_rank_, true);
-    if (names.any_twice()) return false;
-    std::vector<uint32_t> partners(result_.a.size());
+    if (names.any_twice()) return std::nullopt;
+    Partners partners(result_.a.size());
     std::vector<bool> taken(result_.b.size(), false);
     uint32_t next = 0;  // usually the order is the same
     for (size_t i = 0; i < partners.size(); ++i) {
       const uint32_t found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
-      if (found == kNoOperator || taken[found]) return false;
+      if (found == kNoOperator || taken[found]) return std::nullopt;
       taken[found] = true;
       partners[i] = found;
       next = found + 1;
     }
-    for (uint32_t i = 0; i < partners.size(); ++i) pair(i, partners[i], PairedBy::kName);
-    return true;
+    return partners;
+  }
+
+  // The same names throughout may be numbered otherwise: save_graphs does that. The graphs decide if they agree nearly
+  // everywhere when paired without names. A faulty operator or two is not enough.
+  [[nodiscard]] Partners checked_by_graph(const Partners& named) const {
+    if (!has_flow(side_a_) || !has_flow(side_b_)) return named;
+    const GraphSide a = graph_side(side_a_, result_.a, lone_rank_), b = graph_side(side_b_, result_.b, lone_rank_);
+    const size_t of_names = disagreements(a, b, named);
+    if (of_names == 0) return named;
+    Partners partners = match_graphs(a, b);
+    complete(partners, named);
+    return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
+  }
+
+  // Of the operators without a partner, first those with the same name, then in their order.
+  void complete(Partners& partners, const Partners& named) const {
+    std::vector<bool> taken(partners.size(), false);
+    for (const uint32_t partner : partners) {
+      if (partner != kNoOperator) taken[partner] = true;
+    }
+    for (uint32_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] != kNoOperator || taken[named[i]]) continue;
+      partners[i] = named[i];
+      taken[named[i]] = true;
+    }
+    const auto key = [this](const SequencedOp& one) {
+      return std::tuple(counted(one.rank, lone_rank_), name_without_numbers(one.name), one.type);
+    };
+    std::map<decltype(key(result_.b[0])), std::deque<uint32_t>> left;
+    for (uint32_t i = 0; i < taken.size(); ++i) {
+      if (!taken[i]) left[key(result_.b[i])].push_back(i);
+    }
+    for (uint32_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] != kNoOperator) continue;
+      std::deque<uint32_t>& same = left[key(result_.a[i])];
+      partners[i] = same.front();
+      same.pop_front();
+    }
   }
 
   void by_place() {
-    const auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
+    auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
+    pair_by_graph(all_a, all_b);
     const RankPlaces by_rank_a = by_rank(result_.a, taken_a_), by_rank_b = by_rank(result_.b, taken_b_);
     for (const auto& [rank, b] : by_rank_b) {
       const auto found = by_rank_a.find(rank);
       if (found == by_rank_a.end()) continue;
       const std::vector<uint32_t>& a = found->second;
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
+        if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
         // Only a graph with a data flow gives the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
+    }
+  }
+
+  // Partners get a key of their own on every level: the others are aligned between those that are in order.
+  void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
+    if (!has_flow(side_a_) || !has_flow(side_b_)) return;
+    const Partners partners =
+        match_graphs(graph_side(side_a_, result_.a, lone_rank_), graph_side(side_b_, result_.b, lone_rank_));
+    for (uint32_t a = 0; a < partners.size(); ++a) {
+      const uint32_t b = partners[a];
+      if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
+      pair(a, b, PairedBy::kNeighbours);
+      const uint64_t key = mix_hash(name_hash("partners"), b);
+      for (size_t level = 0; level < keys_a.size(); ++level) keys_a[level][a] = keys_b[level][b] = key;
     }
   }
 

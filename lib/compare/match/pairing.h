@@ -1,11 +1,12 @@
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
 //   0. the user's mapping (name_map.h)
-//   1. operators with the same name and type, when the two sides have the same names throughout
+//   1. operators with the same name and type, when the two sides have the same names throughout, unless the graphs agree
+//      much better without names: save_graphs numbers the same operators otherwise
 //   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
-//   3. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
-//      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: an
-//      additional operator renumbers others
+//   3. else by the graphs (graph_match.h), and what is left by position: the sequences of operators are aligned by their
+//      neighbours in the data flow, then by type and scope, by the common name in both frameworks, by type
+//      (alignment.h). Equal names prove nothing here: an additional operator renumbers others
 //   4. of the rest, names without numbers that only one operator on each side has
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.

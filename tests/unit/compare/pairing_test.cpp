@@ -1,6 +1,7 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,56 @@ TEST_CASE("an operator more renumbers others: they are paired by their neighbour
   const OpPair& pair = trial.compared().pair_of("Default/ReLU-op0");
   CHECK(pair.how == PairedBy::kNeighbours);
   CHECK(pair.confidence == Approx(0.9));
+}
+
+TEST_CASE("the same names in another order are paired by the graph") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto branch = [&](const char* weight) { return net.op("Mul", {net.op("Exp", {x}), net.weight(weight)}); };
+    if (net.bad()) {
+      const auto second = branch("w2"), first = branch("w1");
+      net.op("Sub", {first, second});
+    } else {
+      const auto first = branch("w1"), second = branch("w2");
+      net.op("Sub", {first, second});
+    }
+  });
+  CHECK(operators(trial.compared().pairing()) ==
+        Texts{"Default/Exp-op0 = Default/Exp-op1", "Default/Mul-op0 = Default/Mul-op1",
+              "Default/Exp-op1 = Default/Exp-op0", "Default/Mul-op1 = Default/Mul-op0",
+              "Default/Sub-op0 = Default/Sub-op0"});
+  CHECK(trial.compared().pair_of("Default/Mul-op0").how == PairedBy::kNeighbours);
+  CHECK(trial.compared().pair_of("Default/Sub-op0").how == PairedBy::kName);
+}
+
+TEST_CASE("exchanged weights do not outweigh names") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x"), gate = net.weight("gate"), up = net.weight("up");
+    const auto gated = net.op("Sigmoid", {net.op("MatMul", {x, net.bad() ? up : gate})});
+    const auto y = net.op("Mul", {gated, net.op("MatMul", {x, net.bad() ? gate : up})});
+    net.op("ReLU", {y});
+  });
+  CHECK(all_by(trial.compared().pairing(), PairedBy::kName));
+}
+
+TEST_CASE("in graphs of different sizes, branches in another order are paired all the same") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto branch = [&](const std::string& name) {
+      auto y = net.op("Mul", {x, net.weight(name + ".weight")});
+      if (net.bad() && name == "b") y = net.op("Neg", {y});
+      return net.op("Add", {net.op("Tanh", {y}), net.weight(name + ".bias")});
+    };
+    std::vector<std::string> names = {"a", "b", "c"};
+    if (net.bad()) std::reverse(names.begin(), names.end());
+    for (const std::string& name : names) branch(name);
+  });
+  const test::ComparedDumps& compared = trial.compared();
+  for (const char* const type : {"Mul", "Tanh", "Add"}) {
+    for (const auto& [reference, candidate] : {std::pair("0", "2"), std::pair("1", "1"), std::pair("2", "0")})
+      CHECK(compared.partner_of(fmt::format("Default/{}-op{}", type, reference)) ==
+            fmt::format("Default/{}-op{}", type, candidate));
+  }
 }
 
 TEST_CASE("where an operator stands is less than what it reads and who reads it") {

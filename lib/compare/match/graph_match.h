@@ -1,0 +1,35 @@
+// Which operators of two graphs are the same by the data flow, whatever their numbers and their order.
+//
+//   1. operators that occur once on each side: with two circles of neighbours, with one, and those that read parameters by
+//      their kind alone
+//   2. from each pair on: what feeds the same input, and the reader of its kind, if there is one on each side
+//   3. of operators with equal neighbours, where each side has as many, the first ones; then rule 2 again
+// The kind is type, scope, shapes of outputs and the parameters that it reads. Without a data flow on both sides nothing
+// is paired. n log n for n operators.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compare/match/op_sequence.h"
+#include "compare/match/sequence_flow.h"
+
+namespace msdump {
+
+struct GraphSide {
+  SequenceFlow flow;
+  std::vector<uint64_t> kinds;  // by operator
+};
+// Operators of different ranks are of different kinds, unless each side has `lone_rank`.
+[[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, bool lone_rank);
+
+// By operator of a: that of b, or kNoOperator. No two have the same.
+using Partners = std::vector<uint32_t>;
+
+[[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b);
+
+// What the pairs disagree on: inputs, on either side, whose producers or parameters are not partners, and kinds. 0 where
+// the graphs are the same.
+[[nodiscard]] size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners);
+
+}  // namespace msdump
