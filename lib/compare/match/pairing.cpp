@@ -11,6 +11,7 @@
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
 #include "compare/match/graph_match.h"
+#include "compare/match/replaced_ops.h"
 #include "compare/match/tensor_pairing.h"
 #include "graph/name_table.h"
 #include "graph/op_name.h"
@@ -133,6 +134,7 @@ class Pairer {
       if (map_ == nullptr && pair_with_device(result_, side_a_, side_b_, lone_step_)) return std::move(result_);
       by_place();
       by_names_left();
+      by_replacement();
     }
     order_operators();
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
@@ -146,6 +148,14 @@ class Pairer {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     how_[b] = how;
+  }
+
+  std::pair<const GraphSide&, const GraphSide&> graphs() {
+    if (!graph_a_) {
+      graph_a_ = graph_side(side_a_, result_.a, lone_rank_);
+      graph_b_ = graph_side(side_b_, result_.b, lone_rank_);
+    }
+    return {*graph_a_, *graph_b_};
   }
 
   void by_map() {
@@ -194,9 +204,9 @@ class Pairer {
 
   // The same names throughout may be numbered otherwise: save_graphs does that. The graphs decide if they agree nearly
   // everywhere when paired without names. A faulty operator or two is not enough.
-  [[nodiscard]] Partners checked_by_graph(const Partners& named) const {
+  [[nodiscard]] Partners checked_by_graph(const Partners& named) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return named;
-    const GraphSide a = graph_side(side_a_, result_.a, lone_rank_), b = graph_side(side_b_, result_.b, lone_rank_);
+    const auto [a, b] = graphs();
     const size_t of_names = disagreements(a, b, named);
     if (of_names == 0) return named;
     Partners partners = match_graphs(a, b);
@@ -250,8 +260,8 @@ class Pairer {
   // Partners get a key of their own on every level: the others are aligned between those that are in order.
   void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
-    const Partners partners =
-        match_graphs(graph_side(side_a_, result_.a, lone_rank_), graph_side(side_b_, result_.b, lone_rank_));
+    const auto [graph_a, graph_b] = graphs();
+    const Partners partners = match_graphs(graph_a, graph_b);
     for (uint32_t a = 0; a < partners.size(); ++a) {
       const uint32_t b = partners[a];
       if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
@@ -295,6 +305,14 @@ class Pairer {
     }
   }
 
+  // What the map says has no partner keeps none.
+  void by_replacement() {
+    if (map_ != nullptr || !has_flow(side_a_) || !has_flow(side_b_)) return;
+    const auto [a, b] = graphs();
+    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}))
+      how_[partner_of_a_[op]] = PairedBy::kReplaced;
+  }
+
   // In the order of b; an operator of a alone follows its predecessor in a.
   void order_operators() {
     constexpr uint32_t kEnd = UINT32_MAX;
@@ -330,6 +348,7 @@ class Pairer {
       case PairedBy::kUser: return 1;
       case PairedBy::kCompiler: return 0.9;
       case PairedBy::kValues: return 0.6;
+      case PairedBy::kReplaced: return 0.8;
       case PairedBy::kNothing: return 0;
     }
     return 0;
@@ -339,6 +358,7 @@ class Pairer {
   const NameMap* map_;
   Pairing result_;
   bool lone_rank_ = false, lone_step_ = false;
+  std::optional<GraphSide> graph_a_, graph_b_;  // as soon as one asks
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;            // by operator of b
   std::vector<bool> taken_a_, taken_b_;  // by the map; empty without one
@@ -347,13 +367,14 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 8> kTexts = {"by name",
+  static constexpr std::array<std::string_view, 9> kTexts = {"by name",
                                                              "by its neighbours in the graph",
                                                              "by its place in the sequence",
                                                              "by name alone",
                                                              "by --map",
                                                              "by what the compiler made of it",
                                                              "by their values",
+                                                             "by its place, as another operator",
                                                              "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }

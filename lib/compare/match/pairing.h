@@ -8,6 +8,7 @@
 //      neighbours in the data flow, then by type and scope, by the common name in both frameworks, by type
 //      (alignment.h). Equal names prove nothing here: an additional operator renumbers others
 //   4. of the rest, names without numbers that only one operator on each side has
+//   5. operators of one side alone in the place of one of the other side (replaced_ops.h): MaxPool that became AvgPool
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
 #pragma once
@@ -21,7 +22,17 @@
 
 namespace msdump {
 
-enum class PairedBy : uint8_t { kName, kNeighbours, kSequence, kLeftName, kUser, kCompiler, kValues, kNothing };
+enum class PairedBy : uint8_t {
+  kName,
+  kNeighbours,
+  kSequence,
+  kLeftName,
+  kUser,
+  kCompiler,
+  kValues,
+  kReplaced,
+  kNothing
+};
 [[nodiscard]] std::string_view explanation(PairedBy how);
 
 struct OpPair {

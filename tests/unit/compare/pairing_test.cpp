@@ -51,6 +51,7 @@ TEST_CASE("each way of pairing has its words") {
   CHECK(explanation(PairedBy::kSequence) == "by its place in the sequence");
   CHECK(explanation(PairedBy::kLeftName) == "by name alone");
   CHECK(explanation(PairedBy::kUser) == "by --map");
+  CHECK(explanation(PairedBy::kReplaced) == "by its place, as another operator");
   CHECK(explanation(PairedBy::kNothing) == "no partner");
 }
 
@@ -122,6 +123,44 @@ TEST_CASE("in graphs of different sizes, branches in another order are paired al
       CHECK(compared.partner_of(fmt::format("Default/{}-op{}", type, reference)) ==
             fmt::format("Default/{}-op{}", type, candidate));
   }
+}
+
+TEST_CASE("an operator in the place of another is its partner, and so is its gradient") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x});
+    const auto pooled = net.op(net.bad() ? "AvgPool" : "MaxPool", {y});
+    const auto z = net.op("Mul", {pooled, net.weight("w")});
+    const auto dz = net.op("Sub", {z, pooled});
+    net.op("ExpGrad", {net.op(net.bad() ? "AvgPoolGrad" : "MaxPoolGrad", {y, pooled, dz}), y});
+  });
+  CHECK(trial.compared().partner_of("Default/MaxPool-op0") == "Default/AvgPool-op0");
+  CHECK(trial.compared().partner_of("Default/MaxPoolGrad-op0") == "Default/AvgPoolGrad-op0");
+  CHECK(trial.compared().pair_of("Default/MaxPool-op0").how == PairedBy::kReplaced);
+  CHECK(trial.compared().pair_of("Default/MaxPool-op0").confidence == Approx(0.8));
+  CHECK(trial.compared().count(Verdict::kUnmatched) == 0);
+}
+
+TEST_CASE("operators in other places, or two for one, do not replace each other") {
+  const Trial elsewhere([](MadeNet& net) {
+    const auto x = net.input("x");
+    auto y = net.op("Exp", {x});
+    if (net.bad()) y = net.op("Tanh", {y});
+    y = net.op("Neg", {net.op("Log", {y})});
+    if (!net.bad()) y = net.op("Sigmoid", {y});
+    net.op("Sub", {y, x});
+  });
+  CHECK(elsewhere.compared().partner_of("Default/Sigmoid-op0").empty());
+  const Trial two([](MadeNet& net) {
+    const auto x = net.op("Exp", {net.input("x")});
+    if (net.bad()) {
+      net.op("Sub", {net.op("Tanh", {x}), net.op("Neg", {x})});
+    } else {
+      const auto y = net.op("Sigmoid", {x});
+      net.op("Sub", {y, y});
+    }
+  });
+  CHECK(two.compared().partner_of("Default/Sigmoid-op0").empty());
 }
 
 TEST_CASE("where an operator stands is less than what it reads and who reads it") {
