@@ -125,12 +125,12 @@ class GraphMatcher {
 
 }  // namespace
 
-GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, bool lone_rank) {
+GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
   GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators)};
   for (uint32_t op = 0; op < operators.size(); ++op) {
     uint64_t& kind = result.kinds[op];
     for (const auto& [slot, name] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
-    if (!lone_rank) kind = mix_hash(kind, static_cast<uint64_t>(operators[op].rank.value_or(-1)));
+    kind = places.hash_of(operators[op], kind);
   }
   return result;
 }
@@ -142,14 +142,12 @@ Partners match_graphs(const GraphSide& a, const GraphSide& b) {
 
 size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners) {
   size_t inputs = 0, agreeing = 0, kinds = 0;
-  for (uint32_t op = 0; op < b.kinds.size(); ++op) inputs += b.flow.producers(op).size();
   for (uint32_t op = 0; op < partners.size(); ++op) {
-    const auto in_a = a.flow.producers(op);
-    inputs += in_a.size();
     const uint32_t partner = partners[op];
     if (partner == kNoOperator) continue;
     if (a.kinds[op] != b.kinds[partner]) ++kinds;
-    const auto in_b = b.flow.producers(partner);
+    const auto in_a = a.flow.producers(op), in_b = b.flow.producers(partner);
+    inputs += in_a.size() + in_b.size();
     for (auto x = in_a.begin(), y = in_b.begin(); x != in_a.end() && y != in_b.end();) {
       const bool next_a = x->slot <= y->slot, next_b = y->slot <= x->slot;
       if (next_a && next_b && partners[x->op] == y->op) agreeing += 2;

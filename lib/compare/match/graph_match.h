@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compare/match/op_names.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/sequence_flow.h"
 
@@ -20,16 +21,16 @@ struct GraphSide {
   SequenceFlow flow;
   std::vector<uint64_t> kinds;  // by operator
 };
-// Operators of different ranks are of different kinds, unless each side has `lone_rank`.
-[[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, bool lone_rank);
+// Operators of different places are of different kinds.
+[[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators,
+                                   ComparedPlaces places);
 
 // By operator of a: that of b, or kNoOperator. No two have the same.
 using Partners = std::vector<uint32_t>;
 
 [[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b);
 
-// What the pairs disagree on: inputs, on either side, whose producers or parameters are not partners, and kinds. 0 where
-// the graphs are the same.
+// What the pairs disagree on: inputs of either operator whose producers are not partners, and kinds.
 [[nodiscard]] size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners);
 
 }  // namespace msdump

@@ -1,6 +1,7 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -259,6 +260,96 @@ TEST_CASE("among several steps a step is compared with the one of its number") {
   const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
   CHECK(compared.count(Verdict::kSame) == 3);
   CHECK(compared.count(Verdict::kUnmatched) == 6);
+}
+
+TEST_CASE("of several steps, those that both sides have are paired, also where a call is missing") {
+  const test::ScratchDir scratch;
+  const auto write = [&](bool bad, int step) {
+    MadeCalls calls(bad);
+    for (int i = 0; i < 4; ++i) {
+      for (const char* const type : {"relu", "softmax", "dropout"}) {
+        if (bad && i == 1 && type == std::string_view("dropout")) continue;
+        const int number = bad && i > 1 && type == std::string_view("dropout") ? i - 1 : i;
+        const auto value = static_cast<float>(10 * step + i + 1);
+        calls.ran(fmt::format("Functional.{}.{}.forward", type, number), {{value, 2}}, {{value, 3}});
+      }
+    }
+    const std::filesystem::path side = scratch.path() / (bad ? "bad" : "ref"), made = scratch.path() / "made";
+    calls.write(made);
+    std::filesystem::create_directories(side);
+    std::filesystem::rename(made / "step0", side / fmt::format("step{}", step));
+  };
+  write(true, 0);
+  write(false, 0);
+  write(false, 1);
+  const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(compared.count(Verdict::kSame) == 22);
+  CHECK(compared.count(Verdict::kUnmatched) == 26);
+  CHECK(compared.pairing().steps_of_a_alone.empty());
+  CHECK(compared.pairing().steps_of_b_alone == std::vector<int64_t>{1});
+  write(true, 1);
+  const test::ComparedDumps both(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(both.count(Verdict::kSame) == 44);
+  CHECK(both.count(Verdict::kUnmatched) == 4);
+  CHECK(both.pairing().steps_of_b_alone.empty());
+}
+
+namespace {
+
+// Modules "a" and "b" below `path` of the candidate.
+void modules_below(MadeCalls& calls, const std::string& path) {
+  for (const char* const name : {"a", "b"}) {
+    calls.ran(fmt::format("Module.{}{}.Linear.forward.0", calls.bad() ? path : "", name), {{1, 2}}, {{3, 4}});
+    calls.ran(fmt::format("Functional.linear.{}.forward", name[0] - 'a'), {{1, 2}}, {{3, 4}});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a wrapper of all modules on one side does not count, and names stay as they are") {
+  const CallTrial trial([](MadeCalls& calls) { modules_below(calls, "module."); });
+  CHECK(all_by(trial.compared().pairing(), PairedBy::kName));
+  CHECK(trial.compared().partner_of("Module.b.Linear.forward.0") == "Module.module.b.Linear.forward.0");
+}
+
+TEST_CASE("path rules rename the candidate before it is paired") {
+  const auto how = [](const NameMap* map) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      modules_below(calls, "inner.");
+      calls.write(scratch.path() / (bad ? "bad" : "ref"));
+    }
+    const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref", map);
+    CHECK((map == nullptr || compared.partner_of("Module.a.Linear.forward.0") == "Module.inner.a.Linear.forward.0"));
+    return compared.pair_of("Functional.linear.0.forward").how;
+  };
+  const NameMap rules = map_of("inner=\n"), cells = map_of("inner.a.Linear: a.Linear\ninner.b.Linear: b.Linear\n");
+  CHECK(how(&rules) == PairedBy::kName);
+  CHECK(how(&cells) == PairedBy::kSequence);
+  CHECK(how(nullptr) == PairedBy::kSequence);
+}
+
+TEST_CASE("two networks are told apart by the shapes of their tensors") {
+  const auto likeness = [](size_t operators, size_t alike, bool other_name) {
+    const Trial trial([&](MadeNet& net) {
+      auto y = net.input("x");
+      for (size_t i = 0; i < operators; ++i) {
+        y = net.op("Mul", {y, y}, net.bad() && other_name ? "Default/other" : "Default/one");
+        if (!net.bad() || i < alike) continue;
+        net.shape_output(y, {4, 4});
+        for (const size_t input : {0U, 1U}) net.shape_input(y, input, {4, 4});
+      }
+    });
+    return trial.compared().pairing().likeness;
+  };
+  const Likeness few = likeness(20, 5, true);
+  CHECK(few.alike == 5);
+  CHECK(few.comparable == 20);
+  CHECK(few.two_networks());
+  CHECK_FALSE(likeness(20, 6, true).two_networks());
+  CHECK_FALSE(likeness(20, 5, false).two_networks());
+  CHECK_FALSE(likeness(9, 0, true).two_networks());
 }
 
 TEST_CASE("the only step or rank of one side is compared with the one of its number where the other side has several") {
