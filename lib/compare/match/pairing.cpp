@@ -322,6 +322,7 @@ class Pairer {
     for (uint32_t a = 0; a < result_.a.size(); ++a) {
       if (partner_of_a_[a] != kNoOperator || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
         continue;
+      if (is_numbered_constant(result_.a[a])) continue;
       const uint32_t b = in_b.find(result_.a[a]);
       if (b != kNoOperator && partner_of_b_[b] == kNoOperator) pair(a, b, PairedBy::kLeftName);
     }
