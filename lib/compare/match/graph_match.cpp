@@ -58,11 +58,15 @@ class GraphMatcher {
     for (int circle = 0; circle < circles; ++circle) keys = side.flow.with_neighbours(keys);
     std::vector<KeyedOp> ops;
     for (uint32_t op = 0; op < keys.size(); ++op) {
-      if (partners[op] == kNoOperator && (circles > 0 || !side.flow.parameters(op).empty()))
-        ops.push_back({keys[op], op});
+      if (partners[op] == kNoOperator && (circles > 0 || reads_weight(side, op))) ops.push_back({keys[op], op});
     }
     std::sort(ops.begin(), ops.end());
     return ops;
+  }
+
+  static bool reads_weight(const GraphSide& side, uint32_t op) {
+    const auto parameters = side.flow.parameters(op);
+    return std::any_of(parameters.begin(), parameters.end(), [](const auto& one) { return one.is_weight; });
   }
 
   // Calls visit(operators of a, operators of b) for each key that both sides have.
@@ -129,7 +133,7 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
   GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators)};
   for (uint32_t op = 0; op < operators.size(); ++op) {
     uint64_t& kind = result.kinds[op];
-    for (const auto& [slot, name] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
+    for (const auto& [slot, name, is_weight] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
     kind = places.hash_of(operators[op], kind);
   }
   return result;

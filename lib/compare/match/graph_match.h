@@ -1,6 +1,6 @@
 // Which operators of two graphs are the same by the data flow, whatever their numbers and their order.
 //
-//   1. operators that occur once on each side: with two circles of neighbours, with one, and those that read parameters by
+//   1. operators that occur once on each side: with two circles of neighbours, with one, and those that read weights by
 //      their kind alone
 //   2. from each pair on: what feeds the same input, and the reader of its kind, if there is one on each side
 //   3. of operators with equal neighbours, where each side has as many, the first ones; then rule 2 again

@@ -21,7 +21,8 @@ SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<Sequence
     const IrGraph& ir = dump.graph->ir(operators[i].op);
     for (const InputEdge& edge : inputs_of(*dump.graph, operators[i].op)) {
       if (edge.from == InputEdge::From::kParameter)
-        parameters_.push_back({edge.slot, text_hash(ir.text(ir.parameters[edge.parameter].name))});
+        parameters_.push_back({edge.slot, text_hash(ir.text(ir.parameters[edge.parameter].name)),
+                               is_kept(ir, ir.parameters[edge.parameter])});
       if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNone) continue;
       producers_.push_back({edge.slot, place[edge.op]});
       ++first_consumer_[place[edge.op] + 1];

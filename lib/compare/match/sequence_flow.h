@@ -17,7 +17,8 @@ class SequenceFlow {
   };
   struct Parameter {
     uint32_t slot;
-    uint64_t name;  // its hash
+    uint64_t name;   // its hash
+    bool is_weight;  // a value that the network keeps, not an input of the graph
   };
   SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
 
