@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
@@ -21,7 +23,7 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kRowsShown = 40, kCloserShown = 10;
+constexpr size_t kRowsShown = 40, kCloserShown = 10, kMostSteps = 10;
 
 const CommandInfo& diff_info() {
   static const CommandInfo info{
@@ -185,11 +187,27 @@ class Diff : public Command {
     }
   }
 
+  static void note_pairing(Session& session, const Pairing& pairing) {
+    const auto note_steps = [&](std::string_view side, const std::vector<int64_t>& steps) {
+      if (steps.empty()) return;
+      session.messages.note(fmt::format("only the {} has step{} {}", side, steps.size() == 1 ? "" : "s",
+                                        fmt::join(std::span(steps).first(std::min(steps.size(), kMostSteps)), ", ")) +
+                            (steps.size() > kMostSteps ? ", .." : ""));
+    };
+    note_steps("candidate", pairing.steps_of_a_alone);
+    note_steps("reference", pairing.steps_of_b_alone);
+    if (pairing.likeness.two_networks()) {
+      session.messages.warning(fmt::format("these are dumps of two different networks ({} of {} operators are alike)",
+                                           pairing.likeness.alike, pairing.likeness.comparable));
+    }
+  }
+
   ExitCode conclude(Session& session, const DiffResult& run) const {
     for (const Error& error : run.failures) session.messages.error(error);
     note_graphs(session, run);
     for (const std::string& text : run.unused_baseline)
       session.messages.note(fmt::format("in the baseline, but gone or grown: {}", text));
+    note_pairing(session, run.pairing);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
     const bool differs = verdict_over_all(run) == Verdict::kDiffer;

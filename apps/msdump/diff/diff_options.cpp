@@ -78,11 +78,12 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
   add_side(app, "--a-step", options.step_a, "Candidate step");
   add_side(app, "--b-step", options.step_b, "Reference step");
   add_ir_option(app, options.ir, "search in and next to each dump");
-  app.add_option(
-         "--map", options.map,
-         "Pairs names of the candidate with names of the reference: two columns of CSV, or msprobe's data, cell, api "
-         "or layer mapping. With --profile msprobe: one of these four, or the words cell, api and layer for its -cm, "
-         "-am and -lm without a file")
+  app.add_option("--map", options.map,
+                 "Pairs names of the candidate with names of the reference: two columns of CSV, lines such as "
+                 "blocks=layers that "
+                 "rename parts of paths, or msprobe's data, cell, api or layer mapping. With --profile msprobe: one of "
+                 "msprobe's "
+                 "four, or the words cell, api and layer for its -cm, -am and -lm without a file")
       ->type_name("FILE")
       ->group(kInputGroup);
   add_selection_options(app, options.selection);

@@ -1,5 +1,6 @@
 #include "diff/diff_result.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -50,6 +51,22 @@ void note_unknown_names(Session& session, const NameMap& map, const CompareSide&
   }
 }
 
+// A map that changes nothing is probably of other dumps.
+void warn_without_effect(Session& session, const NameMap& map, const DiffResult& run) {
+  const auto by_user = [](const OpPair& pair) { return pair.how == PairedBy::kUser; };
+  const auto renamed = [&](const SequencedOp& one) { return map.path_renamed(one.name) != one.name; };
+  const std::vector<OpPair>& pairs = run.pairing.operators;
+  const std::vector<SequencedOp>& candidate = run.pairing.a;
+  const bool effect = map.renames() ? std::any_of(candidate.begin(), candidate.end(), renamed)
+                                    : std::any_of(pairs.begin(), pairs.end(), by_user);
+  const bool says_none = std::any_of(map.operators().begin(), map.operators().end(),
+                                     [](const NamePair& pair) { return pair.reference.empty(); });
+  if (effect || says_none) return;
+  session.messages.warning(fmt::format("--map ({}) has no effect: {}", name_of(map.kind()),
+                                       map.renames() ? "no operator of the candidate has such a part in its name"
+                                                     : "no operator of the candidate goes to one of the reference"));
+}
+
 }  // namespace
 
 SelectionOptions selection_of(const DiffOptions& options, const std::string& rank, const std::string& step) {
@@ -69,8 +86,10 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
     map = std::move(*read);
     note_unknown_names(session, *map, a->side);
   }
-  return diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules, {options.worst, options.by_axis},
-                    session.context);
+  MSDUMP_TRY(DiffResult run, diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules,
+                                        {options.worst, options.by_axis}, session.context));
+  if (map) warn_without_effect(session, *map, run);
+  return run;
 }
 
 }  // namespace msdump::cli

@@ -1,6 +1,7 @@
 #include "compare/dumps/compare_dumps.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,12 @@
 
 namespace msdump {
 namespace {
+
+// Changes the shape of its input and nothing else.
+bool changes_shape(std::string_view type) {
+  static constexpr std::array<std::string_view, 4> kTypes = {"Reshape", "Flatten", "ExpandDims", "Squeeze"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
 
 // Compares one pair.
 class Comparison {
@@ -66,8 +73,27 @@ class Comparison {
     // MindSpore dumps an input in the shape of its producer, msprobe in that of the call.
     more.any_shape =
         of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) && b_.side.graph != nullptr;
+    more.any_shape = more.any_shape || is_in_shape_of_input(pair);
     return diff_records({*a_.side.index, a_.tables}, of_a(pair), {*b_.side.index, b_.tables}, of_b(pair), tolerance,
                         context_, more);
+  }
+
+  // Releases of MindSpore differ in whether they dump the output of a Reshape in the shape of its input.
+  [[nodiscard]] bool is_in_shape_of_input(const TensorPair& pair) const {
+    const OpPair& op = pairing_.operators[pair.op];
+    if (of_b(pair).name.io != Io::kOutput || op.a == kNoOperator || op.b == kNoOperator) return false;
+    const SequencedOp &a = pairing_.a[op.a], &b = pairing_.b[op.b];
+    return changes_shape(a.type) && changes_shape(b.type) &&
+           (is_in_shape_of_input(*a_.side.tensors, a, of_a(pair)) ||
+            is_in_shape_of_input(*b_.side.tensors, b, of_b(pair)));
+  }
+  [[nodiscard]] static bool is_in_shape_of_input(const std::vector<TensorRecord>& tensors, const SequencedOp& op,
+                                                 const TensorRecord& output) {
+    return std::any_of(op.tensors.begin(), op.tensors.end(), [&](uint32_t tensor) {
+      const TensorRecord& input = tensors[tensor];
+      return input.name.io == Io::kInput && input.name.slot == "0" && input.shape != nullptr &&
+             output.shape != nullptr && *input.shape == *output.shape;
+    });
   }
 
   // The worst elements with both values.

@@ -89,7 +89,8 @@ const ApiPair* NameMap::api_of(std::string_view op_name) const {
 }
 
 std::optional<std::string> NameMap::renamed(std::string_view op_name) const {
-  if (content_.kind == NameMapKind::kCell && op_name.starts_with("Cell.")) {
+  const bool is_module = op_name.starts_with("Cell.") || op_name.starts_with("Module.");
+  if (content_.kind == NameMapKind::kCell && is_module) {
     std::string key = msprobe_cell_key(std::string(op_name) + std::string(kAnyItem), cells_);
     if (key == kNoKey || !key.ends_with(kAnyItem)) return std::nullopt;
     key.resize(key.size() - kAnyItem.size());

@@ -3,10 +3,12 @@
 //
 //   1. a tensor named in the file; else its operator's partner, with the same io and slot
 //   2. an operator named in the file; else the one that all of its named tensors go to
-//   3. a cell mapping renames "Cell.<path>.<Class>" and its calls, as msprobe does (msprobe_keys.h)
+//   3. a cell mapping renames "Cell.<path>.<Class>" and its calls, as msprobe does (msprobe_keys.h), and PyTorch's
+//      "Module.<path>.<Class>" likewise
 //   4. an api mapping renames the API of a call: "Functional.softmax.0.forward" by ms_api "Functional.softmax"; a
 //      Primitive loses its class. Slots that are not in its lists have no partner; nested slots ("0.1") follow their
 //      first part. APIs without a rule use msprobe's own table
+//   5. path rules map nothing: they rename the candidate's operators before these are paired
 //
 // Names are compared in the spelling of file names ('/', '.' and blanks are '_'). The caller checks that a partner exists
 // and that no two candidates have the same one.
@@ -34,6 +36,10 @@ class NameMap {
   [[nodiscard]] std::optional<std::string> reference_of(std::string_view op_name) const;
   // Likewise; an empty op_name: no partner.
   [[nodiscard]] std::optional<TensorName> reference_of(std::string_view op_name, Io io, std::string_view slot) const;
+
+  // Whether it renames parts of names: the operators are then paired as if they were called so, and nothing is mapped.
+  [[nodiscard]] bool renames() const { return content_.kind == NameMapKind::kPaths; }
+  [[nodiscard]] std::string path_renamed(std::string_view op_name) const { return renamed_by(content_.paths, op_name); }
 
   // The names that the file lists, as written: a name that no tensor has is misspelt.
   [[nodiscard]] const std::vector<NamePair>& operators() const { return content_.operators; }

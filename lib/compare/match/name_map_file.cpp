@@ -231,8 +231,8 @@ class YamlReader {
 }  // namespace
 
 std::string_view name_of(NameMapKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {"csv", "data mapping", "cell mapping", "api mapping",
-                                                             "layer mapping"};
+  static constexpr std::array<std::string_view, 6> kNames = {"csv",         "data mapping",  "cell mapping",
+                                                             "api mapping", "layer mapping", "path rules"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -248,6 +248,12 @@ std::optional<TensorName> tensor_name(std::string_view text) {
 Result<NameMapContent> parse_name_map(std::string_view text, const NameMapDumps& dumps) {
   if (text.size() > kMostBytes)
     return fail(ErrorCode::kTooLarge, "{} bytes of names; at most {}", text.size(), kMostBytes);
+  if (looks_like_path_rules(text)) {
+    NameMapContent content;
+    content.kind = NameMapKind::kPaths;
+    MSDUMP_TRY(content.paths, read_path_rules(text));
+    return content;
+  }
   if (!looks_like_name_csv(text)) return YamlReader(text, dumps).read();
   NameMapContent content;
   MSDUMP_TRY(std::vector<NamePair> pairs, read_name_csv(text));

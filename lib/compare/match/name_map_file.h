@@ -8,6 +8,7 @@
 //   cell    msprobe -cm, {name.Class: name.Class}: texts without a direction of a call; "Cell" becomes "Module"
 //   api     msprobe -am, [{ms_api, pt_api, ms_args, pt_args, ms_output(s), pt_output(s), ms_parameters, ..}, ..]. Here the
 //           lists of outputs may be called either way, and lists of different lengths are an error
+//   paths   "blocks=layers": what a part of the names is called in the reference (rename/path_rules.h)
 //   layers  msprobe -lm, {Class or TopLayer: {child: reference child}}: becomes a data mapping by way of the construct.json
 //           and stack.json of both dumps (msprobe_layers.h)
 //
@@ -23,11 +24,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compare/match/rename/path_rules.h"
 #include "dump/names/identity.h"
 
 namespace msdump {
 
-enum class NameMapKind : uint8_t { kCsv, kData, kCell, kApi, kLayers };
+enum class NameMapKind : uint8_t { kCsv, kData, kCell, kApi, kLayers, kPaths };
 [[nodiscard]] std::string_view name_of(NameMapKind kind);  // "csv", "data mapping", "cell mapping", ..
 
 // A tensor with the catalogue's names.
@@ -61,6 +63,7 @@ struct NameMapContent {
   std::vector<NamePair> operators, tensors;
   std::vector<std::pair<std::string, std::string>> cells;
   std::vector<ApiPair> apis;
+  std::vector<PathRule> paths;
 };
 
 // The dump.json of both sides, for a mapping of layers, rank by rank; the first that has a name decides.

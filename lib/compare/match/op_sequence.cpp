@@ -15,18 +15,6 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-// The keys with one more circle of neighbours.
-std::vector<uint64_t> widened(const SequenceFlow& flow, const std::vector<uint64_t>& keys) {
-  std::vector<uint64_t> wider(keys.size());
-  for (uint32_t i = 0; i < keys.size(); ++i) {
-    uint64_t key = keys[i], consumers = 0;
-    for (const auto& [slot, producer] : flow.producers(i)) key = mix_hash(mix_hash(key, slot + 1), keys[producer]);
-    for (const uint32_t consumer : flow.consumers(i)) consumers += mix_hash(1, keys[consumer]);  // in any order
-    wider[i] = mix_hash(key, consumers);
-  }
-  return wider;
-}
-
 // The shapes of the outputs without dimensions of 1; of the first step alone, so that the number of steps does not
 // matter.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
@@ -45,7 +33,23 @@ uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   return key;
 }
 
+// The dtype and shape of a numbered constant. 0 for anything else.
+uint64_t key_of_constant(const CompareSide& side, const SequencedOp& one) {
+  if (!is_numbered_constant(one) || one.tensors.empty()) return 0;
+  const TensorRecord& tensor = (*side.tensors)[one.tensors.front()];
+  uint64_t key = mix_hash(1, static_cast<uint64_t>(tensor.name.dtype));
+  if (tensor.shape == nullptr) return mix_hash(key, tensor.bytes.value_or(0));  // its header was not read
+  for (const int64_t dim : *tensor.shape) key = mix_hash(key, static_cast<uint64_t>(dim));
+  return key;
+}
+
 }  // namespace
+
+bool is_numbered_constant(const SequencedOp& one) {
+  constexpr std::string_view kData = "data-";
+  const std::string_view name = one.name;
+  return one.type == "Parameter" && name.starts_with(kData) && is_digits(name.substr(kData.size()));
+}
 
 std::string name_without_numbers(std::string_view name) {
   if (const auto numbered = split_number(name)) return std::string(numbered->prefix);
@@ -58,25 +62,37 @@ std::string name_without_numbers(std::string_view name) {
   return result;
 }
 
+std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators) {
+  std::vector<uint64_t> kinds;
+  kinds.reserve(operators.size());
+  NormalName name;
+  for (const SequencedOp& one : operators) {
+    name.assign(name_without_numbers(one.name));
+    const uint64_t type = mix_hash(name_hash(one.type), key_of_constant(side, one));
+    kinds.push_back(mix_hash(mix_hash(type, name_hash(name.full())), shapes_of(side, one)));
+  }
+  return kinds;
+}
+
 std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const std::vector<SequencedOp>& operators) {
   std::vector<uint64_t> types, scopes, common, shaped;
   for (auto* const level : {&types, &scopes, &common, &shaped}) level->reserve(operators.size());
   NormalName name;
   for (const SequencedOp& one : operators) {
-    types.push_back(name_hash(one.type));
+    types.push_back(mix_hash(name_hash(one.type), key_of_constant(side, one)));
     name.assign(name_without_numbers(one.name));
     scopes.push_back(mix_hash(types.back(), name_hash(name.full())));
     // Modules are not the same just because their class is.
     if (const auto entry = parse_msprobe_entry(one.name); entry && entry->kind != MsprobeEntryKind::kCall)
       types.back() = scopes.back();
-    common.push_back(name_hash(common_name(one.name)));
+    common.push_back(mix_hash(name_hash(common_name(one.name)), key_of_constant(side, one)));
     shaped.push_back(mix_hash(scopes.back(), shapes_of(side, one)));
   }
   const SequenceFlow flow(side, operators);
   std::vector<std::vector<uint64_t>> levels(kCircles);
   std::vector<uint64_t> keys = std::move(shaped);
   for (size_t circle = 0; circle < kCircles; ++circle) {
-    keys = widened(flow, keys);
+    keys = flow.with_neighbours(keys);
     levels[kCircles - 1 - circle] = keys;
   }
   levels.push_back(std::move(scopes));

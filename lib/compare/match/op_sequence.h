@@ -21,6 +21,12 @@ using CompareSide = DumpWithGraph;
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 
+// Type, scope and shapes of outputs of each operator.
+[[nodiscard]] std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators);
+
+// A constant that MindSpore numbers, "Parameter.data-12": such a number means nothing in another run.
+[[nodiscard]] bool is_numbered_constant(const SequencedOp& one);
+
 // "Default/conv1-Conv2d/Conv2D" of "Default/conv1-Conv2d/Conv2D-op12"; calls of msprobe lose their counter.
 [[nodiscard]] std::string name_without_numbers(std::string_view name);
 

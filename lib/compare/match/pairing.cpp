@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 
-#include "base/hash_slots.h"
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
+#include "compare/match/graph_match.h"
+#include "compare/match/op_names.h"
+#include "compare/match/rename/wrapped_modules.h"
+#include "compare/match/replaced_ops.h"
 #include "compare/match/tensor_pairing.h"
-#include "graph/name_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
 namespace {
+
+// How many times fewer disagreements make a graph more certain than names.
+constexpr size_t kClearly = 4;
 
 using Numbers = std::set<std::optional<int64_t>>;
 
@@ -37,9 +44,6 @@ Numbers steps_of(const CompareSide& side) {
   return numbers;
 }
 
-// The number to compare: none if each side has a single one.
-std::optional<int64_t> counted(std::optional<int64_t> number, bool alone) { return alone ? std::nullopt : number; }
-
 // By the prefixes of modules and calls.
 bool is_pytorch(const std::vector<SequencedOp>& operators) {
   return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
@@ -47,74 +51,19 @@ bool is_pytorch(const std::vector<SequencedOp>& operators) {
   });
 }
 
-// Operators of one side by rank, type and name, with or without the numbers in it.
-class OpNames {
- public:
-  // Ranks are compared only where there are several.
-  OpNames(const std::vector<SequencedOp>& operators, bool lone_rank, bool numbered)
-      : operators_(operators), lone_rank_(lone_rank), numbered_(numbered), places_(operators.size()) {
-    named_.reserve(operators.size());
-    for (uint32_t i = 0; i < operators.size(); ++i) {
-      const uint32_t found = places_.find_or_add(hash_of(operators[i]), static_cast<uint32_t>(named_.size()),
-                                                 [&](uint32_t named) { return is_same(named, operators[i]); });
-      if (found == named_.size()) {
-        named_.push_back({i, false});
-      } else {
-        named_[found].several = several_ = true;
-      }
-    }
-  }
-
-  [[nodiscard]] bool any_twice() const { return several_; }
-  // The only operator with the name of `one`, which may be from the other side; kNoOperator if there are none or several.
-  [[nodiscard]] uint32_t find(const SequencedOp& one) {
-    const uint32_t found = places_.find(hash_of(one), [&](uint32_t named) { return is_same(named, one); });
-    return found == HashSlots::kNone || named_[found].several ? kNoOperator : named_[found].place;
-  }
-  [[nodiscard]] bool is_alone(uint32_t place) { return find(operators_[place]) == place; }
-  // Equal to find(one) == place when no name occurs twice, but without a look-up.
-  [[nodiscard]] bool is_at(uint32_t place, const SequencedOp& one) const {
-    return place < operators_.size() && is_equal(operators_[place], one);
-  }
-
- private:
-  struct Named {
-    uint32_t place;
-    bool several;
-  };
-
-  uint64_t hash_of(const SequencedOp& one) {
-    name_.assign(numbered_ ? std::string_view(one.name) : (plain_ = name_without_numbers(one.name)));
-    const uint64_t hash = mix_hash(name_hash(name_.full()), name_hash(one.type));
-    return lone_rank_ ? hash : mix_hash(hash, static_cast<uint64_t>(one.rank.value_or(-1)));
-  }
-
-  [[nodiscard]] bool is_same(uint32_t named, const SequencedOp& one) const {
-    return is_equal(operators_[named_[named].place], one);
-  }
-
-  [[nodiscard]] bool is_equal(const SequencedOp& a, const SequencedOp& b) const {
-    if (a.type != b.type || (!lone_rank_ && a.rank != b.rank)) return false;
-    return numbered_ ? same_name(a.name, b.name)
-                     : same_name(name_without_numbers(a.name), name_without_numbers(b.name));
-  }
-
-  const std::vector<SequencedOp>& operators_;
-  const bool lone_rank_, numbered_;
-  HashSlots places_;
-  std::vector<Named> named_;
-  bool several_ = false;
-  NormalName name_;
-  std::string plain_;
-};
+using Place = ComparedPlaces::Place;
 
 class Pairer {
  public:
-  Pairer(const CompareSide& a, const CompareSide& b, const NameMap* map) : side_a_(a), side_b_(b), map_(map) {
+  Pairer(const CompareSide& a, const CompareSide& b, const NameMap* map)
+      : side_a_(a), side_b_(b), map_(map != nullptr && map->renames() ? nullptr : map) {
     result_.a = operators_of(a);
     result_.b = operators_of(b);
-    lone_rank_ = ranks_of(result_.a).size() <= 1 && ranks_of(result_.b).size() <= 1;
-    lone_step_ = steps_of(a).size() <= 1 && steps_of(b).size() <= 1;
+    if (map != nullptr && map->renames())
+      rename(result_.a, names_a_, [&](std::string_view name) { return map->path_renamed(name); });
+    unwrap();
+    choose_steps();
+    choose_places();
     result_.other_framework = is_pytorch(result_.a) != is_pytorch(result_.b);
     partner_of_b_.assign(result_.b.size(), kNoOperator);
     partner_of_a_.assign(result_.a.size(), kNoOperator);
@@ -124,36 +73,116 @@ class Pairer {
   Pairing run() {
     if (map_ != nullptr) by_map();
     if (map_ != nullptr || !by_names()) {
-      if (map_ == nullptr && pair_with_device(result_, side_a_, side_b_, lone_step_)) return std::move(result_);
-      by_place();
+      if (map_ == nullptr && names_a_.empty() && pair_with_device(result_, side_a_, side_b_, lone_step_))
+        return std::move(result_);
+      by_position();
       by_names_left();
+      by_replacement();
     }
     order_operators();
+    restore(result_.a, names_a_);
+    restore(result_.b, names_b_);
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
     TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
     for (uint32_t i = 0; i < result_.operators.size(); ++i) tensors.pair(result_, i);
+    result_.likeness = likeness();
     return std::move(result_);
   }
 
  private:
+  // For the time of the pairing; `names` keeps the true ones.
+  template <class Renamed>
+  static void rename(std::vector<SequencedOp>& operators, std::vector<std::string>& names, const Renamed& renamed) {
+    const bool first = names.empty();
+    for (SequencedOp& one : operators) {
+      std::string name = renamed(one.name);
+      if (first) names.push_back(std::move(one.name));
+      one.name = std::move(name);
+    }
+  }
+  static void restore(std::vector<SequencedOp>& operators, std::vector<std::string>& names) {
+    for (size_t i = 0; i < names.size(); ++i) operators[i].name = std::move(names[i]);
+  }
+
+  // Leaves out the wrappers that the modules of one side are in and those of the other are not.
+  void unwrap() {
+    const size_t a = wrappers_of(result_.a), b = wrappers_of(result_.b);
+    const auto less = [](size_t wrappers) {
+      return [wrappers](std::string_view name) { return without_wrappers(name, wrappers); };
+    };
+    if (map_ != nullptr || a == b) return;
+    if (a > b) rename(result_.a, names_a_, less(a - b));
+    if (b > a) rename(result_.b, names_b_, less(b - a));
+  }
+
   void pair(uint32_t a, uint32_t b, PairedBy how) {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     how_[b] = how;
   }
 
+  void choose_steps() {
+    const Numbers a = steps_of(side_a_), b = steps_of(side_b_);
+    lone_step_ = a.size() <= 1 && b.size() <= 1;
+    if (lone_step_) return;
+    const auto alone = [](const Numbers& here, const Numbers& there, std::vector<int64_t>& steps) {
+      for (const auto& step : here) {
+        if (step && there.count(step) == 0) steps.push_back(*step);
+      }
+    };
+    alone(a, b, result_.steps_of_a_alone);
+    alone(b, a, result_.steps_of_b_alone);
+  }
+
+  // A single rank or step on each side is compared whatever its number is. Operators know their step where each step has
+  // operators of its own.
+  void choose_places() {
+    const auto with_step = [](const SequencedOp& one) { return one.step.has_value(); };
+    const auto any_step = [&](const std::vector<SequencedOp>& all) {
+      return std::any_of(all.begin(), all.end(), with_step);
+    };
+    places_.ranks = ranks_of(result_.a).size() > 1 || ranks_of(result_.b).size() > 1;
+    places_.steps = !lone_step_ && any_step(result_.a) && any_step(result_.b);
+    const auto places_of = [&](const std::vector<SequencedOp>& operators) {
+      std::set<Place> places;
+      for (const SequencedOp& one : operators) {
+        const Place place = places_.of(one);
+        if (places.empty() || *places.rbegin() != place) places.insert(place);
+      }
+      return places;
+    };
+    const auto outside = [&](const std::vector<SequencedOp>& operators, const std::set<Place>& there) {
+      std::vector<bool> result(operators.size());
+      for (size_t i = 0; i < result.size(); ++i) result[i] = there.count(places_.of(operators[i])) == 0;
+      return result;
+    };
+    outside_a_ = outside(result_.a, places_of(result_.b));
+    outside_b_ = outside(result_.b, places_of(result_.a));
+  }
+
+  std::pair<const GraphSide&, const GraphSide&> graphs() {
+    if (!graph_a_) {
+      graph_a_ = graph_side(side_a_, result_.a, places_);
+      graph_b_ = graph_side(side_b_, result_.b, places_);
+    }
+    return {*graph_a_, *graph_b_};
+  }
+
   void by_map() {
     taken_a_.assign(result_.a.size(), false);
     taken_b_.assign(result_.b.size(), false);
-    std::map<std::pair<std::optional<int64_t>, std::string>, uint32_t> places;
+    std::map<std::pair<Place, std::string>, uint32_t> named;
     for (uint32_t i = 0; i < result_.b.size(); ++i)
-      places.try_emplace({counted(result_.b[i].rank, lone_rank_), normalised_op_name(result_.b[i].name)}, i);
+      named.try_emplace({places_.of(result_.b[i]), normalised_op_name(result_.b[i].name)}, i);
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
       const auto reference = map_->reference_of(result_.a[i].name);
       if (!reference) continue;
       taken_a_[i] = true;  // also when it is mapped to no partner
-      const auto found = places.find({counted(result_.a[i].rank, lone_rank_), normalised_op_name(*reference)});
-      if (reference->empty() || found == places.end() || taken_b_[found->second]) continue;
+      auto found = named.find({places_.of(result_.a[i]), normalised_op_name(*reference)});
+      // msprobe's mapping of cells yields PyTorch's names.
+      if (constexpr std::string_view kModule = "Module."; found == named.end() && reference->starts_with(kModule))
+        found = named.find({places_.of(result_.a[i]), normalised_op_name("Cell." + reference->substr(kModule.size()))});
+      if (reference->empty() || found == named.end() || taken_b_[found->second]) continue;
       taken_b_[found->second] = true;
       pair(i, found->second, PairedBy::kUser);
     }
@@ -161,31 +190,87 @@ class Pairer {
 
   // True when both sides have the same names, each once.
   bool by_names() {
-    if (result_.a.size() != result_.b.size()) return false;
-    OpNames names(result_.b, lone_rank_, true);
-    if (names.any_twice()) return false;
-    std::vector<uint32_t> partners(result_.a.size());
+    const auto named = partners_by_name();
+    if (!named) return false;
+    const Partners partners = checked_by_graph(*named);
+    for (uint32_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] == kNoOperator) continue;
+      pair(i, partners[i], partners[i] == (*named)[i] ? PairedBy::kName : PairedBy::kNeighbours);
+    }
+    return true;
+  }
+
+  std::optional<Partners> partners_by_name() {
+    const auto left_out = [](const std::vector<bool>& outside) {
+      return std::count(outside.begin(), outside.end(), true);
+    };
+    const auto count_a = static_cast<std::ptrdiff_t>(result_.a.size()) - left_out(outside_a_);
+    if (count_a == 0 || count_a != static_cast<std::ptrdiff_t>(result_.b.size()) - left_out(outside_b_))
+      return std::nullopt;
+    OpNames names(result_.b, outside_b_, places_, true);
+    if (names.any_twice()) return std::nullopt;
+    Partners partners(result_.a.size(), kNoOperator);
     std::vector<bool> taken(result_.b.size(), false);
     uint32_t next = 0;  // usually the order is the same
     for (size_t i = 0; i < partners.size(); ++i) {
+      if (outside_a_[i]) continue;
       const uint32_t found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
-      if (found == kNoOperator || taken[found]) return false;
+      if (found == kNoOperator || taken[found]) return std::nullopt;
       taken[found] = true;
       partners[i] = found;
       next = found + 1;
     }
-    for (uint32_t i = 0; i < partners.size(); ++i) pair(i, partners[i], PairedBy::kName);
-    return true;
+    return partners;
   }
 
-  void by_place() {
-    const auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
-    const RankPlaces by_rank_a = by_rank(result_.a, taken_a_), by_rank_b = by_rank(result_.b, taken_b_);
-    for (const auto& [rank, b] : by_rank_b) {
-      const auto found = by_rank_a.find(rank);
-      if (found == by_rank_a.end()) continue;
+  // The same names throughout may be numbered otherwise: save_graphs does that. The graphs decide if they agree nearly
+  // everywhere when paired without names. A faulty operator or two is not enough.
+  [[nodiscard]] Partners checked_by_graph(const Partners& named) {
+    if (!has_flow(side_a_) || !has_flow(side_b_)) return named;
+    const auto [a, b] = graphs();
+    const size_t of_names = disagreements(a, b, named);
+    if (of_names == 0) return named;
+    Partners partners = match_graphs(a, b);
+    complete(partners, named);
+    return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
+  }
+
+  // Of the operators without a partner, first those with the same name, then in their order.
+  void complete(Partners& partners, const Partners& named) const {
+    std::vector<bool> taken(partners.size(), false);
+    for (const uint32_t partner : partners) {
+      if (partner != kNoOperator) taken[partner] = true;
+    }
+    for (uint32_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] != kNoOperator || outside_a_[i] || taken[named[i]]) continue;
+      partners[i] = named[i];
+      taken[named[i]] = true;
+    }
+    const auto key = [this](const SequencedOp& one) {
+      return std::tuple(places_.of(one), name_without_numbers(one.name), one.type);
+    };
+    std::map<decltype(key(result_.b[0])), std::deque<uint32_t>> left;
+    for (uint32_t i = 0; i < taken.size(); ++i) {
+      if (!taken[i] && !outside_b_[i]) left[key(result_.b[i])].push_back(i);
+    }
+    for (uint32_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] != kNoOperator || outside_a_[i]) continue;
+      std::deque<uint32_t>& same = left[key(result_.a[i])];
+      partners[i] = same.front();
+      same.pop_front();
+    }
+  }
+
+  void by_position() {
+    auto all_a = alignment_keys(side_a_, result_.a), all_b = alignment_keys(side_b_, result_.b);
+    pair_by_graph(all_a, all_b);
+    const ByPlace all_in_a = by_place(result_.a, taken_a_), all_in_b = by_place(result_.b, taken_b_);
+    for (const auto& [place, b] : all_in_b) {
+      const auto found = all_in_a.find(place);
+      if (found == all_in_a.end()) continue;
       const std::vector<uint32_t>& a = found->second;
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
+        if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
         // Only a graph with a data flow gives the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
@@ -193,11 +278,25 @@ class Pairer {
     }
   }
 
-  using RankPlaces = std::map<std::optional<int64_t>, std::vector<uint32_t>>;
-  [[nodiscard]] RankPlaces by_rank(const std::vector<SequencedOp>& operators, const std::vector<bool>& taken) const {
-    RankPlaces places;
+  // Partners get a key of their own on every level: the others are aligned between those that are in order.
+  void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
+    if (!has_flow(side_a_) || !has_flow(side_b_)) return;
+    const auto [graph_a, graph_b] = graphs();
+    const Partners partners = match_graphs(graph_a, graph_b);
+    for (uint32_t a = 0; a < partners.size(); ++a) {
+      const uint32_t b = partners[a];
+      if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
+      pair(a, b, PairedBy::kNeighbours);
+      const uint64_t key = mix_hash(name_hash("partners"), b);
+      for (size_t level = 0; level < keys_a.size(); ++level) keys_a[level][a] = keys_b[level][b] = key;
+    }
+  }
+
+  using ByPlace = std::map<Place, std::vector<uint32_t>>;
+  [[nodiscard]] ByPlace by_place(const std::vector<SequencedOp>& operators, const std::vector<bool>& taken) const {
+    ByPlace places;
     for (uint32_t i = 0; i < operators.size(); ++i) {
-      if (taken.empty() || !taken[i]) places[counted(operators[i].rank, lone_rank_)].push_back(i);
+      if (taken.empty() || !taken[i]) places[places_.of(operators[i])].push_back(i);
     }
     return places;
   }
@@ -219,12 +318,22 @@ class Pairer {
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
         std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
       return;
-    OpNames in_a(result_.a, lone_rank_, false), in_b(result_.b, lone_rank_, false);
+    OpNames in_a(result_.a, outside_a_, places_, false), in_b(result_.b, outside_b_, places_, false);
     for (uint32_t a = 0; a < result_.a.size(); ++a) {
-      if (partner_of_a_[a] != kNoOperator || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a)) continue;
+      if (partner_of_a_[a] != kNoOperator || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
+        continue;
+      if (is_numbered_constant(result_.a[a])) continue;
       const uint32_t b = in_b.find(result_.a[a]);
       if (b != kNoOperator && partner_of_b_[b] == kNoOperator) pair(a, b, PairedBy::kLeftName);
     }
+  }
+
+  // What the map says has no partner keeps none.
+  void by_replacement() {
+    if (map_ != nullptr || !has_flow(side_a_) || !has_flow(side_b_)) return;
+    const auto [a, b] = graphs();
+    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}))
+      how_[partner_of_a_[op]] = PairedBy::kReplaced;
   }
 
   // In the order of b; an operator of a alone follows its predecessor in a.
@@ -253,25 +362,63 @@ class Pairer {
     }
   }
 
+  [[nodiscard]] Likeness likeness() const {
+    Likeness result;
+    const auto count = [this](const CompareSide& side, const std::vector<SequencedOp>& operators,
+                              const std::vector<bool>& outside) {
+      size_t comparable = 0;
+      for (size_t i = 0; i < operators.size(); ++i) {
+        const std::vector<uint32_t>& tensors = operators[i].tensors;
+        const auto has_shape = [&](uint32_t tensor) { return !shape_without_ones(side, tensor).empty(); };
+        if (!outside[i] && std::any_of(tensors.begin(), tensors.end(), has_shape)) ++comparable;
+      }
+      return comparable;
+    };
+    result.comparable = std::min(count(side_a_, result_.a, outside_a_), count(side_b_, result_.b, outside_b_));
+    uint32_t last = kNoOperator;  // pairs of tensors are in the order of the operators
+    for (const TensorPair& pair : result_.tensors) {
+      if (pair.a == kNoTensor || pair.b == kNoTensor || pair.op == last) continue;
+      const Shape shape = shape_without_ones(side_a_, pair.a);
+      if (shape.empty() || shape != shape_without_ones(side_b_, pair.b)) continue;
+      ++result.alike;
+      last = pair.op;
+    }
+    result.by_name = std::all_of(how_.begin(), how_.end(), [](PairedBy how) { return how == PairedBy::kName; });
+    return result;
+  }
+
+  static Shape shape_without_ones(const CompareSide& side, uint32_t tensor) {
+    const Shape* const shape = (*side.tensors)[tensor].shape;
+    if (shape == nullptr) return {};
+    Shape result = *shape;
+    result.erase(std::remove(result.begin(), result.end(), 1), result.end());
+    return result;
+  }
+
   const CompareSide &side_a_, &side_b_;
   const NameMap* map_;
   Pairing result_;
-  bool lone_rank_ = false, lone_step_ = false;
+  bool lone_step_ = false;
+  ComparedPlaces places_;
+  std::vector<bool> outside_a_, outside_b_;     // operators of a rank or step that the other side does not have
+  std::optional<GraphSide> graph_a_, graph_b_;  // as soon as one asks
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
-  std::vector<PairedBy> how_;            // by operator of b
-  std::vector<bool> taken_a_, taken_b_;  // by the map; empty without one
+  std::vector<PairedBy> how_;                   // by operator of b
+  std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not
+  std::vector<bool> taken_a_, taken_b_;         // by the map; empty without one
 };
 
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 8> kTexts = {"by name",
+  static constexpr std::array<std::string_view, 9> kTexts = {"by name",
                                                              "by its neighbours in the graph",
                                                              "by its place in the sequence",
                                                              "by name alone",
                                                              "by --map",
                                                              "by what the compiler made of it",
                                                              "by their values",
+                                                             "by its place, as another operator",
                                                              "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
@@ -285,6 +432,7 @@ double confidence(PairedBy how) {
     case PairedBy::kUser: return 1;
     case PairedBy::kCompiler: return 0.9;
     case PairedBy::kValues: return 0.6;
+    case PairedBy::kReplaced: return 0.8;
     case PairedBy::kNothing: return 0;
   }
   return 0;

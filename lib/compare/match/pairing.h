@@ -1,12 +1,15 @@
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
-//   0. the user's mapping (name_map.h)
-//   1. operators with the same name and type, when the two sides have the same names throughout
+//   0. the user's mapping (name_map.h); without one, wrappers that all modules of one side are in are left out of their
+//      names (rename/wrapped_modules.h)
+//   1. operators with the same name and type, when the two sides have the same names throughout, unless the graphs agree
+//      much better without names: save_graphs numbers the same operators otherwise
 //   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
-//   3. else by position: the sequences of operators are aligned by their neighbours in the data flow, then by type and
-//      scope, by the common name in both frameworks, by type (alignment.h). Equal names prove nothing here: an
-//      additional operator renumbers others
+//   3. else by the graphs (graph_match.h), and what is left by position: the sequences of operators are aligned by their
+//      neighbours in the data flow, then by type and scope, by the common name in both frameworks, by type
+//      (alignment.h). Equal names prove nothing here: an additional operator renumbers others
 //   4. of the rest, names without numbers that only one operator on each side has
+//   5. operators of one side alone in the place of one of the other side (replaced_ops.h): MaxPool that became AvgPool
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
 #pragma once
@@ -20,7 +23,17 @@
 
 namespace msdump {
 
-enum class PairedBy : uint8_t { kName, kNeighbours, kSequence, kLeftName, kUser, kCompiler, kValues, kNothing };
+enum class PairedBy : uint8_t {
+  kName,
+  kNeighbours,
+  kSequence,
+  kLeftName,
+  kUser,
+  kCompiler,
+  kValues,
+  kReplaced,
+  kNothing
+};
 [[nodiscard]] std::string_view explanation(PairedBy how);
 [[nodiscard]] double confidence(PairedBy how);
 
@@ -48,11 +61,22 @@ struct TensorPair {
   Alone alone = Alone::kUnknown;          // where one is not set
 };
 
+// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
+// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
+struct Likeness {
+  size_t alike = 0;       // pairs of operators
+  size_t comparable = 0;  // operators of the side with fewer; tensors of one element are not compared
+  bool by_name = false;   // both sides have the same names throughout
+  [[nodiscard]] bool two_networks() const { return !by_name && comparable >= 10 && alike * 10 < comparable * 3; }
+};
+
 struct Pairing {
   std::vector<SequencedOp> a, b;
   std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
   std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
-  bool other_framework = false;     // one side is a PyTorch dump of msprobe, the other is not
+  Likeness likeness;                // none where a compiler for the device named the operators of one side
+  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // where one side has several steps
+  bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
 
   // Of one of `operators`: the candidate's, where it has the operator.
   [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "graph/flow/in_place.h"
 
 namespace msdump {
 namespace {
@@ -190,7 +191,8 @@ class ReadMarker {
     const auto host = ir_.inputs(node.host);
     const auto operands = ir_.operands_of(node);
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!operands[i].control && !is_monad(ir_, host, operands[i], i)) mark(operands[i]);
+      const bool is_value = !operands[i].control && !is_monad(ir_, host, operands[i], i);
+      if (is_value && !ignores_input(type, static_cast<uint32_t>(i))) mark(operands[i]);
     }
   }
 

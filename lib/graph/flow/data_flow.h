@@ -30,7 +30,7 @@ struct InputEdge {
 [[nodiscard]] bool is_kept(const IrGraph& ir, const IrParameter& parameter);
 
 // Which outputs are read: by an operator, dumped or not, or by the caller of the graph. An order alone (a monad, the
-// second operand of Depend) reads nothing.
+// second operand of Depend) reads nothing, and neither does an input that kernels ignore (graph/flow/in_place.h).
 class OutputReads {
  public:
   explicit OutputReads(const OpGraph& graph);

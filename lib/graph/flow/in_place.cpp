@@ -36,6 +36,11 @@ constexpr std::array kUpdaters = {
     Updater{"ScatterNdUpdate", {0, kNone, kNone}},
 };
 
+const Updater* updater_of(std::string_view op_type) {
+  return std::find_if(kUpdaters.begin(), kUpdaters.end(),
+                      [&](const Updater& updater) { return updater.type == op_type; });
+}
+
 }  // namespace
 
 bool updates_input(const OpGraph& graph, OpId op, uint32_t slot) {
@@ -45,10 +50,13 @@ bool updates_input(const OpGraph& graph, OpId op, uint32_t slot) {
 }
 
 bool is_known_to_update(std::string_view op_type, uint32_t slot) {
-  const auto found =
-      std::find_if(kUpdaters.begin(), kUpdaters.end(), [&](const Updater& updater) { return updater.type == op_type; });
+  const auto found = updater_of(op_type);
   return found != kUpdaters.end() && slot != kNone &&
          std::find(found->slots.begin(), found->slots.end(), slot) != found->slots.end();
 }
+
+bool is_known_to_update(std::string_view op_type) { return updater_of(op_type) != kUpdaters.end(); }
+
+bool ignores_input(std::string_view op_type, uint32_t slot) { return op_type == "BatchNormGrad" && slot == 5; }
 
 }  // namespace msdump

@@ -18,5 +18,11 @@ namespace msdump {
 
 // The table.
 [[nodiscard]] bool is_known_to_update(std::string_view op_type, uint32_t slot);
+// Is any input of this type in it?
+[[nodiscard]] bool is_known_to_update(std::string_view op_type);
+
+// An input that kernels of a type are given and do not use: the reserve of BatchNormGrad, which is whatever memory the
+// BatchNorm left unwritten.
+[[nodiscard]] bool ignores_input(std::string_view op_type, uint32_t slot);
 
 }  // namespace msdump

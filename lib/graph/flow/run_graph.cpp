@@ -226,7 +226,10 @@ void RunGraph::add_edges_of(uint32_t index) {
   std::vector<RunInput> inputs;
   for (const InputEdge& edge : edges) {
     const RunInput input = input_of(edge, index);
-    if (!updates_input(*source_.graph, op, edge.slot) && !is_updated(input) && !shows_new_value(op, run.place, input)) {
+    if (ignores_input(source_.operators[run.op].type, edge.slot)) {
+      if (input.tensor != kNoTensor) roles_[input.tensor] = TensorRole::kUnwritten;
+    } else if (!updates_input(*source_.graph, op, edge.slot) && !is_updated(input) &&
+               !shows_new_value(op, run.place, input)) {
       inputs.push_back(input);
     } else if (input.tensor != kNoTensor) {
       roles_[input.tensor] = TensorRole::kUpdated;
@@ -291,8 +294,9 @@ void RunGraph::drop_unwritten(uint32_t index, const OutputReads& reads) {
   const auto is_updated = [&](uint32_t tensor) { return roles_[tensor] == TensorRole::kUpdated; };
   const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(), is_updated);
   const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
+  const bool updates = updated > 0 || is_known_to_update(source_.operators[run.op].type);
   const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
-  if (updated == 0 && !(outputs > 1 && any_read)) return;
+  if (!updates && !(outputs > 1 && any_read)) return;
   std::erase_if(run.outputs, [&](uint32_t tensor) {
     if (is_updated(tensor) || is_read(tensor)) return false;
     roles_[tensor] = TensorRole::kUnwritten;
@@ -349,6 +353,10 @@ void RunGraph::judge_by_type(uint32_t index) {
     return true;
   });
   std::erase_if(run.inputs, [&](const RunInput& input) {
+    if (ignores_input(type, input.slot)) {
+      roles_[input.tensor] = TensorRole::kUnwritten;
+      return true;
+    }
     if (!is_known_to_update(type, input.slot)) return false;
     roles_[input.tensor] = TensorRole::kUpdated;
     run.outputs.push_back(input.tensor);

@@ -9,7 +9,8 @@
 // What an operator updates in place is an output: its dump shows the result. The IR and a table say so
 // (graph/flow/in_place.h), and so do the contents if an input differs from what its producer wrote. An output that
 // nothing reads may never have been written if others of the run are read, or inputs are updated. Such outputs are in
-// no run. What the graph returns is read, and so is what an operator reads that was not dumped.
+// no run. What the graph returns is read, and so is what an operator reads that was not dumped. An input that kernels
+// ignore is in no run either, and what it shows counts as unwritten.
 // Source: corpus/diagnosis/README.md 2 and 4.
 #pragma once
 
@@ -57,6 +58,7 @@ struct OpRun {
   std::vector<uint32_t> readers;  // runs, once for each input
 };
 
+// kUnwritten: nothing that the run computes with, whatever the file holds.
 enum class TensorRole : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParameter, kOther };
 // The role of a tensor by its name: kInput, kOutput, kParameter (a value at the end of the step) or kOther.
 [[nodiscard]] TensorRole role_of(const NameFacts& name);

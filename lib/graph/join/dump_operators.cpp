@@ -17,6 +17,7 @@ void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operato
     one.op = op;
     one.rank = graph.origin(op).rank;
     one.graph = graph.origin(op).graph_id;
+    one.step = graph.origin(op).step;
     one.name = graph.full_name(op);
     one.type = graph.op_type(op);
     for (const JoinPair& pair : dump.join->pairs_of(op)) {
@@ -103,6 +104,7 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
       SequencedOp one;
       one.rank = group.rank;
       one.graph = group.graph;
+      one.step = group.step;
       one.name = group.op_name;
       one.type = group.op_type;
       for (const uint32_t tensor : dump.join->tensors_of(group)) one.tensors.push_back(tensor);

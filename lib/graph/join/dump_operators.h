@@ -29,8 +29,9 @@ struct DumpWithGraph {
 
 struct SequencedOp {
   std::optional<int64_t> rank, graph;
-  OpId op = kNoIndex;  // in the graph; kNoIndex: only the files name it
-  std::string name;    // full name where it is known, else the files'
+  std::optional<int64_t> step;  // where each step has operators of its own
+  OpId op = kNoIndex;           // in the graph; kNoIndex: only the files name it
+  std::string name;             // full name where it is known, else the files'
   std::string_view type;
   std::vector<uint32_t> tensors;  // indices, all steps and slots
 };

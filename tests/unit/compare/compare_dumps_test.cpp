@@ -53,6 +53,17 @@ void product(MadeNet& net) {
   net.op("Mul", {net.input("x", x), net.constant(2)});
 }
 
+// The verdict on the output of an operator on 16 elements, which each side dumps in a shape.
+std::string verdict_on_output(const std::string& type, const Shape& of_input, const Shape& a, const Shape& b) {
+  const Trial trial([&](MadeNet& net) {
+    const auto y = net.op(type, {net.input("x")});
+    net.shape_input(y, 0, of_input);
+    net.shape_output(y, net.bad() ? a : b);
+  });
+  const ComparedTensors result = compared(trial.compared());
+  return describe(result.diffs.back());
+}
+
 // Dumps of the two sides, each written by `write`.
 template <class Write>
 void with_dumps(const Write& write,
@@ -63,6 +74,15 @@ void with_dumps(const Write& write,
 }
 
 }  // namespace
+
+TEST_CASE("the output of a Reshape may be dumped in the shape of its input") {
+  CHECK(verdict_on_output("Reshape", {2, 8}, {2, 8}, {4, 4}) ==
+        "same: dumped in the shape of what wrote it: 2x8 against 4x4");
+  CHECK(verdict_on_output("Reshape", {2, 8}, {4, 4}, {2, 8}) ==
+        "same: dumped in the shape of what wrote it: 4x4 against 2x8");
+  CHECK(verdict_on_output("Reshape", {2, 8}, {8, 2}, {4, 4}) == "shape: 8x2 against 4x4");
+  CHECK(verdict_on_output("ReLU", {2, 8}, {2, 8}, {4, 4}) == "shape: 2x8 against 4x4");
+}
 
 TEST_CASE("the chosen pairs are compared, with the worst element of those that differ, and no others") {
   const Trial trial(product);

@@ -50,6 +50,17 @@ TEST_CASE("two columns of names map operators, and their tensors with them") {
   CHECK(map.operators().size() == 3);
 }
 
+TEST_CASE("path rules rename, and map nothing") {
+  const NameMap map = map_read_from("# layers\nblocks=layers\n");
+  CHECK(map.kind() == NameMapKind::kPaths);
+  CHECK(name_of(map.kind()) == "path rules");
+  CHECK(map.renames());
+  CHECK(map.path_renamed("Module.blocks.0") == "Module.layers.0");
+  CHECK(op(map, "Module.blocks.0") == "nothing");
+  CHECK(map_error("blocks=layers\nblocks\n") == "line 2: 'blocks' has no '='");
+  CHECK_FALSE(map_read_from("a,b=c\n").renames());
+}
+
 TEST_CASE("a tensor that is named itself comes before its operator") {
   const NameMap map = map_read_from(
       "a,b\n"  // a header: operators may be called otherwise

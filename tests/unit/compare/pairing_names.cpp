@@ -69,6 +69,15 @@ TEST_CASE("where names are not the same throughout, equal ones prove nothing: th
               {{"Add", "Add-op0"}, {"Add", "Add-op1"}}) == Texts{"Print-op0", "Add-op1=Add-op0", "Add-op2=Add-op1"});
 }
 
+TEST_CASE("numbered constants are paired with those of their dtype alone") {
+  const auto constant = [](const char* name, const char* dtype) {
+    return MadeTensor{"Parameter", name, "output", 0, dtype};
+  };
+  CHECK(pairs({constant("data-1", "bool"), constant("data-3", "int64"), constant("net.w", "float32")},
+              {constant("data-2", "int64"), constant("data-1", "int32"), constant("net.w", "float16")}) ==
+        Texts{"data-1", "data-3=data-2", "=data-1", "net.w=net.w"});
+}
+
 TEST_CASE("operators of the candidate alone come after the one that precedes them there") {
   CHECK(pairs({{"Add", "a/Add-op0"}, {"Print", "Print-op1"}, {"Print", "Print-op2"}, {"Mul", "b/Mul-op3"}},
               {{"Add", "a/Add-op0"}, {"Sub", "c/Sub-op1"}, {"Mul", "b/Mul-op2"}}) ==

@@ -1,6 +1,8 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,6 +52,7 @@ TEST_CASE("each way of pairing has its words") {
   CHECK(explanation(PairedBy::kSequence) == "by its place in the sequence");
   CHECK(explanation(PairedBy::kLeftName) == "by name alone");
   CHECK(explanation(PairedBy::kUser) == "by --map");
+  CHECK(explanation(PairedBy::kReplaced) == "by its place, as another operator");
   CHECK(explanation(PairedBy::kNothing) == "no partner");
 }
 
@@ -71,6 +74,94 @@ TEST_CASE("an operator more renumbers others: they are paired by their neighbour
   const OpPair& pair = trial.compared().pair_of("Default/ReLU-op0");
   CHECK(pair.how == PairedBy::kNeighbours);
   CHECK(pair.confidence == Approx(0.9));
+}
+
+TEST_CASE("the same names in another order are paired by the graph") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto branch = [&](const char* weight) { return net.op("Mul", {net.op("Exp", {x}), net.weight(weight)}); };
+    if (net.bad()) {
+      const auto second = branch("w2"), first = branch("w1");
+      net.op("Sub", {first, second});
+    } else {
+      const auto first = branch("w1"), second = branch("w2");
+      net.op("Sub", {first, second});
+    }
+  });
+  CHECK(operators(trial.compared().pairing()) ==
+        Texts{"Default/Exp-op0 = Default/Exp-op1", "Default/Mul-op0 = Default/Mul-op1",
+              "Default/Exp-op1 = Default/Exp-op0", "Default/Mul-op1 = Default/Mul-op0",
+              "Default/Sub-op0 = Default/Sub-op0"});
+  CHECK(trial.compared().pair_of("Default/Mul-op0").how == PairedBy::kNeighbours);
+  CHECK(trial.compared().pair_of("Default/Sub-op0").how == PairedBy::kName);
+}
+
+TEST_CASE("exchanged weights do not outweigh names") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x"), gate = net.weight("gate"), up = net.weight("up");
+    const auto gated = net.op("Sigmoid", {net.op("MatMul", {x, net.bad() ? up : gate})});
+    const auto y = net.op("Mul", {gated, net.op("MatMul", {x, net.bad() ? gate : up})});
+    net.op("ReLU", {y});
+  });
+  CHECK(all_by(trial.compared().pairing(), PairedBy::kName));
+}
+
+TEST_CASE("in graphs of different sizes, branches in another order are paired all the same") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto branch = [&](const std::string& name) {
+      auto y = net.op("Mul", {x, net.weight(name + ".weight")});
+      if (net.bad() && name == "b") y = net.op("Neg", {y});
+      return net.op("Add", {net.op("Tanh", {y}), net.weight(name + ".bias")});
+    };
+    std::vector<std::string> names = {"a", "b", "c"};
+    if (net.bad()) std::reverse(names.begin(), names.end());
+    for (const std::string& name : names) branch(name);
+  });
+  const test::ComparedDumps& compared = trial.compared();
+  for (const char* const type : {"Mul", "Tanh", "Add"}) {
+    for (const auto& [reference, candidate] : {std::pair("0", "2"), std::pair("1", "1"), std::pair("2", "0")})
+      CHECK(compared.partner_of(fmt::format("Default/{}-op{}", type, reference)) ==
+            fmt::format("Default/{}-op{}", type, candidate));
+  }
+}
+
+TEST_CASE("an operator in the place of another is its partner, and so is its gradient") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto y = net.op("Exp", {x});
+    const auto pooled = net.op(net.bad() ? "AvgPool" : "MaxPool", {y});
+    const auto z = net.op("Mul", {pooled, net.weight("w")});
+    const auto dz = net.op("Sub", {z, pooled});
+    net.op("ExpGrad", {net.op(net.bad() ? "AvgPoolGrad" : "MaxPoolGrad", {y, pooled, dz}), y});
+  });
+  CHECK(trial.compared().partner_of("Default/MaxPool-op0") == "Default/AvgPool-op0");
+  CHECK(trial.compared().partner_of("Default/MaxPoolGrad-op0") == "Default/AvgPoolGrad-op0");
+  CHECK(trial.compared().pair_of("Default/MaxPool-op0").how == PairedBy::kReplaced);
+  CHECK(trial.compared().pair_of("Default/MaxPool-op0").confidence == Approx(0.8));
+  CHECK(trial.compared().count(Verdict::kUnmatched) == 0);
+}
+
+TEST_CASE("operators in other places, or two for one, do not replace each other") {
+  const Trial elsewhere([](MadeNet& net) {
+    const auto x = net.input("x");
+    auto y = net.op("Exp", {x});
+    if (net.bad()) y = net.op("Tanh", {y});
+    y = net.op("Neg", {net.op("Log", {y})});
+    if (!net.bad()) y = net.op("Sigmoid", {y});
+    net.op("Sub", {y, x});
+  });
+  CHECK(elsewhere.compared().partner_of("Default/Sigmoid-op0").empty());
+  const Trial two([](MadeNet& net) {
+    const auto x = net.op("Exp", {net.input("x")});
+    if (net.bad()) {
+      net.op("Sub", {net.op("Tanh", {x}), net.op("Neg", {x})});
+    } else {
+      const auto y = net.op("Sigmoid", {x});
+      net.op("Sub", {y, y});
+    }
+  });
+  CHECK(two.compared().partner_of("Default/Sigmoid-op0").empty());
 }
 
 TEST_CASE("where an operator stands is less than what it reads and who reads it") {
@@ -169,6 +260,96 @@ TEST_CASE("among several steps a step is compared with the one of its number") {
   const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
   CHECK(compared.count(Verdict::kSame) == 3);
   CHECK(compared.count(Verdict::kUnmatched) == 6);
+}
+
+TEST_CASE("of several steps, those that both sides have are paired, also where a call is missing") {
+  const test::ScratchDir scratch;
+  const auto write = [&](bool bad, int step) {
+    MadeCalls calls(bad);
+    for (int i = 0; i < 4; ++i) {
+      for (const char* const type : {"relu", "softmax", "dropout"}) {
+        if (bad && i == 1 && type == std::string_view("dropout")) continue;
+        const int number = bad && i > 1 && type == std::string_view("dropout") ? i - 1 : i;
+        const auto value = static_cast<float>(10 * step + i + 1);
+        calls.ran(fmt::format("Functional.{}.{}.forward", type, number), {{value, 2}}, {{value, 3}});
+      }
+    }
+    const std::filesystem::path side = scratch.path() / (bad ? "bad" : "ref"), made = scratch.path() / "made";
+    calls.write(made);
+    std::filesystem::create_directories(side);
+    std::filesystem::rename(made / "step0", side / fmt::format("step{}", step));
+  };
+  write(true, 0);
+  write(false, 0);
+  write(false, 1);
+  const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(compared.count(Verdict::kSame) == 22);
+  CHECK(compared.count(Verdict::kUnmatched) == 26);
+  CHECK(compared.pairing().steps_of_a_alone.empty());
+  CHECK(compared.pairing().steps_of_b_alone == std::vector<int64_t>{1});
+  write(true, 1);
+  const test::ComparedDumps both(scratch.path() / "bad", scratch.path() / "ref");
+  CHECK(both.count(Verdict::kSame) == 44);
+  CHECK(both.count(Verdict::kUnmatched) == 4);
+  CHECK(both.pairing().steps_of_b_alone.empty());
+}
+
+namespace {
+
+// Modules "a" and "b" below `path` of the candidate.
+void modules_below(MadeCalls& calls, const std::string& path) {
+  for (const char* const name : {"a", "b"}) {
+    calls.ran(fmt::format("Module.{}{}.Linear.forward.0", calls.bad() ? path : "", name), {{1, 2}}, {{3, 4}});
+    calls.ran(fmt::format("Functional.linear.{}.forward", name[0] - 'a'), {{1, 2}}, {{3, 4}});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a wrapper of all modules on one side does not count, and names stay as they are") {
+  const CallTrial trial([](MadeCalls& calls) { modules_below(calls, "module."); });
+  CHECK(all_by(trial.compared().pairing(), PairedBy::kName));
+  CHECK(trial.compared().partner_of("Module.b.Linear.forward.0") == "Module.module.b.Linear.forward.0");
+}
+
+TEST_CASE("path rules rename the candidate before it is paired") {
+  const auto how = [](const NameMap* map) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      modules_below(calls, "inner.");
+      calls.write(scratch.path() / (bad ? "bad" : "ref"));
+    }
+    const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref", map);
+    CHECK((map == nullptr || compared.partner_of("Module.a.Linear.forward.0") == "Module.inner.a.Linear.forward.0"));
+    return compared.pair_of("Functional.linear.0.forward").how;
+  };
+  const NameMap rules = map_of("inner=\n"), cells = map_of("inner.a.Linear: a.Linear\ninner.b.Linear: b.Linear\n");
+  CHECK(how(&rules) == PairedBy::kName);
+  CHECK(how(&cells) == PairedBy::kSequence);
+  CHECK(how(nullptr) == PairedBy::kSequence);
+}
+
+TEST_CASE("two networks are told apart by the shapes of their tensors") {
+  const auto likeness = [](size_t operators, size_t alike, bool other_name) {
+    const Trial trial([&](MadeNet& net) {
+      auto y = net.input("x");
+      for (size_t i = 0; i < operators; ++i) {
+        y = net.op("Mul", {y, y}, net.bad() && other_name ? "Default/other" : "Default/one");
+        if (!net.bad() || i < alike) continue;
+        net.shape_output(y, {4, 4});
+        for (const size_t input : {0U, 1U}) net.shape_input(y, input, {4, 4});
+      }
+    });
+    return trial.compared().pairing().likeness;
+  };
+  const Likeness few = likeness(20, 5, true);
+  CHECK(few.alike == 5);
+  CHECK(few.comparable == 20);
+  CHECK(few.two_networks());
+  CHECK_FALSE(likeness(20, 6, true).two_networks());
+  CHECK_FALSE(likeness(20, 5, false).two_networks());
+  CHECK_FALSE(likeness(9, 0, true).two_networks());
 }
 
 TEST_CASE("the only step or rank of one side is compared with the one of its number where the other side has several") {

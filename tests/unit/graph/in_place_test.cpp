@@ -37,6 +37,14 @@ TEST_CASE("the table knows which inputs the common optimizers write into") {
   CHECK(slots_of("BatchNorm") == Slots{3, 4});
   CHECK(slots_of("Add").empty());
   CHECK(slots_of("adam").empty());
+  CHECK(is_known_to_update("SGD"));
+  CHECK_FALSE(is_known_to_update("Add"));
+}
+
+TEST_CASE("kernels use all their inputs but the reserve of BatchNormGrad") {
+  CHECK(ignores_input("BatchNormGrad", 5));
+  CHECK_FALSE(ignores_input("BatchNormGrad", 4));
+  CHECK_FALSE(ignores_input("BatchNorm", 5));
 }
 
 TEST_CASE("the IR marks what is written in place, whatever the type is") {

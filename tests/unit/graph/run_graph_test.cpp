@@ -202,6 +202,40 @@ TEST_CASE("what an operator updates is its output, by its type and by the conten
   CHECK(by_contents.role(6) == kIn);
 }
 
+// BatchNorm -> BatchNormGrad, which reads outputs 0 and 2 of the BatchNorm as its inputs 3 and 5; nothing reads output 1.
+TEST_CASE("an input that the kernel ignores reads nothing") {
+  const auto part = [](const char* id, const char* number) {
+    return node_text(id, "TupleGetItem", fmt::format("%1, I64({})", number),
+                     fmt::format("Default/TupleGetItem-op{}", number));
+  };
+  const OpGraph ir = test::graph_of(
+      {{"graph_build_0_0001.ir",
+        ir_text(node_text("%1", "BatchNorm", "%para1_x", "Default/BatchNorm-op0") + part("%2", "0") + part("%3", "2") +
+                node_text("%4", "BatchNormGrad", "%para1_x, %para1_x, %para2_w, %2, %2, %3",
+                          "Default/BatchNormGrad-op0"))}});
+  RunSource source;
+  source.graph = &ir;
+  for (const char* const type : {"BatchNorm", "BatchNormGrad"})
+    source.operators.push_back({test::find_operator(ir, fmt::format("Default/{}-op0", type)), type, true});
+  const RunGraph graph =
+      runs_of(source, {{0, kOut, "0"}, {0, kOut, "1"}, {0, kOut, "2"}, {1, kIn, "3"}, {1, kIn, "5"}, {1, kOut, "0"}});
+  CHECK(graph.role(2) == TensorRole::kUnwritten);
+  CHECK(graph.role(4) == TensorRole::kUnwritten);
+  CHECK(run_of(graph, 0).outputs == Tensors{0});
+  CHECK(graph.role(3) == kIn);
+  REQUIRE(run_of(graph, 1).inputs.size() == 5);
+  CHECK(run_of(graph, 1).inputs.back().slot == 4);
+}
+
+TEST_CASE("an optimizer leaves its outputs unwritten even if the dump has no file of its parameters") {
+  const auto role_of_output = [](const char* writer) {
+    const Network network(writer);
+    return network.runs({{Network::kWrite, kIn, "1"}, {Network::kWrite, kOut, "0"}}).role(1);
+  };
+  CHECK(role_of_output("AdamWeightDecay") == TensorRole::kUnwritten);
+  CHECK(role_of_output("Custom") == kOut);
+}
+
 TEST_CASE("without contents, or where they agree or prove nothing, an input is not updated") {
   const auto role_of_w = [](uint64_t read_first, uint64_t now) {
     const Network network("Custom");
@@ -254,9 +288,10 @@ TEST_CASE("contents name the first earlier output of the same rank and step that
 }
 
 TEST_CASE("without an IR the types of operators say what is updated and what the kernel does not write") {
-  const std::vector<Dumped> tensors = {{0, kIn, "0"},  {0, kIn, "1"},  {0, kIn, "3"},  {0, kOut, "0"}, {1, kOut, "0"},
-                                       {1, kOut, "1"}, {1, kOut, "2"}, {1, kOut, "3"}, {1, kIn, "3"},  {2, kOut, "0"}};
-  RunSource source = named({"ApplyMomentum", "BatchNorm", "Mul"});
+  const std::vector<Dumped> tensors = {{0, kIn, "0"},  {0, kIn, "1"},  {0, kIn, "3"},  {0, kOut, "0"},
+                                       {1, kOut, "0"}, {1, kOut, "1"}, {1, kOut, "2"}, {1, kOut, "3"},
+                                       {1, kIn, "3"},  {2, kOut, "0"}, {3, kIn, "4"},  {3, kIn, "5"}};
+  RunSource source = named({"ApplyMomentum", "BatchNorm", "Mul", "BatchNormGrad"});
   const RunGraph unknown = runs_of(source, tensors);
   for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) CHECK(unknown.role(tensor) == tensors[tensor].role);
   source.known_types = true;
@@ -265,7 +300,7 @@ TEST_CASE("without an IR the types of operators say what is updated and what the
   for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) roles.push_back(graph.role(tensor));
   using enum TensorRole;
   CHECK(roles == std::vector{kUpdated, kUpdated, kInput, kUnwritten, kOutput, kUnwritten, kUnwritten, kOutput, kUpdated,
-                             kOutput});
+                             kOutput, kInput, kUnwritten});
   CHECK(graph.runs()[0].outputs == Tensors{0, 1});
   REQUIRE(graph.runs()[0].inputs.size() == 1);
   CHECK(graph.runs()[0].inputs[0].tensor == 2);

@@ -1,0 +1,165 @@
+#include "compare/match/graph_match.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/hash_slots.h"
+
+namespace msdump {
+namespace {
+
+// More rounds than this pair nothing in networks.
+constexpr int kMostRounds = 16;
+
+// An operator of one side under its key.
+struct KeyedOp {
+  uint64_t key = 0;
+  uint32_t op = 0;
+  bool operator<(const KeyedOp& other) const { return key != other.key ? key < other.key : op < other.op; }
+};
+
+class GraphMatcher {
+ public:
+  GraphMatcher(const GraphSide& a, const GraphSide& b)
+      : a_(a), b_(b), partner_of_a_(a.kinds.size(), kNoOperator), partner_of_b_(b.kinds.size(), kNoOperator) {}
+
+  Partners run() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const size_t before = paired_;
+      for (int circles = 2; circles >= 0; --circles) pair_equal(circles, true);
+      if (paired_ == before) pair_equal(2, false);
+      if (paired_ == before) break;
+    }
+    return std::move(partner_of_a_);
+  }
+
+ private:
+  void pair_equal(int circles, bool lone) {
+    const std::vector<KeyedOp> a = unpaired(a_, partner_of_a_, circles, [](uint32_t op) { return op; });
+    const std::vector<KeyedOp> b =
+        unpaired(b_, partner_of_b_, circles, [this](uint32_t op) { return partner_of_b_[op]; });
+    for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
+      if (in_a.size() != in_b.size() || (lone && in_a.size() > 1)) return;
+      pair(in_a.front().op, in_b.front().op);
+      spread();
+    });
+  }
+
+  // The operators without a partner by their kind and some circles of neighbours. `number` is what two partners have in
+  // common.
+  template <class Number>
+  static std::vector<KeyedOp> unpaired(const GraphSide& side, const Partners& partners, int circles,
+                                       const Number& number) {
+    std::vector<uint64_t> keys(side.kinds);
+    for (uint32_t op = 0; op < keys.size(); ++op) {
+      if (partners[op] != kNoOperator) keys[op] = mix_hash(number(op), keys[op]);
+    }
+    for (int circle = 0; circle < circles; ++circle) keys = side.flow.with_neighbours(keys);
+    std::vector<KeyedOp> ops;
+    for (uint32_t op = 0; op < keys.size(); ++op) {
+      if (partners[op] == kNoOperator && (circles > 0 || reads_weight(side, op))) ops.push_back({keys[op], op});
+    }
+    std::sort(ops.begin(), ops.end());
+    return ops;
+  }
+
+  static bool reads_weight(const GraphSide& side, uint32_t op) {
+    const auto parameters = side.flow.parameters(op);
+    return std::any_of(parameters.begin(), parameters.end(), [](const auto& one) { return one.is_weight; });
+  }
+
+  // Calls visit(operators of a, operators of b) for each key that both sides have.
+  template <class Visit>
+  static void for_each_key(std::span<const KeyedOp> a, std::span<const KeyedOp> b, const Visit& visit) {
+    while (!a.empty() && !b.empty()) {
+      const uint64_t key = std::min(a.front().key, b.front().key);
+      const auto take = [key](std::span<const KeyedOp>& ops) {
+        const auto end = std::find_if(ops.begin(), ops.end(), [&](const KeyedOp& one) { return one.key != key; });
+        const auto taken = ops.first(static_cast<size_t>(end - ops.begin()));
+        ops = ops.subspan(taken.size());
+        return taken;
+      };
+      const auto in_a = take(a), in_b = take(b);
+      if (!in_a.empty() && !in_b.empty()) visit(in_a, in_b);
+    }
+  }
+
+  void pair(uint32_t a, uint32_t b) {
+    if (partner_of_a_[a] != kNoOperator || partner_of_b_[b] != kNoOperator || a_.kinds[a] != b_.kinds[b]) return;
+    partner_of_a_[a] = b;
+    partner_of_b_[b] = a;
+    ++paired_;
+    fresh_.emplace_back(a, b);
+  }
+
+  void spread() {
+    while (!fresh_.empty()) {
+      const auto [a, b] = fresh_.back();
+      fresh_.pop_back();
+      const auto in_a = a_.flow.producers(a), in_b = b_.flow.producers(b);
+      for (auto x = in_a.begin(), y = in_b.begin(); x != in_a.end() && y != in_b.end();) {
+        if (x->slot == y->slot) pair(x->op, y->op);
+        const bool next_a = x->slot <= y->slot, next_b = y->slot <= x->slot;
+        x += next_a ? 1 : 0;
+        y += next_b ? 1 : 0;
+      }
+      const auto readers_a = readers(a_, partner_of_a_, a), readers_b = readers(b_, partner_of_b_, b);
+      for_each_key(readers_a, readers_b, [&](std::span<const KeyedOp> of_a, std::span<const KeyedOp> of_b) {
+        if (of_a.size() == 1 && of_b.size() == 1) pair(of_a.front().op, of_b.front().op);
+      });
+    }
+  }
+
+  static std::vector<KeyedOp> readers(const GraphSide& side, const Partners& partners, uint32_t op) {
+    std::vector<KeyedOp> found;
+    for (const uint32_t reader : side.flow.consumers(op)) {
+      if (partners[reader] == kNoOperator) found.push_back({side.kinds[reader], reader});
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end(), [](auto& x, auto& y) { return x.op == y.op; }), found.end());
+    return found;
+  }
+
+  const GraphSide &a_, &b_;
+  Partners partner_of_a_, partner_of_b_;
+  size_t paired_ = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> fresh_;
+};
+
+}  // namespace
+
+GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
+  GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators)};
+  for (uint32_t op = 0; op < operators.size(); ++op) {
+    uint64_t& kind = result.kinds[op];
+    for (const auto& [slot, name, is_weight] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
+    kind = places.hash_of(operators[op], kind);
+  }
+  return result;
+}
+
+Partners match_graphs(const GraphSide& a, const GraphSide& b) {
+  if (!a.flow.known() || !b.flow.known()) return Partners(a.kinds.size(), kNoOperator);
+  return GraphMatcher(a, b).run();
+}
+
+size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners) {
+  size_t inputs = 0, agreeing = 0, kinds = 0;
+  for (uint32_t op = 0; op < partners.size(); ++op) {
+    const uint32_t partner = partners[op];
+    if (partner == kNoOperator) continue;
+    if (a.kinds[op] != b.kinds[partner]) ++kinds;
+    const auto in_a = a.flow.producers(op), in_b = b.flow.producers(partner);
+    inputs += in_a.size() + in_b.size();
+    for (auto x = in_a.begin(), y = in_b.begin(); x != in_a.end() && y != in_b.end();) {
+      const bool next_a = x->slot <= y->slot, next_b = y->slot <= x->slot;
+      if (next_a && next_b && partners[x->op] == y->op) agreeing += 2;
+      x += next_a ? 1 : 0;
+      y += next_b ? 1 : 0;
+    }
+  }
+  return inputs - agreeing + kinds;
+}
+
+}  // namespace msdump
