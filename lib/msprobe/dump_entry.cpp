@@ -1,5 +1,7 @@
 #include "msprobe/dump_entry.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -7,7 +9,7 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMaxSlot = 1024;
+constexpr size_t kMaxSlot = 1024, kMostArguments = 256, kLongestArgument = 256;
 
 // A plain name: one that stays in the folder it is looked up in.
 bool is_plain_file_name(std::string_view name) {
@@ -21,6 +23,34 @@ std::optional<DType> dtype_of(std::string_view text) {
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   }
   return dtype_from_name(text);
+}
+
+bool is_dtype_name(std::string_view type) { return type.ends_with(".dtype"); }
+
+// Types whose values mean the same in every process: not a device or a process group.
+bool is_plain_type(std::string_view type) {
+  static constexpr std::array<std::string_view, 9> kTypes = {
+      "int", "float", "bool", "str", "complex", "slice", "Ellipsis", "ellipsis", "torch.memory_format"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() || is_dtype_name(type) ||
+         type.ends_with(".Size");
+}
+
+// "[1,null,2]"; cut short where it is too long anyway.
+void append_list(const JsonValue& list, std::string& text) {
+  text += '[';
+  for (const JsonValue& item : list.items) {
+    if (text.size() > kLongestArgument) return;
+    if (text.back() != '[') text += ',';
+    switch (item.kind) {
+      case JsonKind::kNull: text += "null"; break;
+      case JsonKind::kBool: text += item.boolean ? "true" : "false"; break;
+      case JsonKind::kArray: append_list(item, text); break;
+      case JsonKind::kNumber:
+      case JsonKind::kString: text += item.text; break;
+      case JsonKind::kObject: text += "{}"; break;
+    }
+  }
+  text += ']';
 }
 
 class EntryReader {
@@ -49,7 +79,8 @@ class EntryReader {
 
  private:
   void section(const JsonMember& member) {
-    if (member.key == "input_args" || member.key == "input_kwargs" || member.key == "input") {
+    are_arguments_ = member.key == "input_args" || member.key == "input_kwargs";
+    if (are_arguments_ || member.key == "input") {
       io_ = MsprobeIo::kInput;
     } else if (member.key == "output") {
       io_ = MsprobeIo::kOutput;
@@ -78,6 +109,7 @@ class EntryReader {
       for (const JsonValue& item : value.items) step(std::to_string(index++), item);
     } else if (!value.is(JsonKind::kObject)) {
       ++result_.others;
+      if (value.is(JsonKind::kNull)) argument(value, {});
     } else if (const JsonValue* type = value.find("type"); type != nullptr && type->is(JsonKind::kString)) {
       leaf(value, type->text);
     } else if (const JsonValue* wrapper = value.find("class_type");
@@ -108,6 +140,8 @@ class EntryReader {
     const JsonValue* dtype = value.find("dtype");
     if (dtype == nullptr) {
       ++result_.others;
+      const JsonValue* scalar = value.find("value");
+      if (scalar != nullptr && is_plain_type(type)) argument(*scalar, type);
       return;
     }
     MsprobeTensor tensor;
@@ -119,6 +153,33 @@ class EntryReader {
     }
     tensor.type = type;
     result_.tensors.push_back(std::move(tensor));
+  }
+
+  void argument(const JsonValue& value, std::string_view type) {
+    using Kind = MsprobeArgument::Kind;
+    if (!are_arguments_ || slot_.empty() || result_.arguments.size() == kMostArguments) return;
+    MsprobeArgument argument;
+    switch (value.kind) {
+      case JsonKind::kNull: break;
+      case JsonKind::kBool:
+        argument.kind = Kind::kBool;
+        argument.text = value.boolean ? "true" : "false";
+        break;
+      case JsonKind::kNumber:
+      case JsonKind::kString:
+        argument.kind = value.is(JsonKind::kNumber) ? Kind::kNumber : Kind::kText;
+        argument.text = value.text;
+        break;
+      case JsonKind::kArray:
+        argument.kind = Kind::kList;
+        append_list(value, argument.text);
+        break;
+      case JsonKind::kObject: return;
+    }
+    if (argument.text.size() > kLongestArgument) return;
+    argument.slot = slot_;
+    argument.is_dtype = argument.kind == Kind::kText && is_dtype_name(type);
+    result_.arguments.push_back(std::move(argument));
   }
 
   bool read_leaf(const JsonValue& value, const JsonValue& dtype, MsprobeTensor& tensor) {
@@ -200,7 +261,7 @@ class EntryReader {
   std::string_view op_type_;
   MsprobeIo io_ = MsprobeIo::kInput;
   std::string slot_;
-  bool has_steps_ = false;
+  bool has_steps_ = false, are_arguments_ = false;
   DumpEntry result_;
 };
 

@@ -20,6 +20,12 @@ uint64_t kept_by(const MsprobeTensor& tensor) {
   return bytes;
 }
 
+uint64_t kept_by(const MsprobeCall& call) {
+  uint64_t bytes = sizeof(MsprobeCall) + call.op_name.size() + call.arguments.size() * sizeof(MsprobeArgument);
+  for (const MsprobeArgument& argument : call.arguments) bytes += argument.slot.size() + argument.text.size();
+  return bytes;
+}
+
 class DumpJsonReader {
  public:
   DumpJsonReader(std::string_view text, const DumpJsonLimits& limits) : text_(text), limits_(limits), problems_(text) {}
@@ -60,9 +66,10 @@ class DumpJsonReader {
   // When a key appears twice, the later one counts, as in Python.
   Status data(size_t begin) {
     result_.tensors.clear();
+    result_.calls.clear();
     problems_.clear();
     result_.entries = result_.others = 0;
-    kept_ = 0;
+    kept_ = kept_calls_ = 0;
     return read_json_entries_at(
         text_, begin, limits_.entry, problems_, result_.entries,
         [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); });
@@ -82,14 +89,20 @@ class DumpJsonReader {
       tensor.offset += member.begin;
       result_.tensors.push_back(std::move(tensor));
     }
+    if (!read.arguments.empty()) add_call({member.key, std::move(read.arguments)});
     return {};
+  }
+
+  void add_call(MsprobeCall&& call) {
+    kept_calls_ += kept_by(call);
+    if (kept_calls_ <= limits_.arguments) result_.calls.push_back(std::move(call));
   }
 
   std::string_view text_;
   const DumpJsonLimits& limits_;
   DumpJson result_;
   JsonProblems problems_;
-  uint64_t kept_ = 0;
+  uint64_t kept_ = 0, kept_calls_ = 0;
 };
 
 }  // namespace

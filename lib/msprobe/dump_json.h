@@ -6,9 +6,10 @@
 //   2. SECTION  forward: input_args [..], input_kwargs {..}, output [..], of modules parameters {name: LEAF};
 //               backward: input [..], output [..]; gradients: {parameter: [LEAF]}; saved variables: a LEAF, list, dict
 //   3. LEAF     {"type": "torch.Tensor", "dtype", "shape", "Max", "Min", "Mean", "Norm", ["md5"], ["requires_grad"],
-//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray; other types (int, torch.dtype, ..) and null
-//               are counted only. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the
+//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the
 //               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
+//   4. SCALAR   null, or {"type": "float", "value": 1e-05}: also int, bool, str, slice, torch.dtype, torch.Size, ..; an
+//               argument of a call or module
 // Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
 // written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
 // files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
@@ -47,12 +48,28 @@ struct MsprobeTensor {
   size_t offset = 0;                     // of the leaf in the text
 };
 
+// An argument that is not a tensor.
+struct MsprobeArgument {
+  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList };
+  std::string slot;
+  Kind kind = Kind::kNone;
+  bool is_dtype = false;  // kText: of torch.dtype or mindspore.dtype
+  std::string text;       // as written: "1e-05", "true", "mean", "[1,null]"; of None empty
+};
+
+// The arguments of a call or module that are values with one meaning on every machine (no devices, process groups, ..).
+struct MsprobeCall {
+  std::string op_name;  // the entry
+  std::vector<MsprobeArgument> arguments;
+};
+
 // The number that a statistic's text means; true is 1.
 [[nodiscard]] std::optional<double> statistic_value(std::string_view text);
 
 struct DumpJson {
   std::string task, level, framework;  // empty if absent: old files name no framework
   std::vector<MsprobeTensor> tensors;  // in the order of the text
+  std::vector<MsprobeCall> calls;      // with arguments that are not tensors; likewise
   int64_t entries = 0;                 // of "data"
   int64_t others = 0;                  // leaves that are not tensors
   // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is not a plain
@@ -62,9 +79,10 @@ struct DumpJson {
 };
 
 struct DumpJsonLimits {
-  uint64_t text = uint64_t{4} << 30;    // bytes of the file
-  uint64_t entry = uint64_t{16} << 20;  // of one entry, whose tree takes some forty times that at worst
-  uint64_t kept = uint64_t{8} << 30;    // memory that the tensors may take
+  uint64_t text = uint64_t{4} << 30;         // bytes of the file
+  uint64_t entry = uint64_t{16} << 20;       // of one entry, whose tree takes some forty times that at worst
+  uint64_t kept = uint64_t{8} << 30;         // memory that the tensors may take
+  uint64_t arguments = uint64_t{256} << 20;  // memory that the other arguments may take; further ones are left out
 };
 
 // bad_json with offset, line and column for what is not JSON or has no "data"; too_large beyond the limits.

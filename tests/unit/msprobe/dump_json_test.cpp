@@ -367,5 +367,58 @@ TEST_CASE("limits hold against texts made to exhaust memory") {
   }
 }
 
+// "SLOT KIND TEXT" of each argument.
+Strings arguments(const MsprobeCall& call) {
+  static constexpr std::string_view kKinds[] = {"none", "bool", "number", "text", "list"};
+  Strings all;
+  for (const MsprobeArgument& one : call.arguments) {
+    all.push_back(fmt::format("{} {}{} {}", one.slot, kKinds[static_cast<size_t>(one.kind)],
+                              one.is_dtype ? " dtype" : "", one.text));
+  }
+  return all;
+}
+
+TEST_CASE("arguments that are not tensors are read with their slots; what only one process knows is left out") {
+  const DumpJson json = read(
+      R"("Functional.layer_norm.0.forward":{"input_args":[)" + leaf() +
+      R"(,[{"type":"int","value":32}],null,{"type":"float","value":1e-05},{"type":"torch.device","value":"cpu"}],)"
+      R"("input_kwargs":{"training":{"type":"bool","value":true},"dtype":{"type":"torch.dtype","value":"torch.float64"},)"
+      R"("at":{"type":"slice","value":[0,null,-1]},"nested":{"reduction":{"type":"str","value":"mean"}}},)"
+      R"("output":[null,{"type":"int","value":3}]},)"
+      R"("Functional.relu.0.forward":{"input_args":[)" +
+      leaf() +
+      R"(],"input_kwargs":{},"output":[]},)"
+      R"("Functional.relu.0.backward":{"input":[null],"output":[null]})");
+  REQUIRE(json.calls.size() == 1);
+  CHECK(json.calls[0].op_name == "Functional.layer_norm.0.forward");
+  CHECK(arguments(json.calls[0]) == Strings{"1.0 number 32", "2 none ", "3 number 1e-05", "training bool true",
+                                            "dtype text dtype torch.float64", "at list [0,null,-1]",
+                                            "nested.reduction text mean"});
+  CHECK(json.others == 12);
+}
+
+TEST_CASE("arguments are bounded: by call, by length and in total") {
+  std::string many, longest(256, 'x');
+  for (int i = 0; i < 300; ++i) many += (i == 0 ? "" : ",") + std::string(R"({"type":"int","value":7})");
+  const auto call = [](const std::string& name, const std::string& arguments) {
+    return "\"" + name + R"(":{"input_args":[)" + arguments + R"(],"input_kwargs":{},"output":[]})";
+  };
+  const auto text_of = [](const std::string& text) { return R"({"type":"str","value":")" + text + "\"}"; };
+  const std::string two = call("Functional.a.0.forward", many) + "," +
+                          call("Functional.b.0.forward", text_of(longest) + "," + text_of(longest + "x"));
+  const DumpJson json = read(two);
+  REQUIRE(json.calls.size() == 2);
+  CHECK(json.calls[0].arguments.size() == 256);
+  REQUIRE(json.calls[1].arguments.size() == 1);
+  CHECK(json.calls[1].arguments[0].text == longest);
+
+  DumpJsonLimits limits;
+  limits.arguments = 1000;
+  const auto little = try_dump_json(dump(two), limits);
+  REQUIRE(little);
+  CHECK(little->calls.empty());
+  CHECK(little->entries == 2);
+}
+
 }  // namespace
 }  // namespace msdump
