@@ -63,6 +63,7 @@ class Comparer {
     }
     for (size_t i = 0; i < kExtrema; ++i) compare_number(i);
     compare_counts();
+    compared_ = compared_ || counted_;
     checksums_ = compare_checksums();
     decide();
     return std::move(diff_);
@@ -152,6 +153,7 @@ class Comparer {
     } else if (class_a != 0) {
       compared_ = compared_ || class_a != 3;
       has_special_ = true;
+      sums_are_special_ = sums_are_special_ || !is_extreme(which);
     } else {
       const double denominator = which == static_cast<size_t>(Extremum::kMean) ? scale_
                                  : is_extreme(which)                           ? std::abs(b->value) + scale_
@@ -196,7 +198,7 @@ class Comparer {
                                       {"count above 0", &StatisticValues::positive}}) {
       const auto &a = a_.*count, &b = b_.*count;
       if (!a || !b) continue;
-      compared_ = compared_ || *a + *b > 0;
+      counted_ = counted_ || *a + *b > 0;
       if (*a == *b) continue;
       all_equal_ = false;
       const auto is_exact = kind_ == Kind::kInteger || kind_ == Kind::kBool;
@@ -230,7 +232,7 @@ class Comparer {
     const bool equals = checksums_ == Agreement::kEqual;
     if (!nan_.empty()) return settle(Verdict::kNan, with_checksums(nan_));
     diff_.scale = scale_;
-    if (compared_ || equals) diff_.relative_error = error_;
+    if (equals || error_ > 0 || (compared_ && agreement_means_something())) diff_.relative_error = error_;
     if (worst_excess_ > 1) return settle(Verdict::kDiffer, with_checksums(worst_));
     if (equals) return settle(Verdict::kSame, fmt::format("equal {}", checksum_name_));
     // Zeros may differ in sign, and then in their bytes.
@@ -240,6 +242,12 @@ class Comparer {
     if (differs) return settle(Verdict::kDiffer, "checksums differ; by how much is not known");
     if (checksums_ == Agreement::kWeak) return settle(Verdict::kClose, "equal xors, which other tensors may share");
     settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
+  }
+
+  // Equal extremes do not if infinities hide what the mean and the norm say, nor do those of bool, which always has
+  // true and false.
+  [[nodiscard]] bool agreement_means_something() const {
+    return counted_ || (kind_ == Kind::kBool ? same_value().has_value() : !sums_are_special_);
   }
 
   [[nodiscard]] std::string agreement() const {
@@ -268,8 +276,10 @@ class Comparer {
   const bool given_;  // the tolerance is the user's
   double scale_ = 0;
   TensorDiff diff_;
-  bool compared_ = false;     // something finite was compared
-  bool has_special_ = false;  // the same NaN or infinity on both sides
+  bool compared_ = false;          // something finite was compared
+  bool has_special_ = false;       // the same NaN or infinity on both sides
+  bool sums_are_special_ = false;  // likewise, as mean or norm
+  bool counted_ = false;           // counts of zeros or signs were compared
   bool all_equal_ = true;
   double error_ = 0, worst_excess_ = 0;
   std::string worst_, nan_;

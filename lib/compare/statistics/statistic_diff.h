@@ -20,6 +20,9 @@
 //   counts         0 for integers and bool; for floats counts of zeros and signs are not compared
 //
 // The rounding of each number (StatisticNumber::slack) is added.
+//
+// TensorDiff::relative_error has no value where statistics agree that prove nothing: only extremes of bool, or extremes
+// beside a mean or norm that is infinite on both sides.
 #pragma once
 
 #include "compare/pair/tensor_diff.h"

@@ -172,6 +172,33 @@ TEST_CASE("NaN on both sides is no difference, also where one side loses it in m
   CHECK(verdict(leaf("1,-Infinity,-Infinity,Infinity,"), leaf("1,-Infinity,-Infinity,Infinity,")) == Verdict::kClose);
 }
 
+TEST_CASE("statistics that prove nothing are close without a relative error") {
+  const TensorDiff masked = diff(leaf("2,-Infinity,-Infinity,Infinity,"), leaf("2,-Infinity,-Infinity,Infinity,"));
+  CHECK(masked.verdict == Verdict::kClose);
+  CHECK_FALSE(masked.relative_error);
+  const TensorDiff off = diff(leaf("2.004,-Infinity,-Infinity,Infinity,"), leaf("2,-Infinity,-Infinity,Infinity,"));
+  CHECK(off.verdict == Verdict::kClose);
+  CHECK(off.relative_error.value() > 0);
+  const TensorDiff one_infinity = diff(row("2,-inf", DType::kFloat32, Shape{4}, {kMax, kMin}),
+                                       row("2,-inf", DType::kFloat32, Shape{4}, {kMax, kMin}));
+  CHECK(one_infinity.relative_error == 0.0);  // that is all these dumps have
+
+  const TensorDiff flags = diff(leaf("true,false,,,", DType::kBool), leaf("true,false,,,", DType::kBool));
+  CHECK(flags.verdict == Verdict::kClose);
+  CHECK_FALSE(flags.relative_error);
+  const TensorDiff all_true = diff(leaf("true,true,,,", DType::kBool), leaf("true,true,,,", DType::kBool));
+  CHECK(all_true.verdict == Verdict::kSame);
+  CHECK(all_true.relative_error == 0.0);
+  const Columns counts = {kMax, kMin, kZero};
+  const TensorDiff counted =
+      diff(row("1,0,3", DType::kBool, Shape{4}, counts), row("1,0,3", DType::kBool, Shape{4}, counts));
+  CHECK(counted.relative_error == 0.0);
+  const TensorDiff checksums =
+      diff(leaf("true,false,,,9331d5e6", DType::kBool), leaf("true,false,,,9331d5e6", DType::kBool));
+  CHECK(checksums.verdict == Verdict::kSame);
+  CHECK(checksums.relative_error == 0.0);
+}
+
 TEST_CASE("a version that leaves infinities out is compared by its counts") {
   const stats::DialectChoice old{{*stats::dialect_from_text("2.0.0")}, "", false};
   const auto values = [&](std::string_view text) {
