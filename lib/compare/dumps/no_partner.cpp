@@ -4,6 +4,7 @@
 
 #include "compare/match/nearest_name.h"
 #include "ge/operators/operator_table.h"
+#include "graph/name_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
@@ -129,7 +130,9 @@ std::string NoPartner::hint(const Other& there, uint32_t op, bool only_a) const 
            (only_a ? pairing_.a[other.a] : pairing_.b[other.b]).name;
   }
   if (nearest_[op] == kNoOperator) return {};
-  return "; the nearest name there is " + (only_a ? pairing_.b : pairing_.a)[nearest_[op]].name;
+  const std::string& nearest = (only_a ? pairing_.b : pairing_.a)[nearest_[op]].name;
+  if (same_name(nearest, alone.name)) return "; the operator of this name there has no partner either";
+  return "; the nearest name there is " + nearest;
 }
 
 }  // namespace msdump
