@@ -1,0 +1,105 @@
+#include "graph/lines/operator_lines.h"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/graph_run.h"
+
+namespace msdump {
+namespace {
+
+using test::graph_of;
+using test::ir_text;
+using test::node_text;
+
+// One method from line 20 to 30, with the frame at `line` inside it.
+std::vector<std::string> in_method(int line, const std::string& code) {
+  return {"/u/net.py:20~30, 4~16/def construct(self, x):", "/u/net.py:" + std::to_string(line) + ", 8~20/" + code};
+}
+
+std::string with_attributes(std::string node, const std::string& attributes) {
+  node.insert(node.find('\n'), " cnode_primal_attrs: {" + attributes + "}");
+  return node;
+}
+
+std::string gradient(const std::string& number, const std::vector<std::string>& forward) {
+  std::string node = node_text(number, "Neg", "%0", "Gradients/Default/Grad_Add/Neg-op" + number.substr(1), {});
+  node = with_attributes(node, R"(forward_node_name: "Add_7", forward_unique_id: "7")");
+  node += "      # Corresponding forward node candidate:\n";
+  for (const std::string& frame : forward) node += "      # In file " + frame + "/\n";
+  return node;
+}
+
+OpGraph graph_with(const std::vector<std::string>& nodes) {
+  std::string text;
+  for (const std::string& node : nodes) text += node;
+  return graph_of({{"graph_build_0_0001.ir", ir_text(text)}});
+}
+
+uint32_t line_of(const OpGraph& graph, OpId op) {
+  const OperatorLine line = OperatorLines(graph).of(op);
+  return line.frame == nullptr ? 0 : line.frame->line;
+}
+
+const std::string kAdd = with_attributes(
+    node_text("%0", "Add", "%para1_x", "Default/Add-op0", in_method(25, "z = a + b")), R"(unique_id: "7")");
+
+}  // namespace
+
+TEST_CASE("the gradients of an operator name the line of its own call") {
+  const OpGraph graph = graph_with({kAdd, gradient("%1", in_method(27, "c = f + 1.0"))});
+  CHECK(line_of(graph, 0) == 27);
+  CHECK(line_of(graph, 1) == 27);
+}
+
+TEST_CASE("gradients of several lines, of another function or of another operator say nothing") {
+  CHECK(line_of(graph_with({kAdd, gradient("%1", in_method(27, "c = f + 1.0")), gradient("%2", in_method(28, "d"))}),
+                0) == 25);
+  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/net.py:47, 8~20/h = self.cell(x)"})}), 0) == 25);
+  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/other.py:27, 8~20/h = self.cell(x)"})}), 0) == 25);
+  const std::string other = with_attributes(
+      node_text("%0", "Add", "%para1_x", "Default/Add-op0", in_method(25, "z = a + b")), R"(unique_id: "8")");
+  CHECK(line_of(graph_with({other, gradient("%1", in_method(27, "c = f + 1.0"))}), 0) == 25);
+}
+
+TEST_CASE("calls with one stack cannot be told apart; those that a gradient names can") {
+  const auto add = [](const std::string& number, const std::string& id) {
+    return with_attributes(
+        node_text(number, "Add", "%para1_x", "Default/Add-op" + number.substr(1), in_method(25, "z = a + b")),
+        "unique_id: \"" + id + "\"");
+  };
+  const OpGraph graph = graph_with({add("%0", "7"), add("%1", "9"), gradient("%2", in_method(27, "c = f + 1.0")),
+                                    node_text("%3", "Mul", "%1", "Default/Mul-op0", in_method(25, "z = a + b"))});
+  const OperatorLines lines(graph);
+  CHECK_FALSE(lines.of(0).one_of_several);
+  CHECK(lines.of(1).one_of_several);
+  CHECK(lines.of(1).frame->line == 25);
+  CHECK_FALSE(lines.of(3).one_of_several);
+}
+
+TEST_CASE("a library's line gives way to that of the reader, then of the maker") {
+  const std::vector<std::string> library = {
+      "/lib/site-packages/mindspore/ops/function/math_func.py:10780, 11~49/return f(x)"};
+  const OpGraph graph = graph_with({node_text("%0", "Exp", "%para1_x", "Default/Exp-op0", in_method(22, "y = exp(x)")),
+                                    node_text("%1", "ReduceSum", "%0", "Default/ReduceSum-op0", library),
+                                    node_text("%2", "Depend", "%1, U", "", {}),
+                                    node_text("%3", "Div", "%2", "Default/Div-op0", in_method(24, "s.sum() / n")),
+                                    node_text("%4", "ReduceSum", "%0", "Default/ReduceSum-op1", library),
+                                    node_text("%5", "ReduceSum", "%para1_x", "Default/ReduceSum-op2", library)});
+  CHECK(line_of(graph, 1) == 24);
+  CHECK(line_of(graph, 4) == 22);
+  CHECK(line_of(graph, 5) == 10780);
+}
+
+TEST_CASE("a Cast without a line has that of what it casts") {
+  const OpGraph graph = graph_with({node_text("%0", "Exp", "%para1_x", "Default/Exp-op0", in_method(22, "y = exp(x)")),
+                                    node_text("%1", "Cast", "%0", "Default/Cast-op0", {}),
+                                    node_text("%2", "Div", "%1", "Default/Div-op0", in_method(24, "y / n")),
+                                    node_text("%3", "Cast", "%para1_x", "Default/Cast-op1", {}),
+                                    node_text("%4", "Neg", "%3", "Default/Neg-op0", in_method(26, "-x"))});
+  CHECK(line_of(graph, 1) == 22);
+  CHECK(line_of(graph, 3) == 26);
+}
+
+}  // namespace msdump
