@@ -51,6 +51,7 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     tensor.place = {folder.rank, folder.step, record.occurrence};
     tensor.graph = folder.graph;
     tensor.role = role_in_comparison(record.name);
+    tensor.is_parameter = is_module_parameter(record.name);
     tensor.op_name = record.name.op_name;
     tensor.slot = record.name.slot;
     return tensor;

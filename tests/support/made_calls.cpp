@@ -27,15 +27,28 @@ std::string leaves(const fs::path& folder, const std::string& name, const std::v
   return "[" + text + "]";
 }
 
+std::string scalar(const std::string& type, const std::string& value) {
+  return type.empty() ? "null" : fmt::format(R"({{"type":"{}","value":{}}})", type, value);
+}
+
 }  // namespace
 
 void MadeCalls::ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
                     const std::string& parent) {
-  entries_.push_back({name, parent, inputs, outputs});
+  entries_.push_back({name, parent, inputs, outputs, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
 }
 
-void MadeCalls::write(const fs::path& dump) const {
-  const fs::path folder = dump / "step0" / "rank0";
+void MadeCalls::given(const std::string& type, const std::string& value) {
+  entries_.back().arguments += "," + scalar(type, value);
+}
+
+void MadeCalls::given(const std::string& keyword, const std::string& type, const std::string& value) {
+  std::string& keywords = entries_.back().keywords;
+  keywords += fmt::format("{}\"{}\":{}", keywords.empty() ? "" : ",", keyword, scalar(type, value));
+}
+
+void MadeCalls::write(const fs::path& dump, const std::string& below) const {
+  const fs::path folder = dump / below;
   fs::create_directories(folder / "dump_tensor_data");
   std::string data, construct, stack;
   for (size_t i = 0; i < entries_.size(); ++i) {
@@ -46,14 +59,23 @@ void MadeCalls::write(const fs::path& dump) const {
       data += fmt::format(R"({{"weight":[{}]}})", leaf(folder, entry.name + ".weight", entry.outputs.at(0)));
     } else {
       const bool forward = entry.name.find(".forward") != std::string::npos;
-      data += fmt::format(R"({{"{}":{},{}"output":{}}})", forward ? "input_args" : "input",
-                          leaves(folder, entry.name + ".input", entry.inputs), forward ? R"("input_kwargs":{},)" : "",
+      std::string inputs = leaves(folder, entry.name + ".input", entry.inputs);
+      inputs.insert(inputs.size() - 1,
+                    entry.inputs.empty() ? entry.arguments.substr(entry.arguments.empty() ? 0 : 1) : entry.arguments);
+      std::string parameters;
+      for (const auto& [name, values] : entry.parameters) {
+        parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,
+                                  leaf(folder, entry.name + ".parameters." + name, values));
+      }
+      data += fmt::format(R"({{"{}":{},{}{}"output":{}}})", forward ? "input_args" : "input", inputs,
+                          forward ? fmt::format(R"("input_kwargs":{{{}}},)", entry.keywords) : "",
+                          parameters.empty() ? "" : fmt::format(R"("parameters":{{{}}},)", parameters),
                           leaves(folder, entry.name + ".output", entry.outputs));
     }
     construct += fmt::format("{}\"{}\": {}", comma, entry.name,
                              entry.parent.empty() ? "null" : fmt::format("\"{}\"", entry.parent));
     stack += fmt::format("{}\"{}\": [[\"{}\"], [\"File /home/user/net.py, line {}, in forward, \\n y = f(x)\"]]", comma,
-                         i, entry.name, 10 + i);
+                         i, entry.name, entry.line);
   }
   test::write_bytes(
       folder / "dump.json",

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/made_net.h"
@@ -28,12 +29,28 @@ class MadeCalls {
   void ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
            const std::string& parent = {});
 
-  void write(const std::filesystem::path& dump) const;
+  // An argument of the latest call, after its tensors: {"type": "float", "value": 1e-05}, or null for an empty type.
+  void given(const std::string& type, const std::string& value);
+  // The same by keyword.
+  void given(const std::string& keyword, const std::string& type, const std::string& value);
+
+  // A parameter of the latest call, which is a module.
+  void has(const std::string& parameter, const Values& values) {
+    entries_.back().parameters.emplace_back(parameter, values);
+  }
+  // The line of the latest call, in place of its own.
+  void made_at(int line) { entries_.back().line = line; }
+
+  // `below`: the folders of a step and a rank.
+  void write(const std::filesystem::path& dump, const std::string& below = "step0/rank0") const;
 
  private:
   struct Entry {
     std::string name, parent;
     std::vector<Values> inputs, outputs;
+    std::string arguments, keywords;  // JSON, of `arguments` each with a comma before it
+    std::vector<std::pair<std::string, Values>> parameters;
+    int line = 0;
   };
 
   const bool bad_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/order.h"
 #include "base/text.h"
 #include "graph/flow/in_place.h"
@@ -39,6 +41,10 @@ bool has_side_effect(const OpGraph& graph, OpId op) {
 
 }  // namespace
 
+bool is_module_parameter(const NameFacts& name) {
+  return name.io == Io::kParameter && role_of(name) == TensorRole::kInput;
+}
+
 TensorRole role_of(const NameFacts& name) {
   switch (name.io) {
     case Io::kInput: return TensorRole::kInput;
@@ -70,6 +76,7 @@ RunGraph::RunGraph(RunSource source)
       for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
     }
     if (add_edges_by_contents()) flow_ = FlowKind::kValues;
+    if (!module_parameters_.empty()) find_parameters_by_contents();
   }
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     for (const RunInput& input : runs_[run].inputs) {
@@ -110,6 +117,11 @@ void RunGraph::collect() {
       RunInput input;
       input.tensor = i;
       input.slot = slots_[i];
+      if (tensor.is_parameter) {
+        input.from = From::kParameter;
+        input.parameter = module_parameters_.emplace_back(fmt::format("{}:{}", tensor.op_name, tensor.slot));
+        input.is_weight = true;
+      }
       run.inputs.push_back(input);
     }
   }
@@ -326,6 +338,7 @@ bool RunGraph::add_edges_by_contents() {
       by_contents = HashSlots();
     }
     for (RunInput& input : run.inputs) {
+      if (input.from == From::kParameter) continue;
       const uint64_t now = contents(input.tensor);
       const uint32_t found = now == 0 ? HashSlots::kNone : by_contents.find(mix_hash(now, 0), same(now));
       if (found == HashSlots::kNone) continue;
@@ -342,6 +355,28 @@ bool RunGraph::add_edges_by_contents() {
     }
   }
   return any;
+}
+
+// A call inside a module reads its weight as an input.
+void RunGraph::find_parameters_by_contents() {
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;  // rank, step, contents
+  std::map<Key, std::string_view> parameters;
+  for (const OpRun& run : runs_) {
+    for (const RunInput& input : run.inputs) {
+      if (input.from == From::kParameter && contents(input.tensor) != 0)
+        parameters.try_emplace({run.place.rank, run.place.step, contents(input.tensor)}, input.parameter);
+    }
+  }
+  for (OpRun& run : runs_) {
+    for (RunInput& input : run.inputs) {
+      if (input.from != From::kUnknown || contents(input.tensor) == 0) continue;
+      const auto found = parameters.find({run.place.rank, run.place.step, contents(input.tensor)});
+      if (found == parameters.end()) continue;
+      input.from = From::kParameter;
+      input.parameter = found->second;
+      input.is_weight = true;
+    }
+  }
 }
 
 void RunGraph::judge_by_type(uint32_t index) {

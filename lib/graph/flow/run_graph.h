@@ -5,7 +5,8 @@
 // any:
 //   1. the data flow of the IR (graph/flow/data_flow.h)
 //   2. the contents, if they are given: an input that equals an earlier output of the rank and step was made there.
-//      Contents that many tensors share (zeros, ones, scalars) prove nothing
+//      Contents that many tensors share (zeros, ones, scalars) prove nothing. An input that equals no output but a
+//      parameter of a module of msprobe is that parameter
 // What an operator updates in place is an output: its dump shows the result. The IR and a table say so
 // (graph/flow/in_place.h), and so do the contents if an input differs from what its producer wrote. An output that
 // nothing reads may never have been written if others of the run are read, or inputs are updated. Such outputs are in
@@ -16,6 +17,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -62,6 +64,8 @@ struct OpRun {
 enum class TensorRole : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParameter, kOther };
 // The role of a tensor by its name: kInput, kOutput, kParameter (a value at the end of the step) or kOther.
 [[nodiscard]] TensorRole role_of(const NameFacts& name);
+// Is it a parameter that a module of msprobe reads?
+[[nodiscard]] bool is_module_parameter(const NameFacts& name);
 
 // A tensor as the builder of the graph needs it.
 struct RunTensor {
@@ -72,6 +76,7 @@ struct RunTensor {
   std::string_view op_name;  // as the file spells it
   std::string_view slot;
   std::optional<uint64_t> time;
+  bool is_parameter = false;  // an input that is a parameter of a module (msprobe)
 };
 
 enum class FlowKind : uint8_t { kIr, kValues, kOrder };
@@ -133,6 +138,7 @@ class RunGraph {
   void drop_unwritten(uint32_t run, const OutputReads& reads);
   bool add_edges_by_contents();
   void judge_by_type(uint32_t run);
+  void find_parameters_by_contents();
   [[nodiscard]] uint64_t contents(uint32_t tensor) const;
   [[nodiscard]] bool differ(uint32_t tensor, uint32_t other) const;
   [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const;
@@ -148,6 +154,7 @@ class RunGraph {
   std::vector<uint32_t> operator_of_;     // by operator of the graph: in RunSource::operators
   std::vector<std::vector<uint32_t>> op_readers_;
   std::map<ParameterKey, ParameterUse> parameters_;
+  std::deque<std::string> module_parameters_;  // names: "Module.fc.Linear.forward.0:weight"
 };
 
 }  // namespace msdump

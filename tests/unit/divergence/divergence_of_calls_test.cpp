@@ -141,4 +141,20 @@ TEST_CASE("msprobe: a module holds what ran inside it in its own step and on its
   CHECK(modules == kSteps * kRanks);
 }
 
+TEST_CASE("a weight that differs is a parameter, of its module and of the call that reads it") {
+  const Values x = {1, 2, 3}, wrong = {7, 8, 9}, right = {4, 5, 6}, y = {10, 20, 30}, z = {31, 17, 23};
+  const CallTrial mixed([&](MadeCalls& calls) {
+    const Values& w = calls.bad() ? wrong : right;
+    calls.ran("Functional.linear.0.forward", {x, w}, {calls.bad() ? z : y}, "Module.net.fc.Linear.forward.0");
+    calls.ran("Module.net.fc.Linear.forward.0", {x}, {calls.bad() ? z : y});
+    calls.has("weight", w);
+  });
+  CHECK(mixed.roots() == Texts{"parameter Module.net.fc.Linear.forward.0:weight"});
+  const CallTrial modules([&](MadeCalls& calls) {
+    calls.ran("Module.net.fc.Linear.forward.0", {x}, {calls.bad() ? z : y});
+    calls.has("weight", calls.bad() ? wrong : right);
+  });
+  CHECK(modules.roots() == Texts{"parameter Module.net.fc.Linear.forward.0:weight"});
+}
+
 }  // namespace msdump

@@ -186,9 +186,10 @@ TEST_CASE("msprobe: an input of unknown origin that equals a module's parameter 
     }
     return whole(test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref"));
   };
-  const std::string reason = "its input 1 differs, and nothing before it does";
-  CHECK(roots("parameters.weight") == Texts{"parameter Module.fc.Linear.forward.0:weight 0.6 +3, 1 -> : " + reason});
-  CHECK(roots("input.0") == Texts{"input Functional.linear.0.forward 0.5 +3, 1 -> : " + reason});
+  CHECK(roots("parameters.weight") == Texts{"parameter Module.fc.Linear.forward.0:weight 0.6 +3, 1 -> : its value "
+                                            "differs already where it is first read"});
+  CHECK(roots("input.0") == Texts{"input Functional.linear.0.forward 0.5 +3, 1 -> : its input 1 differs, and nothing "
+                                  "before it does"});
 }
 
 TEST_CASE("a cast that only the candidate has is named where its reader loses what was written") {
