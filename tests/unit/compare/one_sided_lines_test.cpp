@@ -1,0 +1,61 @@
+#include "compare/dumps/one_sided_lines.h"
+
+#include <fmt/format.h>
+
+#include "support/catch.h"
+#include "support/compare_run.h"
+#include "support/made_calls.h"
+
+namespace msdump {
+namespace {
+
+// "reference line 12: OP OP, 1 shared"
+Texts lines_of(const test::ComparedDumps& compared) {
+  const OperatorLines a = compared.a().graph == nullptr ? OperatorLines() : OperatorLines(*compared.a().graph);
+  const OperatorLines b = compared.b().graph == nullptr ? OperatorLines() : OperatorLines(*compared.b().graph);
+  Texts texts;
+  for (const OneSidedLine& line : one_sided_lines(compared.pairing(), a, b)) {
+    std::string names;
+    for (const uint32_t op : line.operators) names += " " + compared.pairing().op_name(op);
+    texts.push_back(fmt::format("{} line {}:{}, {} shared", line.of_reference ? "reference" : "candidate",
+                                line.frame->line, names, line.shared));
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("calls of one side alone are grouped by their line") {
+  const CallTrial trial([](MadeCalls& calls) {
+    calls.ran("Functional.linear.0.forward", {{1, 2}}, {{3, 4}});
+    if (!calls.bad()) {
+      calls.ran("Distributed.all_reduce.0.forward", {{3, 4}}, {{5, 6}});
+      calls.made_at(87);
+      calls.ran("Tensor.div_.0.forward", {{5, 6}}, {{7, 8}});
+      calls.made_at(88);
+      calls.ran("Distributed.all_reduce.1.forward", {{7, 8}}, {{9, 1}});
+      calls.made_at(87);
+    }
+    if (calls.bad()) {
+      calls.ran("Tensor.exp.0.forward", {{3, 4}}, {{5, 6}});
+      calls.made_at(40);
+    }
+    calls.ran("Functional.relu.0.forward", {{9, 1}}, {{9, 1}});
+    calls.made_at(88);
+  });
+  CHECK(lines_of(trial.compared()) ==
+        Texts{"candidate line 40: Tensor.exp.0.forward, 0 shared",
+              "reference line 87: Distributed.all_reduce.0.forward Distributed.all_reduce.1.forward, 0 shared",
+              "reference line 88: Tensor.div_.0.forward, 1 shared"});
+}
+
+TEST_CASE("operators that both sides have, or that only one framework can have, are no news") {
+  const CallTrial same([](MadeCalls& calls) { calls.ran("Torch.exp.0.forward", {{3, 4}}, {{5, 6}}); });
+  CHECK(lines_of(same.compared()).empty());
+  const CallTrial frameworks([](MadeCalls& calls) {
+    calls.ran(calls.bad() ? "Mint.abs.0.forward" : "Torch.exp.0.forward", {{3, 4}}, {{5, 6}});
+  });
+  CHECK(lines_of(frameworks.compared()).empty());
+}
+
+}  // namespace msdump
