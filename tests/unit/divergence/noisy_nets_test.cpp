@@ -3,6 +3,7 @@
 
 #include "support/catch.h"
 #include "support/noisy_net/evaluate.h"
+#include "support/noisy_net/faults.h"
 
 namespace msdump::noisy {
 namespace {
@@ -60,6 +61,26 @@ TEST_CASE("noisy nets in float32 agree with double arithmetic") {
     }
     CHECK(net.nodes.size() >= 9);
     CHECK(net.nodes.size() <= 450);
+  }
+}
+
+TEST_CASE("a planted fault is as large as it says, and nothing before it changes") {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const NoisyNet noisy(seed);
+    const auto wrong = noisy.graded(20);
+    if (!wrong) continue;
+    const Planted& fault = wrong->faults.at(0);
+    INFO("seed " << seed << ", " << fault.kind << " of " << fault.where);
+    CHECK(fault.ratio() > 14);
+    CHECK(fault.ratio() < 30);
+    const Candidate healthy = noisy.clean();
+    for (size_t i = 0; i < healthy.net.nodes.size(); ++i) {
+      const NetNode& node = healthy.net.nodes[i];
+      const Ref output = node.outputs[0];
+      const bool same = wrong->values[0].values[output].v == healthy.values[0].values[output].v;
+      if (!same) CHECK(fault.in_candidate.contains(node.name));
+      if (!same) break;
+    }
   }
 }
 
