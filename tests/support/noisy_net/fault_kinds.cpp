@@ -30,7 +30,8 @@ bool same_constants(const Net& a, const NetNode& one, const Net& b, const NetNod
   if (one.epsilon != other.epsilon || one.inputs.size() != other.inputs.size()) return one.epsilon == other.epsilon;
   for (size_t slot = 0; slot < one.inputs.size(); ++slot) {
     const NetValue &left = a.values[one.inputs[slot]], &right = b.values[other.inputs[slot]];
-    if (left.from == NetValue::From::kConstant && right.from == NetValue::From::kConstant && left.initial != right.initial)
+    if (left.from == NetValue::From::kConstant && right.from == NetValue::From::kConstant &&
+        left.initial != right.initial)
       return false;
   }
   return true;
@@ -57,11 +58,12 @@ std::vector<std::string> kinds_of_fault(const Net& net, const NetNode& node, boo
   if (only_moves(type) || elements(out) < 8) return {};
   std::vector<std::string> kinds{"factor"};
   if (type.find("Norm") != std::string::npos) kinds.insert(kinds.end(), {"epsilon", "mantissa"});
-  if (is_one_of(type, {"MatMul", "BatchMatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Softmax", "GeLU",
-                       "Tanh", "Exp", "ReduceSum", "GeLUGrad"}))
+  if (is_one_of(type, {"MatMul", "BatchMatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Softmax",
+                       "GeLU", "Tanh", "Exp", "ReduceSum", "GeLUGrad"}))
     kinds.emplace_back("mantissa");
   if (is_one_of(type, {"BiasAdd", "AddN"}) || (type == "Add" && in == out)) kinds.emplace_back("term");
-  if (is_one_of(type, {"BiasAddGrad", "LayerNormGrad", "BatchNormGrad", "Conv2DBackpropFilter", "ReduceSum", "ReduceMean"}) ||
+  if (is_one_of(type,
+                {"BiasAddGrad", "LayerNormGrad", "BatchNormGrad", "Conv2DBackpropFilter", "ReduceSum", "ReduceMean"}) ||
       (type == "MatMul" && node.backward && net.values[node.inputs[2]].initial[0] != 0))
     kinds.emplace_back("part");
   if (type == "MatMul" && is_square(net.values[node.inputs[1]].shape)) kinds.emplace_back("transposed");

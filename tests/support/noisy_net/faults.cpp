@@ -60,8 +60,7 @@ NoisyNet::Measure NoisyNet::measure(const std::vector<StepValues>& base, const K
   for (size_t i = 0; i < wrong.size(); ++i) {
     const Numbers& right = base[0].values[candidate_.nodes[fault.node].outputs[i]].v;
     if (right.size() < 8) continue;  // the error of a few numbers may be anything
-    const Measure one{std::max(error(candidate_, base, fault.node, i), kLeastNoise),
-                      relative_error(wrong[i].v, right)};
+    const Measure one{std::max(error(candidate_, base, fault.node, i), kLeastNoise), relative_error(wrong[i].v, right)};
     if (one.size / one.noise > most.size / most.noise) most = one;
   }
   return most;
@@ -114,12 +113,14 @@ std::optional<NoisyNet::Choice> NoisyNet::choose(const std::vector<StepValues>& 
     const bool several = random() % 4 == 0;
     for (uint32_t i = 0; i < candidate_.nodes.size(); ++i) {
       const NetNode& other = candidate_.nodes[i];
-      const bool same_line = several && other.line == node.line && name_without_place(other) == name_without_place(node) &&
+      const bool same_line = several && other.line == node.line &&
+                             name_without_place(other) == name_without_place(node) &&
                              other.inputs.size() == node.inputs.size() &&
                              candidate_.values[other.outputs[0]].shape == candidate_.values[node.outputs[0]].shape;
       const auto matching = kinds_of_fault(candidate_, other, at_least);
       if (i != index && other.name != node.name &&
-          (!same_line || !keys_.contains(other.key) || std::find(matching.begin(), matching.end(), kind) == matching.end()))
+          (!same_line || !keys_.contains(other.key) ||
+           std::find(matching.begin(), matching.end(), kind) == matching.end()))
         continue;
       fault.node = i;
       choice.faults.push_back(fault);

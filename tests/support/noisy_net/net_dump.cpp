@@ -66,8 +66,8 @@ std::string statistic_row(const NetNode& node, const std::string& name, uint64_t
     most = std::max(most, x);
     least = std::min(least, x);
   }
-  return fmt::format("{},{},0,0,{},{},{},{},{},\"[{}]\",{:.6g},{:.6g},{:.6g},{:.6g},\n", node.type, name, time, io, slot,
-                     form.bytes(tensor.v).size(), form.in_table, fmt::join(tensor.shape, ","), most, least,
+  return fmt::format("{},{},0,0,{},{},{},{},{},\"[{}]\",{:.6g},{:.6g},{:.6g},{:.6g},\n", node.type, name, time, io,
+                     slot, form.bytes(tensor.v).size(), form.in_table, fmt::join(tensor.shape, ","), most, least,
                      sum / static_cast<double>(tensor.v.size()), std::sqrt(squares));
 }
 
@@ -78,8 +78,9 @@ class DumpWriter {
   void write(const fs::path& folder, const StepValues& values) {
     fs::create_directories(folder);
     folder_ = folder.string() + "/";
-    table_ = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,Avg Value,"
-             "L2Norm Value\n";
+    table_ =
+        "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,Avg Value,"
+        "L2Norm Value\n";
     for (const NetNode& node : net_.nodes) write_node(node, values);
     if (form_.statistics) write_file(folder_ + "statistic.csv", table_);
   }
@@ -111,16 +112,17 @@ class DumpWriter {
 
   [[nodiscard]] bool is_half(const Arithmetic& how) const { return form_.half_files && how.store == Store::kFloat16; }
 
-  void write_tensor(const NetNode& node, const std::string& name, std::string_view io, size_t slot, const Tensor& tensor,
-                    const Form& form) {
+  void write_tensor(const NetNode& node, const std::string& name, std::string_view io, size_t slot,
+                    const Tensor& tensor, const Form& form) {
     const uint64_t time = 1'700'000'000'000'000 + 40 * time_++;
     if (form_.statistics) {
       table_ += statistic_row(node, name, time, io, slot, tensor, form);
       return;
     }
     const std::string literal = fmt::format("({})", shape_text(tensor.shape, true));
-    write_file(fmt::format("{}{}.{}.0.0.{}.{}.{}.DefaultFormat.{}.npy", folder_, node.type, name, time, io, slot, form.name),
-               test::build_npy({.literal = test::npy_literal(form.descr, literal), .data = form.bytes(tensor.v)}));
+    write_file(
+        fmt::format("{}{}.{}.0.0.{}.{}.{}.DefaultFormat.{}.npy", folder_, node.type, name, time, io, slot, form.name),
+        test::build_npy({.literal = test::npy_literal(form.descr, literal), .data = form.bytes(tensor.v)}));
   }
 
   const Net& net_;
@@ -156,14 +158,18 @@ class IrText {
 
  private:
   static std::string element(NumberKind kind) {
-    return kind == NumberKind::kInt32 ? "Int32" : kind == NumberKind::kInt64 ? "Int64" : kind == NumberKind::kBool ? "Bool" : "Float32";
+    return kind == NumberKind::kInt32   ? "Int32"
+           : kind == NumberKind::kInt64 ? "Int64"
+           : kind == NumberKind::kBool  ? "Bool"
+                                        : "Float32";
   }
 
   static std::string declaration(const std::string& name, const NetValue& value) {
     const std::string type = element(value.kind);
-    if (value.from == NetValue::From::kInput) return fmt::format("{}: <Tensor[{}], ({})>\n", name, type, shape_text(value.shape));
-    return fmt::format("{}: <Ref[Tensor[{}]], ({}), ref_key={}, is_parameter, is_inplace>  :  has_default\n", name, type,
-                       shape_text(value.shape), value.name);
+    if (value.from == NetValue::From::kInput)
+      return fmt::format("{}: <Tensor[{}], ({})>\n", name, type, shape_text(value.shape));
+    return fmt::format("{}: <Ref[Tensor[{}]], ({}), ref_key={}, is_parameter, is_inplace>  :  has_default\n", name,
+                       type, shape_text(value.shape), value.name);
   }
 
   static std::string constant(const NetValue& value) {
@@ -171,7 +177,8 @@ class IrText {
     if (!value.written) return fmt::format("Tensor(shape=[], dtype=Float32, value={:.6g})", value.initial[0]);
     if (value.shape.empty()) return fmt::format("{}({:.6g})", kind, value.initial[0]);
     std::string tuple;
-    for (const double one : value.initial) tuple += fmt::format("{}I64({})", tuple.empty() ? "" : ", ", static_cast<int64_t>(one));
+    for (const double one : value.initial)
+      tuple += fmt::format("{}I64({})", tuple.empty() ? "" : ", ", static_cast<int64_t>(one));
     return "(" + tuple + ")";
   }
 
@@ -200,19 +207,21 @@ class IrText {
         shapes += fmt::format("{}({})", shapes.empty() ? "" : ", ", shape_text(net_.values[output].shape));
       results = fmt::format("<Tuple[Tensor[Float32]*{}], TupleShape({})>", node.outputs.size(), shapes);
     }
-    std::string text = fmt::format("  %{}(CNode_{}) = {}{}({}){}\n      : ({}) -> ({})\n", id, id, "PrimFunc_", node.type,
-                                   operands, attributes, types, results);
-    text += fmt::format("      # Fullname with scope: ({})\n      # In file /home/user/net.py:{}, 8~20/        x = f(x)/\n",
-                        node.name, node.line);
+    std::string text = fmt::format("  %{}(CNode_{}) = {}{}({}){}\n      : ({}) -> ({})\n", id, id, "PrimFunc_",
+                                   node.type, operands, attributes, types, results);
+    text +=
+        fmt::format("      # Fullname with scope: ({})\n      # In file /home/user/net.py:{}, 8~20/        x = f(x)/\n",
+                    node.name, node.line);
     names_[node.outputs[0]] = fmt::format("%{}", id);
     if (node.outputs.size() == 1) return text;
     for (size_t slot = 0; slot < node.outputs.size(); ++slot) {
       const Ref output = node.outputs[slot];
       const size_t item = next_++;
       names_[output] = fmt::format("%{}", item);
-      text += fmt::format("  %{}(CNode_{}) = TupleGetItem(%{}, I64({}))\n      : ({}, <Int64, NoShape>) -> ({})\n"
-                          "      # Fullname with scope: ({}/TupleGetItem-op{})\n",
-                          item, item, id, slot, results, type(output), node.scope, item);
+      text += fmt::format(
+          "  %{}(CNode_{}) = TupleGetItem(%{}, I64({}))\n      : ({}, <Int64, NoShape>) -> ({})\n"
+          "      # Fullname with scope: ({}/TupleGetItem-op{})\n",
+          item, item, id, slot, results, type(output), node.scope, item);
     }
     return text;
   }
