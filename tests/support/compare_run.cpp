@@ -8,6 +8,7 @@
 #include "compare/statistics/record_diff.h"
 #include "msprobe/names.h"
 #include "support/catch.h"
+#include "support/must.h"
 
 namespace msdump::test {
 namespace {
@@ -53,10 +54,8 @@ void ComparedDumps::compare_pairs() {
     const TensorRecord &left = (*a_.tensors)[pair.a], &right = (*b_.tensors)[pair.b];
     PairOptions more;
     more.any_shape = right.name.io == Io::kInput && !parse_msprobe_entry(right.name.op_name) && b_.graph != nullptr;
-    auto compared =
-        diff_records({*a_.index, tables_a}, left, {*b_.index, tables_b}, right, tolerance, {pool, never}, more);
-    REQUIRE(compared);
-    diff = std::move(*compared);
+    diff =
+        must(diff_records({*a_.index, tables_a}, left, {*b_.index, tables_b}, right, tolerance, {pool, never}, more));
   }
 }
 

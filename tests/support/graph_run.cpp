@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "support/catch.h"
+#include "support/must.h"
 #include "support/scratch_dir.h"
 
 namespace msdump::test {
@@ -13,9 +14,7 @@ namespace {
 LoadedGraph load(const std::vector<IrFile>& files, const GraphRequest& request) {
   WorkerPool pool(1);
   const CancelToken cancel;
-  auto loaded = load_graph(files, request, {pool, cancel});
-  REQUIRE(loaded);
-  return std::move(*loaded);
+  return must(load_graph(files, request, {pool, cancel}));
 }
 
 }  // namespace
@@ -75,16 +74,14 @@ std::vector<std::string> JoinedDump::files_of(OpId op) const {
 
 JoinedDump join_dump(const std::filesystem::path& path, Headers headers) {
   JoinedDump result{list_dump({path}, headers, 2), nullptr, nullptr};
-  const auto search = find_ir(&result.dump.index, {});
-  REQUIRE(search);
+  const IrSearch search = must(find_ir(&result.dump.index, {}));
   GraphRequest request;
   for (const TensorRecord& tensor : result.dump.tensors()) request.dumped_ops.insert(tensor.name.op_name);
-  result.loaded = std::make_unique<LoadedGraph>(load(search->files, request));
+  result.loaded = std::make_unique<LoadedGraph>(load(search.files, request));
   WorkerPool pool(2);
   const CancelToken cancel;
-  auto joined = join_files(result.dump.index, result.dump.tensors(), result.graph(), {pool, cancel});
-  REQUIRE(joined);
-  result.joined = std::make_unique<Joined>(std::move(*joined));
+  result.joined = std::make_unique<Joined>(
+      must(join_files(result.dump.index, result.dump.tensors(), result.graph(), {pool, cancel})));
   return result;
 }
 

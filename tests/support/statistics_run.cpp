@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "support/catch.h"
+#include "support/must.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 
@@ -21,15 +22,12 @@ ListedDump list_dump(const std::vector<fs::path>& paths, Headers headers, unsign
                      const SelectionOptions& selection) {
   std::vector<std::string> names;
   for (const fs::path& path : paths) names.push_back(path.string());
-  auto index = DumpIndex::build(names, {});
-  REQUIRE(index);
-  auto compiled = Selection::compile(selection);
-  REQUIRE(compiled);
+  DumpIndex index = must(DumpIndex::build(names, {}));
+  const Selection compiled = must(Selection::compile(selection));
   WorkerPool pool(jobs);
   const CancelToken never;
-  auto list = TensorList::read(*index, *compiled, {headers}, {pool, never});
-  REQUIRE(list);
-  return {std::move(*index), std::move(*list)};
+  TensorList list = must(TensorList::read(index, compiled, {headers}, {pool, never}));
+  return {std::move(index), std::move(list)};
 }
 
 std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
