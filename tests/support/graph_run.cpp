@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "support/catch.h"
 #include "support/must.h"
 #include "support/scratch_dir.h"
 
@@ -24,11 +23,11 @@ OpGraph graph_of(const std::vector<IrSource>& sources) {
   std::vector<IrFile> files;
   for (const IrSource& source : sources) {
     auto file = ir_file_of_name(scratch.write(source.name, source.text));
-    REQUIRE(file);
+    if (!file) fail("no IR file: " + source.name);
     files.push_back(*file);
   }
   LoadedGraph loaded = load(files, {});
-  for (const Error& failure : loaded.failures) FAIL_CHECK(failure.message);
+  for (const Error& failure : loaded.failures) fail(failure.message);
   return std::move(loaded.graph);
 }
 
@@ -57,8 +56,7 @@ OpId find_operator(const OpGraph& graph, std::string_view full_name) {
   for (OpId op = 0; op < graph.size(); ++op) {
     if (graph.full_name(op) == full_name) return op;
   }
-  FAIL("no operator " << full_name);
-  return 0;
+  fail(fmt::format("no operator {}", full_name));
 }
 
 std::vector<std::string> JoinedDump::files_of(OpId op) const {
