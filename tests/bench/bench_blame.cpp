@@ -47,6 +47,8 @@ struct Outcome {
   uint64_t seed = 0;
   std::string kind, arithmetic, setting;
   size_t operators = 0;
+  bool statistics = false;
+  std::vector<double> noise;  // of clean ones
   std::vector<Planted> faults;
   std::vector<Named> roots;
   std::vector<std::vector<Named>> rules;  // by kRules
@@ -99,7 +101,14 @@ void judge_net(uint64_t seed, const Options& options, const std::function<void(O
     auto candidate = candidate_of(noisy, kind);
     if (!candidate) continue;
     write_dump(folder / kind, candidate->net, candidate->values, setting.candidate, form);
-    Outcome outcome{seed, kind, setting.candidate.name, setting_text(noisy), noisy.net().nodes.size(), {}, {}, {}, 0};
+    Outcome outcome;
+    outcome.seed = seed;
+    outcome.kind = kind;
+    outcome.arithmetic = setting.candidate.name;
+    outcome.setting = setting_text(noisy);
+    outcome.operators = noisy.net().nodes.size();
+    outcome.statistics = setting.statistics;
+    if (kind == "clean") outcome.noise = noisy.noise();
     outcome.faults = std::move(candidate->faults);
     const double start = now();
     const test::ComparedDumps compared(folder / kind, folder / "reference");
@@ -147,22 +156,56 @@ struct Tally {
 };
 
 using Key = std::function<std::string(const Outcome&)>;
+using Outcomes = std::vector<const Outcome*>;
 
-void print_by(const std::vector<const Outcome*>& outcomes, const char* title, const Key& key) {
-  std::map<std::string, Tally> tallies;
-  for (const Outcome* outcome : outcomes) tallies[key(*outcome)].add(*outcome, outcome->roots);
-  fmt::print("\n{:<26} {:>6} {:>11} {:>11} {:>11} {:>12}\n", title, "cases", "first right", "all named", "any root",
+void print_cases(const Outcomes& outcomes) {
+  fmt::print("\n{:<26} {:>6} {:>11} {:>11} {:>11} {:>12}\n", "case", "cases", "first right", "all named", "any root",
              "innocent/case");
-  const auto order = [&](const std::string& name) {
-    return std::find(kCases.begin(), kCases.end(), name) - kCases.begin();
-  };
-  std::vector<std::string> names;
-  for (const auto& [name, tally] : tallies) names.push_back(name);
-  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
-  for (const std::string& name : names) fmt::print("{:<26} {}\n", name, tallies[name].text());
+  for (const std::string& kind : kCases) {
+    Tally tally;
+    for (const Outcome* outcome : outcomes) {
+      if (outcome->kind == kind) tally.add(*outcome, outcome->roots);
+    }
+    if (tally.cases > 0) fmt::print("{:<26} {}\n", kind, tally.text());
+  }
 }
 
-void print_confidence(const std::vector<const Outcome*>& outcomes) {
+// Clean: the share that has a root. Others: the share whose first root is right, and of how many.
+void print_matrix(const Outcomes& outcomes, const char* title, const Key& key) {
+  std::map<std::string, std::map<std::string, Tally>> tallies;
+  for (const Outcome* outcome : outcomes) tallies[key(*outcome)][outcome->kind].add(*outcome, outcome->roots);
+  fmt::print("\n{:<15}", title);
+  for (const std::string& kind : kCases) fmt::print(" {:>14}", kind == "clean" ? "clean: a root" : kind + ": first");
+  fmt::print("\n");
+  for (auto& [name, by_kind] : tallies) {
+    fmt::print("{:<15}", name);
+    for (const std::string& kind : kCases) {
+      const Tally& tally = by_kind[kind];
+      const size_t count = kind == "clean" ? tally.any : tally.first;
+      fmt::print(" {:>14}",
+                 tally.cases == 0 ? "" : fmt::format("{:.0f} % of {}", share(count, tally.cases), tally.cases));
+    }
+    fmt::print("\n");
+  }
+}
+
+// The relative error of the outputs of healthy candidates: what there is without any fault.
+void print_noise(const Outcomes& outcomes) {
+  std::map<std::string, std::vector<double>> noise;
+  for (const Outcome* outcome : outcomes) {
+    auto& all = noise[outcome->arithmetic];
+    all.insert(all.end(), outcome->noise.begin(), outcome->noise.end());
+  }
+  fmt::print("\n{:<15} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "local noise", "outputs", "10 %", "median", "90 %", "99 %");
+  for (auto& [name, all] : noise) {
+    std::sort(all.begin(), all.end());
+    const auto quantile = [&](size_t percent) { return all[(all.size() - 1) * percent / 100]; };
+    fmt::print("{:<15} {:>9} {:>9.2g} {:>9.2g} {:>9.2g} {:>9.2g}\n", name, all.size(), quantile(10), quantile(50),
+               quantile(90), quantile(99));
+  }
+}
+
+void print_confidence(const Outcomes& outcomes) {
   fmt::print("\nconfidence of a root          roots    right\n");
   for (int bin = 9; bin >= 0; --bin) {
     size_t roots = 0, right = 0;
@@ -178,7 +221,7 @@ void print_confidence(const std::vector<const Outcome*>& outcomes) {
   }
 }
 
-void print_rules(const std::vector<const Outcome*>& outcomes) {
+void print_rules(const Outcomes& outcomes) {
   fmt::print("\nfixed tolerances beside it {:>5} {:>11} {:>11} {:>11} {:>12}\n", "cases", "first right", "all named",
              "any root", "innocent/case");
   for (const std::string& kind : kCases) {
@@ -197,28 +240,29 @@ void print_rules(const std::vector<const Outcome*>& outcomes) {
 }
 
 void print_half(const std::vector<Outcome>& outcomes, bool held) {
-  std::vector<const Outcome*> chosen, faulty;
+  Outcomes chosen;
   double seconds = 0;
   for (const Outcome& outcome : outcomes) {
     if (outcome.held() != held) continue;
     chosen.push_back(&outcome);
     seconds += outcome.seconds;
-    if (!outcome.faults.empty()) faulty.push_back(&outcome);
   }
   if (chosen.empty()) return;
   fmt::print("\n==== {} ====  {:.1f} ms for a comparison\n", held ? "held out (odd seeds)" : "for fitting (even seeds)",
              1e3 * seconds / static_cast<double>(chosen.size()));
-  print_by(chosen, "case", [](const Outcome& one) { return one.kind; });
-  print_by(chosen, "arithmetic",
-           [](const Outcome& one) { return one.arithmetic + (one.faults.empty() ? ", clean" : ""); });
-  print_by(faulty, "fault", [](const Outcome& one) { return one.faults.size() > 1 ? "two" : one.faults[0].kind; });
-  print_by(chosen, "form of the dumps", [](const Outcome& one) {
-    const bool statistics = one.setting.find("statistics") != std::string::npos;
-    return std::string(statistics                         ? "statistics"
-                       : one.setting.starts_with("no ir") ? "no IR"
-                                                          : "IR") +
-           (one.faults.empty() ? ", clean" : "");
+  // The text of statistics has six digits, and an exchange of elements does not show: told apart.
+  Outcomes tensors, statistics;
+  for (const Outcome* outcome : chosen) (outcome->statistics ? statistics : tensors).push_back(outcome);
+  print_cases(tensors);
+  print_matrix(tensors, "arithmetic", [](const Outcome& one) { return one.arithmetic; });
+  print_matrix(tensors, "fault", [](const Outcome& one) {
+    return one.faults.empty() ? "none" : one.faults.size() > 1 ? "two" : one.faults[0].kind;
   });
+  print_matrix(chosen, "dumps", [](const Outcome& one) {
+    return one.statistics ? "statistics" : one.setting.starts_with("no ir") ? "no IR" : "IR";
+  });
+  print_noise(chosen);
+  chosen = std::move(tensors);
   print_confidence(chosen);
   print_rules(chosen);
 }

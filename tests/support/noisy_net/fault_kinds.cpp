@@ -49,6 +49,38 @@ std::vector<uint32_t> neighbours(const Net& net, const NetNode& node) {
   return result;
 }
 
+// False where the operator does not lend itself.
+bool set_change(const Net& net, const NetNode& node, ScriptFault& fault, std::mt19937_64& random) {
+  const Shape &out = net.values[node.outputs[0]].shape, &in = net.values[node.inputs[0]].shape;
+  Change& change = fault.change;
+  if (fault.kind == "missing") {
+    change.kind = Change::Kind::kMissing;
+    return in == out && node.outputs.size() == 1 && !is_one_of(node.type, {"Reshape", "Square", "Exp"});
+  }
+  if (fault.kind == "added") {
+    change.kind = Change::Kind::kAdded;
+    change.type = random() % 2 == 0 ? "Tanh" : "Neg";
+    return node.outputs.size() == 1 && elements(out) >= 8;
+  }
+  if (fault.kind == "exchanged") {
+    change.kind = Change::Kind::kExchanged;
+    if (node.inputs.size() < 2 || net.values[node.inputs[1]].from == NetValue::From::kConstant) return false;
+    const bool of_order =
+        is_one_of(node.type, {"Sub", "RealDiv", "Concat"}) || (node.type == "MatMul" && is_square(in));
+    return of_order && net.values[node.inputs[1]].shape == in;
+  }
+  change.kind = Change::Kind::kConstant;
+  for (uint32_t slot = 0; slot < node.inputs.size(); ++slot) {
+    const NetValue& value = net.values[node.inputs[slot]];
+    if (value.from != NetValue::From::kConstant || value.kind != NumberKind::kFloat) continue;
+    const bool epsilon = value.initial[0] < 1e-3;
+    change.slot = slot;
+    change.constant = static_cast<float>(epsilon ? 0.1 : value.initial[0] * (random() % 2 == 0 ? 2 : 0.8));
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> kinds_of_fault(const Net& net, const NetNode& node, bool full) {
@@ -72,8 +104,7 @@ std::vector<std::string> kinds_of_fault(const Net& net, const NetNode& node, boo
   return kinds;
 }
 
-KernelFault fault_of_kind(const Net& net, const NetNode& node, const std::string& kind, std::mt19937_64& random) {
-  KernelFault fault;
+void fault_of_kind(const Net& net, const std::string& kind, std::mt19937_64& random, KernelFault& fault) {
   static constexpr double kFactors[] = {0.5, 1.1, 1.5, 2};
   if (kind == "factor") fault.twist.factor = kFactors[random() % 4];
   if (kind == "epsilon") fault.twist.epsilon = random() % 2 == 0 ? 1e-2 : 0.1;
@@ -81,9 +112,8 @@ KernelFault fault_of_kind(const Net& net, const NetNode& node, const std::string
   if (kind == "term") fault.twist.no_term = true;
   if (kind == "part") fault.twist.part = true;
   if (kind == "transposed") fault.twist.transposed = true;
-  if (kind == "axis") fault.twist.axis = static_cast<int>(net.values[node.inputs[0]].shape.size()) - 2;
+  if (kind == "axis") fault.twist.axis = static_cast<int>(net.values[net.nodes[fault.node].inputs[0]].shape.size()) - 2;
   if (kind == "nan") fault.nan = true;
-  return fault;
 }
 
 void set_notch(Twist& twist, const std::string& kind, int notch) {
@@ -109,46 +139,15 @@ Numbers wrong_values(const NetValue& parameter, std::mt19937_64& random) {
 }
 
 std::optional<ScriptFault> random_change(const Net& net, std::mt19937_64& random) {
-  const auto index = static_cast<uint32_t>(random() % net.nodes.size());
-  const NetNode& node = net.nodes[index];
-  if (node.key.find_first_not_of("0123456789") != std::string::npos || net.loops) return std::nullopt;
-  const Shape &out = net.values[node.outputs[0]].shape, &in = net.values[node.inputs[0]].shape;
+  static constexpr const char* kKinds[] = {"missing", "added", "exchanged", "constant"};
   ScriptFault fault;
-  fault.node = index;
-  fault.change.forward = static_cast<uint32_t>(std::stoul(node.key));
-  const bool same_shape = in == out && node.outputs.size() == 1 && node.type != "Reshape";
-  switch (random() % 4) {
-    case 0:
-      if (!same_shape || is_one_of(node.type, {"Square", "Exp"})) return std::nullopt;
-      fault.kind = "missing";
-      fault.change.kind = Change::Kind::kMissing;
-      return fault;
-    case 1:
-      if (node.outputs.size() > 1 || elements(out) < 8) return std::nullopt;
-      fault.kind = "added";
-      fault.change.kind = Change::Kind::kAdded;
-      fault.change.type = random() % 2 == 0 ? "Tanh" : "Neg";
-      return fault;
-    case 2:
-      if (node.inputs.size() < 2 || net.values[node.inputs[1]].from == NetValue::From::kConstant ||
-          net.values[node.inputs[1]].shape != in)
-        return std::nullopt;
-      if (!is_one_of(node.type, {"Sub", "RealDiv", "Concat"}) && !(node.type == "MatMul" && is_square(in)))
-        return std::nullopt;
-      fault.kind = "exchanged";
-      fault.change.kind = Change::Kind::kExchanged;
-      return fault;
-    default: break;
-  }
-  for (uint32_t slot = 0; slot < node.inputs.size(); ++slot) {
-    const NetValue& value = net.values[node.inputs[slot]];
-    if (value.from != NetValue::From::kConstant || value.kind != NumberKind::kFloat) continue;
-    const bool epsilon = value.initial[0] < 1e-3;
-    fault.kind = "constant";
-    fault.change.kind = Change::Kind::kConstant;
-    fault.change.slot = slot;
-    fault.change.constant = static_cast<float>(epsilon ? 0.1 : value.initial[0] * (random() % 2 == 0 ? 2 : 0.8));
-    return fault;
+  fault.kind = kKinds[random() % 4];
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    fault.node = static_cast<uint32_t>(random() % net.nodes.size());
+    const NetNode& node = net.nodes[fault.node];
+    if (net.loops || node.key.find_first_not_of("0123456789") != std::string::npos) continue;
+    fault.change.forward = static_cast<uint32_t>(std::stoul(node.key));
+    if (set_change(net, node, fault, random)) return fault;
   }
   return std::nullopt;
 }

@@ -12,9 +12,8 @@ namespace msdump::noisy {
 
 // Of a kernel; `full`: also those that have no smaller form.
 [[nodiscard]] std::vector<std::string> kinds_of_fault(const Net& net, const NetNode& node, bool full);
-// As strong as that kind usually is.
-[[nodiscard]] KernelFault fault_of_kind(const Net& net, const NetNode& node, const std::string& kind,
-                                        std::mt19937_64& random);
+// For `fault.node`: as strong as that kind usually is.
+void fault_of_kind(const Net& net, const std::string& kind, std::mt19937_64& random, KernelFault& fault);
 // Of kind "epsilon" and "mantissa": strengths from 0, nothing, to 40.
 void set_notch(Twist& twist, const std::string& kind, int notch);
 

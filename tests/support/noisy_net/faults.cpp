@@ -8,9 +8,7 @@
 namespace msdump::noisy {
 namespace {
 
-constexpr double kLeastNoise = 3e-8;  // half a rounding of float32: outputs without any error have this
-
-std::string name_without_place(const NetNode& node) { return node.type + (node.backward ? "'" : ""); }
+constexpr double kLeastNoise = 3e-8;  // about a rounding of float32: less is no measure
 
 Change scaled(double loss_scale, Change change = {}) {
   change.loss_scale = loss_scale;
@@ -95,41 +93,53 @@ bool NoisyNet::grade(const std::vector<StepValues>& base, KernelFault& fault, co
 
 std::optional<NoisyNet::Choice> NoisyNet::choose(const std::vector<StepValues>& base, double ratio, bool at_least,
                                                  std::mt19937_64& random, const std::set<std::string>& avoid) const {
-  for (int attempt = 0; attempt < 80; ++attempt) {
-    const auto index = static_cast<uint32_t>(random() % candidate_.nodes.size());
-    const NetNode& node = candidate_.nodes[index];
-    const auto kinds = kinds_of_fault(candidate_, node, at_least);
-    if (kinds.empty() || !keys_.contains(node.key) || avoid.contains(node.name)) continue;
-    const std::string kind = kinds[random() % kinds.size()];
-    KernelFault fault = fault_of_kind(candidate_, node, kind, random);
-    fault.node = index;
+  std::map<std::string, std::vector<uint32_t>> by_kind;
+  for (uint32_t i = 0; i < candidate_.nodes.size(); ++i) {
+    const NetNode& node = candidate_.nodes[i];
+    if (!keys_.contains(node.key) || avoid.contains(node.name)) continue;
+    for (const std::string& kind : kinds_of_fault(candidate_, node, at_least)) by_kind[kind].push_back(i);
+  }
+  for (int attempt = 0; attempt < 80 && !by_kind.empty(); ++attempt) {
+    const auto& [kind, nodes] = *std::next(by_kind.begin(), static_cast<std::ptrdiff_t>(random() % by_kind.size()));
+    KernelFault fault;
+    fault.node = nodes[random() % nodes.size()];
+    fault_of_kind(candidate_, kind, random, fault);
     if (!at_least && !grade(base, fault, kind, ratio)) continue;
     const Measure of = measure(base, fault);
     const double got = of.size / of.noise;
     if (of.noise > 0.2 || (!at_least && of.size > 1.2)) continue;
     if (at_least ? got < ratio || of.size < 0.01 : got < 0.7 * ratio || got > 1.5 * ratio) continue;
     Choice choice;
-    choice.planted = {kind, node.name, {}, {}, of.noise, of.size};
-    const bool several = random() % 4 == 0;
-    for (uint32_t i = 0; i < candidate_.nodes.size(); ++i) {
-      const NetNode& other = candidate_.nodes[i];
-      const bool same_line = several && other.line == node.line &&
-                             name_without_place(other) == name_without_place(node) &&
-                             other.inputs.size() == node.inputs.size() &&
-                             candidate_.values[other.outputs[0]].shape == candidate_.values[node.outputs[0]].shape;
-      const auto matching = kinds_of_fault(candidate_, other, at_least);
-      if (i != index && other.name != node.name &&
-          (!same_line || !keys_.contains(other.key) ||
-           std::find(matching.begin(), matching.end(), kind) == matching.end()))
-        continue;
+    choice.planted = {kind, candidate_.nodes[fault.node].name, {}, {}, of.noise, of.size};
+    for (const uint32_t i : instances(fault.node, nodes, random() % 4 == 0)) {
+      const NetNode& node = candidate_.nodes[i];
       fault.node = i;
       choice.faults.push_back(fault);
-      choice.planted.in_candidate.insert(other.name);
-      choice.planted.in_reference.insert(net_.nodes[keys_.at(other.key)].name);
+      choice.planted.in_candidate.insert(node.name);
+      choice.planted.in_reference.insert(net_.nodes[keys_.at(node.key)].name);
     }
     return choice;
   }
   return std::nullopt;
+}
+
+// Those of the same name; of all that could have the fault, those of the same line and shape too.
+std::vector<uint32_t> NoisyNet::instances(uint32_t of, const std::vector<uint32_t>& all, bool of_its_line) const {
+  const NetNode& node = candidate_.nodes[of];
+  std::vector<uint32_t> result;
+  for (const uint32_t i : all) {
+    const NetNode& other = candidate_.nodes[i];
+    const bool alike = other.line == node.line && other.type == node.type && other.backward == node.backward &&
+                       candidate_.values[other.outputs[0]].shape == candidate_.values[node.outputs[0]].shape;
+    if (other.name == node.name || (of_its_line && alike)) result.push_back(i);
+  }
+  return result;
+}
+
+std::vector<double> NoisyNet::noise() const {
+  std::vector<double> result;
+  for (uint32_t i = 0; i < candidate_.nodes.size(); ++i) result.push_back(error(candidate_, healthy_, i, 0));
+  return result;
 }
 
 Candidate NoisyNet::with(std::vector<KernelFault> faults, std::vector<Planted> planted) const {
@@ -159,10 +169,12 @@ std::optional<Candidate> NoisyNet::two(double ratio) const {
 
 std::optional<Candidate> NoisyNet::full() const {
   std::mt19937_64 random(setting_.plan.seed * 19 + 2);
-  for (int attempt = 0; attempt < 12; ++attempt) {
+  for (int family = 0; family < 4; ++family) {
     const auto which = random() % 4;
-    auto candidate = which == 0 ? wrong_kernel(random) : which == 1 ? wrong_parameter(random) : wrong_script(random);
-    if (candidate) return candidate;
+    for (int attempt = 0; attempt < 25; ++attempt) {
+      auto candidate = which == 0 ? wrong_kernel(random) : which == 1 ? wrong_parameter(random) : wrong_script(random);
+      if (candidate) return candidate;
+    }
   }
   return std::nullopt;
 }
@@ -176,7 +188,9 @@ std::optional<Candidate> NoisyNet::wrong_kernel(std::mt19937_64& random) const {
 std::optional<Candidate> NoisyNet::wrong_parameter(std::mt19937_64& random) const {
   const auto ref = static_cast<Ref>(random() % candidate_.values.size());
   const NetValue& value = candidate_.values[ref];
-  if (value.from != NetValue::From::kParameter || value.name.starts_with("moment")) return std::nullopt;
+  if (value.from != NetValue::From::kParameter || value.name.starts_with("moment1.") ||
+      value.name.starts_with("moment2.") || value.name.starts_with("moments."))
+    return std::nullopt;
   Run run = run_of_candidate();
   Planted planted{"parameter", value.name, {value.name}, {value.name}, kLeastNoise, 0};
   run.parameters[ref] = wrong_values(value, random);

@@ -53,6 +53,8 @@ class NoisyNet {
   [[nodiscard]] const std::vector<StepValues>& reference() const { return reference_; }
 
   [[nodiscard]] Candidate clean() const { return {candidate_, healthy_, {}}; }
+  // The local noise of the first output of every operator.
+  [[nodiscard]] std::vector<double> noise() const;
   // Nothing if no operator was found that such a fault fits.
   [[nodiscard]] std::optional<Candidate> graded(double ratio) const;
   // One as scripts and kernels have them: as large as it is, at least 20 times the noise.
@@ -70,6 +72,7 @@ class NoisyNet {
   [[nodiscard]] std::optional<Candidate> wrong_kernel(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_script(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_parameter(std::mt19937_64& random) const;
+  [[nodiscard]] std::vector<uint32_t> instances(uint32_t of, const std::vector<uint32_t>& all, bool of_its_line) const;
   // Of one output of an operator of the candidate, in the first step.
   [[nodiscard]] double error(const Net& net, const std::vector<StepValues>& values, uint32_t node, size_t output) const;
   struct Measure {
