@@ -109,9 +109,10 @@ std::optional<NoisyNet::Choice> NoisyNet::choose(const std::vector<StepValues>& 
     const double got = of.size / of.noise;
     if (of.noise > 0.2 || (!at_least && of.size > 1.2)) continue;
     if (at_least ? got < ratio || of.size < 0.01 : got < 0.7 * ratio || got > 1.5 * ratio) continue;
+    // A small fault in every sibling is how that device computes; a large one is still a fault.
     Choice choice;
     choice.planted = {kind, candidate_.nodes[fault.node].name, {}, {}, of.noise, of.size};
-    for (const uint32_t i : instances(fault.node, nodes, random() % 4 == 0)) {
+    for (const uint32_t i : instances(fault.node, nodes, ratio >= 20 && random() % 4 == 0)) {
       const NetNode& node = candidate_.nodes[i];
       fault.node = i;
       choice.faults.push_back(fault);

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "support/noisy_net/net_dump.h"
+#include "support/scratch_dir.h"
+
 namespace msdump::noisy {
 namespace {
 
@@ -89,6 +92,15 @@ std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<
     result.push_back({fault_of(compared, root.op, root.parameter, named), root.confidence, texts[i]});
   }
   return result;
+}
+
+std::vector<Named> blame(const NoisyNet& noisy, const Candidate& candidate) {
+  const Setting& setting = noisy.setting();
+  const DumpForm form{setting.ir, setting.statistics, setting.half_files};
+  const test::ScratchDir scratch;
+  write_dump(scratch.path() / "reference", noisy.net(), noisy.reference(), setting.reference, form);
+  write_dump(scratch.path() / "candidate", candidate.net, candidate.values, setting.candidate, form);
+  return judge({scratch.path() / "candidate", scratch.path() / "reference"}, candidate.faults);
 }
 
 std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared, const std::vector<Planted>& planted) {

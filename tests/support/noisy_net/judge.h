@@ -18,6 +18,9 @@ struct Named {
 // In the order of the report.
 [[nodiscard]] std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<Planted>& planted);
 
+// The same from the start: writes both dumps into a scratch folder and compares them.
+[[nodiscard]] std::vector<Named> blame(const NoisyNet& noisy, const Candidate& candidate);
+
 // Rules that look at an operator alone: it is named if they hold, in the order of the flow.
 enum class Rule : uint8_t {
   kTolerance,  // an element of an output is off by more than 1e-3 of |b| and of the tensor's scale
