@@ -80,7 +80,7 @@ const Tensor& StepValues::shown(const NetNode& node, size_t slot, const Arithmet
 
 Arithmetic arithmetic_of(const NetNode& node, const Arithmetic& how) {
   const std::string& type = node.type;
-  const bool optimizer = type == "ApplyMomentum" || type == "Adam";
+  const bool optimizer = type == "ApplyMomentum" || type.starts_with("Adam");
   const bool careful = type.find("Norm") != std::string::npos || type.find("CrossEntropy") != std::string::npos ||
                        type == "Softmax" || type.starts_with("Reduce");
   return optimizer || (how.mixed && careful) ? how.in_float32() : how;

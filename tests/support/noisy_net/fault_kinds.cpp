@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -70,6 +71,11 @@ bool set_change(const Net& net, const NetNode& node, ScriptFault& fault, std::mt
     return of_order && net.values[node.inputs[1]].shape == in;
   }
   change.kind = Change::Kind::kConstant;
+  if (fault.kind == "axis") {
+    change.slot = 1;
+    change.constant = static_cast<double>(in.size()) - 2;
+    return node.type == "Softmax";
+  }
   for (uint32_t slot = 0; slot < node.inputs.size(); ++slot) {
     const NetValue& value = net.values[node.inputs[slot]];
     if (value.from != NetValue::From::kConstant || value.kind != NumberKind::kFloat) continue;
@@ -139,9 +145,9 @@ Numbers wrong_values(const NetValue& parameter, std::mt19937_64& random) {
 }
 
 std::optional<ScriptFault> random_change(const Net& net, std::mt19937_64& random) {
-  static constexpr const char* kKinds[] = {"missing", "added", "exchanged", "constant"};
+  static constexpr const char* kKinds[] = {"missing", "added", "exchanged", "constant", "axis"};
   ScriptFault fault;
-  fault.kind = kKinds[random() % 4];
+  fault.kind = kKinds[random() % std::size(kKinds)];
   for (int attempt = 0; attempt < 60; ++attempt) {
     fault.node = static_cast<uint32_t>(random() % net.nodes.size());
     const NetNode& node = net.nodes[fault.node];

@@ -172,10 +172,11 @@ class Backward {
     net_.scope = "Expand/_SoftmaxBackward";
     const Ref product = net_.binary("Mul", dy, y);
     Shape ones = net_.shape(y);
-    ones.back() = 1;
+    const auto axis = static_cast<int64_t>(net_.net_.values[node.inputs[1]].initial[0]);
+    ones[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(ones.size()) : axis)] = 1;
     const Ref sum = net_.op(
-        "ReduceSum", {product, net_.tuple({-1}), net_.scalar(1, NumberKind::kBool), net_.scalar(0, NumberKind::kBool)},
-        ones);
+        "ReduceSum",
+        {product, net_.tuple({axis}), net_.scalar(1, NumberKind::kBool), net_.scalar(0, NumberKind::kBool)}, ones);
     const Ref left = net_.binary("Sub", dy, sum);
     give(node.inputs[0], [&] { return net_.binary("Mul", y, left); });
   }
@@ -283,14 +284,16 @@ void add_training(NetBuilder& net, Ref loss, Optimizer optimizer, double loss_sc
       const Ref moments = net.parameter("moments." + name, shape, zeros, false);
       net.node("ApplyMomentum", {weight, moments, rate, gradient, momentum}, {shape}).updates = {{0, 0}, {1, kAbsent}};
     } else {
-      net.scope = "Default/opt-Adam";
+      const bool decays = optimizer == Optimizer::kAdamWeightDecay;
+      net.scope = decays ? "Default/opt-AdamWeightDecay" : "Default/opt-Adam";
       const Ref first = net.parameter("moment1." + name, shape, zeros, false);
       const Ref second = net.parameter("moment2." + name, shape, zeros, false);
-      net.node("Adam",
-               {weight, first, second, power1, power2, rate, net.number(0.9), net.number(0.999), net.number(1e-8),
-                gradient},
-               {shape, shape, shape})
-          .updates = {{0, 0}, {1, 1}, {2, 2}};
+      std::vector<Ref> operands{weight, first, second};
+      if (!decays) operands.insert(operands.end(), {power1, power2});
+      operands.insert(operands.end(), {rate, net.number(0.9), net.number(0.999), net.number(1e-8)});
+      if (decays) operands.push_back(net.number(0.02));
+      operands.push_back(gradient);
+      net.node(decays ? "AdamWeightDecay" : "Adam", operands, {shape, shape, shape}).updates = {{0, 0}, {1, 1}, {2, 2}};
     }
   }
 }

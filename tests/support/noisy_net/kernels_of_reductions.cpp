@@ -137,15 +137,22 @@ bool compute_optimizers(KernelCall& call) {
     call.updated = {std::move(moments)};
     return true;
   }
-  if (type != "Adam") return false;
-  const double b1 = call.scalar(6), b2 = call.scalar(7), epsilon = call.twist.epsilon.value_or(call.scalar(8));
-  const double rate = how.inner(call.scalar(5) * std::sqrt(1 - call.scalar(4)) / (1 - call.scalar(3)));
+  const bool decays = type == "AdamWeightDecay";
+  if (type != "Adam" && !decays) return false;
+  const size_t after_rate = decays ? 4 : 6;
+  const double b1 = call.scalar(after_rate), b2 = call.scalar(after_rate + 1), epsilon = call.scalar(after_rate + 2);
+  const double decay = decays ? call.scalar(7) : 0;
+  const double rate =
+      decays ? call.scalar(3) : how.inner(call.scalar(5) * std::sqrt(1 - call.scalar(4)) / (1 - call.scalar(3)));
   for (size_t i = 0; i < weight.size(); ++i) {
-    const double g = call.in[9]->v[i], m = call.in[1]->v[i], v = call.in[2]->v[i];
-    call.out[1].v[i] = how.inner(m + how.inner(how.inner(g - m) * (1 - b1)));
-    call.out[2].v[i] = how.inner(v + how.inner(how.inner(g * g - v) * (1 - b2)));
-    call.out[0].v[i] =
-        weight[i] - how.inner(rate * call.out[1].v[i] / how.inner(std::sqrt(call.out[2].v[i]) + epsilon));
+    const double g = call.in.back()->v[i], m = call.in[1]->v[i], v = call.in[2]->v[i];
+    const double next = how.inner(m + how.inner(how.inner(g - m) * (1 - b1)));
+    const double square = how.inner(v + how.inner(how.inner(g * g - v) * (1 - b2)));
+    const double step =
+        how.inner(how.inner(next / how.inner(std::sqrt(square) + epsilon)) + how.inner(decay * weight[i]));
+    call.out[0].v[i] = weight[i] - how.inner(rate * step);
+    call.out[1].v[i] = next;
+    call.out[2].v[i] = square;
   }
   return true;
 }

@@ -14,7 +14,8 @@ namespace {
 
 class Family {
  public:
-  Family(const NetPlan& plan, NetBuilder& net) : plan_(plan), blocks_(net, plan.seed), net_(net) {}
+  Family(const NetPlan& plan, bool deep, NetBuilder& net)
+      : plan_(plan), deep_(deep), blocks_(net, plan.seed), net_(net) {}
 
   // The logits, (batch, classes).
   Ref build() {
@@ -31,7 +32,7 @@ class Family {
 
  private:
   int64_t pick(std::initializer_list<int64_t> from) { return blocks_.pick(from); }
-  int64_t depth(int64_t most) { return plan_.small ? 1 : 1 + blocks_.below(most); }
+  int64_t depth(int64_t most) { return plan_.small ? 1 : (1 + blocks_.below(most)) * (deep_ ? 3 : 1); }
 
   Ref perceptron() {
     const int64_t batch = plan_.small ? 4 : pick({8, 16, 32}), width = plan_.small ? 8 : pick({32, 64});
@@ -74,7 +75,7 @@ class Family {
 
   Ref recurrent() {
     const int64_t batch = plan_.small ? 2 : pick({4, 8, 16}), width = plan_.small ? 4 : pick({16, 32});
-    const int64_t steps = plan_.small ? 2 : pick({4, 6, 10});
+    const int64_t steps = plan_.small ? 2 : pick({5, 7, 10});
     const Ref x = blocks_.recurrence(batch, steps, width, !net_.net_.loops && blocks_.chance(2));
     return blocks_.dense(x, classes, "net-Net/head-Dense", 30);
   }
@@ -83,7 +84,7 @@ class Family {
   Ref mixture() {
     const int64_t batch = plan_.small ? 4 : pick({8, 16}), width = plan_.small ? 8 : pick({16, 32, 64});
     Ref x = blocks_.data("data0", {batch, width});
-    const int64_t layers = plan_.small ? 3 : 3 + blocks_.below(10);
+    const int64_t layers = plan_.small ? 3 : (4 + blocks_.below(8)) * (deep_ ? 2 : 1);
     for (int64_t i = 0; i < layers; ++i) {
       const std::string scope = fmt::format("net-Net/part{}-", i);
       switch (blocks_.below(plan_.smooth ? 5 : 8)) {
@@ -101,6 +102,7 @@ class Family {
   }
 
   const NetPlan& plan_;
+  const bool deep_;  // without a backward pass
   Blocks blocks_;
   NetBuilder& net_;
 };
@@ -113,7 +115,7 @@ Net random_net(const NetPlan& plan, const Change& change) {
   const bool recurrent = plan.seed / 2 % 5 == 3;
   const bool trains = plan.small || random() % 5 != 0;
   builder.net_.loops = recurrent && !trains;
-  Family family(plan, builder);
+  Family family(plan, !trains, builder);
   const Ref logits = family.build();
   builder.loop = false;
   Blocks ends(builder, plan.seed + 1);
@@ -123,7 +125,7 @@ Net random_net(const NetPlan& plan, const Change& change) {
   const double scale = change.loss_scale;
   builder.prefix_of_key = "scale";
   if (scale != 1) loss = builder.binary("Mul", loss, builder.number(scale));
-  add_training(builder, loss, random() % 2 == 0 ? Optimizer::kMomentum : Optimizer::kAdam, scale);
+  add_training(builder, loss, static_cast<Optimizer>(random() % 3), scale);
   return std::move(builder.net_);
 }
 
