@@ -51,7 +51,7 @@ struct Outcome {
   std::vector<double> noise;  // of clean ones
   std::vector<Planted> faults;
   std::vector<Named> roots;
-  std::vector<std::vector<Named>> rules;  // by kRules
+  std::vector<std::vector<Named>> rules;  // by kRules, then by recomputing
   double seconds = 0;                     // of reading, pairing, comparing and searching
 
   [[nodiscard]] bool held() const { return seed % 2 == 1; }
@@ -109,12 +109,14 @@ void judge_net(uint64_t seed, const Options& options, const std::function<void(O
     outcome.operators = noisy.net().nodes.size();
     outcome.statistics = setting.statistics;
     if (kind == "clean") outcome.noise = noisy.noise();
+    const auto recomputed = judge_by_recomputing(*candidate);
     outcome.faults = std::move(candidate->faults);
     const double start = now();
     const test::ComparedDumps compared(folder / kind, folder / "reference");
     outcome.seconds = now() - start;
     outcome.roots = judge(compared, outcome.faults);
     for (const Rule rule : kRules) outcome.rules.push_back(judge_by(rule, compared, outcome.faults));
+    outcome.rules.push_back(recomputed);
     if (scratch) fs::remove_all(folder / kind);
     done(std::move(outcome));
   }
@@ -226,7 +228,7 @@ void print_rules(const Outcomes& outcomes) {
              "any root", "innocent/case");
   for (const std::string& kind : kCases) {
     Tally search;
-    std::vector<Tally> rules(std::size(kRules));
+    std::vector<Tally> rules(std::size(kRules) + 1);
     for (const Outcome* outcome : outcomes) {
       if (outcome->kind != kind) continue;
       search.add(*outcome, outcome->roots);
@@ -235,7 +237,8 @@ void print_rules(const Outcomes& outcomes) {
     if (search.cases == 0) continue;
     fmt::print("{:<26} {}\n", kind + ", msdump", search.text());
     for (size_t i = 0; i < rules.size(); ++i)
-      fmt::print("{:<26} {}\n", fmt::format("{}, {}", kind, name_of(kRules[i])), rules[i].text());
+      fmt::print("{:<26} {}\n", fmt::format("{}, {}", kind, i < std::size(kRules) ? name_of(kRules[i]) : "recomputed"),
+                 rules[i].text());
   }
 }
 
@@ -248,8 +251,12 @@ void print_half(const std::vector<Outcome>& outcomes, bool held) {
     seconds += outcome.seconds;
   }
   if (chosen.empty()) return;
-  fmt::print("\n==== {} ====  {:.1f} ms for a comparison\n", held ? "held out (odd seeds)" : "for fitting (even seeds)",
-             1e3 * seconds / static_cast<double>(chosen.size()));
+  std::vector<size_t> sizes;
+  for (const Outcome* outcome : chosen) sizes.push_back(outcome->operators);
+  std::sort(sizes.begin(), sizes.end());
+  fmt::print("\n==== {} ====  {} to {} operators, {} in the middle; {:.1f} ms for a comparison\n",
+             held ? "held out (odd seeds)" : "for fitting (even seeds)", sizes.front(), sizes.back(),
+             sizes[sizes.size() / 2], 1e3 * seconds / static_cast<double>(chosen.size()));
   // The text of statistics has six digits, and an exchange of elements does not show: told apart.
   Outcomes tensors, statistics;
   for (const Outcome* outcome : chosen) (outcome->statistics ? statistics : tensors).push_back(outcome);

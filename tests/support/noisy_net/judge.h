@@ -33,4 +33,9 @@ inline constexpr Rule kRules[] = {Rule::kTolerance, Rule::kCosine, Rule::kMsprob
 [[nodiscard]] std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared,
                                           const std::vector<Planted>& planted);
 
+// What could be known at best: every operator is computed again, exactly, from the inputs that the candidate gave it, and
+// those whose result is more than four times as far off as is usual for its type are named, the furthest first. It sees
+// wrong kernels and no wrong script. A fault that this does not find cannot be found.
+[[nodiscard]] std::vector<Named> judge_by_recomputing(const Candidate& candidate);
+
 }  // namespace msdump::noisy
