@@ -199,7 +199,8 @@ void print_noise(const Outcomes& outcomes) {
     all.insert(all.end(), outcome->noise.begin(), outcome->noise.end());
   }
   fmt::print("\n{:<15} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "local noise", "outputs", "10 %", "median", "90 %", "99 %");
-  for (auto& [name, all] : noise) {
+  for (auto& [name, of_all] : noise) {
+    std::vector<double>& all = of_all;  // clang 14 captures no structured binding
     std::sort(all.begin(), all.end());
     const auto quantile = [&](size_t percent) { return all[(all.size() - 1) * percent / 100]; };
     fmt::print("{:<15} {:>9} {:>9.2g} {:>9.2g} {:>9.2g} {:>9.2g}\n", name, all.size(), quantile(10), quantile(50),

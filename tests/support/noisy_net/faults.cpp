@@ -109,10 +109,10 @@ std::optional<NoisyNet::Choice> NoisyNet::choose(const std::vector<StepValues>& 
     const double got = of.size / of.noise;
     if (of.noise > 0.2 || (!at_least && of.size > 1.2)) continue;
     if (at_least ? got < ratio || of.size < 0.01 : got < 0.7 * ratio || got > 1.5 * ratio) continue;
-    // A small fault in every sibling is how that device computes; a large one is still a fault.
     Choice choice;
     choice.planted = {kind, candidate_.nodes[fault.node].name, {}, {}, of.noise, of.size};
-    for (const uint32_t i : instances(fault.node, nodes, ratio >= 20 && random() % 4 == 0)) {
+    const uint32_t chosen = fault.node;
+    for (const uint32_t i : instances(chosen, nodes, random() % 4 == 0 ? of.size : 0)) {
       const NetNode& node = candidate_.nodes[i];
       fault.node = i;
       choice.faults.push_back(fault);
@@ -124,17 +124,22 @@ std::optional<NoisyNet::Choice> NoisyNet::choose(const std::vector<StepValues>& 
   return std::nullopt;
 }
 
-// Those of the same name; of all that could have the fault, those of the same line and shape too.
-std::vector<uint32_t> NoisyNet::instances(uint32_t of, const std::vector<uint32_t>& all, bool of_its_line) const {
+// Those of the same name; sometimes, of all that could have the fault, those of the same line and shape too. But a small
+// fault in most operators of a type is how that device computes.
+std::vector<uint32_t> NoisyNet::instances(uint32_t of, const std::vector<uint32_t>& all, double size) const {
   const NetNode& node = candidate_.nodes[of];
-  std::vector<uint32_t> result;
+  std::vector<uint32_t> same, line;
   for (const uint32_t i : all) {
     const NetNode& other = candidate_.nodes[i];
     const bool alike = other.line == node.line && other.type == node.type && other.backward == node.backward &&
                        candidate_.values[other.outputs[0]].shape == candidate_.values[node.outputs[0]].shape;
-    if (other.name == node.name || (of_its_line && alike)) result.push_back(i);
+    if (other.name == node.name) same.push_back(i);
+    if (other.name == node.name || alike) line.push_back(i);
   }
-  return result;
+  const auto siblings = std::count_if(candidate_.nodes.begin(), candidate_.nodes.end(), [&](const NetNode& other) {
+    return other.type == node.type && other.backward == node.backward;
+  });
+  return size > 0.05 || (size > 0 && 3 * line.size() <= static_cast<size_t>(siblings)) ? line : same;
 }
 
 std::vector<double> NoisyNet::noise() const {

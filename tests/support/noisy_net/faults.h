@@ -72,7 +72,7 @@ class NoisyNet {
   [[nodiscard]] std::optional<Candidate> wrong_kernel(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_script(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_parameter(std::mt19937_64& random) const;
-  [[nodiscard]] std::vector<uint32_t> instances(uint32_t of, const std::vector<uint32_t>& all, bool of_its_line) const;
+  [[nodiscard]] std::vector<uint32_t> instances(uint32_t of, const std::vector<uint32_t>& all, double size) const;
   // Of one output of an operator of the candidate, in the first step.
   [[nodiscard]] double error(const Net& net, const std::vector<StepValues>& values, uint32_t node, size_t output) const;
   struct Measure {
