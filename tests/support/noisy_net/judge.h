@@ -35,7 +35,7 @@ inline constexpr Rule kRules[] = {Rule::kTolerance, Rule::kCosine, Rule::kMsprob
 
 // What could be known at best: every operator is computed again, exactly, from the inputs that the candidate gave it, and
 // those whose result is more than four times as far off as is usual for its type are named, the furthest first. It sees
-// wrong kernels and no wrong script. A fault that this does not find cannot be found.
+// wrong kernels, no wrong script, and nothing where most operators of a type are wrong: those are usual then.
 [[nodiscard]] std::vector<Named> judge_by_recomputing(const Candidate& candidate);
 
 }  // namespace msdump::noisy
