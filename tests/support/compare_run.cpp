@@ -7,7 +7,7 @@
 #include "compare/pair/precision.h"
 #include "compare/statistics/record_diff.h"
 #include "msprobe/names.h"
-#include "support/catch.h"
+#include "support/must.h"
 
 namespace msdump::test {
 namespace {
@@ -53,10 +53,8 @@ void ComparedDumps::compare_pairs() {
     const TensorRecord &left = (*a_.tensors)[pair.a], &right = (*b_.tensors)[pair.b];
     PairOptions more;
     more.any_shape = right.name.io == Io::kInput && !parse_msprobe_entry(right.name.op_name) && b_.graph != nullptr;
-    auto compared =
-        diff_records({*a_.index, tables_a}, left, {*b_.index, tables_b}, right, tolerance, {pool, never}, more);
-    REQUIRE(compared);
-    diff = std::move(*compared);
+    diff =
+        must(diff_records({*a_.index, tables_a}, left, {*b_.index, tables_b}, right, tolerance, {pool, never}, more));
   }
 }
 
@@ -74,7 +72,7 @@ const OpPair& ComparedDumps::pair_of(std::string_view reference) const {
   const auto found = std::find_if(pairing_.operators.begin(), pairing_.operators.end(), [&](const OpPair& pair) {
     return pair.b != kNoOperator && pairing_.b[pair.b].name == reference;
   });
-  if (found == pairing_.operators.end()) FAIL("the reference has no operator " << reference);
+  if (found == pairing_.operators.end()) fail(fmt::format("the reference has no operator {}", reference));
   return *found;
 }
 
@@ -90,8 +88,7 @@ Verdict ComparedDumps::verdict(std::string_view op_name, std::string_view tensor
     const NameFacts& name = pair.b != kNoTensor ? (*b_.tensors)[pair.b].name : (*a_.tensors)[pair.a].name;
     if (fmt::format("{}:{}", msdump::name_of(name.io), name.slot) == tensor) return diffs_[i].verdict;
   }
-  FAIL("no tensor " << tensor << " of " << op_name);
-  return Verdict::kSkipped;
+  fail(fmt::format("no tensor {} of {}", tensor, op_name));
 }
 
 size_t ComparedDumps::count(Verdict verdict) const {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "support/catch.h"
+#include "support/must.h"
 #include "support/scratch_dir.h"
 
 namespace msdump::test {
@@ -13,9 +13,7 @@ namespace {
 LoadedGraph load(const std::vector<IrFile>& files, const GraphRequest& request) {
   WorkerPool pool(1);
   const CancelToken cancel;
-  auto loaded = load_graph(files, request, {pool, cancel});
-  REQUIRE(loaded);
-  return std::move(*loaded);
+  return must(load_graph(files, request, {pool, cancel}));
 }
 
 }  // namespace
@@ -25,11 +23,11 @@ OpGraph graph_of(const std::vector<IrSource>& sources) {
   std::vector<IrFile> files;
   for (const IrSource& source : sources) {
     auto file = ir_file_of_name(scratch.write(source.name, source.text));
-    REQUIRE(file);
+    if (!file) fail("no IR file: " + source.name);
     files.push_back(*file);
   }
   LoadedGraph loaded = load(files, {});
-  for (const Error& failure : loaded.failures) FAIL_CHECK(failure.message);
+  for (const Error& failure : loaded.failures) fail(failure.message);
   return std::move(loaded.graph);
 }
 
@@ -58,8 +56,7 @@ OpId find_operator(const OpGraph& graph, std::string_view full_name) {
   for (OpId op = 0; op < graph.size(); ++op) {
     if (graph.full_name(op) == full_name) return op;
   }
-  FAIL("no operator " << full_name);
-  return 0;
+  fail(fmt::format("no operator {}", full_name));
 }
 
 std::vector<std::string> JoinedDump::files_of(OpId op) const {
@@ -75,16 +72,14 @@ std::vector<std::string> JoinedDump::files_of(OpId op) const {
 
 JoinedDump join_dump(const std::filesystem::path& path, Headers headers) {
   JoinedDump result{list_dump({path}, headers, 2), nullptr, nullptr};
-  const auto search = find_ir(&result.dump.index, {});
-  REQUIRE(search);
+  const IrSearch search = must(find_ir(&result.dump.index, {}));
   GraphRequest request;
   for (const TensorRecord& tensor : result.dump.tensors()) request.dumped_ops.insert(tensor.name.op_name);
-  result.loaded = std::make_unique<LoadedGraph>(load(search->files, request));
+  result.loaded = std::make_unique<LoadedGraph>(load(search.files, request));
   WorkerPool pool(2);
   const CancelToken cancel;
-  auto joined = join_files(result.dump.index, result.dump.tensors(), result.graph(), {pool, cancel});
-  REQUIRE(joined);
-  result.joined = std::make_unique<Joined>(std::move(*joined));
+  result.joined = std::make_unique<Joined>(
+      must(join_files(result.dump.index, result.dump.tensors(), result.graph(), {pool, cancel})));
   return result;
 }
 

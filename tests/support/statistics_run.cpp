@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "support/catch.h"
+#include "support/must.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 
@@ -21,15 +21,12 @@ ListedDump list_dump(const std::vector<fs::path>& paths, Headers headers, unsign
                      const SelectionOptions& selection) {
   std::vector<std::string> names;
   for (const fs::path& path : paths) names.push_back(path.string());
-  auto index = DumpIndex::build(names, {});
-  REQUIRE(index);
-  auto compiled = Selection::compile(selection);
-  REQUIRE(compiled);
+  DumpIndex index = must(DumpIndex::build(names, {}));
+  const Selection compiled = must(Selection::compile(selection));
   WorkerPool pool(jobs);
   const CancelToken never;
-  auto list = TensorList::read(*index, *compiled, {headers}, {pool, never});
-  REQUIRE(list);
-  return {std::move(*index), std::move(*list)};
+  TensorList list = must(TensorList::read(index, compiled, {headers}, {pool, never}));
+  return {std::move(index), std::move(list)};
 }
 
 std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
@@ -41,10 +38,10 @@ std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump
   const CancelToken never;
   std::vector<Result<stats::TensorStatistics>> results;
   stats::compute(dump.index, items, options, {pool, never}, [&](size_t item, Result<stats::TensorStatistics>&& result) {
-    CHECK(item == results.size());
+    if (item != results.size()) fail("statistics out of order");
     results.push_back(std::move(result));
   });
-  REQUIRE(results.size() == items.size());
+  if (results.size() != items.size()) fail("statistics are missing");
   return results;
 }
 
@@ -70,10 +67,9 @@ stats::TensorStatistics statistics_of(std::string_view descr, const Shape& shape
   const ScratchDir scratch;
   scratch.write("array.npy", npy_of(descr, shape, data));
   const ListedDump dump = list_dump({scratch.path()}, request.headers);
-  REQUIRE(dump.tensors().size() == 1);
+  if (dump.tensors().size() != 1) fail("not one tensor");
   auto results = compute_statistics(dump, request);
-  REQUIRE(results[0]);
-  return std::move(*results[0]);
+  return must(std::move(results[0]));
 }
 
 std::string npy_of(std::string_view descr, const Shape& shape, std::string_view data) {
