@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/lines/source_lines.h"
+#include "graph/join/mislabelled.h"
 
 namespace msdump::check {
 namespace {
@@ -19,7 +19,8 @@ CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with)
       dump(of),
       facts(*of.index, *of.tensors, needs_mean_abs(rules)),
       chosen(of.tensors->size(), true) {
-  facts.distrust_float16(dump.float32_on_device());
+  facts.distrust_float16(float32_on_device(dump.dump(), dump.operators()));
+  if (dump.graph() != nullptr) lines = OperatorLines(*dump.graph());
 }
 
 void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked) {
@@ -59,9 +60,9 @@ std::string_view CheckRun::op_type(uint32_t op) const {
   return op == kNone ? std::string_view() : dump.operators()[op].type;
 }
 
-const SourceFrame* CheckRun::frame(uint32_t op) const {
-  if (op == kNone || dump.graph() == nullptr || dump.operators()[op].op == kNoIndex) return nullptr;
-  return best_frame(*dump.graph(), dump.operators()[op].op);
+OperatorLine CheckRun::line(uint32_t op) const {
+  if (op == kNone || dump.operators()[op].op == kNoIndex) return {};
+  return lines.of(dump.operators()[op].op);
 }
 
 size_t CheckRun::count(Severity severity) const {

@@ -14,6 +14,7 @@
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
 #include "check/values/overflow.h"
+#include "graph/lines/operator_lines.h"
 
 namespace msdump::check {
 
@@ -39,7 +40,8 @@ struct CheckRun {
   // As the graph spells it, if there is one; empty for kNone.
   [[nodiscard]] std::string op_name(uint32_t op) const;
   [[nodiscard]] std::string_view op_type(uint32_t op) const;
-  [[nodiscard]] const SourceFrame* frame(uint32_t op) const;  // null: not known
+  [[nodiscard]] OperatorLine line(uint32_t op) const;
+  [[nodiscard]] const SourceFrame* frame(uint32_t op) const { return line(op).frame; }  // null: not known
   [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
   [[nodiscard]] size_t count(Severity severity) const;
   [[nodiscard]] size_t count(RuleId id) const;
@@ -49,6 +51,7 @@ struct CheckRun {
   const RuleSet rules;
   const CheckedDump dump;
   FactsReader facts;
+  OperatorLines lines;
   std::vector<bool> chosen;                    // by tensor: was it requested? Findings are about these
   std::vector<const Error*> listing_failures;  // of the list and the graph; the pointers must stay valid
   CheckReport report;

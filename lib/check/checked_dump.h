@@ -38,6 +38,7 @@ class CheckedDump {
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return graph_.run_of(tensor); }  // kNone: in no run
   [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
 
+  [[nodiscard]] const DumpWithGraph& dump() const { return dump_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
   // The same operator in all steps: the first of its name. msprobe's stack.json has an operator of its own for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
@@ -45,9 +46,6 @@ class CheckedDump {
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
-  // By tensor: those that the IR says are float16 for the network and float32 on the device. Where the file says float16,
-  // MindSpore's CPU backend has stored the first half of the float32 buffer.
-  [[nodiscard]] std::vector<bool> float32_on_device() const;
   // Does the graph of an operator have shapes that are known only at run time?
   [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
   [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several

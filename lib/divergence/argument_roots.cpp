@@ -60,7 +60,8 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
   for (const Divergence& root : roots) {
     if (const auto line = line_of(root.op)) lines.insert(*line);
   }
-  for (auto& [op, found] : by_op) {
+  for (auto& [key, found] : by_op) {
+    const uint32_t op = key;
     const auto known = std::find_if(roots.begin(), roots.end(), [&](const Divergence& root) {
       return root.op == op && root.parameter.empty() && root.kind != DivergenceKind::kMissing;
     });

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "divergence/error_origin.h"
-#include "divergence/error_size.h"
+#include "divergence/error_growth.h"
+#include "divergence/model/noise_model.h"
 #include "divergence/one_sided_runs.h"
 #include "divergence/root_list.h"
+#include "divergence/root_reach.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
 
@@ -18,52 +20,128 @@ namespace {
 
 using From = InputEdge::From;
 
+// Errors that are not random, as faults make them, are passed on by up to so much more or less: a standard deviation of
+// the logarithm.
+constexpr double kSpreadOfFaults = 0.6;
+
 class Finder {
  public:
-  explicit Finder(const RunView& view)
-      : view_(view), one_sided_(view), states_(view.runs().size()), roots_(view, states_) {}
+  Finder(const RunView& view, const NoiseModel& model)
+      : view_(view), model_(model), one_sided_(view), roots_(view, model, history_) {
+    history_.states.resize(view.runs().size());
+    history_.healthy.resize(view.tensors());
+    for (uint32_t tensor = 0; tensor < view.tensors(); ++tensor) {
+      if (const auto error = view.error(tensor)) history_.healthy[tensor] = error->relative;
+    }
+  }
 
   DivergenceReport run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
     report_.roots = std::move(roots_).finish();
-    count_suspicious();
     return std::move(report_);
   }
+
+  [[nodiscard]] const RunHistory& history() const { return history_; }
 
  private:
   // ---- one run
 
   void judge(uint32_t run) {
     begin_step(run);
-    if (view_.one_sided(run)) return;
-    RunInputs inputs = inputs_of_run(view_, states_, run);
-    if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = any_before_;
+    if (view_.one_sided(run)) return pass_on(run);
+    RunInputs inputs = inputs_of_run(view_, model_, history_, run);
+    if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
     const std::vector<uint32_t> outputs = view_.outputs(run);
-    const bool diverges = view_.any_differs(outputs);
+    RunState& state = history_.states[run];
+    note_parameters(run, inputs);
     const size_t before = roots_.size();
-    if (!inputs.entering.empty()) judge_entering(run, inputs);
-    if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
-    const bool harmless = !outputs.empty() && !diverges;  // what differs does not matter to it
-    if (!inputs.changed.empty() && !inputs.differ && !harmless) judge_changed(run, inputs);
-    if (!diverges || inputs.agree()) judge_precision(run, inputs);
-    if (inputs.agree() && diverges && roots_.size() == before) judge_outputs(run, inputs, outputs);
-    if (inputs.agree() && !diverges && roots_.size() == before) judge_close(run, inputs, outputs);
-    if (diverges && roots_.size() == before) judge_nan(run, inputs, outputs);
-    RunState& state = states_[run];
-    state.diverges = diverges || roots_.size() > before;
-    state.downstream =
-        state.downstream || inputs.downstream || state.diverges || inputs.differ || !inputs.entering.empty();
+    const bool draws = draws_differently(run, inputs, outputs);
+    const bool passes = draws && judge_one_sided_draw(run, inputs, outputs);
+    state.random = inputs.random || (draws && !passes);
+    if (!state.random && !passes) {
+      if (!inputs.entering.empty()) judge_entering(run, inputs);
+      if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
+      const bool known =
+          !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) && judge_changed(run, inputs);
+      state.downstream = known;
+      if (roots_.size() == before && !known) judge_shape(run, inputs, outputs);
+      if (roots_.size() == before && !known) judge_outputs(run, inputs, outputs);
+    }
+    if (roots_.size() == before) judge_nan(run, inputs, outputs);
+    state.alarmed = roots_.size() > before;
+    state.downstream = state.downstream || inputs.downstream || state.alarmed;
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
-    any_before_ = any_before_ || state.diverges;
+    any_before_ = any_before_ || state.alarmed;
+    if (state.downstream) estimate_healthy(run);
+    for (const uint32_t tensor : outputs) {
+      if (const auto& error = view_.error(tensor); error && !error->discrete)
+        history_.largest_error = std::max(history_.largest_error, error->relative);
+    }
+  }
+
+  // A run without a partner has no outputs of its own to judge.
+  void pass_on(uint32_t run) {
+    RunState& state = history_.states[run];
+    for (const RunInput& input : view_.run(run).inputs) {
+      if (input.made_by == kNoRun) continue;
+      const RunState& producer = history_.states[input.made_by];
+      state.downstream = state.downstream || producer.downstream;
+      state.downstream_of_nan = state.downstream_of_nan || producer.downstream_of_nan;
+      state.random = state.random || producer.random;
+    }
+  }
+
+  // Parameters that are what they should be.
+  void note_parameters(uint32_t run, const RunInputs& inputs) {
+    for (const RunInput& input : view_.run(run).inputs) {
+      if (input.from != From::kParameter || input.made_by != kNoRun || !view_.compared(input.tensor)) continue;
+      const bool off = std::any_of(inputs.entering.begin(), inputs.entering.end(),
+                                   [&](const RunInput* other) { return other == &input; });
+      const std::pair key(view_.place(run).rank, std::string(input.parameter));
+      if (!off && !reported_parameters_.contains(key)) agreed_parameters_.insert(key);
+    }
   }
 
   void begin_step(uint32_t run) {
     const RunPlace& now = view_.place(run);
     if (run > 0 && now.rank == place_.rank && now.step == place_.step) return;
-    earlier_step_ = now.rank == place_.rank && (earlier_step_ || any_before_);
+    history_.later_step = run > 0 && now.rank == place_.rank;
     any_before_ = false;
+    history_.largest_error = 0;
     first_of_step_ = run;
     place_ = now;
+  }
+
+  [[nodiscard]] bool draws_differently(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (model_.gain(run).rule != GainRule::kRandom || inputs.other_shape) return false;
+    return view_.any_differs(outputs);
+  }
+
+  // Only one side drops elements: the other passes its input on.
+  bool judge_one_sided_draw(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (inputs.evidence.empty() || outputs.empty() || view_.is_backward(run)) return false;
+    const kernels::PairMetrics &in = view_.diff(inputs.evidence.front()).metrics,
+                               &out = view_.diff(outputs.front()).metrics;
+    if (!in.max_a || !in.max_b) return false;
+    const bool a_passes = in.max_a == out.max_a && in.min_a == out.min_a && in.mean_a == out.mean_a;
+    const bool b_passes = in.max_b == out.max_b && in.min_b == out.min_b && in.mean_b == out.mean_b;
+    if (a_passes == b_passes) return false;
+    Root& root = roots_.add(run, DivergenceKind::kValue, inputs, outputs);
+    root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",
+                                         a_passes ? "reference" : "candidate");
+    return true;
+  }
+
+  // What the outputs would have without the alarms upstream.
+  void estimate_healthy(uint32_t run) {
+    const std::span<const ScoredOutput> outputs = model_.outputs(run);
+    if (outputs.empty()) return;
+    std::vector<double> errors;
+    for (const KnownInput& input : model_.inputs(run)) errors.push_back(history_.healthy[input.tensor]);
+    for (const ScoredOutput& output : outputs) {
+      double& healthy = history_.healthy[output.tensor];
+      healthy = std::min(healthy, model_.expected_with(output, errors) * std::exp(output.siblings.centre));
+    }
   }
 
   // ---- values that come from outside
@@ -71,7 +149,13 @@ class Finder {
   // A parameter is reported where it is first read; an unknown source only if nothing before it may be the cause.
   void judge_entering(uint32_t run, const RunInputs& inputs) {
     for (const RunInput* const input : inputs.entering) {
-      if (earlier_step_) return;
+      // It was right where it was read first: something has updated it, or this reads it in a coarser format.
+      if (input->from == From::kParameter &&
+          agreed_parameters_.contains({view_.place(run).rank, std::string(input->parameter)})) {
+        const TensorDiff& diff = view_.diff(input->tensor);
+        if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b)) return add_cast(run, run, inputs, input->tensor);
+        continue;
+      }
       const uint32_t tensor = view_.compared(input->tensor) ? input->tensor : input->made_as;
       if (input->from == From::kParameter) {
         add_parameter(run, inputs, *input, tensor);
@@ -114,8 +198,9 @@ class Finder {
   // Downstream of another root, constants differ because of it, and so do constants of gradients of the same line:
   // shapes, axes, factors.
   void judge_constants(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    const bool all_same =
-        std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.is(tensor, Verdict::kSame); });
+    const bool all_same = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+      return view_.is(tensor, Verdict::kSame);
+    });
     const uint32_t tensor = inputs.constants.front();
     const bool of_value = view_.is(tensor, Verdict::kDiffer) || view_.is(tensor, Verdict::kClose);
     if (inputs.downstream || all_same || (!of_value && !view_.any_differs(outputs))) return;
@@ -131,28 +216,62 @@ class Finder {
 
   // ---- values that changed on the way
 
-  // An operator that only one side has lies between; or the producer is off by as much, which its own, coarser dtype
-  // hid; or something that was not dumped changes the value.
-  void judge_changed(uint32_t run, const RunInputs& inputs) {
-    if (view_.other_framework()) return;
+  // Does a change of the inputs show in the outputs? Where these were not compared it may.
+  [[nodiscard]] bool matters(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) const {
+    const std::span<const ScoredOutput> scored = model_.outputs(run);
+    const bool any =
+        std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged; });
+    if (!any) return !view_.all_agree(run) || outputs.empty();
+    return std::any_of(scored.begin(), scored.end(),
+                       [&](const ScoredOutput& output) { return stands_out(output, inputs); });
+  }
+
+  // An operator that only one side has lies between; or the reader turns to a coarser dtype; or something that was not
+  // dumped changes the value.
+  // Returns whether that explains the run.
+  bool judge_changed(uint32_t run, const RunInputs& inputs) {
+    if (view_.other_framework()) return false;
     const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
     if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
-      (void)roots_.add_one_sided(other, run, inputs);
-      return;
+      if (one_sided_.turns_coarser(other)) {
+        add_cast(other, run, inputs, input.tensor);
+      } else {
+        (void)roots_.add_one_sided(other, run, inputs);
+      }
+      return true;
     }
-    if (inputs.downstream) return;
-    if (inherits(view_, input)) {
-      const bool coarser =
-          rounding_of(view_.diff(input.made_as).dtype_a) > rounding_of(view_.diff(input.tensor).dtype_b);
-      if (coarser && !view_.coarser_throughout()) add_coarser(origin_of_error(view_, input.made_by), run);
-      return;
+    const TensorDiff& diff = view_.diff(input.tensor);
+    if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b)) {
+      add_cast(run, run, inputs, input.tensor);
+      return true;
     }
+    // Another reader of it, which ran before, is alarmed and may have written what looks like its output.
+    const std::vector<uint32_t>& readers = view_.run(input.made_by).readers;
+    if (std::any_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+          return reader < run && history_.states[reader].alarmed && reader_writes(reader, input);
+        }))
+      return true;
+    if (roots_.is_changed_after(input.made_by, run)) return true;
+    if (inputs.downstream) return false;
     Root& root = roots_.add(run, roots_.kind_of({input.tensor}), inputs, {input.tensor});
     root.lower(kNotAllKnown);
+    root.changed_after = input.made_by;
+    root.exchanges = inputs.changed.size() > 1;
     root.divergence.reason =
-        fmt::format("its input {} differs although {}, which wrote it, agrees: {} changes it", view_.slot(input.tensor),
+        fmt::format("its input {} has more error than {}, which wrote it: {} changes it", view_.slot(input.tensor),
                     view_.name(input.made_by), happened_between(first, run));
+    return true;
+  }
+
+  // In the reference, does a run write what it reads?
+  [[nodiscard]] bool reader_writes(uint32_t reader, const RunInput& input) const {
+    const auto& outputs = view_.run(reader).outputs;
+    const kernels::PairMetrics& read = view_.diff(input.tensor).metrics;
+    return std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+      const kernels::PairMetrics& wrote = view_.diff(tensor).metrics;
+      return wrote.max_b && wrote.max_b == read.max_b && wrote.min_b == read.min_b && wrote.mean_b == read.mean_b;
+    });
   }
 
   // Frameworks have operators of their own.
@@ -167,41 +286,13 @@ class Finder {
     return "something between them that was not dumped";
   }
 
-  void add_coarser(uint32_t run, uint32_t reader) {
-    if (!roots_.report_once(run, run)) return;
-    const auto& outputs = view_.run(run).outputs;
-    Root& root = roots_.add(run, DivergenceKind::kValue, inputs_of_run(view_, states_, run), outputs);
-    root.lower(kNotAllKnown);
-    const DType dtype = outputs.empty() ? DType::kUndefined : view_.diff(outputs.front()).dtype_a;
-    root.divergence.reason = fmt::format("what it computes in {} is off by more than {}, which reads it, can take",
-                                         msdump::name_of(dtype), view_.name(reader));
-  }
-
-  // ---- operators
-
-  // An input that has lost precision that its producer still has: a cast in between, by this operator or another,
-  // unless the candidate is coarser throughout. It may be within the tolerance.
-  void judge_precision(uint32_t run, const RunInputs& inputs) {
-    if (view_.coarser_throughout() || inputs.downstream) return;
-    for (const RunInput& input : view_.run(run).inputs) {
-      if (!view_.is(input.tensor, Verdict::kClose)) continue;
-      const TensorDiff& in = view_.diff(input.tensor);
-      if (error_size(in).l2 <= rounding_of(in.dtype_b) || inherits(view_, input)) continue;
-      const bool reads_coarser = view_.compared(input.made_as) && rounding_of(in.dtype_a) > rounding_of(in.dtype_b);
-      const uint32_t other = one_sided_between(input.made_by == kNoRun ? first_of_step_ : input.made_by, run);
-      const bool of_cast = other != kNoRun && one_sided_.turns_coarser(other);
-      if (!of_cast && !reads_coarser) continue;
-      add_cast(of_cast ? other : run, run, inputs, input.tensor);
-      return;
-    }
-  }
-
   void add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor) {
-    if (!roots_.report_once(cast, reader)) return;
+    if (view_.coarser_throughout() || !roots_.report_once(cast, reader)) return;
     Root& root = roots_.add(cast, DivergenceKind::kValue, inputs, {tensor});
-    root.lower(kWithinTolerance);
+    root.divergence.reader = reader;
+    root.lower(kOfCast);
     root.uncertain_source = view_.is_gradient(cast);
-    states_[reader].downstream = true;
+    history_.states[reader].downstream = true;
     const TensorDiff& in = view_.diff(tensor);
     root.divergence.reason =
         cast == reader ? fmt::format("it reads {} where the reference has {}", msdump::name_of(in.dtype_a),
@@ -210,65 +301,72 @@ class Finder {
                                      view_.name(reader));
   }
 
+  // ---- operators
+
+  void judge_shape(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    std::vector<uint32_t> other;
+    for (const uint32_t tensor : outputs) {
+      if (view_.is(tensor, Verdict::kShape) || view_.is(tensor, Verdict::kDtype)) other.push_back(tensor);
+    }
+    if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown) return;
+    Root& root = roots_.add(run, DivergenceKind::kShape, inputs, other);
+    root.divergence.reason = "its inputs have the same shapes, its outputs have not";
+  }
+
   void judge_outputs(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (view_.run(run).inputs.empty() && view_.is_backward(run)) return;  // gradients of parameters, made by another
-    const std::vector<uint32_t> left = unexplained(run, inputs, outputs);
-    const bool surely_equal = inputs.all_same && !inputs.unknown && !inputs.evidence.empty();
-    if (left.empty() || (inputs.downstream && !surely_equal)) return;
-    Root& root = roots_.add(run, roots_.kind_of(left), inputs, left);
-    root.uncertain_source = inputs.unknown_source;
-    root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
-                             : inputs.all_same       ? "its inputs are equal bit for bit, its outputs differ"
-                                                     : "its inputs agree, its outputs differ";
-  }
-
-  // Outputs that differ by more than the error of the inputs, or rounding under cancellation, explains.
-  std::vector<uint32_t> unexplained(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    const ErrorSize in = view_.largest_error(inputs.evidence);
+    if (inputs.other_shape) return;
     std::vector<uint32_t> left;
-    for (const uint32_t tensor : outputs) {
-      if (!view_.differs(tensor)) continue;
-      const TensorDiff& diff = view_.diff(tensor);
-      if (diff.verdict == Verdict::kDiffer) {
-        if (!inputs.all_same && (may_jump(view_.op(run).type) || explains(in, error_size(diff)))) continue;
-        if (is_noise(run, inputs, diff)) continue;
+    const ScoredOutput* most = nullptr;
+    for (const ScoredOutput& output : model_.outputs(run)) {
+      if (!stands_out(output, inputs)) continue;
+      left.push_back(output.tensor);
+      if (most == nullptr || output.score > most->score) most = &output;
+    }
+    if (left.empty()) add_discrete(inputs, outputs, left);
+    if (left.empty()) return;
+    Root& root = roots_.add(named_for(run), roots_.kind_of(left), inputs, left);
+    root.uncertain_source = inputs.unknown_source;
+    if (most != nullptr) roots_.set_score(root, *most);
+    root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
+                             : inputs.all_same && !inputs.unknown
+                                 ? "its inputs are equal bit for bit, its outputs differ"
+                                 : "its outputs differ more than its inputs explain";
+  }
+
+  // Of a module the run inside of it that stands out most, where one does at all; of fused operators the likeliest.
+  [[nodiscard]] uint32_t named_for(uint32_t run) const {
+    constexpr double kStandsOut = 2;  // standard deviations
+    uint32_t named = kNoRun;
+    double most = kStandsOut;
+    for (const uint32_t inner : view_.inside(run)) {
+      for (const ScoredOutput& output : model_.outputs(inner)) {
+        if (!output.judged || output.score <= most) continue;
+        most = output.score;
+        named = inner;
       }
-      left.push_back(tensor);
     }
-    return left;
+    return named == kNoRun ? model_.likeliest_within(run) : named;
   }
 
-  [[nodiscard]] bool is_noise(uint32_t run, const RunInputs& inputs, const TensorDiff& output) const {
-    if (!may_cancel(view_.op(run).type) && !view_.is_backward(run)) return false;
-    CancellationCase one;
-    one.output = &output;
-    for (const uint32_t tensor : inputs.evidence) one.inputs.push_back(&view_.diff(tensor));
-    return is_cancellation_noise(one);
+  [[nodiscard]] bool stands_out(const ScoredOutput& output, const RunInputs& inputs) const {
+    if (!output.judged) return false;
+    if (output.beyond_arithmetic && !inputs.downstream) return true;
+    double score = output.score;
+    if (inputs.elevated && !output.exact_inputs) {
+      const double spread = output.siblings.spread;
+      score *= spread / std::hypot(spread, kSpreadOfFaults);
+    }
+    return score > model_.threshold();
   }
 
-  // Equal inputs, and an output within the tolerance but not within rounding.
-  void judge_close(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    if (inputs.evidence.empty() || inputs.unknown || inputs.bridged || inputs.downstream || !inputs.all_same) return;
-    std::vector<uint32_t> suspicious;
+  // Indices and truth values do not round: with equal inputs they are equal.
+  void add_discrete(const RunInputs& inputs, const std::vector<uint32_t>& outputs, std::vector<uint32_t>& left) const {
+    if (!inputs.all_same || inputs.unknown || inputs.evidence.empty()) return;
     for (const uint32_t tensor : outputs) {
-      if (!view_.is(tensor, Verdict::kClose)) continue;
-      const TensorDiff& diff = view_.diff(tensor);
-      if (diff.dtype_a == diff.dtype_b && exceeds_rounding(diff) && !is_noise(run, inputs, diff))
-        suspicious.push_back(tensor);
+      const auto error = view_.error(tensor);
+      if (error && error->discrete && error->relative > 0) left.push_back(tensor);
     }
-    if (suspicious.empty()) return;
-    Root& root = roots_.add(run, DivergenceKind::kValue, inputs, suspicious);
-    root.lower(kWithinTolerance);
-    root.divergence.reason =
-        "its inputs are equal bit for bit; its outputs are within the tolerance, but further apart than rounding "
-        "leaves";
-    report_.suspicious.insert(report_.suspicious.end(), suspicious.begin(), suspicious.end());
-  }
-
-  static bool exceeds_rounding(const TensorDiff& diff) {
-    constexpr double kLargestOverMean = 10;
-    const ErrorSize error = error_size(diff);
-    return std::max(error.l2, error.max / kLargestOverMean) > rounding_of(diff.dtype_b);
   }
 
   // NaN has a flow of its own: an operator that produces it is a root even if other differences went in, unless it
@@ -281,30 +379,23 @@ class Finder {
       return view_.is(tensor, Verdict::kNan);
     });
     if (!makes_nan && !makes_inf) return;
+    if (!makes_nan && inputs.elevated) return;  // an overflow of values that were too large before
     Root& root = roots_.add(run, DivergenceKind::kNan, inputs, outputs);
     root.lower(kDownstream);
     root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
                                        : "one side alone has infinities or NaN in its outputs, and not in its inputs";
   }
 
-  // A root explains its own outputs, also those that are reported because of it alone.
-  void count_suspicious() {
-    const std::set<uint32_t> suspicious(report_.suspicious.begin(), report_.suspicious.end());
-    for (Divergence& root : report_.roots) {
-      for (const uint32_t tensor : root.outputs) root.downstream += suspicious.count(tensor);
-    }
-  }
-
   const RunView& view_;
+  const NoiseModel& model_;
   const OneSidedRuns one_sided_;
-  std::vector<RunState> states_;  // by run
+  RunHistory history_;
   RootList roots_;
   DivergenceReport report_;
-  std::set<std::pair<std::optional<int64_t>, std::string>> reported_parameters_;
+  std::set<std::pair<std::optional<int64_t>, std::string>> reported_parameters_, agreed_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
-  bool any_before_ = false;    // a run of this rank and step diverges
-  bool earlier_step_ = false;  // one of an earlier step of this rank does
+  bool any_before_ = false;  // a run of this rank and step is alarmed
 };
 
 }  // namespace
@@ -315,13 +406,25 @@ std::string_view name_of(DivergenceKind kind) {
 }
 
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules) {
+                                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+                                  std::span<const uint32_t> explain) {
   const RunView view(a, b, pairing, diffs, modules);
-  DivergenceReport report = Finder(view).run();
+  const NoiseModel model(view);
+  Finder finder(view, model);
+  DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
+  report.scores.resize(diffs.size());
+  for (const ScoredOutput& output : model.outputs()) {
+    if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
+  }
   for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) {
     if (view.graph().role(tensor) == TensorRole::kUnwritten) report.unwritten.push_back(tensor);
   }
+  const RootReach reach(view, report.roots);
+  report.explained = explain_tensors(view, model, finder.history(), reach, report.roots);
+  report.loss_scale = view.loss_scale();
+  report.growth = error_growth(view, model);
+  account_for(view, model, finder.history(), reach, explain, report);
   return report;
 }
 

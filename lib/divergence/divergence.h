@@ -1,33 +1,35 @@
-// The first divergence: the operators whose results differ although their inputs agree, most upstream first.
+// The first divergence: the operators whose results differ more than the errors of their inputs and their own arithmetic
+// explain, most upstream first. What to expect is taken from the pair itself: model/noise_model.h.
 //
-// An operator is a root if its outputs differ more than its inputs explain:
-//   value      its inputs agree and its outputs do not; or one of its constants (epsilon, axis, factor) differs; or its
-//              inputs are equal bit for bit and its outputs are further apart than rounding leaves, tolerance or not; or
-//              an input differs although what wrote it agrees: something in between was not dumped
+// An operator raises an alarm if
+//   value      an output has more error than its siblings lead to one to expect, also with inputs that differ; or one of
+//              its constants (epsilon, axis, factor) differs by more than rounding; or an input has another error than
+//              what wrote it: something in between was not dumped, or only one side has it
 //   nan        it makes NaN, or an infinity, that the reference lacks, from inputs that have no more than the reference
 //   shape      the same as value where the shape or the kind of dtype changes
 //   missing    the other side has no such operator, and what reads its result differs
-//   parameter, input   no operator is at fault: a value that enters the graph differs where it is first read
-// These are not roots: outputs whose error is at most 30 times that of the inputs (error_size.h), or the remainder of
-// terms that cancel; an operator downstream of a root whose inputs are merely close, because a difference may sink
-// below the tolerance and come up again (an operator whose inputs are equal bit for bit is a root wherever it is); a
-// parameter in a step after one that diverged; a module if one of its operators diverges; in a collective operation the
-// ranks whose own inputs agree. An operator is reported once, for the first step that it diverges in.
+//   parameter, input   no operator is at fault: a value that enters the graph is off by more than rounding where it is
+//              first read
+// An alarm is a root unless alarms upstream explain it: downstream of one, with inputs that show it, only an excess far
+// beyond what errors that are not random lead to counts. These are not roots either: a parameter in a step after one that
+// diverged; a module if one of its operators is alarmed; what reads random numbers that were drawn differently. An
+// operator is reported once, for the first step that it is alarmed in.
 // A backward call of msprobe depends on what its forward call saw, too.
-// Confidence: 0.95 with edges of the IR, 0.9 with edges by values, 0.6 by order alone; less if an input is unknown, if
-// the operators were not paired by name, and downstream of another root.
-// Source: corpus/diagnosis/README.md.
+// Source: design/divergence.md, corpus/diagnosis/README.md.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
+#include "divergence/explanation.h"
 #include "divergence/paired_runs.h"
+#include "divergence/run_account.h"
 
 namespace msdump {
 
@@ -39,9 +41,20 @@ struct DivergedArgument {
   std::string name, a, b;
 };
 
-struct Divergence {
-  uint32_t op = 0;  // in Pairing::operators; of a parameter the operator that reads it first
+// A further instance of a root: of the same line of the script, or of the same operator.
+struct DivergencePlace {
+  uint32_t op = 0;   // in Pairing::operators
+  uint32_t run = 0;  // in RunGraph::runs
   RunPlace place;
+  std::vector<uint32_t> outputs;  // in Pairing::tensors: the evidence
+};
+
+struct Divergence {
+  uint32_t op = 0;   // in Pairing::operators; of a parameter the operator that reads it first
+  uint32_t run = 0;  // in RunGraph::runs
+  RunPlace place;
+  uint32_t reader = kNoRun;             // of a run that only one side has, or a cast: the run that shows it
+  std::vector<DivergencePlace> places;  // further ones
   DivergenceKind kind = DivergenceKind::kValue;
   std::string parameter;  // kParameter, kInput: its name, where it has one
   std::string reason;     // in words
@@ -50,17 +63,44 @@ struct Divergence {
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
   uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
   std::optional<double> amplification;      // relative error of the outputs over that of the inputs
+  // Of the output that stands out most, where the model scored it (model/noise_model.h).
+  std::optional<double> measured_error, expected_error, score;
+  uint32_t siblings = 0;  // runs of the same kind that it was compared with
+  // Of the siblings' measured error over their own expected_error: the median, and a factor for one standard deviation.
+  double sibling_median = 0, sibling_spread = 0;
+};
+
+// Is no operator at fault, but a value that enters the graph?
+[[nodiscard]] inline bool enters(const Divergence& root) {
+  return root.kind == DivergenceKind::kParameter || root.kind == DivergenceKind::kInput;
+}
+
+// A run's output as the model sees it; `expected` as its siblings lead one to expect.
+struct TensorScore {
+  double measured = 0, expected = 0, score = 0;
+};
+
+// The error from the first operator to the last.
+struct ErrorGrowth {
+  std::vector<double> medians;  // of the outputs in each tenth of the operators, in order; empty: nothing known
+  double noise = 0;             // what a typical operator adds
 };
 
 struct DivergenceReport {
-  std::vector<Divergence> roots;     // most upstream first; empty if nothing diverges or nothing stands out
-  std::vector<uint32_t> suspicious;  // in Pairing::tensors: close, although the inputs are equal bit for bit
-  std::vector<uint32_t> unwritten;   // outputs that hold whatever the memory held (graph/flow/run_graph.h)
-  FlowKind flow = FlowKind::kOrder;  // what was followed
+  std::vector<Divergence> roots;  // most upstream first; empty if nothing diverges or nothing stands out
+  std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
+  std::vector<uint32_t> unwritten;     // ascending: outputs that hold whatever the memory held (graph/flow/run_graph.h)
+  FlowKind flow = FlowKind::kOrder;    // what was followed
+  std::vector<Explanation> explained;  // by Pairing::tensors
+  double loss_scale = 1;               // what the candidate's gradients are multiplied by, which is divided out
+  ErrorGrowth growth;
+  std::vector<RunAccount> accounts;  // of `explain`
+  uint64_t more_accounts = 0;        // that were left out
 };
 
-// `diffs` by Pairing::tensors.
+// `diffs` by Pairing::tensors. `explain`: operators whose runs are accounted for, in Pairing::operators.
 [[nodiscard]] DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                                const std::vector<TensorDiff>& diffs, const ModuleTree& modules);
+                                                const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+                                                std::span<const uint32_t> explain = {});
 
 }  // namespace msdump

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 
 namespace msdump {
 namespace {
@@ -28,9 +29,11 @@ class Reach {
 
   // Most runs come after those that they read: one pass forward is enough, plus one that finds nothing to do. Passes
   // backward follow edges that lead back.
-  const std::vector<uint64_t>& from(const uint32_t* begin, const uint32_t* end) {
+  const std::vector<uint64_t>& from(std::span<const std::vector<uint32_t>> roots) {
     std::fill(reached_.begin(), reached_.end(), 0);
-    for (const uint32_t* run = begin; run != end; ++run) reached_[*run] |= uint64_t{1} << (run - begin);
+    for (size_t root = 0; root < roots.size(); ++root) {
+      for (const uint32_t run : roots[root]) reached_[run] |= uint64_t{1} << root;
+    }
     const auto count = static_cast<uint32_t>(reached_.size());
     for (bool forward = true, changed = true; changed; forward = !forward) {
       changed = false;
@@ -58,25 +61,25 @@ class Reach {
 
 }  // namespace
 
-std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<uint32_t>& from) {
+std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<std::vector<uint32_t>>& from) {
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
   if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), counts, from);
   std::vector<uint64_t> later(counts.begin(), counts.end());
   std::partial_sum(later.rbegin(), later.rend(), later.rbegin());
   std::vector<uint64_t> result;
-  for (const uint32_t run : from) result.push_back(later[run]);
+  for (const auto& runs : from) result.push_back(later[*std::min_element(runs.begin(), runs.end())]);
   return result;
 }
 
 std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
-                                    const std::vector<uint32_t>& from) {
+                                    const std::vector<std::vector<uint32_t>>& from) {
   constexpr size_t kAtOnce = 64;
   std::vector<uint64_t> result(from.size(), 0);
   Reach reach(runs);
   for (size_t first = 0; first < from.size(); first += kAtOnce) {
     const size_t end = std::min(first + kAtOnce, from.size());
-    const std::vector<uint64_t>& reached = reach.from(from.data() + first, from.data() + end);
+    const std::vector<uint64_t>& reached = reach.from({from.data() + first, end - first});
     for (size_t run = 0; run < counts.size(); ++run) {
       if (counts[run] == 0) continue;
       for (uint64_t bits = reached[run]; bits != 0; bits &= bits - 1)

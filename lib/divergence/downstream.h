@@ -11,12 +11,13 @@
 
 namespace msdump {
 
-// By place in `from`; the tensors of the runs themselves count, each once.
-[[nodiscard]] std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<uint32_t>& from);
+// By place in `from`, whose entries are runs that count together; their own tensors count, each once.
+[[nodiscard]] std::vector<uint64_t> count_downstream(const RunView& view,
+                                                     const std::vector<std::vector<uint32_t>>& from);
 
-// The sum of `counts`, which are by run, over the runs that the readers of a run lead to, itself among them. Edges may
+// The sum of `counts`, which are by run, over the runs that the readers of some runs lead to, these among them. Edges may
 // lead back.
 [[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
-                                                  const std::vector<uint32_t>& from);
+                                                  const std::vector<std::vector<uint32_t>>& from);
 
 }  // namespace msdump

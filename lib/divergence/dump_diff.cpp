@@ -1,17 +1,24 @@
 #include "divergence/dump_diff.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "compare/arguments/call_arguments.h"
+#include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
 #include "divergence/argument_roots.h"
-#include "graph/lines/source_lines.h"
+#include "divergence/operator_named.h"
+#include "msprobe/dump_json.h"
 
 namespace msdump {
 namespace {
+
+constexpr double kOneSidedLine = 0.5;  // confidence
 
 bool is_one_file(const DiffSide& side) {
   return side.catalogue().index.files().size() == 1 && side.catalogue().list.tensors().size() == 1;
@@ -46,17 +53,19 @@ void choose_rows(DiffResult& run) {
   for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
 }
 
-// Corrects verdicts by what the data flow shows.
-void revise_verdicts(DiffResult& run) {
-  for (const uint32_t tensor : run.divergence.unwritten) {
-    if (!is_difference(run.diffs[tensor].verdict) || run.diffs[tensor].verdict == Verdict::kUnmatched) continue;
-    run.diffs[tensor].verdict = Verdict::kSkipped;
-    run.diffs[tensor].reason = "nothing reads this output; the kernel may never have written it";
-  }
-  for (const uint32_t tensor : run.divergence.suspicious) {
-    run.diffs[tensor].verdict = Verdict::kDiffer;
-    run.diffs[tensor].reason = "within the tolerance, but the operator's inputs are equal bit for bit";
-  }
+// As inputs; those that --op, --slot, ... select.
+bool is_selected(const DiffResult& run, const ArgumentDiff& argument) {
+  const OpenedGraph& side = run.b->opened;
+  const OpPair& op = run.pairing.operators[argument.op];
+  const auto identity_in = [&](const SequencedOp& one) {
+    Identity identity{one.rank, one.graph, argument.step, {}, 0};
+    identity.name.op_name = one.name;
+    identity.name.op_type = one.type;
+    return identity;
+  };
+  const Identity in_a = identity_in(run.pairing.a[op.a]), in_b = identity_in(run.pairing.b[op.b]);
+  return side.tensors.matches_folder(in_b) && side.tensors.matches_tensor(Io::kInput, argument.name) &&
+         (side.operators.everything() || side.operators.matches_file(in_a) || side.operators.matches_file(in_b));
 }
 
 void accept_by_baseline(DiffRules& rules, DiffResult& run) {
@@ -72,7 +81,7 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
 }
 
 // A tensor without a partner that the other side has in its graph, and what only graphs have.
-void judge_arguments(DiffResult& run, const RunContext& context) {
+void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context) {
   std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
   std::vector<ArgumentDiff> differing;
   for (ArgumentDiff& argument : found) {
@@ -86,10 +95,49 @@ void judge_arguments(DiffResult& run, const RunContext& context) {
     }
     if (argument.differs) differing.push_back(std::move(argument));
   }
+  std::vector<ArgumentDiff> noted;
+  for (ArgumentDiff& argument : compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance)) {
+    if (is_selected(run, argument)) (argument.differs ? differing : noted).push_back(std::move(argument));
+  }
   add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
   std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
+  std::move(noted.begin(), noted.end(), std::back_inserter(differing));
   run.arguments = std::move(differing);
+  std::stable_sort(run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& x, const ArgumentDiff& y) {
+    return std::pair(x.op, x.step) < std::pair(y.op, y.step);
+  });
   run.accepted_arguments.assign(run.arguments.size(), false);
+}
+
+// Where nothing else stands out, the line of the script with most calls that only one side has. A graph says better what
+// lies between two values; releases of a framework have other kernels.
+void judge_one_sided_lines(DiffResult& run) {
+  if (!run.divergence.roots.empty() || run.divergence.flow == FlowKind::kIr) return;
+  std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
+  const auto in_shared_step = [&](const SequencedOp& op, const std::vector<int64_t>& alone) {
+    return !op.step || std::find(alone.begin(), alone.end(), *op.step) == alone.end();
+  };
+  for (OneSidedLine& line : lines) {
+    std::erase_if(line.operators, [&](uint32_t op) {
+      const OpPair& pair = run.pairing.operators[op];
+      return line.of_reference ? !in_shared_step(run.pairing.b[pair.b], run.pairing.steps_of_b_alone)
+                               : !in_shared_step(run.pairing.a[pair.a], run.pairing.steps_of_a_alone);
+    });
+  }
+  std::erase_if(lines, [](const OneSidedLine& line) { return line.operators.empty(); });
+  const auto most = std::max_element(
+      lines.begin(), lines.end(),
+      [](const OneSidedLine& one, const OneSidedLine& other) { return one.operators.size() < other.operators.size(); });
+  if (most == lines.end()) return;
+  Divergence root;
+  root.op = most->operators.front();
+  root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
+  root.confidence = kOneSidedLine;
+  const size_t calls = most->operators.size();
+  root.reason =
+      fmt::format("{} call{} of this line exist{} only in the {}; no operator stands out", calls, calls == 1 ? "" : "s",
+                  calls == 1 ? "s" : "", most->of_reference ? "reference" : "candidate");
+  run.divergence.roots.push_back(std::move(root));
 }
 
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
@@ -117,10 +165,12 @@ std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later)
 DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opened.catalogue->index) {
   side.index = &catalogue().index;
   side.tensors = &catalogue().list.tensors();
+  side.arguments = &catalogue().list.arguments();
   // An IR that was found nearby and has none of the operators belongs to another run.
   if (opened.joined && opened.joined->join.matched_operators() > 0) {
     side.graph = &opened.graph();
     side.join = &opened.joined->join;
+    lines = OperatorLines(opened.graph());
   }
 }
 
@@ -144,28 +194,35 @@ TensorKey DiffResult::key(uint32_t tensor) const {
 TensorKey DiffResult::key(const ArgumentDiff& argument) const {
   const OpPair& pair = pairing.operators[argument.op];
   const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
-  return {op.rank, op.graph, std::nullopt, op_name(argument.op), Io::kInput, argument.name, 0};
+  return {op.rank, op.graph, argument.step, op_name(argument.op), Io::kArgument, argument.name, 0};
 }
 
 DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
-  if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {&a->opened, pairing.a[op.a].op};
-  if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {&b->opened, pairing.b[op.b].op};
+  if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {a.get(), pairing.a[op.a].op};
+  if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {b.get(), pairing.b[op.b].op};
   return {};
 }
 
-const SourceFrame* DiffResult::frame(uint32_t pair) const {
+std::string_view DiffResult::explained(uint32_t tensor) const { return name_of(divergence.explained[tensor]); }
+
+OperatorLine DiffResult::line(uint32_t pair) const {
   const OpInGraph found = operator_in_graph(pair);
-  return found.opened == nullptr ? nullptr : best_frame(found.opened->graph(), found.op);
+  return found.side == nullptr ? OperatorLine() : found.side->lines.of(found.op);
 }
 
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context) {
+                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
+                              std::string_view explain) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side) : pair_sides(run.a->side, run.b->side, map);
+  std::vector<uint32_t> operators;
+  if (!explain.empty()) {
+    MSDUMP_TRY(operators, operators_named(run.pairing, explain));
+  }
   choose_rows(run);
   const auto dump_of = [](DiffSide& side) {
     return ComparedDump{side.side, side.tables, side.catalogue().list.failures()};
@@ -177,10 +234,13 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   run.details = std::move(compared.details);
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules);
+  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, operators);
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
-  revise_verdicts(run);
-  judge_arguments(run, context);
+  judge_arguments(run, rules, context);
+  if (run.pairing.likeness.two_networks())
+    run.divergence.roots.clear();  // no operator of one is that of the other
+  else
+    judge_one_sided_lines(run);
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
   return run;
@@ -203,14 +263,41 @@ std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, c
 
 TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing) {
   TensorDiff diff;
-  diff.verdict = Verdict::kDiffer;
+  diff.verdict = argument.verdict;
   diff.reason = reason_of(argument, pairing);
   diff.by_statistics = true;
+  const auto a = statistic_value(argument.a), b = statistic_value(argument.b);
+  if (a && b && std::isfinite(*a - *b)) diff.metrics.max_abs = std::abs(*a - *b);
   return diff;
 }
 
 bool counts_as_difference(const DiffResult& run, uint32_t tensor) {
-  return is_difference(run.diffs[tensor].verdict) && !run.accepted[tensor];
+  return is_difference(run.diffs[tensor].verdict) && !run.accepted[tensor] &&
+         run.divergence.explained[tensor] != Explanation::kUnwritten;
+}
+
+bool argument_counts(const DiffResult& run, size_t argument) {
+  return is_difference(run.arguments[argument].verdict) && !run.accepted_arguments[argument];
+}
+
+bool is_unexplained(const DiffResult& run, uint32_t tensor) {
+  return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
+}
+
+bool is_accepted(const DiffResult& run, const Divergence& root) {
+  std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
+  for (const DivergencePlace& other : root.places)
+    shown.insert(shown.end(), other.outputs.begin(), other.outputs.end());
+  bool any_argument = false;
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    if (run.arguments[i].op != root.op || !run.arguments[i].differs) continue;
+    if (!run.accepted_arguments[i]) return false;
+    any_argument = true;
+  }
+  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
+  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
+  return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
+         std::none_of(shown.begin(), shown.end(), counts);
 }
 
 }  // namespace msdump

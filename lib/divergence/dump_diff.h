@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "compare/match/pairing.h"
 #include "compare/statistics/statistic_tables.h"
 #include "divergence/divergence.h"
+#include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
 
 namespace msdump {
@@ -24,6 +26,7 @@ struct DiffSide {
   OpenedGraph opened;
   CompareSide side;
   StatisticTables tables;
+  OperatorLines lines;
 
   [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
 };
@@ -35,7 +38,7 @@ struct DiffResult {
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
   std::vector<PairDetails> details;      // by pair
   std::vector<bool> accepted;            // by pair: by the baseline
-  std::vector<ArgumentDiff> arguments;   // that differ, and that no file of either side has; by operator
+  std::vector<ArgumentDiff> arguments;   // of calls, and those that differ and no file has; by operator, then step
   std::vector<bool> accepted_arguments;  // by place in `arguments`
   std::vector<Error> failures;           // of both sides, each once: files, tensors, graphs
   DivergenceReport divergence;
@@ -52,19 +55,24 @@ struct DiffResult {
   [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
   struct OpInGraph {
-    const OpenedGraph* opened = nullptr;
+    const DiffSide* side = nullptr;
     OpId op = kNoIndex;
   };
   [[nodiscard]] OpInGraph operator_in_graph(uint32_t pair) const;
-  [[nodiscard]] const SourceFrame* frame(uint32_t pair) const;
+  [[nodiscard]] OperatorLine line(uint32_t pair) const;
+  [[nodiscard]] const SourceFrame* frame(uint32_t pair) const { return line(pair).frame; }
+  // What explains that a tensor differs: empty where it does not, or for nothing. The verdict does not depend on it.
+  [[nodiscard]] std::string_view explained(uint32_t tensor) const;
   // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
   [[nodiscard]] const std::string& op_name(uint32_t pair) const { return pairing.op_name(pair); }
   [[nodiscard]] std::string_view op_type(uint32_t pair) const { return pairing.op_type(pair); }
 };
 
-// The sides' selections choose the rows. `map` may be null. An error only when interrupted.
+// The sides' selections choose the rows. `map` may be null. `explain` names the operator to account for, if any. An error
+// when interrupted, or kUsage when there is no such operator.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context);
+                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
+                              std::string_view explain = {});
 
 // The dump.json files of both sides, paired in order.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
@@ -72,7 +80,14 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 // What a baseline keeps of an argument that differs.
 [[nodiscard]] TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing);
 
-// Is it a difference that the baseline does not accept?
+// Is it a difference that the baseline does not accept, of memory that was written?
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);
+// Of one of DiffResult::arguments.
+[[nodiscard]] bool argument_counts(const DiffResult& run, size_t argument);
+
+// Such a difference that neither the noise nor a root upstream explains: a root, or something that was not judged.
+[[nodiscard]] bool is_unexplained(const DiffResult& run, uint32_t tensor);
+// Is all the evidence of a root in the baseline?
+[[nodiscard]] bool is_accepted(const DiffResult& run, const Divergence& root);
 
 }  // namespace msdump

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "divergence/error_size.h"
+#include "divergence/model/tensor_error.h"
 
 namespace msdump {
 namespace {
@@ -52,9 +52,9 @@ bool OneSidedRuns::has_paired_inside(uint32_t run) const {
 bool OneSidedRuns::turns_coarser(uint32_t run) const {
   double in = 0, out = 0;
   for (const RunInput& input : view_.run(run).inputs) {
-    if (input.tensor != kNoTensor) in = std::max(in, rounding_of(view_.dtype(input.tensor)));
+    if (input.tensor != kNoTensor) in = std::max(in, unit_roundoff(view_.dtype(input.tensor)));
   }
-  for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, rounding_of(view_.dtype(tensor)));
+  for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, unit_roundoff(view_.dtype(tensor)));
   return in > 0 && out > in;
 }
 

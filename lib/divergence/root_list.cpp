@@ -1,6 +1,7 @@
 #include "divergence/root_list.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "divergence/downstream.h"
+#include "divergence/root_places.h"
 
 namespace msdump {
 namespace {
@@ -32,6 +34,7 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   root.run = run;
   Divergence& divergence = root.divergence;
   divergence.op = view_.run(run).op;
+  divergence.run = run;
   divergence.place = view_.place(run);
   divergence.kind = kind;
   divergence.inputs = inputs.evidence;
@@ -40,9 +43,9 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
   if (inputs.downstream) root.lower(kDownstream);
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
-  const double in = view_.largest_error(inputs.evidence).l2, out = view_.largest_error(divergence.outputs).l2;
+  const double in = view_.largest_error(inputs.evidence), out = view_.largest_error(divergence.outputs);
   if (in > 0 && out > 0) divergence.amplification = out / in;
-  if (kind == DivergenceKind::kNan) states_[run].downstream_of_nan = true;
+  if (kind == DivergenceKind::kNan) history_.states[run].downstream_of_nan = true;
   roots_.push_back(std::move(root));
   return roots_.back();
 }
@@ -53,14 +56,62 @@ Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs&
   return root;
 }
 
+void RootList::set_score(Root& root, const ScoredOutput& output) {
+  Divergence& divergence = root.divergence;
+  divergence.measured_error = output.measured;
+  divergence.expected_error = expected_of(output);
+  divergence.score = output.score;
+  divergence.siblings = output.siblings.siblings;
+  divergence.sibling_median = std::exp(output.siblings.sibling_centre - output.siblings.centre);
+  divergence.sibling_spread = std::exp(output.siblings.sibling_spread);
+}
+
+bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
+  const auto found = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) {
+    if (root.changed_after == kNoRun) return false;
+    const auto line = view_.line(producer);
+    return root.changed_after == producer || (view_.op(root.changed_after).type == view_.op(producer).type && line &&
+                                              line == view_.line(root.changed_after));
+  });
+  if (found == roots_.end()) return false;
+  // The same reader in another step says nothing more, nor does a module around it.
+  const auto& around = view_.inside(reader);
+  const bool other_reader = view_.run(found->run).op != view_.run(reader).op &&
+                            std::find(around.begin(), around.end(), found->run) == around.end();
+  if (other_reader && !found->exchanges && found->run != found->changed_after) {
+    found->run = found->changed_after;
+    found->divergence.op = view_.run(found->run).op;
+    found->divergence.reason =
+        "what its readers take from it differs, although its outputs agree: they read something else of it";
+  }
+  return true;
+}
+
 bool RootList::report_once(uint32_t run, uint32_t reader) {
   return reported_.insert({view_.place(reader).rank, view_.run(run).op}).second;
 }
 
+// A gradient that is missing is missing from the first operator of the chain on: there it was cut.
+uint32_t RootList::first_missing(uint32_t run) const {
+  const bool of_a = view_.of_candidate_only(run);
+  for (size_t hops = 0; hops < view_.runs().size(); ++hops) {
+    const auto& inputs = view_.run(run).inputs;
+    const auto before = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      return input.made_by != kNoRun && input.made_by < run && view_.is_surprise(input.made_by) &&
+             view_.of_candidate_only(input.made_by) == of_a;
+    });
+    if (before == inputs.end()) break;
+    run = before->made_by;
+  }
+  return run;
+}
+
 Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
+  if (view_.is_gradient(reader)) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});
+  root.divergence.reader = reader;
   root.lower(kNotAllKnown);
   root.uncertain_source = view_.is_gradient(run);
   root.divergence.reason = fmt::format("only the {} has it, and {}, which comes after it, reads something else",
@@ -78,8 +129,12 @@ bool RootList::has_line_of(uint32_t run) {
 
 std::vector<Divergence> RootList::finish() && {
   drop_explained();
-  std::vector<uint32_t> from;
-  for (const Root& root : roots_) from.push_back(root.run);
+  join_places(view_, roots_);
+  std::vector<std::vector<uint32_t>> from;
+  for (const Root& root : roots_) {
+    from.push_back({root.run});
+    for (const DivergencePlace& other : root.divergence.places) from.back().push_back(other.run);
+  }
   const std::vector<uint64_t> downstream = count_downstream(view_, from);
   std::vector<Divergence> divergences;
   for (size_t i = 0; i < roots_.size(); ++i) {
@@ -98,17 +153,12 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 }
 
 void RootList::drop_explained() {
-  std::set<std::pair<std::optional<int64_t>, uint32_t>> reported;
   const bool guilty =
       std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
   if (!guilty) keep_first_uncertain();
   drop_equal_constants();
-  std::erase_if(roots_, [&](const Root& root) {
-    if ((root.uncertain_source && guilty) || explained_by_inside(root.run)) return true;
-    const bool enters =
-        root.divergence.kind == DivergenceKind::kParameter || root.divergence.kind == DivergenceKind::kInput;
-    return !enters && !reported.insert({root.divergence.place.rank, root.divergence.op}).second;
-  });
+  std::erase_if(roots_,
+                [&](const Root& root) { return (root.uncertain_source && guilty) || explained_by_inside(root.run); });
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
   });
@@ -147,7 +197,7 @@ void RootList::keep_first_uncertain() {
   if (missing == kNoRun) {
     roots_.push_back(std::move(kept));
   } else {
-    (void)add_one_sided(missing, reader, inputs_of_run(view_, states_, reader));
+    (void)add_one_sided(missing, reader, inputs_of_run(view_, model_, history_, reader));
   }
   if (!roots_.empty()) roots_.front().lower(kUnknownSource);
 }
@@ -167,9 +217,8 @@ uint32_t RootList::missing_before(uint32_t reader) const {
 
 bool RootList::explained_by_inside(uint32_t run) const {
   const auto& inside = view_.inside(run);
-  return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) {
-    return states_[inner].diverges || view_.is_surprise(inner) || view_.any_differs(view_.outputs(inner));
-  });
+  return std::any_of(inside.begin(), inside.end(),
+                     [&](uint32_t inner) { return history_.states[inner].downstream || view_.is_surprise(inner); });
 }
 
 }  // namespace msdump

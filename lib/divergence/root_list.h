@@ -13,12 +13,14 @@
 namespace msdump {
 
 // Bounds of the confidence of a root; the lowest that applies counts.
-inline constexpr double kNotAllKnown = 0.7, kDownstream = 0.7, kWithinTolerance = 0.6, kUnknownSource = 0.5;
+inline constexpr double kNotAllKnown = 0.7, kDownstream = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
 
 struct Root {
   uint32_t run = 0;
-  bool uncertain_source = false;  // where the value comes from is not known
-  uint32_t constant = kNoTensor;  // that differs
+  bool uncertain_source = false;    // where the value comes from is not known
+  uint32_t constant = kNoTensor;    // that differs
+  uint32_t changed_after = kNoRun;  // an input changed after this run wrote it
+  bool exchanges = false;           // several inputs changed: it reads its operands in another order
   Divergence divergence;
 
   void lower(double most);  // the confidence
@@ -26,7 +28,8 @@ struct Root {
 
 class RootList {
  public:
-  RootList(const RunView& view, std::vector<RunState>& states) : view_(view), states_(states) {}
+  RootList(const RunView& view, const NoiseModel& model, RunHistory& history)
+      : view_(view), model_(model), history_(history) {}
 
   // With the evidence of `inputs`. References stay valid until the next one is added.
   Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
@@ -34,14 +37,19 @@ class RootList {
   Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
   // A run that only one side has, by the inputs of its reader. Null if it was reported already.
   Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
+  // The figures of the output that stands out most.
+  static void set_score(Root& root, const ScoredOutput& output);
+  // Has a root an input that changed after this run, or another of the same line and type, wrote it? Then the run is
+  // named instead: what is read of it is not what the other side reads.
+  bool is_changed_after(uint32_t producer, uint32_t reader);
   // False if the operator was reported already, on this rank.
   bool report_once(uint32_t run, uint32_t reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
   [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
 
-  // Drops what others explain: modules in which an operator stands out, the same operator in a later step, values of
-  // unknown origin if an operator is at fault somewhere. Most upstream first.
+  // Drops what others explain: modules in which an operator stands out, values of unknown origin if an operator is at
+  // fault somewhere. Joins instances of one operator or line. Most upstream first.
   [[nodiscard]] std::vector<Divergence> finish() &&;
 
   // kNan, kShape or kValue, by what happened to the tensors.
@@ -51,11 +59,13 @@ class RootList {
   void drop_explained();
   void drop_equal_constants();
   void keep_first_uncertain();
+  [[nodiscard]] uint32_t first_missing(uint32_t run) const;
   [[nodiscard]] uint32_t missing_before(uint32_t reader) const;
   [[nodiscard]] bool explained_by_inside(uint32_t run) const;
 
   const RunView& view_;
-  std::vector<RunState>& states_;
+  const NoiseModel& model_;
+  RunHistory& history_;
   std::vector<Root> roots_;
   std::set<std::pair<std::optional<int64_t>, uint32_t>> reported_;  // rank and operator
   std::set<SourceLine> lines_;                                      // of the first `with_lines_` roots

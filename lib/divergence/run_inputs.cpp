@@ -1,5 +1,7 @@
 #include "divergence/run_inputs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "graph/flow/communication.h"
@@ -10,10 +12,15 @@ namespace {
 
 using From = InputEdge::From;
 
+// Rounding to a format, and the rounding of the text of statistics.
+constexpr double kRounding = 1.25;
+// An alarm upstream shows in an input if it has this many times the error that it would have had.
+constexpr double kElevated = 2.5;
+
 class Gatherer {
  public:
-  Gatherer(const RunView& view, const std::vector<RunState>& states, uint32_t run)
-      : view_(view), states_(states), run_(run) {}
+  Gatherer(const RunView& view, const NoiseModel& model, const RunHistory& history, uint32_t run)
+      : view_(view), model_(model), history_(history), run_(run) {}
 
   RunInputs gather() {
     for (const RunInput& input : view_.run(run_).inputs) add(input);
@@ -21,20 +28,16 @@ class Gatherer {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
-    if (is_communication(view_.op(run_).type)) add_other_ranks();
+    if (is_communication(view_.op(run_).type)) add_hidden(view_.inputs_of_all_ranks(run_));
     return std::move(inputs_);
   }
 
  private:
-  void see(uint32_t tensor) {
-    inputs_.all_same = inputs_.all_same && view_.is(tensor, Verdict::kSame);
-    inputs_.gained_nan = inputs_.gained_nan || view_.gained_nan(tensor);
-    inputs_.gained_inf = inputs_.gained_inf || view_.is(tensor, Verdict::kNan);
-  }
-
   void add_producer(uint32_t producer) {
-    inputs_.downstream = inputs_.downstream || states_[producer].downstream;
-    inputs_.downstream_of_nan = inputs_.downstream_of_nan || states_[producer].downstream_of_nan;
+    const RunState& state = history_.states[producer];
+    inputs_.downstream = inputs_.downstream || state.downstream;
+    inputs_.downstream_of_nan = inputs_.downstream_of_nan || state.downstream_of_nan;
+    inputs_.random = inputs_.random || state.random;
   }
 
   void add(const RunInput& input) {
@@ -45,32 +48,90 @@ class Gatherer {
       inputs_.bridged = inputs_.bridged || view_.compared(tensor);
     }
     if (!view_.compared(tensor)) {
-      inputs_.unknown = inputs_.unknown || input.from != From::kConstant;
-      inputs_.unknown_source = inputs_.unknown_source || (input.from != From::kConstant && input.made_by == kNoRun);
+      if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
+      inputs_.unknown = true;
+      if (input.made_by != kNoRun && history_.states[input.made_by].downstream) inputs_.elevated = true;
+      inputs_.unknown_source = inputs_.unknown_source || input.made_by == kNoRun;
       return;
     }
     inputs_.evidence.push_back(tensor);
-    see(tensor);
+    inputs_.all_same = inputs_.all_same && view_.is(tensor, Verdict::kSame);
+    inputs_.gained_nan = inputs_.gained_nan || view_.gained_nan(tensor);
+    inputs_.gained_inf = inputs_.gained_inf || view_.is(tensor, Verdict::kNan);
+    inputs_.other_shape = inputs_.other_shape || view_.is(tensor, Verdict::kShape) || view_.is(tensor, Verdict::kDtype);
     if (input.from == From::kConstant) {
-      if (view_.constant_differs(tensor)) inputs_.constants.push_back(tensor);
-    } else if (view_.differs(tensor)) {
-      add_difference(input, tensor);
+      if (is_off(tensor, 0)) inputs_.constants.push_back(tensor);
+    } else {
+      see_error(input, tensor);
     }
   }
 
-  void add_difference(const RunInput& input, uint32_t tensor) {
+  // Is the error of a tensor more than rounding leaves of one that had `before`?
+  [[nodiscard]] bool is_off(uint32_t tensor, double before, double rounding = 0) const {
+    const auto error = view_.error(tensor);
+    if (!error || error->exact) return !error && view_.differs(tensor);
+    if (error->discrete) return error->relative > before;
+    // The reference may store it in a coarser format.
+    const TensorDiff& diff = view_.diff(tensor);
+    rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b)});
+    if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a));
+    return error->relative > std::max(kRounding * rounding, kChangedOnTheWay * before);
+  }
+
+  void see_error(const RunInput& input, uint32_t tensor) {
+    const auto error = view_.error(tensor);
     if (input.made_by == kNoRun) {
-      inputs_.entering.push_back(&input);
-    } else if (view_.is_surprise(input.made_by) ||
-               (tensor == input.tensor && view_.compared(input.made_as) && !view_.differs(input.made_as))) {
-      inputs_.changed.push_back(&input);
-    } else {
-      inputs_.differ = true;
+      // What the network keeps between steps carries the error of the step before.
+      if (history_.later_step && !(error && error->exact)) {
+        inputs_.downstream = inputs_.elevated = true;
+        return;
+      }
+      if (is_off(tensor, input.from == From::kParameter ? 0 : history_.largest_error))
+        inputs_.entering.push_back(&input);
+      return;
     }
+    const auto made = view_.compared(input.made_as) ? view_.error(input.made_as) : std::nullopt;
+    if (view_.is_surprise(input.made_by)) {
+      if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
+      if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
+        inputs_.changed.push_back(&input);
+    } else if (made && tensor != input.made_as && is_off(tensor, made->relative)) {
+      inputs_.changed.push_back(&input);
+    }
+    const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];
+    if (error && history_.states[input.made_by].downstream && error->relative > kElevated * healthy)
+      inputs_.elevated = true;
+  }
+
+  // What the reference stores in a coarser format where the candidate has no such operator.
+  [[nodiscard]] double rounding_of(uint32_t run) const {
+    double largest = 0;
+    if (view_.of_candidate_only(run)) return largest;
+    const auto see = [&](uint32_t tensor) {
+      if (tensor != kNoTensor) largest = std::max(largest, unit_roundoff(view_.dtype(tensor)));
+    };
+    for (const RunInput& input : view_.run(run).inputs) see(input.tensor);
+    for (const uint32_t tensor : view_.run(run).outputs) see(tensor);
+    return largest;
+  }
+
+  // The side with the larger gradients has an operator that scales the loss; one that the other side alone has, and that
+  // takes the scale away, is missing.
+  [[nodiscard]] bool begins_scale(uint32_t tensor, uint32_t producer) const {
+    if (!view_.is_scaled(tensor) || (view_.loss_scale() > 1) == view_.of_candidate_only(producer)) return false;
+    const std::vector<KnownInput> before = model_.inputs(producer);
+    return std::none_of(before.begin(), before.end(),
+                        [&](const KnownInput& input) { return view_.is_scaled(input.tensor); });
+  }
+
+  // The largest error of the inputs of a run that has no outputs to compare.
+  [[nodiscard]] double error_before(uint32_t run) const {
+    double largest = 0;
+    for (const KnownInput& input : model_.inputs(run)) largest = std::max(largest, input.error.relative);
+    return largest;
   }
 
   void add_hidden(const InputSummary& hidden) {
-    inputs_.differ = inputs_.differ || hidden.differ;
     inputs_.all_same = inputs_.all_same && hidden.all_same;
     inputs_.gained_nan = inputs_.gained_nan || hidden.gained_nan;
     inputs_.gained_inf = inputs_.gained_inf || hidden.gained_inf;
@@ -82,7 +143,6 @@ class Gatherer {
     for (const uint32_t other : view_.runs_named(*forward, view_.place(run_))) {
       if (view_.place(other) != view_.place(run_)) continue;
       add_producer(other);
-      inputs_.differ = inputs_.differ || states_[other].diverges;
       InputSummary hidden;
       for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);
       for (const uint32_t output : view_.run(other).outputs) view_.add_to(hidden, output);
@@ -90,21 +150,17 @@ class Gatherer {
     }
   }
 
-  void add_other_ranks() {
-    add_hidden(view_.inputs_of_all_ranks(run_));
-    inputs_.unknown = true;
-  }
-
   const RunView& view_;
-  const std::vector<RunState>& states_;
+  const NoiseModel& model_;
+  const RunHistory& history_;
   const uint32_t run_;
   RunInputs inputs_;
 };
 
 }  // namespace
 
-RunInputs inputs_of_run(const RunView& view, const std::vector<RunState>& states, uint32_t run) {
-  return Gatherer(view, states, run).gather();
+RunInputs inputs_of_run(const RunView& view, const NoiseModel& model, const RunHistory& history, uint32_t run) {
+  return Gatherer(view, model, history, run).gather();
 }
 
 }  // namespace msdump

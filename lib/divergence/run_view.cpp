@@ -24,6 +24,8 @@ const std::vector<uint32_t> kNone;
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
     : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
+  find_errors();
+  for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
   find_expected();
   sum_up_collectives();
@@ -37,6 +39,16 @@ void RunView::find_expected() {
   for (const TensorPair& pair : pairing_.tensors) {
     if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
   }
+}
+
+void RunView::find_errors() {
+  loss_scale_ = msdump::loss_scale(diffs_);
+  errors_.reserve(diffs_.size());
+  for (const TensorDiff& diff : diffs_) errors_.push_back(error_of(diff, loss_scale_));
+}
+
+bool RunView::is_scaled(uint32_t tensor) const {
+  return loss_scale_ != 1 && is_about_times(diffs_[tensor], loss_scale_);
 }
 
 void RunView::find_names() {
@@ -79,15 +91,7 @@ void RunView::find_modules(const ModuleTree& modules) {
 
 bool RunView::compared(uint32_t tensor) const {
   return tensor != kNoTensor && diffs_[tensor].verdict != Verdict::kUnmatched &&
-         diffs_[tensor].verdict != Verdict::kSkipped;
-}
-
-bool RunView::constant_differs(uint32_t tensor) const {
-  const TensorDiff& diff = diffs_[tensor];
-  if (differs(tensor) || diff.verdict != Verdict::kClose) return differs(tensor);
-  const double rtol = std::max(default_rtol(diff.dtype_a), default_rtol(diff.dtype_b));
-  const double step = std::max(smallest_step(diff.dtype_a), smallest_step(diff.dtype_b));
-  return error_size(diff).max > rtol && diff.metrics.max_abs > step;
+         diffs_[tensor].verdict != Verdict::kSkipped && !diffs_[tensor].mislabelled;
 }
 
 bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
@@ -100,19 +104,34 @@ bool RunView::gained_nan(uint32_t tensor) const {
   return diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
 }
 
-ErrorSize RunView::largest_error(const std::vector<uint32_t>& tensors) const {
-  ErrorSize largest;
+double RunView::largest_error(const std::vector<uint32_t>& tensors) const {
+  double largest = 0;
   for (const uint32_t tensor : tensors) {
-    if (compared(tensor)) largest.raise(error_size(diffs_[tensor]));
+    if (const auto& error = errors_[tensor]) largest = std::max(largest, error->relative);
   }
   return largest;
 }
 
-std::string_view RunView::slot(uint32_t tensor) const { return (*b_.tensors)[pairing_.tensors[tensor].b].name.slot; }
+bool RunView::is_attribute(uint32_t tensor) const {
+  return tensor != kNoTensor && pairing_.tensors[tensor].alone == Alone::kAttribute;
+}
+
+std::string_view RunView::slot(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
+}
 
 DType RunView::dtype(uint32_t tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
   return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+}
+
+DType RunView::expected_dtype(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  const DType a = both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
+  const DType b = both.b != kNoTensor ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
+  if (b == DType::kUndefined) return a;
+  return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;
 }
 
 const SequencedOp& RunView::op(uint32_t index) const {
@@ -142,6 +161,7 @@ void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
   summary.all_same = summary.all_same && is(tensor, Verdict::kSame);
   summary.gained_nan = summary.gained_nan || gained_nan(tensor);
   summary.gained_inf = summary.gained_inf || is(tensor, Verdict::kNan);
+  if (const auto& error = errors_[tensor]) summary.largest_error = std::max(summary.largest_error, error->relative);
 }
 
 void RunView::sum_up_collectives() {

@@ -16,7 +16,7 @@
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "divergence/error_size.h"
+#include "divergence/model/tensor_error.h"
 #include "divergence/paired_runs.h"
 
 namespace msdump {
@@ -34,6 +34,7 @@ struct InputSummary {
   bool differ = false;
   bool all_same = true;                         // bit for bit
   bool gained_nan = false, gained_inf = false;  // that the reference lacks
+  double largest_error = 0;
 };
 
 class RunView {
@@ -43,7 +44,13 @@ class RunView {
 
   // ---- tensors, by their index in Pairing::tensors; kNoTensor is one that is not known
 
+  [[nodiscard]] size_t tensors() const { return diffs_.size(); }
   [[nodiscard]] const TensorDiff& diff(uint32_t tensor) const { return diffs_[tensor]; }
+  // In the units of the noise model, the scale of the loss divided out; no value where nothing is known.
+  [[nodiscard]] const std::optional<TensorError>& error(uint32_t tensor) const { return errors_[tensor]; }
+  [[nodiscard]] double loss_scale() const { return loss_scale_; }
+  // Is it larger than the reference's by about the scale of the loss?
+  [[nodiscard]] bool is_scaled(uint32_t tensor) const;
   [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
     return tensor != kNoTensor && diffs_[tensor].verdict == verdict;
   }
@@ -52,13 +59,16 @@ class RunView {
   [[nodiscard]] bool differs(uint32_t tensor) const {
     return compared(tensor) && is_difference(diffs_[tensor].verdict);
   }
-  // The only rounding of a constant is that of its own dtype.
-  [[nodiscard]] bool constant_differs(uint32_t tensor) const;
+  // Skipped, because the other side has it as an attribute of the operator.
+  [[nodiscard]] bool is_attribute(uint32_t tensor) const;
+  [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
-  [[nodiscard]] ErrorSize largest_error(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // of one that was compared
-  [[nodiscard]] DType dtype(uint32_t tensor) const;            // of the candidate where it has the tensor
+  [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
+  // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
+  [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
+  [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor
 
   // ---- runs
 
@@ -70,6 +80,10 @@ class RunView {
   [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
   [[nodiscard]] bool one_sided(uint32_t index) const;
+  // Not the first step of its rank.
+  [[nodiscard]] bool is_later_step(uint32_t index) const {
+    return place(index).step != first_steps_.at(place(index).rank);
+  }
   // One-sided, and no tensor of it is alone for a known reason (Alone): a difference between the networks.
   [[nodiscard]] bool is_surprise(uint32_t index) const { return one_sided(index) && !expected_[run(index).op]; }
   [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
@@ -106,6 +120,7 @@ class RunView {
   [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const;
 
  private:
+  void find_errors();
   void find_names();
   void find_expected();
   void sum_up_collectives();
@@ -125,6 +140,9 @@ class RunView {
   std::vector<bool> expected_;                 // by operator: a tensor of it is alone for a known reason
   // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;
+  std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank
+  double loss_scale_ = 1;
+  std::vector<std::optional<TensorError>> errors_;  // by tensor
   bool coarser_throughout_ = false;
 };
 

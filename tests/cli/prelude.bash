@@ -161,3 +161,43 @@ scaled_net() {
     ir_node 2 ReLU '%1' Default/ReLU-op0 13
   } | ir_graph 0 >"$dir/rank_0/graphs/ms_output_trace_code_graph_0.ir"
 }
+
+# mul_net DIR chain|fan NOISE [NUMBER=FACTOR]...: the dump of twelve multiplications by 1 of sixteen numbers, with its IR.
+# Each reads the result of the one before (chain) or the input (fan); two share a line of the script. Results have a
+# relative error of up to NOISE, and those of number NUMBER are FACTOR times as large as they should be.
+mul_net() {
+  local dir=$1 shape=$2 noise=$3 numbers number in=() out=() node
+  shift 3
+  mapfile -t numbers < <(awk -v shape="$shape" -v noise="$noise" -v faults="$*" '
+    function random() { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 1073741824 - 1 }
+    BEGIN {
+      split(faults, list, " ")
+      for (i in list) { split(list[i], part, "="); factor[part[1]] = part[2] }
+      for (i = 0; i < 16; i++) value[i] = (i % 3 ? 1 : -1) * (1 + i / 8)
+      for (op = 0; op < 12; op++) {
+        line = ""
+        for (i = 0; i < 16; i++) line = line " " value[i]
+        print line
+        line = ""
+        for (i = 0; i < 16; i++) {
+          made = value[i] * (1 + noise * random()) * (op in factor ? factor[op] : 1)
+          if (shape == "chain") value[i] = made
+          line = line " " made
+        }
+        print line
+      }
+    }' OFMT=%.9g CONVFMT=%.9g)
+  for ((number = 0; number < 12; number++)); do
+    read -ra in <<<"${numbers[2 * number]}"
+    read -ra out <<<"${numbers[2 * number + 1]}"
+    dumped "$dir" "Mul.Default_Mul-op$number" $((10 + number)) input.0 "${in[@]}"
+    dumped "$dir" "Mul.Default_Mul-op$number" $((10 + number)) output.0 "${out[@]}"
+  done
+  mkdir -p "$dir/rank_0/graphs" "$dir/rank_0/.dump_metadata"
+  echo '{"ms_version":"2.10.0"}' >"$dir/rank_0/.dump_metadata/config.json"
+  for ((number = 0; number < 12; number++)); do
+    node=%para1_x
+    [[ $shape == fan || $number == 0 ]] || node=%$((number - 1))
+    ir_node "$number" Mul "$node, F32(1)" "Default/Mul-op$number" $((20 + number / 2))
+  done | ir_graph 0 >"$dir/rank_0/graphs/ms_output_trace_code_graph_0.ir"
+}

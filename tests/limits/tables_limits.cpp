@@ -38,8 +38,8 @@ TEST_CASE("a statistic.csv of many rows costs a fixed amount a row") {
                 {{"check", "@"}, kOfRow, 0},
                 {{"check", "@", "--first"}, kOfRow, 0},
                 {{"check", "@", "--trend"}, kOfRow, 1},
-                {{"diff", "@", "@"}, kOfRow, 0},
-                {{"diff", "@", "@", "--csv"}, kOfRow, 0}});
+                {{"diff", "@", "@"}, kOfComparedTensor, 0},
+                {{"diff", "@", "@", "--csv"}, kOfComparedTensor, 0}});
 }
 
 TEST_CASE("rows of one operator, which ran again and again, cost what other rows do") {

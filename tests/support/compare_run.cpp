@@ -22,6 +22,7 @@ CompareSide side_of(const JoinedDump& dump) {
   CompareSide side;
   side.index = &dump.dump.index;
   side.tensors = &dump.dump.tensors();
+  side.arguments = &dump.dump.list.arguments();
   if (dump.join().matched_operators() > 0) {
     side.graph = &dump.graph();
     side.join = &dump.join();

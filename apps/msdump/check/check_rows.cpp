@@ -173,7 +173,8 @@ report::Value first_value(const check::CheckRun& run) {
   object.add("op_type", report::text_or_null(run.op_type(first.op)));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   const auto order = first.op == kNone ? std::nullopt : run.dump.order_of(first.op);
-  object.add("order", order).add("source", source_value(run.frame(first.op)));
+  const OperatorLine line = run.line(first.op);
+  object.add("order", order).add("source", source_value(line.frame)).add("one_of_several", line.one_of_several);
   const bool in_graph =
       run.dump.graph() != nullptr && first.op != kNone && run.dump.operators()[first.op].op != kNoIndex;
   object.add("stack", in_graph ? stack_value(stack_of(*run.dump.graph(), run.dump.operators()[first.op].op))

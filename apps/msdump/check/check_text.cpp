@@ -100,8 +100,8 @@ std::string first_text(const check::CheckRun& run) {
   const std::string type(run.op_type(first.op));
   std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), escape_for_terminal(run.op_name(first.op)),
                                  type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
-  if (const SourceFrame* const frame = run.frame(first.op); frame != nullptr)
-    text += fmt::format("  line  {}  {}\n", escape_for_terminal(source_text(frame)), escape_for_terminal(frame->code));
+  if (const OperatorLine line = run.line(first.op); line.frame != nullptr)
+    text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
   if (!first.inputs.empty()) text += fmt::format("  in    {}\n", tensors_text(run, first.inputs));
   if (!first.outputs.empty()) text += fmt::format("  out   {}\n", tensors_text(run, first.outputs));
   text += fmt::format("  why   {}\n\n", escape_for_terminal(first.reason));

@@ -1,6 +1,5 @@
 // msdump diff: what differs between two dumps, and which operator is to blame.
 #include <algorithm>
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "diff/diff_explain.h"
 #include "diff/diff_options.h"
 #include "diff/diff_profile.h"
 #include "diff/diff_result.h"
@@ -35,11 +35,14 @@ const CommandInfo& diff_info() {
           "Compares two dumps or two files: candidate first, reference second. Tensors are paired by operator, slot "
           "and step, across device formats, frameworks, shifted operator numbers, and what a compiler made of the "
           "operators; statistics are compared with statistics and with tensors. Names the first divergence: the "
-          "operators along the data flow whose inputs agree and whose outputs do not, with their source lines.",
+          "operators along the data flow that differ more than the errors of their inputs and their own arithmetic "
+          "explain, with their source lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
+                   {"msdump diff npu cpu --explain MatMul-op20", "why an operator is or is not to blame"},
+                   {"msdump diff npu cpu --fail-on root", "in CI: rounding may differ"},
                    {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"},
                    {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
       .done = "equal within the tolerance",
@@ -109,51 +112,33 @@ class Diff : public Command {
 
   void print(Session& session, const DiffResult& run) const {
     const bool table = options_.form == report::Form::kTable;
+    if (table && !options_.explain.empty()) {
+      (void)session.out.write(explain_text(run));
+      return;
+    }
     if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run) + expected_text(run));
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }
 
-  [[nodiscard]] bool is_shown(const DiffResult& run, uint32_t row) const {
+  [[nodiscard]] bool is_shown(const DiffResult& run, const DiffRow& row) const {
     return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
-  }
-
-  struct ShownRow {
-    uint32_t index = 0;  // of a tensor, or in DiffResult::arguments
-    bool is_argument = false;
-  };
-
-  // Arguments come before the first tensor of their operator.
-  [[nodiscard]] std::vector<ShownRow> shown_rows(const DiffResult& run) const {
-    std::map<uint32_t, std::vector<uint32_t>> arguments;  // by operator
-    for (uint32_t i = 0; i < run.arguments.size(); ++i) {
-      if (options_.form != report::Form::kTable || options_.all || !run.accepted_arguments[i])
-        arguments[run.arguments[i].op].push_back(i);
-    }
-    std::vector<ShownRow> shown;
-    for (const uint32_t row : run.rows) {
-      const auto own = arguments.empty() ? arguments.end() : arguments.find(run.pairing.tensors[row].op);
-      if (own != arguments.end()) {
-        for (const uint32_t argument : own->second) shown.push_back({argument, true});
-        arguments.erase(own);
-      }
-      if (is_shown(run, row)) shown.push_back({row, false});
-    }
-    return shown;
   }
 
   void print_rows(Session& session, const DiffResult& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const bool limited = options_.form == report::Form::kTable && !options_.all;
-    std::vector<ShownRow> shown = shown_rows(run);
+    std::vector<DiffRow> shown = all_rows(run);
+    std::erase_if(shown, [&](const DiffRow& row) { return !is_shown(run, row); });
     const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
     shown.resize(shown.size() - left_out);
-    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) {
-      return shown[i].is_argument ? argument_row(run, shown[i].index, options_)
-                                  : diff_row(run, shown[i].index, options_);
-    });
+    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
+    further.add("error_growth", report::list_of(run.divergence.growth.medians));
+    further.add("loss_scale",
+                run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
+    further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
@@ -210,8 +195,16 @@ class Diff : public Command {
     note_pairing(session, run.pairing);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
-    const bool differs = verdict_over_all(run) == Verdict::kDiffer;
-    return differs && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
+    return fails(run) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  // By --fail-on.
+  [[nodiscard]] bool fails(const DiffResult& run) const {
+    if (options_.fail_on == "any") return verdict_over_all(run) == Verdict::kDiffer;
+    if (options_.fail_on == "unexplained")
+      return std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return is_unexplained(run, row); });
+    const auto& roots = run.divergence.roots;
+    return std::any_of(roots.begin(), roots.end(), [&](const Divergence& root) { return !is_accepted(run, root); });
   }
 
   DiffOptions options_;

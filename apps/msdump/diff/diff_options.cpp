@@ -1,5 +1,6 @@
 #include "diff/diff_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -66,6 +67,11 @@ void declare_tolerances(CLI::App& app, DiffOptions& options) {
   app.add_option("--write-baseline", options.new_baseline, "Write all differences as accepted ones")
       ->type_name("FILE")
       ->group(kToleranceGroup);
+  app.add_option("--fail-on", options.fail_on,
+                 "What exit code 1 is for: any difference (default); unexplained, one that is neither rounding nor "
+                 "downstream of a root; root, an operator that stands out")
+      ->type_name("WHAT")
+      ->group(kToleranceGroup);
   app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 even if something differs")->group(kToleranceGroup);
 }
 
@@ -99,10 +105,21 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
       ->group(kOutputGroup);
   app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
   app.add_flag("--all", options.all, "Show the tensors that agree in the table, too")->group(kOutputGroup);
+  app.add_option("--explain", options.explain,
+                 "Account for one operator instead: its inputs with their errors, what is expected of it and why, its "
+                 "siblings, and why it is or is not a root; its name, the end of it, or a glob")
+      ->type_name("OP")
+      ->group(kOutputGroup);
   add_report_options(app, options.form);
 }
 
 void check_diff_options(DiffOptions& options) {
+  const std::vector<std::string> reasons = {"any", "unexplained", "root"};
+  if (std::find(reasons.begin(), reasons.end(), options.fail_on) == reasons.end())
+    throw UsageError("--fail-on: " + unknown_word("reason", options.fail_on, reasons),
+                     "accepted are " + join_words(reasons, "and"));
+  if (!options.explain.empty() && (options.form == report::Form::kCsv || options.form == report::Form::kJsonl))
+    throw UsageError("--explain has no rows: it goes with text and --json", "omit --csv or --jsonl");
   const bool by_rank = !options.rank_a.empty() || !options.rank_b.empty();
   const bool by_step = !options.step_a.empty() || !options.step_b.empty();
   if (by_rank && !options.selection.rank.empty()) throw UsageError("--rank goes with neither --a-rank nor --b-rank");

@@ -25,6 +25,8 @@ struct DiffOptions {
   std::optional<double> rtol, atol;
   std::vector<std::string> metric_limits, more_metrics;
   std::string tolerance_file, baseline, new_baseline;
+  std::string explain;          // the operator to account for
+  std::string fail_on = "any";  // what exit code 1 is for: any, unexplained or root
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
   report::Form form = report::Form::kTable;

@@ -18,13 +18,15 @@ constexpr const char* kProfileGroup = "Other tools";
 
 // Options for msdump's own verdicts and rows, which a profile does not have.
 void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& options) {
-  const std::array<std::pair<bool, std::string_view>, 11> given = {{{options.rtol.has_value(), "--rtol"},
+  const std::array<std::pair<bool, std::string_view>, 13> given = {{{options.rtol.has_value(), "--rtol"},
                                                                     {options.atol.has_value(), "--atol"},
                                                                     {!options.metric_limits.empty(), "--metric"},
                                                                     {!options.tolerance_file.empty(), "--tolerances"},
                                                                     {!options.baseline.empty(), "--baseline"},
                                                                     {!options.new_baseline.empty(), "--write-baseline"},
                                                                     {!options.more_metrics.empty(), "--metrics"},
+                                                                    {!options.explain.empty(), "--explain"},
+                                                                    {options.fail_on != "any", "--fail-on"},
                                                                     {options.worst > 0, "--worst"},
                                                                     {options.by_axis, "--by-axis"},
                                                                     {options.all, "--all"},

@@ -87,7 +87,7 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
     note_unknown_names(session, *map, a->side);
   }
   MSDUMP_TRY(DiffResult run, diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules,
-                                        {options.worst, options.by_axis}, session.context));
+                                        {options.worst, options.by_axis}, session.context, options.explain));
   if (map) warn_without_effect(session, *map, run);
   return run;
 }

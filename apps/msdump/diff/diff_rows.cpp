@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
+#include "diff/diff_text.h"
 #include "dump/names/identity_value.h"
 #include "graph/lines/source_lines.h"
+#include "msprobe/dump_json.h"
 #include "shared/graph_rows.h"
 #include "shared/identity_row.h"
 
@@ -93,9 +97,11 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   object.add("op_name", enters ? root.parameter : run.op_name(root.op));
   object.add("op_type", enters ? std::string_view("Parameter") : run.op_type(root.op));
   object.add("rank", root.place.rank).add("graph", op.graph).add("step", root.place.step);
-  object.add("order", order_value(run, root.op)).add("source", source_value(run.frame(root.op)));
-  object.add("stack", found.opened == nullptr ? report::Value(report::List())
-                                              : stack_value(stack_of(found.opened->graph(), found.op)));
+  const OperatorLine line = run.line(root.op);
+  object.add("order", order_value(run, root.op)).add("source", source_value(line.frame));
+  object.add("one_of_several", line.one_of_several);
+  object.add("stack", found.side == nullptr ? report::Value(report::List())
+                                            : stack_value(stack_of(found.side->opened.graph(), found.op)));
   object.add("kind", name_of(root.kind)).add("confidence", root.confidence).add("reason", root.reason);
   report::List inputs, outputs;
   for (const uint32_t tensor : root.inputs) inputs.emplace_back(evidence_entry(run, tensor));
@@ -111,6 +117,16 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   }
   object.add("arguments", std::move(arguments));
   object.add("amplification", root.amplification);
+  object.add("measured_error", root.measured_error).add("expected_error", root.expected_error).add("score", root.score);
+  object.add("siblings",
+             root.score ? siblings_value(root.siblings, root.sibling_median, root.sibling_spread) : report::Value());
+  report::List places;
+  for (const DivergencePlace& other : root.places) {
+    report::Object place;
+    place.add("op_name", run.op_name(other.op)).add("rank", other.place.rank).add("step", other.place.step);
+    places.emplace_back(std::move(place));
+  }
+  object.add("places", std::move(places));
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
   return object;
 }
@@ -121,7 +137,22 @@ using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 VerdictCounts counts_of(const DiffResult& run) {
   VerdictCounts counts{};
   for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
-  counts[static_cast<size_t>(Verdict::kDiffer)] += run.arguments.size();
+  for (const ArgumentDiff& argument : run.arguments) ++counts[static_cast<size_t>(argument.verdict)];
+  return counts;
+}
+
+// Of tensors that differ; the first is of those that nothing explains and nobody has accepted. What is fused is skipped,
+// and does not differ.
+constexpr std::array kExplanations = {Explanation::kNoise, Explanation::kDownstream, Explanation::kUnwritten,
+                                      Explanation::kRandom, Explanation::kFused};
+using ExplanationCounts = std::array<uint64_t, kExplanations.size() + 1>;
+
+ExplanationCounts explanations_of(const DiffResult& run) {
+  ExplanationCounts counts{};
+  for (const uint32_t row : run.rows) {
+    const Explanation explanation = run.divergence.explained[row];
+    if (explanation != Explanation::kNone || is_unexplained(run, row)) ++counts[static_cast<size_t>(explanation)];
+  }
   return counts;
 }
 
@@ -140,7 +171,8 @@ uint64_t count_accepted(const DiffResult& run) {
 
 // On a narrow terminal these columns are dropped before the common ones; the relative error, the line and the reason
 // stay.
-constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1;
+constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1,
+                  kDropExplained = report::kDropOpType + 3;
 
 std::string number_at(const report::Row& row, const char* path) {
   const auto* const number = row.get<double>(path);
@@ -149,6 +181,7 @@ std::string number_at(const report::Row& row, const char* path) {
 
 std::string dtypes_cell(const report::Row& row) {
   const std::string_view a = row.text("a.dtype"), b = row.text("b.dtype");
+  if (a.empty() && b.empty()) return "-";
   if (a.empty() || b.empty() || a == b) return std::string(a.empty() ? b : a);
   return fmt::format("{} / {}", a, b);
 }
@@ -197,6 +230,10 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"paired_by", ""},
                                  {"pair_confidence", ""},
                                  {"accepted", ""},
+                                 {"measured_error", ""},
+                                 {"expected_error", ""},
+                                 {"score", ""},
+                                 {"explained", "explained", {}, kDropExplained},
                                  {"reason", "reason"}});
   return columns;
 }
@@ -211,33 +248,41 @@ void add_pairing(const DiffResult& run, uint32_t op, report::Object& row) {
   row.add("pair_confidence", paired ? report::Value(pair.confidence) : report::Value());
 }
 
-}  // namespace
+// Numbers and booleans as such, so that a script can compare them.
+report::Value value_of_argument(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto whole = parse_i64(text)) return *whole;
+  if (const auto number = statistic_value(text)) return *number;
+  return text;
+}
 
-report::Object argument_row(const DiffResult& run, size_t argument, const DiffOptions& options) {
-  const ArgumentDiff& diff = run.arguments[argument];
+report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOptions& options) {
+  const ArgumentDiff& diff = run.arguments[index];
   const TensorKey key = run.key(diff);
   report::Object row;
   row.add("a", report::Value()).add("b", report::Value());
   row.add("op_name", run.op_name(diff.op)).add("op_type", run.op_type(diff.op));
-  row.add("rank", key.rank).add("graph", key.graph).add("step", report::Value());
-  row.add("io", "argument").add("slot", diff.name);
-  row.add("order", order_value(run, diff.op)).add("verdict", name_of(Verdict::kDiffer));
+  row.add("rank", key.rank).add("graph", key.graph).add("step", key.step);
+  row.add("io", name_of(key.io)).add("slot", slot_value(diff.name));
+  row.add("order", order_value(run, diff.op)).add("verdict", name_of(diff.verdict));
   row.add("reason", reason_of(diff, run.pairing)).add("source", source_value(run.frame(diff.op)));
   row.add("metrics", metric_values(difference_of(diff, run.pairing))).add("worst", report::Value());
-  row.add("tolerance_that_passes", report::Value()).add("a_value", diff.a).add("b_value", diff.b);
+  row.add("tolerance_that_passes", report::Value()).add("a_value", value_of_argument(diff.a));
+  row.add("b_value", value_of_argument(diff.b));
   add_pairing(run, diff.op, row);
-  row.add("accepted", bool{run.accepted_arguments[argument]});
+  row.add("accepted", bool{run.accepted_arguments[index]}).add("explained", report::Value());
   if (options.worst > 0) row.add("worst_elements", report::List());
   if (options.by_axis) row.add("axes", report::List());
   return row;
 }
 
-report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
+report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
   const Identity identity = run.identity(tensor);
-  constexpr size_t kMembers = 23;
+  constexpr size_t kMembers = 27;
   report::Object row;
   row.reserve(kMembers);
   row.add("a", tensor_value(run.a->opened, pair.a)).add("b", tensor_value(run.b->opened, pair.b));
@@ -251,10 +296,49 @@ report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOption
   row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
   row.add("a_value", report::Value()).add("b_value", report::Value());
   add_pairing(run, pair.op, row);
-  row.add("accepted", bool{run.accepted[tensor]});
+  row.add("accepted", bool{run.accepted[tensor]}).add("explained", report::text_or_null(run.explained(tensor)));
+  const std::optional<TensorScore>& score = run.divergence.scores[tensor];
+  row.add("measured_error", score ? report::Value(score->measured) : report::Value());
+  row.add("expected_error", score ? report::Value(score->expected) : report::Value());
+  row.add("score", score ? report::Value(score->score) : report::Value());
+  row.add("explained", report::text_or_null(run.explained(tensor)));
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
   return row;
+}
+
+}  // namespace
+
+std::vector<DiffRow> all_rows(const DiffResult& run) {
+  std::vector<DiffRow> rows;
+  rows.reserve(run.rows.size() + run.arguments.size());
+  std::map<uint32_t, std::vector<uint32_t>> arguments;  // that are left, by operator
+  for (uint32_t i = 0; i < run.arguments.size(); ++i) arguments[run.arguments[i].op].push_back(i);
+  for (const uint32_t tensor : run.rows) {
+    const auto own = arguments.empty() ? arguments.end() : arguments.find(run.pairing.tensors[tensor].op);
+    if (own != arguments.end()) {
+      const std::optional<int64_t> step = run.identity(tensor).step;
+      std::erase_if(own->second, [&](uint32_t i) {
+        const bool now = !run.arguments[i].step || run.arguments[i].step == step;
+        if (now) rows.push_back({i, true});
+        return now;
+      });
+      if (own->second.empty()) arguments.erase(own);
+    }
+    rows.push_back({tensor, false});
+  }
+  for (const auto& [op, left] : arguments) {
+    for (const uint32_t argument : left) rows.push_back({argument, true});
+  }
+  return rows;
+}
+
+bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
+  return row.is_argument ? argument_counts(run, row.index) : counts_as_difference(run, row.index);
+}
+
+report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
+  return row.is_argument ? argument_row(run, row.index, options) : tensor_row(run, row.index, options);
 }
 
 report::List divergences_value(const DiffResult& run) {
@@ -266,14 +350,17 @@ report::List divergences_value(const DiffResult& run) {
 uint64_t count_of(const DiffResult& run, Verdict verdict) {
   const auto tensors =
       std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; });
-  return static_cast<uint64_t>(tensors) + (verdict == Verdict::kDiffer ? run.arguments.size() : 0);
+  const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
+                                       [&](const ArgumentDiff& argument) { return argument.verdict == verdict; });
+  return static_cast<uint64_t>(tensors + arguments);
 }
 
 Verdict verdict_over_all(const DiffResult& run) {
-  const bool argument = std::count(run.accepted_arguments.begin(), run.accepted_arguments.end(), false) > 0;
-  if (argument ||
-      std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
+  if (std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
     return Verdict::kDiffer;
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    if (argument_counts(run, i)) return Verdict::kDiffer;
+  }
   const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
     return run.diffs[row].verdict == Verdict::kSame || run.diffs[row].verdict == Verdict::kEmpty;
   });
@@ -285,6 +372,10 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   const VerdictCounts counts = counts_of(run);
   summary.add("compared", count_compared(run, counts));
   for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
+  const ExplanationCounts explained = explanations_of(run);
+  report::Object by_explanation;
+  for (const Explanation one : kExplanations) by_explanation.add(name_of(one), explained[static_cast<size_t>(one)]);
+  summary.add("explained", std::move(by_explanation)).add("unexplained", explained[0]);
   summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
   return summary;
@@ -300,6 +391,14 @@ std::string summary_text(const DiffResult& run) {
     const uint64_t count = counts[static_cast<size_t>(verdict)];
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
+  const ExplanationCounts explained = explanations_of(run);
+  std::string why = explained[0] > 0 ? fmt::format("{} unexplained", explained[0]) : std::string();
+  for (const Explanation one : kExplanations) {
+    const uint64_t count = explained[static_cast<size_t>(one)];
+    if (count > 0 && one != Explanation::kFused)
+      why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, name_of(one));
+  }
+  if (!why.empty() && !run.single_pair) parts += "; of these " + why;
   const uint64_t accepted = count_accepted(run);
   return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
 }

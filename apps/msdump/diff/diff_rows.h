@@ -13,17 +13,23 @@
 namespace msdump::cli {
 
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
-[[nodiscard]] report::Object diff_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options);
-// Of DiffResult::arguments: `io` is "argument".
-[[nodiscard]] report::Object argument_row(const DiffResult& run, size_t argument, const DiffOptions& options);
+// Of a pair of tensors, or of an argument, whose `io` is "argument".
+struct DiffRow {
+  uint32_t index = 0;  // in Pairing::tensors, or in DiffResult::arguments
+  bool is_argument = false;
+};
+// In the order of reports: the arguments of an operator precede its tensors.
+[[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);
+[[nodiscard]] bool counts_as_difference(const DiffResult& run, const DiffRow& row);
+[[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
 [[nodiscard]] report::List divergences_value(const DiffResult& run);
 
 // same, close or differ.
 [[nodiscard]] Verdict verdict_over_all(const DiffResult& run);
 [[nodiscard]] uint64_t count_of(const DiffResult& run, Verdict verdict);
-// compared, a count per verdict, and the verdict over all.
+// compared, a count per verdict and per explanation, and the verdict over all.
 [[nodiscard]] report::Object diff_summary(const DiffResult& run, size_t failed);
-// "273 tensors compared: 112 same, 2 close, 159 differ"
+// "273 tensors compared: 112 same, 2 close, 159 differ; of these 1 unexplained, 158 downstream"
 [[nodiscard]] std::string summary_text(const DiffResult& run);
 
 }  // namespace msdump::cli

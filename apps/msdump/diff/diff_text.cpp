@@ -14,14 +14,8 @@
 namespace msdump::cli {
 namespace {
 
+constexpr double kMostRounding = 0.3;  // beyond this relative error nothing follows from rounding
 constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
-
-// One line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
-template <class... Parts>
-void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&... parts) {
-  text += escape_for_terminal(fmt::format(format, std::forward<Parts>(parts)...));
-  text += '\n';
-}
 
 std::string value_text(const report::Value& value) {
   std::string text;
@@ -62,61 +56,104 @@ std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& ten
   return text;
 }
 
-// " (Mul, rank 0, step 1)", without unknown parts.
-std::string place_text(const DiffResult& run, const Divergence& root) {
-  std::string text(run.op_type(root.op));
-  const auto add = [&](std::string_view word, std::optional<int64_t> number) {
-    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
-  };
-  add("rank", root.place.rank);
-  add("step", root.place.step);
-  return text.empty() ? text : " (" + text + ")";
-}
-
 // "; the error grows 30 times"; nothing for an error that does not grow.
 std::string growth_text(std::optional<double> amplification) {
   const std::string times = fmt::format("{:.3g}", amplification.value_or(0));
   return !amplification || *amplification < 1 || times == "1" ? "" : fmt::format("; the error grows {} times", times);
 }
 
+// "0.52; 0.0014 expected of MatMul with these inputs; 31 siblings have 0.7 to 1.4 times what is expected of them"
+std::string error_text(const DiffResult& run, const Divergence& root) {
+  std::string text = fmt::format("{:.2g}; {:.2g} expected of {} with these inputs", root.measured_error.value_or(0),
+                                 root.expected_error.value_or(0), run.op_type(root.op));
+  return text + "; " + siblings_text(root.siblings, root.sibling_median, root.sibling_spread);
+}
+
+// "at 11 further places of this line"
+std::string places_text(const DiffResult& run, const Divergence& root) {
+  const bool one_op = std::all_of(root.places.begin(), root.places.end(),
+                                  [&](const DivergencePlace& other) { return other.op == root.op; });
+  const bool has_line = run.frame(root.op) != nullptr && !one_op;
+  return fmt::format("{} {}", has_line ? "at" : "in",
+                     plural(root.places.size(), has_line ? "further place" : "further run")) +
+         (has_line ? " of this line" : " of it");
+}
+
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  const bool enters = !root.parameter.empty();
+  const bool named = !root.parameter.empty();
   const std::string name =
-      enters ? fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op))
-             : run.op_name(root.op);
-  add_line(text, "{}: {}{}", title, name, place_text(run, root));
-  if (const SourceFrame* const frame = run.frame(root.op); frame != nullptr)
-    add_line(text, "  line  {}  {}", source_text(frame), frame->code);
+      named ? fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op))
+            : run.op_name(root.op);
+  add_line(text, "{}: {}{}", title, name, place_text(run, root.op, root.place));
+  if (const OperatorLine line = run.line(root.op); line.frame != nullptr) add_line(text, "  line  {}", line_text(line));
   if (!root.inputs.empty()) add_line(text, "  in    {}", tensors_text(run, root.inputs));
   if (!root.outputs.empty()) add_line(text, "  out   {}", tensors_text(run, root.outputs));
   add_line(text, "  why   {}", root.reason);
+  if (root.score) add_line(text, "  error {}", error_text(run, root));
+  if (!root.places.empty()) add_line(text, "  and   {}", places_text(run, root));
   add_line(text, "  so    it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"), root.confidence,
            growth_text(root.amplification));
   text += '\n';
 }
 
-// Is all its evidence in the baseline?
-bool is_accepted(const DiffResult& run, const Divergence& root) {
-  bool any_argument = false;
-  for (size_t i = 0; i < run.arguments.size(); ++i) {
-    if (run.arguments[i].op != root.op) continue;
-    if (!run.accepted_arguments[i]) return false;
-    any_argument = true;
+// Those that nobody has accepted, by descending evidence: what needs no model, then by score. Of equal evidence the most
+// upstream first.
+std::vector<const Divergence*> roots_by_evidence(const DiffResult& run) {
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) {
+    if (!is_accepted(run, root)) roots.push_back(&root);
   }
-  const auto& shown = root.outputs.empty() ? root.inputs : root.outputs;
-  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
-  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
-  return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
-         std::none_of(shown.begin(), shown.end(), counts);
+  std::stable_sort(roots.begin(), roots.end(), [](const Divergence* left, const Divergence* right) {
+    if (left->score.has_value() != right->score.has_value()) return !left->score.has_value();
+    return left->score.value_or(0) > right->score.value_or(0);
+  });
+  return roots;
+}
+
+// "  error  0.002 in the first tenth of the operators, 0.005 in the middle, 0.011 in the last"; of few operators nothing.
+std::string growth_line(const ErrorGrowth& growth) {
+  constexpr size_t kParts = 10;
+  const std::vector<double>& medians = growth.medians;
+  if (medians.size() < kParts || std::all_of(medians.begin(), medians.end(), [](double error) { return error == 0; }))
+    return {};
+  return fmt::format("  error  {:.2g} in the first tenth of the operators, {:.2g} in the middle, {:.2g} in the last\n",
+                     medians.front(), medians[kParts / 2], medians.back());
+}
+
+std::string nothing_stands_out(const DiffResult& run) {
+  uint64_t unexplained = 0, random = 0;
+  for (const uint32_t row : run.rows) {
+    if (is_unexplained(run, row) && run.diffs[row].verdict != Verdict::kUnmatched) ++unexplained;
+    if (counts_as_difference(run, row) && run.divergence.explained[row] == Explanation::kRandom) ++random;
+  }
+  std::string text = "no operator stands out";
+  if (unexplained > 0) {
+    text += fmt::format("; {} could not be judged: --explain OP says why", plural(unexplained, "difference"));
+  } else if (random > 0) {
+    text += ": the differences follow from random numbers that were drawn differently";
+  } else {
+    const ErrorGrowth& growth = run.divergence.growth;
+    const bool large = std::any_of(growth.medians.begin(), growth.medians.end(),
+                                   [](double error) { return !(error <= kMostRounding); });
+    text += large ? std::string("; the error is too large to tell more")
+                  : fmt::format(": the error is what rounding leads to, by about {:.2g} an operator", growth.noise);
+  }
+  return text + "\n" + growth_line(run.divergence.growth) + "\n";
+}
+
+std::string loss_scale_text(double scale) {
+  if (scale == 1) return {};
+  return scale > 1
+             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out\n\n",
+                           scale)
+             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out\n\n",
+                           1 / scale);
 }
 
 }  // namespace
 
 std::string divergence_text(const DiffResult& run) {
-  std::vector<const Divergence*> roots;
-  for (const Divergence& root : run.divergence.roots) {
-    if (!is_accepted(run, root)) roots.push_back(&root);
-  }
+  const std::vector<const Divergence*> roots = roots_by_evidence(run);
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
     add_root(text, i == 0 ? "first divergence" : "also", run, *roots[i]);
@@ -124,9 +161,33 @@ std::string divergence_text(const DiffResult& run) {
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
-    text = "no operator stands out: the differences follow from the inputs, or the inputs were not dumped\n\n";
+    text = nothing_stands_out(run);
   }
-  return text;
+  return text + loss_scale_text(run.divergence.loss_scale);
+}
+
+std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place) {
+  std::string text(run.op_type(op));
+  const auto add = [&](std::string_view word, std::optional<int64_t> number) {
+    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
+  };
+  add("rank", place.rank);
+  add("step", place.step);
+  if (place.occurrence > 0) add("run", place.occurrence);
+  return text.empty() ? text : " (" + text + ")";
+}
+
+std::string siblings_text(uint32_t count, double median, double spread) {
+  if (count == 0) return "no siblings";
+  const std::string low = fmt::format("{:.2g}", median / spread), high = fmt::format("{:.2g}", median * spread);
+  return fmt::format("{} {} {} times what is expected of {}", plural(count, "sibling"), count == 1 ? "has" : "have",
+                     low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
+}
+
+report::Value siblings_value(uint32_t count, double median, double spread) {
+  report::Object siblings;
+  siblings.add("count", uint64_t{count}).add("median", median).add("spread", spread);
+  return siblings;
 }
 
 std::string expected_text(const DiffResult& run) {

@@ -1,14 +1,19 @@
-// The text of msdump diff for people: the first divergence in five lines per root; one pair of tensors in full; the
+// The text of msdump diff for people: the first divergence in a few lines per root; one pair of tensors in full; the
 // formulas.
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "divergence/dump_diff.h"
+#include "report/value.h"
 
 namespace msdump::cli {
 
-// The first roots and the number of further ones, or that no operator stands out.
+// The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.
 [[nodiscard]] std::string expected_text(const DiffResult& run);
@@ -17,5 +22,19 @@ namespace msdump::cli {
 // The worst elements and the axes, if requested.
 [[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor);
 [[nodiscard]] std::string metrics_text();
+
+// ---- for the account of an operator, too
+
+// One line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
+template <class... Parts>
+void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&... parts) {
+  text += escape_for_terminal(fmt::format(format, std::forward<Parts>(parts)...));
+  text += '\n';
+}
+// " (Mul, rank 0, step 1)", without unknown parts.
+[[nodiscard]] std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place);
+// "31 siblings have 0.7 to 1.4 times what is expected of them"
+[[nodiscard]] std::string siblings_text(uint32_t count, double median, double spread);
+[[nodiscard]] report::Value siblings_value(uint32_t count, double median, double spread);
 
 }  // namespace msdump::cli

@@ -32,6 +32,11 @@ std::string source_text(const SourceFrame* frame) {
   return fmt::format("{}:{}", name, frame->line);
 }
 
+std::string line_text(const OperatorLine& line) {
+  return fmt::format("{}  {}{}", source_text(line.frame), line.frame->code,
+                     line.one_of_several ? "  (one of several calls)" : "");
+}
+
 std::string source_cell(const report::Row& row) {
   const std::string_view path = row.text("source.file");
   const auto line = row.number("source.line"), end = row.number("source.end_line");

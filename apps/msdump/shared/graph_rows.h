@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "graph/lines/operator_lines.h"
 #include "graph/operator_files.h"
 #include "report/row_sink.h"
 #include "report/value.h"
@@ -16,6 +17,8 @@ namespace msdump::cli {
 [[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
 // "alexnet.py:175", the file without its folders.
 [[nodiscard]] std::string source_text(const SourceFrame* frame);
+// "net.py:12  x = self.conv(x)", and whether it is that of one of several calls.
+[[nodiscard]] std::string line_text(const OperatorLine& line);
 
 // The same for a row, for a column with the key "source.file".
 [[nodiscard]] std::string source_cell(const report::Row& row);

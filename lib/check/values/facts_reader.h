@@ -25,7 +25,7 @@ class FactsReader {
   // Other tensors are never read: the user asked for a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
 
-  // Drops the facts of these tensors if the file says float16 (CheckedDump::float32_on_device).
+  // Drops the facts of these tensors if the file says float16 (graph/join/mislabelled.h).
   void distrust_float16(std::vector<bool> tensors) { distrusted_ = std::move(tensors); }
 
   // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is a failure, and

@@ -260,6 +260,11 @@ bool is_sure_pair(const OpPair& pair) {
   }
 }
 
+// "eps", "argument 1".
+std::string called(const ArgumentDiff& diff) {
+  return is_digits(diff.name.substr(0, 1)) ? "argument " + diff.name : diff.name;
+}
+
 }  // namespace
 
 std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
@@ -292,6 +297,13 @@ std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareS
 }
 
 std::string reason_of(const ArgumentDiff& diff, const Pairing& pairing) {
+  if (diff.of_call && diff.verdict == Verdict::kSkipped)
+    return fmt::format("{} is not given in the {}: its default counts there", called(diff),
+                       diff.a.empty() ? "candidate" : "reference");
+  if (diff.of_call) {
+    const auto shown = [](const std::string& value) { return value.empty() ? std::string("None") : value; };
+    return fmt::format("{} is {} here, {} in the reference", called(diff), shown(diff.a), shown(diff.b));
+  }
   if (diff.tensor == kNoTensor)
     return fmt::format("{} is {} in the candidate's graph, {} in the reference's", diff.name, diff.a, diff.b);
   const bool file_is_a = pairing.tensors[diff.tensor].a != kNoTensor;

@@ -9,6 +9,7 @@
 #include "compare/pair/precision.h"
 #include "compare/statistics/record_diff.h"
 #include "dump/index/host_tensor.h"
+#include "graph/join/mislabelled.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -32,7 +33,9 @@ class Comparison {
         look_(look),
         context_(context),
         no_partner_(a.side, a.failures, b.side, b.failures, pairing, context.pool),
-        coarsest_(coarser_throughout(a.side, b.side, pairing)) {}
+        coarsest_(coarser_throughout(a.side, b.side, pairing)),
+        halves_a_(float32_on_device(a.side, pairing.a)),
+        halves_b_(float32_on_device(b.side, pairing.b)) {}
 
   struct Outcome {
     TensorDiff diff;
@@ -50,6 +53,13 @@ class Comparison {
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
     MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
+    outcome.diff.mislabelled = is_half(pair);
+    if (outcome.diff.mislabelled && outcome.diff.verdict != Verdict::kSame) {
+      outcome.diff = TensorDiff();
+      outcome.diff.mislabelled = true;
+      outcome.diff.reason = "the file says float16 and holds the first half of a float32 buffer";
+      return outcome;
+    }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));
@@ -59,6 +69,11 @@ class Comparison {
  private:
   [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*a_.side.tensors)[pair.a]; }
   [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*b_.side.tensors)[pair.b]; }
+
+  [[nodiscard]] bool is_half(const TensorPair& pair) const {
+    return (halves_a_[pair.a] && of_a(pair).name.dtype == DType::kFloat16) ||
+           (halves_b_[pair.b] && of_b(pair).name.dtype == DType::kFloat16);
+  }
 
   [[nodiscard]] const ToleranceRule* rule_for(const TensorPair& pair) const {
     if (!rules_.by_tensor) return nullptr;
@@ -122,6 +137,7 @@ class Comparison {
   const RunContext& context_;
   const NoPartner no_partner_;
   const std::optional<DType> coarsest_;
+  const std::vector<bool> halves_a_, halves_b_;  // by tensor
 };
 
 // Reads the tables in parallel; on first use, threads would wait for each other.

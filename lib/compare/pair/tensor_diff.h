@@ -47,6 +47,7 @@ struct TensorDiff {
   // Compared by statistics (statistic_diff.h): one side has no elements. Then metrics without a value are unknown, and so
   // are all counts but nan_a and nan_b, where nan_counted_ says so.
   bool by_statistics = false;
+  bool mislabelled = false;  // the bytes of a side are not the values: graph/join/mislabelled.h
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;  // known, not assumed
   uint64_t checksum_b = 0;      // a hash of it; 0: none

@@ -32,6 +32,7 @@ struct FileListing {
   std::vector<Error> failures;
   TextArena texts;
   std::deque<OriginalOutput> originals;
+  std::vector<CallArgument> arguments;
   int64_t foreign = 0;
 
   void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
@@ -163,6 +164,9 @@ class TensorListBuilder {
       listing_.data_names.push_back(row.data_name);
       listing_.add(tensor, row.shape);
     }
+    void argument(std::string_view op_name, std::string_view slot, const CallValue& value) override {
+      listing_.arguments.push_back({op_name, slot, value, file_});
+    }
     void problem(Error error) override { listing_.failures.push_back(std::move(error)); }
 
    private:
@@ -192,17 +196,19 @@ class TensorListBuilder {
       if (!tensor.has_elements) references_.push_back({before + i, listing.data_names[i]});
     }
     append(std::move(listing.tensors), list_.tensors_);
+    append(std::move(listing.arguments), list_.arguments_);
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
     list_.texts_.push_back(std::move(listing.texts));
     if (!listing.originals.empty()) list_.originals_.push_back(std::move(listing.originals));
   }
 
   // A dump of one large table is not copied.
-  static void append(std::vector<TensorRecord>&& more, std::vector<TensorRecord>& tensors) {
-    if (tensors.empty()) {
-      tensors = std::move(more);
+  template <class T>
+  static void append(std::vector<T>&& more, std::vector<T>& all) {
+    if (all.empty()) {
+      all = std::move(more);
     } else {
-      tensors.insert(tensors.end(), more.begin(), more.end());
+      all.insert(all.end(), more.begin(), more.end());
     }
   }
 

@@ -16,6 +16,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "dump/index/shared_shapes.h"
+#include "dump/layouts/call_argument.h"
 #include "dump/names/identity.h"
 #include "io/run_context.h"
 #include "tensor/shape.h"
@@ -67,6 +68,8 @@ class TensorList {
 
   // By rank, graph, step, msprobe's order, the first time stamp of the operator's run, op name; then io and slot.
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
+  // Of all calls, whatever is selected; those of one call follow each other.
+  [[nodiscard]] const std::vector<CallArgument>& arguments() const { return arguments_; }
   // Files and single tensors that cannot be used, in the order of the index; the index's own problems come first.
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
   // Files that hold tensors and were looked at; among them, `foreign` turned out to hold none.
@@ -76,6 +79,7 @@ class TensorList {
  private:
   friend class TensorListBuilder;
   std::vector<TensorRecord> tensors_;
+  std::vector<CallArgument> arguments_;
   std::vector<Error> failures_;
   std::vector<TextArena> texts_;
   std::vector<std::deque<OriginalOutput>> originals_;

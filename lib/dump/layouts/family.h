@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text_arena.h"
+#include "dump/layouts/call_argument.h"
 #include "dump/layouts/layout.h"
 #include "dump/layouts/stored_tensor.h"
 #include "dump/names/file_kind.h"
@@ -52,6 +53,7 @@ class TableSink {
  public:
   virtual ~TableSink() = default;
   virtual void row(const TableRow& row) = 0;
+  virtual void argument(std::string_view op_name, std::string_view slot, const CallValue& value) = 0;
   virtual void problem(Error error) = 0;  // a row that cannot be used; reading continues
 };
 

@@ -24,6 +24,27 @@ TableRow table_row(const MsprobeTensor& tensor, TextArena& arena) {
   return row;
 }
 
+CallValue call_value(const MsprobeArgument& argument, TextArena& arena) {
+  using Kind = CallValue::Kind;
+  const auto kind_of = [](MsprobeArgument::Kind kind) {
+    switch (kind) {
+      case MsprobeArgument::Kind::kNone: return Kind::kNone;
+      case MsprobeArgument::Kind::kBool: return Kind::kBool;
+      case MsprobeArgument::Kind::kNumber: return Kind::kNumber;
+      case MsprobeArgument::Kind::kText: return Kind::kText;
+      case MsprobeArgument::Kind::kList: return Kind::kList;
+    }
+    return Kind::kNone;
+  };
+  return {kind_of(argument.kind), argument.is_dtype, arena.keep(argument.text)};
+}
+
+void add_arguments(const MsprobeCall& call, TextArena& arena, TableSink& sink) {
+  const std::string_view op_name = arena.keep(call.op_name);
+  for (const MsprobeArgument& argument : call.arguments)
+    sink.argument(op_name, arena.keep(argument.slot), call_value(argument, arena));
+}
+
 class DumpJsonFamily final : public Family {
  public:
   DumpJsonFamily(std::string_view file_name, FileKind kind) : file_name_(file_name), kind_(kind) {}
@@ -38,6 +59,7 @@ class DumpJsonFamily final : public Family {
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
     MSDUMP_TRY(DumpJson json, read_dump_json(file));
     for (const MsprobeTensor& tensor : json.tensors) sink.row(table_row(tensor, arena));
+    for (const MsprobeCall& call : json.calls) add_arguments(call, arena, sink);
     for (Error& problem : json.problems) sink.problem(std::move(problem));
     const int64_t unlisted = json.bad_entries - static_cast<int64_t>(json.problems.size());
     if (unlisted > 0) {

@@ -10,6 +10,7 @@ std::string_view name_of(Io io) {
     case Io::kSpace: return "space";
     case Io::kParameter: return "parameter";
     case Io::kDebug: return "debug";
+    case Io::kArgument: return "argument";
   }
   return "output";
 }

@@ -11,9 +11,11 @@
 
 namespace msdump {
 
-enum class Io : uint8_t { kInput, kOutput, kBuffer, kSpace, kParameter, kDebug };
+// kArgument: of a row about an argument that is not a tensor; tensors never have it.
+enum class Io : uint8_t { kInput, kOutput, kBuffer, kSpace, kParameter, kDebug, kArgument };
 
-[[nodiscard]] std::string_view name_of(Io io);  // "input", "output", "l1buffer", "space", "parameter", "debug"
+// "input", "output", "l1buffer", "space", "parameter", "debug", "argument"
+[[nodiscard]] std::string_view name_of(Io io);
 
 // What the name of one file says.
 struct NameFacts {

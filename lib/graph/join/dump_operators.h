@@ -22,6 +22,7 @@ struct DumpWithGraph {
   const std::vector<TensorRecord>* tensors = nullptr;
   const OpGraph* graph = nullptr;  // with `join`
   const FileJoin* join = nullptr;
+  const std::vector<CallArgument>* arguments = nullptr;  // of the calls; may be null
 };
 
 // Does the graph have the data flow? An IR does, msprobe's stack.json does not.

@@ -14,3 +14,4 @@ END
 dump_json bad 9.0
 dump_json ref 1.0
 show msdump diff bad ref
+show msdump diff bad ref --explain '*'

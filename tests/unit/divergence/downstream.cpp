@@ -8,9 +8,10 @@
 namespace msdump {
 namespace {
 
-uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts, uint32_t from) {
-  std::set<uint32_t> reached = {from};
-  std::vector<uint32_t> work = {from};
+uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
+                       const std::vector<uint32_t>& from) {
+  std::set<uint32_t> reached(from.begin(), from.end());
+  std::vector<uint32_t> work(reached.begin(), reached.end());
   uint64_t count = 0;
   while (!work.empty()) {
     const uint32_t run = work.back();
@@ -28,7 +29,8 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
   for (int round = 0; round < 60; ++round) {
     const auto size = static_cast<uint32_t>(1 + random() % 200);
     std::vector<OpRun> runs(size);
-    std::vector<uint32_t> counts, from;
+    std::vector<uint32_t> counts;
+    std::vector<std::vector<uint32_t>> from;  // a root may have several places
     for (uint32_t run = 0; run < size; ++run) {
       counts.push_back(static_cast<uint32_t>(random() % 3));
       for (size_t edges = random() % 3; edges > 0; --edges) {
@@ -36,7 +38,8 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
         const auto reader = static_cast<uint32_t>(random() % size);
         if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) runs[run].readers.push_back(reader);
       }
-      from.push_back(static_cast<uint32_t>(random() % size));
+      from.push_back({static_cast<uint32_t>(random() % size)});
+      if (run % 3 == 0) from.back().push_back(static_cast<uint32_t>(random() % size));
     }
     const std::vector<uint64_t> found = count_reached(runs, counts, from);
     for (size_t i = 0; i < from.size(); ++i) {

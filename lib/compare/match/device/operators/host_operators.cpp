@@ -23,8 +23,8 @@ HostOperators::HostOperators(const MatchEvidence& evidence)
   group_of_.reserve(operators.size());
   for (uint32_t i = 0; i < operators.size(); ++i) {
     const SequencedOp& one = operators[i];
-    DeviceName name = parse_device_name(one.name);
-    OpKey key{evidence.rank_of(one), name.originals.empty() ? one.name : std::move(name.originals.back().scope),
+    const DeviceName name = parse_device_name(one.name);
+    OpKey key{evidence.rank_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
               ge::OperatorTable::get().family(one.type)};
     const uint32_t group =
         group_of_key_.find_or_add(hash_of(key), groups(), [&](uint32_t known) { return groups_[known].key == key; });

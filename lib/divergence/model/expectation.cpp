@@ -1,0 +1,227 @@
+#include "divergence/model/expectation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace msdump {
+namespace {
+
+// Share of the elements of an activation that change sign for each unit of relative error: the density of a unit normal
+// distribution at 0, and half of the elements pass.
+constexpr double kFlipShare = 0.4;
+// A gain beyond this says that the result is the remainder of terms that cancel.
+constexpr double kMostGain = 1e12;
+
+double ratio(double numerator, double denominator) {
+  if (numerator == 0) return 0;
+  return denominator > 0 ? std::min(numerator / denominator, kMostGain) : kMostGain;
+}
+
+// The two operands of a product: the floating inputs with two axes or more that have the most elements.
+struct Operands {
+  size_t first = SIZE_MAX, second = SIZE_MAX;
+};
+
+std::optional<Operands> operands_of(std::span<const KnownInput> inputs) {
+  Operands operands;
+  const auto elements = [&](size_t i) { return i == SIZE_MAX ? -1.0 : inputs[i].error.elements; };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].error.discrete || inputs[i].shape.size() < 2) continue;
+    if (elements(i) > elements(operands.first)) {
+      operands.second = operands.first;
+      operands.first = i;
+    } else if (elements(i) > elements(operands.second)) {
+      operands.second = i;
+    }
+  }
+  if (operands.second == SIZE_MAX) return std::nullopt;
+  return operands;
+}
+
+double spatial(const Shape& shape) {
+  double size = 1;
+  for (size_t axis = 2; axis < shape.size(); ++axis) size *= static_cast<double>(shape[axis]);
+  return size;
+}
+
+// How many products an element of the output is the sum of. Of a convolution and its gradients: each element of the
+// feature map on the far side takes one product with each weight of its channel.
+double terms_of(std::string_view family, const KnownInput& x, const KnownInput& w, const KnownOutput& y) {
+  const double nx = x.error.elements, nw = w.error.elements, ny = y.error.elements;
+  if (ny == 0) return 1;
+  if (family.find("conv") == std::string_view::npos) {
+    double batch = 1;
+    if (x.shape.size() > 2 && w.shape.size() > 2) {
+      for (size_t axis = 0; axis + 2 < y.shape.size(); ++axis) batch *= static_cast<double>(y.shape[axis]);
+    }
+    return std::max(1.0, std::sqrt(nx * nw / ny / std::max(1.0, batch)));
+  }
+  struct Part {
+    const Shape* shape;
+    double elements;
+  };
+  std::array<Part, 3> parts = {Part{&x.shape, nx}, Part{&w.shape, nw}, Part{&y.shape, ny}};
+  // The weight is the one with the smallest window, whose channels another has; maps may be as small.
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& one, const Part& other) { return spatial(*one.shape) < spatial(*other.shape); });
+  for (const Part& weight : parts) {
+    if (weight.shape->empty() || weight.shape->front() == 0) continue;
+    const auto channels = static_cast<double>(weight.shape->front());
+    double map = 0;
+    for (const Part& part : parts) {
+      if (&part == &weight || part.shape->size() < 2) continue;
+      if (static_cast<double>((*part.shape)[1]) == channels)
+        map = map == 0 ? part.elements : std::min(map, part.elements);
+    }
+    if (map > 0) return std::max(1.0, map * weight.elements / channels / ny);
+  }
+  return 1;
+}
+
+// Rounding inside a sum is relative to its terms, not to the result.
+bool adds_terms(GainRule rule) {
+  return rule == GainRule::kContraction || rule == GainRule::kSum || rule == GainRule::kMean ||
+         rule == GainRule::kNormalise;
+}
+
+// Of operators that let a gradient pass or not: the slot of the gradient.
+uint32_t gradient_slot(std::string_view family) {
+  const auto holds = [&](std::string_view part) { return family.find(part) != std::string_view::npos; };
+  return holds("pool") || holds("minimum") || holds("maximum") ? 2 : 0;
+}
+
+class Rules {
+ public:
+  Rules(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
+        const KnownOutput& output)
+      : family_(family), gain_(gain), inputs_(inputs), output_(output) {
+    if (gain.rule == GainRule::kContraction) {
+      operands_ = operands_of(inputs);
+      if (operands_) {
+        const KnownInput &x = inputs[operands_->first], &w = inputs[operands_->second];
+        count_ = terms_of(family, x, w, output);
+        terms_ = std::sqrt(count_) * x.error.rms * w.error.rms;
+      }
+    }
+  }
+
+  [[nodiscard]] double of(size_t i) const {
+    const TensorError &in = inputs_[i].error, &out = output_.error;
+    switch (gain_.rule) {
+      case GainRule::kUnit:
+      case GainRule::kPart:
+      case GainRule::kFlip: return 1;
+      case GainRule::kJoin: return std::min(1.0, ratio(in.norm(), out.norm()));
+      case GainRule::kAdd: return ratio(in.rms, out.rms);
+      case GainRule::kContraction:
+        if (operands_ && (i == operands_->first || i == operands_->second)) return ratio(terms_, out.rms);
+        return operands_ ? ratio(in.rms, out.rms) : 1;  // a bias
+      case GainRule::kSum: return ratio(in.norm(), out.norm());
+      case GainRule::kMean: return ratio(in.norm(), out.norm()) / folded(in);
+      case GainRule::kExponential: return in.rms;
+      case GainRule::kLogarithm: return ratio(1, out.rms);
+      case GainRule::kLossOfLogits:
+      case GainRule::kSlope: return ratio(in.rms, out.rms);
+      case GainRule::kNormalise: return i == 0 ? ratio(in.rms, in.deviation) : 1;
+      case GainRule::kChoose:
+      case GainRule::kRandom: break;
+    }
+    return 1;
+  }
+
+  // Of the gradient of a filter: the feature map has a mean, and an error of the gradient that has one too adds up over
+  // the map, where the gradient itself, after a normalisation, has none. A standard deviation of the logarithm.
+  [[nodiscard]] double of_sums() const {
+    if (!operands_) return 0;
+    double mean = 0;
+    for (const size_t i : {operands_->first, operands_->second}) {
+      const TensorError& in = inputs_[i].error;
+      if (in.rms > 0)
+        mean = std::max(mean, std::sqrt(std::max(0.0, 1 - in.deviation * in.deviation / (in.rms * in.rms))));
+    }
+    return std::log(1 + mean * std::sqrt(count_) / 4) / 2;
+  }
+
+ private:
+  // Elements that become one.
+  [[nodiscard]] double folded(const TensorError& in) const {
+    return std::max(1.0, in.elements / std::max(1.0, output_.error.elements));
+  }
+
+  const std::string_view family_;
+  const OperatorGain& gain_;
+  const std::span<const KnownInput> inputs_;
+  const KnownOutput& output_;
+  std::optional<Operands> operands_;
+  double count_ = 1, terms_ = 0;  // of products in a sum, and their root mean square
+};
+
+}  // namespace
+
+// The error if some elements of the gradient pass that should not: as many as the error of what decides makes likely,
+// and a few more, each as large as the largest element.
+double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
+  constexpr double kAFew = 6;
+  double share = 0, peak = 1;
+  for (const KnownInput& input : inputs) {
+    if (input.slot == gradient_slot(family)) {
+      peak = std::max(peak, input.peak);
+    } else {
+      share = std::max(share, kFlipShare * input.error.relative);
+    }
+  }
+  const double elements = std::max(1.0, output.error.elements);
+  return share == 0 ? 0 : std::sqrt(share + kAFew / elements * peak * peak);
+}
+
+// All of the error may be in the part that is taken.
+double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& output) {
+  constexpr double kSlack = 1.1;  // rounding
+  double largest = 0;
+  for (const KnownInput& input : inputs)
+    largest = std::max(largest, input.error.relative * ratio(input.error.norm(), output.error.norm()));
+  return kSlack * largest;
+}
+
+// Where independent errors average out, errors that are alike do not: their gain is 1. The mean of both on a logarithmic
+// scale, and how far it may be off.
+double between(double independent, double& uncertainty) {
+  if (independent <= 0 || independent >= 1) return independent;
+  const double half = -std::log(independent) / 2;
+  uncertainty = std::max(uncertainty, half / 2);
+  return std::sqrt(independent);
+}
+
+Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
+                   const KnownOutput& output) {
+  Expectation result;
+  const Rules rules(family, gain, inputs, output);
+  double squares = 0, sum = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const KnownInput& input = inputs[i];
+    double value = rules.of(i);
+    result.most += std::max(1.0, value) * input.error.relative;
+    if (adds_terms(gain.rule)) {
+      if (!input.is_constant && !input.error.discrete) result.amplification = std::max(result.amplification, value);
+      if (input.error.relative > 0) value = between(value, result.uncertainty);
+    }
+    result.gains.push_back(value);
+    const double share = value * input.error.relative;
+    squares += share * share;
+    sum += share;
+  }
+  if (family.find("filter") != std::string_view::npos)
+    result.uncertainty = std::hypot(result.uncertainty, rules.of_sums());
+  // Errors of several inputs are independent, or alike where they come from the same place.
+  if (sum > 0) {
+    result.propagated = std::sqrt(std::sqrt(squares) * sum);
+    result.uncertainty = std::hypot(result.uncertainty, std::log(sum / std::sqrt(squares)) / 4);
+  }
+  if (gain.rule == GainRule::kPart) result.chance = error_of_part(inputs, output);
+  if (gain.rule == GainRule::kFlip) result.chance = chance_of_flips(family, inputs, output);
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,49 @@
+// What error the inputs of a run lead to in each of its outputs, before anything is known of its siblings:
+//
+//   propagated     sqrt(sum of (gain * error)^2) over the inputs
+//   amplification  how much a rounding of the operator's own, relative to its terms, shows in the output: in sums the
+//                  largest gain, at least 1
+//
+// Errors of the terms of a sum may be independent or alike; the gain lies between that of the one and of the other.
+// An input that was not dumped is known by what its producer wrote. Constants are exact where they are equal.
+// Gains come from operator_gain.h and the values and shapes that are there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "divergence/model/operator_gain.h"
+#include "divergence/model/tensor_error.h"
+
+namespace msdump {
+
+struct KnownInput {
+  uint32_t tensor = UINT32_MAX;  // in Pairing::tensors
+  uint32_t slot = 0;
+  TensorError error;
+  Shape shape;
+  double peak = 1;  // the largest element of the reference over its root mean square
+  bool is_constant = false;
+};
+
+struct KnownOutput {
+  uint32_t tensor = UINT32_MAX;
+  uint32_t slot = 0;
+  TensorError error;
+  Shape shape;
+};
+
+struct Expectation {
+  double propagated = 0, amplification = 1;
+  double uncertainty = 0;     // of the gains: a standard deviation of log(propagated)
+  double most = 0;            // if all errors add up, and none averages out
+  double chance = 0;          // an error that rare events may cause by themselves: elements that pass or do not
+  std::vector<double> gains;  // by input
+};
+
+// A gain depends on all inputs: the contribution of an operand of a product has the norm of the other.
+[[nodiscard]] Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
+                                 const KnownOutput& output);
+
+}  // namespace msdump

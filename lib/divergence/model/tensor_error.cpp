@@ -1,0 +1,137 @@
+#include "divergence/model/tensor_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tensor/dtype_kind.h"
+
+namespace msdump {
+namespace {
+
+bool is_discrete(DType dtype) {
+  const DTypeKind kind = kind_of(dtype);
+  return kind == DTypeKind::kBool || kind == DTypeKind::kInteger;
+}
+
+// The norms of candidate and reference as a factor; 0 where one is not known or zero.
+double ratio_of_norms(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (!metrics.std_a || !metrics.std_b || !metrics.mean_a || !metrics.mean_b) {
+    return metrics.max_a && metrics.max_b && *metrics.max_b != 0 ? std::abs(*metrics.max_a / *metrics.max_b) : 0;
+  }
+  const double a = std::hypot(*metrics.mean_a, *metrics.std_a), b = std::hypot(*metrics.mean_b, *metrics.std_b);
+  return b > 0 ? a / b : 0;
+}
+
+bool is_about(double ratio, double factor) { return ratio > factor / 2 && ratio < factor * 2; }
+
+// |a / factor - b| over |b|, of elements by the law of cosines.
+double scaled_error(const TensorDiff& diff, double factor) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (!diff.by_statistics && metrics.cosine) {
+    const double ratio = ratio_of_norms(diff) / factor;
+    return std::sqrt(std::max(0.0, ratio * ratio - 2 * ratio * *metrics.cosine + 1));
+  }
+  double largest = 0;
+  const auto see = [&](const std::optional<double>& a, const std::optional<double>& b) {
+    if (a && b) largest = std::max(largest, std::abs(*a / factor - *b));
+  };
+  see(metrics.max_a, metrics.max_b);
+  see(metrics.min_a, metrics.min_b);
+  see(metrics.mean_a, metrics.mean_b);
+  see(metrics.std_a, metrics.std_b);
+  return diff.scale > 0 ? largest / diff.scale : 0;
+}
+
+std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError error) {
+  error.by_statistics = true;
+  error.exact = error.exact && diff.checksum_b != 0;  // other statistics may agree although the elements do not
+  error.elements = static_cast<double>(element_count(diff.shape).value_or(0));
+  error.rms = diff.scale;
+  error.deviation = diff.scale;
+  if (diff.verdict == Verdict::kSame) return error;
+  if (!diff.relative_error) return std::nullopt;
+  error.relative = *diff.relative_error;
+  return error;
+}
+
+}  // namespace
+
+double TensorError::norm() const { return rms * std::sqrt(elements); }
+
+bool is_about_times(const TensorDiff& diff, double factor) {
+  return has_metrics(diff.verdict) && is_about(ratio_of_norms(diff), factor);
+}
+
+double loss_scale(const std::vector<TensorDiff>& diffs) {
+  constexpr int kLeastExponent = 3;  // smaller factors are more often faults
+  constexpr size_t kLeastTensors = 6;
+  std::map<int, size_t> exponents;
+  size_t others = 0;
+  for (const TensorDiff& diff : diffs) {
+    if (!has_metrics(diff.verdict) || diff.mislabelled || is_discrete(diff.dtype_a)) continue;
+    const double ratio = ratio_of_norms(diff);
+    if (ratio == 0 || !std::isfinite(ratio) || is_about(ratio, 1)) continue;
+    const double exponent = std::log2(ratio);
+    const bool power = std::abs(exponent - std::round(exponent)) < 0.1 && std::abs(exponent) > kLeastExponent - 0.5;
+    const bool alike = diff.by_statistics || diff.metrics.cosine.value_or(0) > 0.9;
+    if (power && alike) {
+      ++exponents[static_cast<int>(std::round(exponent))];
+    } else {
+      ++others;
+    }
+  }
+  const auto most = std::max_element(exponents.begin(), exponents.end(),
+                                     [](const auto& one, const auto& other) { return one.second < other.second; });
+  if (most == exponents.end() || most->second < kLeastTensors) return 1;
+  for (const auto& [exponent, count] : exponents) others += count;
+  return 2 * most->second > others ? std::ldexp(1, most->first) : 1;
+}
+
+std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
+  if (!has_metrics(diff.verdict) || diff.mislabelled) return std::nullopt;
+  TensorError error;
+  error.exact = diff.verdict == Verdict::kSame;
+  error.discrete = is_discrete(diff.dtype_a) || is_discrete(diff.dtype_b);
+  const bool scaled = factor != 1 && !error.discrete && is_about(ratio_of_norms(diff), factor);
+  if (diff.by_statistics) {
+    auto found = from_statistics(diff, error);
+    if (found && scaled) found->relative = scaled_error(diff, factor);
+    return found;
+  }
+  const kernels::PairMetrics& metrics = diff.metrics;
+  error.elements = static_cast<double>(metrics.count);
+  error.rms = std::hypot(metrics.mean_b.value_or(0), metrics.std_b.value_or(0));
+  error.deviation = metrics.std_b.value_or(0);
+  if (error.exact || metrics.count == 0) return error;
+  if (error.discrete) {
+    error.relative = static_cast<double>(metrics.count - metrics.equal) / error.elements;
+    return error;
+  }
+  if (scaled) {
+    error.relative = scaled_error(diff, factor);
+    return error;
+  }
+  const double distance = metrics.l2_distance.value_or(0) / std::sqrt(error.elements);
+  if (distance == 0) return error;
+  // A reference of zeros has no scale of its own.
+  error.relative = error.rms > 0 ? distance / error.rms : INFINITY;
+  return error;
+}
+
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kComplex128: return 0x1p-53;
+    case DType::kFloat32:
+    case DType::kComplex64: return 0x1p-24;
+    case DType::kFloat16:
+    case DType::kComplex32: return 0x1p-11;
+    case DType::kBfloat16: return 0x1p-8;
+    default: break;
+  }
+  return kind_of(dtype) == DTypeKind::kFloat ? 0x1p-4 : 0;
+}
+
+}  // namespace msdump

@@ -1,0 +1,210 @@
+#include "divergence/run_account.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "divergence/divergence.h"
+#include "divergence/model/noise_model.h"
+#include "divergence/root_reach.h"
+#include "divergence/run_inputs.h"
+#include "divergence/run_view.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostListed = 64;  // inputs or outputs of a run
+
+class Accountant {
+ public:
+  Accountant(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
+             const DivergenceReport& report)
+      : view_(view), model_(model), history_(history), reach_(reach), report_(report) {}
+
+  [[nodiscard]] RunAccount account(uint32_t run) const {
+    RunAccount result;
+    result.op = view_.run(run).op;
+    result.place = view_.place(run);
+    result.threshold = model_.threshold();
+    const std::span<const ScoredOutput> outputs = model_.outputs(run);
+    for (const ScoredOutput& output : outputs.first(std::min(outputs.size(), kMostListed)))
+      result.outputs.push_back(account_of(output));
+    add_inputs(run, result);
+    std::vector<uint32_t> through = model_.within(run);
+    through.pop_back();
+    for (const uint32_t one : through) result.through.push_back(view_.run(one).op);
+    if (result.through.size() > kMostListed) result.through.resize(kMostListed);
+    find_root(run, result);
+    result.conclusion = conclusion(run, result);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] static OutputAccount account_of(const ScoredOutput& output) {
+    OutputAccount result;
+    result.tensor = output.tensor;
+    result.measured = output.measured;
+    result.judged = output.judged;
+    result.propagated = output.propagated;
+    result.noise = output.noise * output.amplification;
+    result.correction = std::exp(output.siblings.centre);
+    result.expected = expected_of(output);
+    result.score = output.score;
+    result.siblings = output.siblings.siblings;
+    result.sibling_median = std::exp(output.siblings.sibling_centre - output.siblings.centre);
+    result.sibling_spread = std::exp(output.siblings.sibling_spread);
+    return result;
+  }
+
+  // First those that the model knows, then those that it does not.
+  void add_inputs(uint32_t run, RunAccount& result) const {
+    const std::vector<KnownInput> known = model_.inputs(run);
+    std::vector<double> gains;
+    if (!model_.outputs(run).empty()) {
+      const uint32_t tensor = model_.outputs(run).front().tensor;
+      const KnownOutput output{tensor, 0, *view_.error(tensor), view_.diff(tensor).shape};
+      gains = expect(model_.family(run), model_.gain(run), known, output).gains;
+    }
+    for (size_t i = 0; i < known.size() && result.inputs.size() < kMostListed; ++i) {
+      InputAccount input;
+      input.tensor = known[i].tensor;
+      input.slot = known[i].slot;
+      input.error = known[i].error.relative;
+      input.exact = known[i].error.exact;
+      input.constant = known[i].is_constant;
+      if (i < gains.size()) input.gain = gains[i];
+      result.inputs.push_back(std::move(input));
+    }
+    for (const RunInput& input : view_.run(run).inputs) add_origin(input, known, result);
+  }
+
+  void add_origin(const RunInput& input, const std::vector<KnownInput>& known, RunAccount& result) const {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const KnownInput& one) {
+      return one.tensor != kNoTensor && (one.tensor == input.tensor || one.tensor == input.made_as);
+    });
+    const auto place = static_cast<size_t>(found - known.begin());
+    if (found == known.end()) {
+      if (result.inputs.size() >= kMostListed) return;
+      result.inputs.emplace_back().slot = input.slot;
+    } else if (place >= result.inputs.size()) {
+      return;
+    }
+    InputAccount& account = found == known.end() ? result.inputs.back() : result.inputs[place];
+    if (input.made_by != kNoRun) account.made_by = view_.run(input.made_by).op;
+    if (input.from == InputEdge::From::kParameter) account.parameter = input.parameter;
+    account.constant = account.constant || input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor);
+  }
+
+  // Its own, or that of an operator that its outputs stand for; else the first that it depends on.
+  void find_root(uint32_t run, RunAccount& result) const {
+    uint32_t root = reach_.root_at(run);
+    for (uint32_t other = 0; other < report_.roots.size() && root == kNoRoot; ++other) {
+      const Divergence& one = report_.roots[other];
+      if (!enters(one) && shows(one.outputs, result)) root = other;
+    }
+    result.is_root = root != kNoRoot;
+    if (root == kNoRoot) root = reach_.root_before(run);
+    if (root != kNoRoot) result.root = root;
+  }
+
+  [[nodiscard]] static bool shows(const std::vector<uint32_t>& evidence, const RunAccount& result) {
+    return std::any_of(result.outputs.begin(), result.outputs.end(), [&](const OutputAccount& output) {
+      return std::find(evidence.begin(), evidence.end(), output.tensor) != evidence.end();
+    });
+  }
+
+  [[nodiscard]] std::string conclusion(uint32_t run, const RunAccount& account) const {
+    if (account.is_root) return of_root(run, report_.roots[*account.root]);
+    if (view_.one_sided(run))
+      return fmt::format("no root: only the {} has it", view_.of_candidate_only(run) ? "candidate" : "reference");
+    if (account.root) return "no root: it depends on " + named(report_.roots[*account.root]) + score_text(account);
+    if (history_.states[run].random) return "not judged: it depends on random numbers that were drawn differently";
+    if (account.outputs.empty()) {
+      return view_.any_differs(view_.run(run).outputs)
+                 ? "not judged: what reads its outputs has equal inputs, so they were not passed on as they are"
+                 : "not judged: none of its outputs was compared";
+    }
+    if (any_judged(account)) {
+      return history_.states[run].alarmed || highest_score(account) > account.threshold
+                 ? "no root: it stands out, but another root explains more" + score_text(account)
+                 : "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
+    }
+    if (std::all_of(account.outputs.begin(), account.outputs.end(), [](const auto& one) { return one.measured == 0; }))
+      return "no root: its outputs are equal";
+    return "not judged: " + why_not_judged(run, account);
+  }
+
+  [[nodiscard]] std::string of_root(uint32_t run, const Divergence& root) const {
+    if (root.run == run) return "a root: " + root.reason;
+    const bool place = reach_.root_at(run) != kNoRoot;
+    return fmt::format("{} {}: {}", place ? "a further place of the root" : "its outputs show the root",
+                       view_.name(root.run), root.reason);
+  }
+
+  [[nodiscard]] std::string named(const Divergence& root) const {
+    if (enters(root) && !root.parameter.empty()) return fmt::format("the {} {}", name_of(root.kind), root.parameter);
+    return "the root " + view_.name(root.run);
+  }
+
+  [[nodiscard]] static bool any_judged(const RunAccount& account) {
+    return std::any_of(account.outputs.begin(), account.outputs.end(), [](const auto& one) { return one.judged; });
+  }
+
+  [[nodiscard]] static double highest_score(const RunAccount& account) {
+    double highest = -INFINITY;
+    for (const OutputAccount& output : account.outputs) {
+      if (output.judged) highest = std::max(highest, output.score);
+    }
+    return highest;
+  }
+
+  [[nodiscard]] static std::string score_text(const RunAccount& account) {
+    if (!any_judged(account)) return {};
+    return fmt::format("; its score is {:.2g}, an alarm is above {:.2g}", highest_score(account), account.threshold);
+  }
+
+  [[nodiscard]] std::string why_not_judged(uint32_t run, const RunAccount& account) const {
+    const GainRule rule = model_.gain(run).rule;
+    if (rule == GainRule::kRandom) return "it draws random numbers";
+    if (rule == GainRule::kChoose)
+      return "it chooses among its inputs; such operators are judged with equal inputs alone";
+    const auto known = std::find_if(account.inputs.begin(), account.inputs.end(),
+                                    [](const InputAccount& input) { return input.error.has_value(); });
+    if (known == account.inputs.end()) return "none of its inputs was dumped on both sides";
+    for (const InputAccount& input : account.inputs) {
+      if (input.error && *input.error > kMostError)
+        return fmt::format("its input {} has a relative error of {:.2g}; the model holds up to {}", input.slot,
+                           *input.error, kMostError);
+    }
+    for (const InputAccount& input : account.inputs) {
+      if (input.error && *input.error > 0 && view_.error(input.tensor)->discrete)
+        return fmt::format("its input {} holds integers or truth values, and they differ", input.slot);
+    }
+    return "its outputs are integers, truth values or not finite, or agree by chance";
+  }
+
+  const RunView& view_;
+  const NoiseModel& model_;
+  const RunHistory& history_;
+  const RootReach& reach_;
+  const DivergenceReport& report_;
+};
+
+}  // namespace
+
+void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
+                 std::span<const uint32_t> operators, DivergenceReport& report) {
+  if (operators.empty()) return;
+  const Accountant accountant(view, model, history, reach, report);
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    if (std::find(operators.begin(), operators.end(), view.run(run).op) == operators.end()) continue;
+    if (report.accounts.size() < kMostAccounts) {
+      report.accounts.push_back(accountant.account(run));
+    } else {
+      ++report.more_accounts;
+    }
+  }
+}
+
+}  // namespace msdump

@@ -1,0 +1,117 @@
+#include "divergence/explanation.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "divergence/operator_named.h"
+#include "support/catch.h"
+#include "support/made_net.h"
+
+namespace msdump {
+namespace {
+
+// A chain of eight operators whose candidate rounds to about a hundredth; number `wrong` has another result, if any.
+void rounding_chain(MadeNet& net, int wrong) {
+  auto x = net.input("x");
+  for (int i = 0; i < 8; ++i) {
+    x = net.op("Neg", {x});
+    if (!net.bad()) continue;
+    Values& values = net[x];
+    for (size_t k = 0; k < values.size(); ++k) {
+      const double noise = std::sin(static_cast<double>(k * k) * (1.3 + i));
+      values[k] *= static_cast<float>(1 + 2e-3 * noise + (i == wrong ? 1 : 0));
+    }
+  }
+}
+
+// By "OPERATOR:io": what explains the tensors that differ.
+std::map<std::string, std::string> explained(const test::ComparedDumps& compared) {
+  std::map<std::string, std::string> found;
+  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+    if (!is_difference(compared.diffs()[i].verdict)) continue;
+    const TensorPair& pair = compared.pairing().tensors[i];
+    const NameFacts& name = (*compared.b().tensors)[pair.b].name;
+    std::string op = compared.pairing().op_name(pair.op);
+    found[op.substr(op.rfind('-') + 1) + ":" + std::string(name_of(name.io))] =
+        std::string(name_of(compared.report().explained[i]));
+  }
+  return found;
+}
+
+std::set<std::string> values_of(const std::map<std::string, std::string>& all) {
+  std::set<std::string> values;
+  for (const auto& [key, value] : all) values.insert(value);
+  return values;
+}
+
+TEST_CASE("differences without a root are noise") {
+  const Trial trial([](MadeNet& net) { rounding_chain(net, -1); });
+  REQUIRE(trial.roots().empty());
+  const auto found = explained(trial.compared());
+  CHECK_FALSE(found.empty());
+  CHECK(values_of(found) == std::set<std::string>{"noise"});
+}
+
+TEST_CASE("what comes before a root is noise, what comes after it is downstream, and nothing explains the root") {
+  const Trial trial([](MadeNet& net) { rounding_chain(net, 4); });
+  REQUIRE(trial.roots() == Texts{"value Default/Neg-op4"});
+  const auto found = explained(trial.compared());
+  REQUIRE(found.count("op4:output") == 1);
+  CHECK(found.at("op4:output").empty());
+  CHECK(found.at("op4:input") == "noise");
+  CHECK(found.at("op5:input") == "downstream");
+  CHECK(found.at("op5:output") == "downstream");
+  CHECK(found.at("op7:output") == "downstream");
+}
+
+TEST_CASE("the error grows along the operators") {
+  const Trial trial([](MadeNet& net) { rounding_chain(net, -1); });
+  const ErrorGrowth& growth = trial.compared().report().growth;
+  REQUIRE(growth.medians.size() == 8);
+  CHECK(growth.medians.back() > growth.medians.front());
+  CHECK(growth.noise > 2e-4);
+  CHECK(growth.noise < 6e-3);
+}
+
+TEST_CASE("faults in one line of the script are one root with places") {
+  const auto fan = [](MadeNet& net, int second) {
+    const auto x = net.input("x");
+    for (int i = 0; i < 8; ++i) {
+      net.on_line(i == 2 ? 40 : i == second ? 40 : 50 + i);
+      const auto y = net.op("Neg", {x});
+      if (!net.bad()) continue;
+      for (float& value : net[y]) value *= i == 2 || i == 6 ? 1.2F : 1 + 1e-4F;
+    }
+  };
+  const Trial same([&](MadeNet&net) { fan(net, 6); }), others([&](MadeNet&net) { fan(net, -1); });
+  REQUIRE(same.roots() == Texts{"value Default/Neg-op2"});
+  const Divergence& root = same.compared().report().roots.front();
+  REQUIRE(root.places.size() == 1);
+  CHECK(same.compared().pairing().op_name(root.places.front().op) == "Default/Neg-op6");
+  CHECK(root.downstream == 2);
+  CHECK(others.roots() == Texts{"value Default/Neg-op2", "value Default/Neg-op6"});
+}
+
+TEST_CASE("an operator is named by its name, the end of it or a glob, and only if it is the only one") {
+  const Trial trial([](MadeNet& net) { rounding_chain(net, -1); });
+  const Pairing& pairing = trial.compared().pairing();
+  const auto name_of_only = [&](std::string_view wanted) {
+    const auto found = operators_named(pairing, wanted);
+    REQUIRE(found);
+    REQUIRE(found->size() == 1);
+    return pairing.op_name(found->front());
+  };
+  CHECK(name_of_only("Default/Neg-op3") == "Default/Neg-op3");
+  CHECK(name_of_only("Neg-op3") == "Default/Neg-op3");
+  CHECK(name_of_only("*op3") == "Default/Neg-op3");
+  const auto none = operators_named(pairing, "Neg-op33"), several = operators_named(pairing, "Neg*");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == ErrorCode::kUsage);
+  CHECK(none.error().hint == "did you mean 'Neg-op3'?");
+  REQUIRE_FALSE(several);
+  CHECK(several.error().message == "'Neg*' names 8 operators");
+}
+
+}  // namespace
+}  // namespace msdump
