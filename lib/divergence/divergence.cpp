@@ -105,7 +105,6 @@ class Finder {
   void begin_step(uint32_t run) {
     const RunPlace& now = view_.place(run);
     if (run > 0 && now.rank == place_.rank && now.step == place_.step) return;
-    history_.later_step = run > 0 && now.rank == place_.rank;
     any_before_ = false;
     history_.largest_error = 0;
     first_of_step_ = run;
@@ -136,11 +135,11 @@ class Finder {
   void estimate_healthy(uint32_t run) {
     const std::span<const ScoredOutput> outputs = model_.outputs(run);
     if (outputs.empty()) return;
-    std::vector<double> errors;
-    for (const KnownInput& input : model_.inputs(run)) errors.push_back(history_.healthy[input.tensor]);
+    std::vector<KnownInput> inputs = model_.inputs(run);
+    for (KnownInput& input : inputs) input.error.relative = history_.healthy[input.tensor];
     for (const ScoredOutput& output : outputs) {
       double& healthy = history_.healthy[output.tensor];
-      healthy = std::min(healthy, model_.expected_with(output, errors) * std::exp(output.siblings.centre));
+      healthy = std::min(healthy, model_.expected_with(output, inputs) * std::exp(output.siblings.centre));
     }
   }
 

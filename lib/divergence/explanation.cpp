@@ -124,13 +124,12 @@ class Explainer {
     const RunPlace& now = view_.place(run);
     const bool same_rank = run > 0 && view_.place(run - 1).rank == now.rank;
     if (!same_rank) any_root_ = any_root_before_ = false;
-    history_.later_step = same_rank && (history_.later_step || view_.place(run - 1).step != now.step);
     if (same_rank && view_.place(run - 1).step != now.step) any_root_before_ = any_root_;
   }
 
   // Rounding to the format that the network stores, or what the steps before have left.
   void explain_entering(uint32_t run, const std::vector<const RunInput*>& entering) {
-    if (history_.later_step) {
+    if (view_.is_later_step(run)) {
       for (const RunInput* const input : entering)
         set(input->tensor, any_root_before_ ? Explanation::kDownstream : Explanation::kNoise);
       return;
@@ -152,7 +151,7 @@ class Explainer {
 
   const RunView& view_;
   const NoiseModel& model_;
-  RunHistory history_;  // a copy, whose step is that of the run at hand
+  const RunHistory& history_;
   const RootReach& reach_;
   std::vector<Explanation> result_;
   std::vector<bool> of_root_;                        // by tensor

@@ -82,7 +82,7 @@ class Gatherer {
     const auto error = view_.error(tensor);
     if (input.made_by == kNoRun) {
       // What the network keeps between steps carries the error of the step before.
-      if (history_.later_step && !(error && error->exact)) {
+      if (view_.is_later_step(run_) && !(error && error->exact)) {
         inputs_.downstream = inputs_.elevated = true;
         return;
       }
@@ -105,14 +105,7 @@ class Gatherer {
 
   // What the reference stores in a coarser format where the candidate has no such operator.
   [[nodiscard]] double rounding_of(uint32_t run) const {
-    double largest = 0;
-    if (view_.of_candidate_only(run)) return largest;
-    const auto see = [&](uint32_t tensor) {
-      if (tensor != kNoTensor) largest = std::max(largest, unit_roundoff(view_.dtype(tensor)));
-    };
-    for (const RunInput& input : view_.run(run).inputs) see(input.tensor);
-    for (const uint32_t tensor : view_.run(run).outputs) see(tensor);
-    return largest;
+    return view_.of_candidate_only(run) ? 0 : view_.expected_rounding(run);
   }
 
   // The side with the larger gradients has an operator that scales the loss; one that the other side alone has, and that

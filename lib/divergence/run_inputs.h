@@ -38,7 +38,6 @@ struct RunInputs {
 struct RunHistory {
   std::vector<RunState> states;  // by run
   std::vector<double> healthy;   // by tensor: the error without the alarms; measured where there is none upstream
-  bool later_step = false;       // this is not the first step of the rank
   double largest_error = 0;      // of an output, so far in this step
 };
 

@@ -134,6 +134,16 @@ DType RunView::expected_dtype(uint32_t tensor) const {
   return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;
 }
 
+double RunView::expected_rounding(uint32_t index) const {
+  double largest = 0;
+  const auto see = [&](uint32_t tensor) {
+    if (tensor != kNoTensor) largest = std::max(largest, unit_roundoff(expected_dtype(tensor)));
+  };
+  for (const RunInput& input : run(index).inputs) see(input.tensor);
+  for (const uint32_t tensor : run(index).outputs) see(tensor);
+  return largest;
+}
+
 const SequencedOp& RunView::op(uint32_t index) const {
   const OpPair& both = pair(index);
   return both.b != kNoOperator ? pairing_.b[both.b] : pairing_.a[both.a];

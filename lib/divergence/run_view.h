@@ -68,6 +68,8 @@ class RunView {
   [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
   // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
   [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
+  // The largest rounding to the expected format of what a run reads and writes.
+  [[nodiscard]] double expected_rounding(uint32_t run) const;
   [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor
 
   // ---- runs

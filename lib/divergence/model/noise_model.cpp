@@ -35,7 +35,8 @@ constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 constexpr double kMostGrowth = 3;
 // Some kinds compute in a finer format than the others.
 constexpr double kShareOfKinds = 0.75;
-// Operators without tensors of their own between an input and those that are known.
+// Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
+// meet again would take more with every row.
 constexpr uint32_t kMostLookedThrough = 8;
 constexpr size_t kMostInputs = 64;
 
@@ -59,6 +60,7 @@ bool divides_by_size(std::string_view family) {
 
 NoiseModel::NoiseModel(const RunView& view) : view_(view) {
   find_families();
+  find_modules();
   collect();
   estimate_storage();
   estimate_shown();
@@ -84,9 +86,17 @@ void NoiseModel::find_families() {
   }
 }
 
-double NoiseModel::expected_with(const ScoredOutput& output, std::span<const double> errors) const {
-  std::vector<KnownInput> inputs = this->inputs(output.run);
-  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].error.relative = errors[i];
+void NoiseModel::find_modules() {
+  is_module_.reserve(view_.runs().size());
+  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+    const auto entry = parse_msprobe_entry(view_.name(run));
+    is_module_.push_back(entry && entry->kind == MsprobeEntryKind::kModule);
+  }
+  modules_repeat_ = std::find(is_module_.begin(), is_module_.end(), true) != is_module_.end() &&
+                    std::find(is_module_.begin(), is_module_.end(), false) != is_module_.end();
+}
+
+double NoiseModel::expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const {
   const auto error = view_.error(output.tensor);
   if (!error) return output.expected;
   const KnownOutput known{output.tensor, 0, *error, view_.diff(output.tensor).shape};
@@ -132,7 +142,8 @@ void NoiseModel::add_inputs(uint32_t run, uint32_t depth, Inputs& result) const 
     if (add_operand(input, result)) continue;
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
-    if (input.made_by != kNoRun && depth < kMostLookedThrough && result.known.size() < kMostInputs) {
+    const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
+    if (input.made_by != kNoRun && depth < kMostLookedThrough && few) {
       result.pattern = mix_hash(result.pattern, family_of_[input.made_by]);
       result.through.push_back(input.made_by);
       add_inputs(input.made_by, depth + 1, result);
@@ -150,7 +161,7 @@ bool NoiseModel::follows_order_alone(uint32_t run) const {
 // The outputs of what ran before stand for its inputs.
 void NoiseModel::add_before(uint32_t run, Inputs& result) const {
   result.complete = false;
-  for (uint32_t before = run; before-- > 0 && result.known.empty();) {
+  for (uint32_t before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
     if (view_.place(before).rank != view_.place(run).rank || view_.place(before).step != view_.place(run).step) return;
     for (const uint32_t tensor : view_.outputs(before)) (void)add_input(tensor, nullptr, result);
   }
@@ -225,15 +236,6 @@ void NoiseModel::collect() {
     collect_run(run);
   }
   first_.push_back(static_cast<uint32_t>(outputs_.size()));
-  const auto count = static_cast<uint32_t>(view_.runs().size());
-  bool calls = false, modules = false;
-  for (uint32_t run = 0; run < count; ++run) (is_module(run) ? modules : calls) = true;
-  modules_repeat_ = calls && modules;
-}
-
-bool NoiseModel::is_module(uint32_t run) const {
-  const auto entry = parse_msprobe_entry(view_.name(run));
-  return entry && entry->kind == MsprobeEntryKind::kModule;
 }
 
 uint32_t NoiseModel::kind_of(const ScoredOutput& output, const Inputs& inputs) {
@@ -243,7 +245,7 @@ uint32_t NoiseModel::kind_of(const ScoredOutput& output, const Inputs& inputs) {
   key = mix_hash(key, inputs.pattern);
   key = mix_hash(key, static_cast<uint64_t>(diff.dtype_a) * 64 + static_cast<uint64_t>(diff.dtype_b));
   // A module repeats what the calls inside it write: it is not a sibling of theirs.
-  key = mix_hash(key, (is_module(output.run) ? 4U : 0U) + (view_.is_gradient(output.run) ? 2U : 0U) +
+  key = mix_hash(key, (is_module_[output.run] ? 4U : 0U) + (view_.is_gradient(output.run) ? 2U : 0U) +
                           (diff.by_statistics ? 1U : 0U));
   return kinds_.try_emplace(key, static_cast<uint32_t>(kinds_.size())).first->second;
 }
@@ -275,7 +277,7 @@ void NoiseModel::collect_run(uint32_t run) {
     scored.propagated = expectation.propagated;
     scored.amplification = expectation.amplification;
     scored.roundoff = unit_roundoff(view_.expected_dtype(tensor));
-    for (const uint32_t other : inputs.through) scored.roundoff = std::max(scored.roundoff, coarsest_of(other));
+    for (const uint32_t other : inputs.through) scored.roundoff = std::max(scored.roundoff, view_.expected_rounding(other));
     scored.uncertainty = expectation.uncertainty;
     scored.most = expectation.most;
     scored.chance = expectation.chance;
@@ -329,7 +331,7 @@ void NoiseModel::estimate_noise() {
     prior += std::log(kPriorNoise * std::max(output.roundoff, storage_rounding_ / kLargestOverMean));
     ++count;
     if (static_cast<NoiseClass>(output.group.noise_class) == NoiseClass::kMoves) continue;
-    if (modules_repeat_ && is_module(output.run)) continue;
+    if (modules_repeat_ && is_module_[output.run]) continue;
     const double floor = kLeastNoise * output.roundoff;
     const double all = std::max(output.measured / output.amplification, floor);
     const uint32_t op = view_.run(output.run).op;
@@ -387,17 +389,6 @@ void NoiseModel::expect_of_equal_inputs(std::vector<double> noise_of_kinds) {
     output.noise = std::max(output.noise, *place);
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
   }
-}
-
-// Of what a run reads and writes.
-double NoiseModel::coarsest_of(uint32_t run) const {
-  double largest = 0;
-  const auto see = [&](uint32_t tensor) {
-    if (tensor != kNoTensor) largest = std::max(largest, unit_roundoff(view_.expected_dtype(tensor)));
-  };
-  for (const RunInput& input : view_.run(run).inputs) see(input.tensor);
-  for (const uint32_t tensor : view_.run(run).outputs) see(tensor);
-  return largest;
 }
 
 // The format that a device stores values in shows in the parameters and inputs of the network: no operator has changed

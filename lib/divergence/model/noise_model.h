@@ -56,8 +56,8 @@ class NoiseModel {
 
   [[nodiscard]] std::span<const ScoredOutput> outputs(uint32_t run) const;
   [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_; }  // of all runs
-  // What an output would be expected to have with these errors of inputs(), in their order.
-  [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const double> errors) const;
+  // What an output would be expected to have with these inputs.
+  [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const;
   // The inputs of a run that are known, and their gains to one of its outputs.
   [[nodiscard]] std::vector<KnownInput> inputs(uint32_t run) const { return inputs_of(run).known; }
   [[nodiscard]] const OperatorGain& gain(uint32_t run) const { return gains_[family_of_[run]]; }
@@ -67,7 +67,8 @@ class NoiseModel {
   [[nodiscard]] uint32_t likeliest_within(uint32_t run) const;
   // All of them, itself last.
   [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const;
-  // A score above this is not chance: in a comparison without a fault one of a thousand has such a run.
+  // The limit of an alarm: so high that of a thousand comparisons without a fault one would have such a run, if scores were
+  // normal deviates. They are not quite; tests/bench/bench_blame.cpp measures how often it is exceeded.
   [[nodiscard]] double threshold() const { return threshold_; }
   // The relative error of rounding a value to what the coarser side stores, at most: of parameters and constants.
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
@@ -80,6 +81,7 @@ class NoiseModel {
     std::vector<uint32_t> through;  // runs that were looked through
   };
   void find_families();
+  void find_modules();
   void collect();
   void collect_run(uint32_t run);
   void estimate_noise();
@@ -87,9 +89,7 @@ class NoiseModel {
   void expect_of_equal_inputs(std::vector<double> noise_of_kinds);
   void estimate_storage();
   void score();
-  [[nodiscard]] double coarsest_of(uint32_t run) const;
   [[nodiscard]] Inputs inputs_of(uint32_t run) const;
-  [[nodiscard]] bool is_module(uint32_t run) const;
   void add_inputs(uint32_t run, uint32_t depth, Inputs& result) const;
   [[nodiscard]] bool follows_order_alone(uint32_t run) const;
   void add_before(uint32_t run, Inputs& result) const;
@@ -106,7 +106,8 @@ class NoiseModel {
   std::vector<double> passed_on_;      // by tensor: the error that its readers are taken to read
   std::vector<uint32_t> first_;        // by run, and one more
   std::unordered_map<uint64_t, uint32_t> kinds_;
-  bool modules_repeat_ = false;  // of msprobe: what the calls inside them write
+  std::vector<bool> is_module_;        // of msprobe, by run
+  bool modules_repeat_ = false;        // what the calls inside them write
   double threshold_ = 0, storage_rounding_ = 0;
   double least_shown_ = 0;  // what statistics show of an error that is there
 };

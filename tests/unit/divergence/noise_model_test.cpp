@@ -330,8 +330,10 @@ TEST_CASE("what is expected with other errors of the inputs") {
   const ScoredNet scored(net);
   const ScoredOutput& output = scored["Default/Mul-op0"];
   const auto expected = [&](double left, double right) {
-    const std::vector<double> errors{left, right};
-    return scored.model.expected_with(output, errors);
+    std::vector<KnownInput> inputs = scored.model.inputs(output.run);
+    inputs[0].error.relative = left;
+    inputs[1].error.relative = right;
+    return scored.model.expected_with(output, inputs);
   };
   CHECK(expected(1e-2, 0) == Approx(output.expected));
   CHECK(expected(0, 1e-2) == Approx(output.expected));
