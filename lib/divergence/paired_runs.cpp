@@ -30,6 +30,7 @@ TensorRole role_in_comparison(const NameFacts& name) {
 RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                      const std::vector<TensorDiff>& diffs) {
   RunSource source;
+  source.known_types = true;
   const bool of_b = has_flow(b);
   if (of_b || has_flow(a)) source.graph = of_b ? b.graph : a.graph;
   source.operators.reserve(pairing.operators.size());
