@@ -72,6 +72,14 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
   };
   for (std::vector<Group>* const groups : {&kinds_, &classes_}) std::for_each(groups->begin(), groups->end(), finish);
   finish(all_);
+  if (rule_.kinds_vary) {
+    std::vector<double> centres;
+    for (const Group& kind : kinds_) {
+      if (!kind.sorted.empty()) centres.push_back(kind.centre);
+    }
+    std::sort(centres.begin(), centres.end());
+    if (!centres.empty()) between_ = deviation_of(centres, median_of(centres));
+  }
   std::vector<double> scales;
   for (const Sample& sample : samples_) {
     if (sample.spread > 0) scales.push_back(std::abs(sample.value - kinds_[sample.group.kind].centre) / sample.spread);
@@ -116,7 +124,8 @@ Centre Calibration::centre_of(SampleGroup group, double spread, const double* le
       (kLeanOfSpread * prior * prior + degrees * kind.deviation * kind.deviation) / (kLeanOfSpread + degrees);
   // The centre itself is not known better than this; less where the siblings disagree with what the kind leans on.
   const double apart = kind.size > 0 ? kind.centre - above : 0;
-  result.spread = std::sqrt(variance + (prior * prior * kLeanOfKind + apart * apart) / (kind.size + kLeanOfKind));
+  const double of_kinds = std::max(prior * prior, between_ * between_);
+  result.spread = std::sqrt(variance + (of_kinds * kLeanOfKind + apart * apart) / (kind.size + kLeanOfKind));
   return result;
 }
 

@@ -39,6 +39,7 @@ class Calibration {
     double prior = 0;      // the centre if there is no sample at all, or what kinds with few samples lean on
     bool by_class = true;  // kinds with few samples lean on their class; else on the prior
     double share = 0.5;    // of the samples below the centre
+    bool kinds_vary = false;  // kinds without samples of their own are as far apart as the others are
   };
   Calibration(std::vector<Sample> samples, const Rule& rule);
 
@@ -59,7 +60,8 @@ class Calibration {
   std::vector<Group> kinds_, classes_;
   Group all_;
   const Rule rule_;
-  double scale_ = 1;  // how the spreads of this pair compare with the prior's
+  double between_ = 0;  // standard deviation of the centres of kinds
+  double scale_ = 1;    // how the spreads of this pair compare with the prior's
 };
 
 }  // namespace msdump

@@ -280,7 +280,8 @@ void NoiseModel::collect_run(uint32_t run) {
     for (const uint32_t other : inputs.through) scored.roundoff = std::max(scored.roundoff, view_.expected_rounding(other));
     scored.uncertainty = expectation.uncertainty;
     scored.most = expectation.most;
-    scored.chance = expectation.chance;
+    // A single rounding of the result is never a fault.
+    scored.chance = std::max(expectation.chance, unit_roundoff(view_.expected_dtype(tensor)));
     scored.judged = usable && !error->discrete && error->elements > 0 && std::isfinite(scored.measured) &&
                     std::isfinite(scored.propagated) && !(error->relative == 0 && scored.propagated > 0);
     scored.by_statistics = error->by_statistics;
@@ -350,7 +351,7 @@ void NoiseModel::estimate_noise() {
     samples.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
   }
   if (count == 0) return;
-  const Calibration calibration(std::move(samples), {prior / static_cast<double>(count), true, kShareOfNoise});
+  const Calibration calibration(std::move(samples), {prior / static_cast<double>(count), true, kShareOfNoise, true});
   std::vector<double> of_kinds(kinds_.size(), 0);
   for (uint32_t i = 0; i < outputs_.size(); ++i) {
     ScoredOutput& output = outputs_[i];
@@ -360,8 +361,10 @@ void NoiseModel::estimate_noise() {
     const Bound& bound = bounds[output.group.kind];
     const double most = view_.run(output.run).op == bound.op ? bound.next : bound.least;
     output.noise = std::min(std::exp(centre.centre), most);
-    output.noise_spread = centre.spread;
     if (output.by_statistics) output.noise = std::max(output.noise, least_shown_);
+    double above = output.noise * std::exp(centre.spread);
+    if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);
+    output.noise_above = std::max(output.noise, std::min(above, most));
     of_kinds[output.group.kind] = output.noise;
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
   }
@@ -387,6 +390,7 @@ void NoiseModel::expect_of_equal_inputs(std::vector<double> noise_of_kinds) {
   for (ScoredOutput& output : outputs_) {
     if (!counts(output) || shown[output.group.kind] == kSeveral) continue;
     output.noise = std::max(output.noise, *place);
+    output.noise_above = std::max(output.noise, output.noise_above);
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
   }
 }
@@ -445,13 +449,14 @@ void NoiseModel::score() {
     output.siblings = calibration.without(i);
     // The error of a tensor of few elements is itself a random number.
     const double elements = view_.error(output.tensor)->elements;
-    // Equal inputs leave nothing but the operator's own noise, which others show only as a bound.
-    const double of_noise = output.exact_inputs ? output.noise_spread : 0;
+    // Its own noise is known from others alone, and often as a bound only.
+    const double above = std::hypot(output.propagated, output.noise_above * output.amplification);
+    const double of_noise = std::max(0.0, std::log(above / output.expected));
     const double spread = std::sqrt(
         of_noise * of_noise + std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
         output.uncertainty * output.uncertainty + 0.5 / elements +
         (output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics : 0));
-    const double beyond_chance = output.measured > output.chance ? 1 : 0;
+    const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
     output.score = beyond_chance * (output.residual - output.siblings.centre) / spread;
   }
 }

@@ -33,8 +33,8 @@ struct ScoredOutput {
   double measured = 0, propagated = 0, amplification = 1;
   double uncertainty = 0, most = 0, chance = 0;  // as Expectation
   double roundoff = 0;                           // of the coarsest format that it went through
-  double noise_spread = 0;                       // standard deviation of log(noise)
   double noise = 0;                              // of its own, where terms do not cancel
+  double noise_above = 0;                        // one standard deviation above, as far as its siblings allow
   double expected = 0;
   double residual = 0;  // log(measured / expected)
   double score = 0;

@@ -18,6 +18,11 @@ struct Row {
 using enum GainRule;
 using enum NoiseClass;
 
+// Factors rounded to 10 bits (HF32, TF32), as devices do by default in convolutions.
+constexpr double kRoundedFactors = 5e-4;
+// GELU by tanh, against erf.
+constexpr double kTanhForErf = 5e-4;
+
 constexpr Row kTable[] = {
     // Values are moved, none is computed. A part of a tensor may have more or less error than the whole.
     {{kPart, kMoves, 0.25},
@@ -45,7 +50,7 @@ constexpr Row kTable[] = {
      "invgrad "
      "absgrad dropoutdomask dropoutdomaskv3 cumsum l2loss"},
     // A sum of K products whose errors are independent.
-    {{kContraction, kProducts, 0.25},
+    {{kContraction, kProducts, 0.25, kRoundedFactors},
      "matmul batchmatmul mm bmm linear dense baddbmm addmm conv1d conv2d conv3d convolution depthwiseconv2d "
      "depthwiseconv2dnative conv2dtranspose conv2dbackpropinput conv2dbackpropfilter convtranspose2d "
      "conv3dbackpropinput conv3dbackpropfilter depthwiseconv2dnativebackpropinput "
@@ -66,10 +71,12 @@ constexpr Row kTable[] = {
      "mseloss smoothl1loss kldiv kldivloss"},
     // The slope is at most about 1; where it is less the error shrinks with the values.
     {{kSlope, kTranscendental, 0.35},
-     "relu relu6 leakyrelu prelu elu selu gelu fastgelu silu swish hswish hardswish hsigmoid sigmoid tanh softplus "
-     "softsign mish hshrink softshrink erf sin cos atan asin acos sinh cosh erfc swiglu geluext"},
+     "relu relu6 leakyrelu prelu elu selu silu swish hswish hardswish hsigmoid sigmoid tanh softplus "
+     "softsign mish hshrink softshrink erf sin cos atan asin acos sinh cosh erfc swiglu"},
+    {{kSlope, kTranscendental, 0.35, kTanhForErf}, "gelu fastgelu geluext quickgelu"},
+    {{kUnit, kTranscendental, 0.4, kTanhForErf}, "gelugrad fastgelugrad"},
     {{kUnit, kTranscendental, 0.4},
-     "gelugrad fastgelugrad silugrad swishgrad hswishgrad sigmoidgrad tanhgrad softplusgrad elugrad mishgrad "
+     "silugrad swishgrad hswishgrad sigmoidgrad tanhgrad softplusgrad elugrad mishgrad "
      "softmaxgrad softmaxbackward logsoftmaxgrad softmaxcrossentropywithlogitsgrad hsigmoidgrad swiglugrad"},
     {{kNormalise, kNormalisation, 0.35},
      "layernorm layernormext layernormv3 batchnorm batchnorm1d batchnorm2d batchnorm3d bninfer bninference "

@@ -48,6 +48,9 @@ struct OperatorGain {
   // How far single operators lie around the model: standard deviation of log(measured / expected), before siblings
   // are asked.
   double spread = 0.7;
+  // The results of accepted algorithms differ by this much, in relative terms: an operator without siblings may use
+  // another one than the reference does.
+  double approximation = 0;
 };
 
 // `family`: gain_family() of an operator type of MindSpore, the device or PyTorch.
