@@ -80,12 +80,6 @@ double terms_of(std::string_view family, const KnownInput& x, const KnownInput& 
   return 1;
 }
 
-// Rounding inside a sum is relative to its terms, not to the result.
-bool adds_terms(GainRule rule) {
-  return rule == GainRule::kContraction || rule == GainRule::kSum || rule == GainRule::kMean ||
-         rule == GainRule::kNormalise;
-}
-
 // Of operators that let a gradient pass or not: the slot of the gradient.
 uint32_t gradient_slot(std::string_view family) {
   const auto holds = [&](std::string_view part) { return family.find(part) != std::string_view::npos; };
@@ -104,6 +98,19 @@ class Rules {
         count_ = terms_of(family, x, w, output);
         terms_ = std::sqrt(count_) * x.error.rms * w.error.rms;
       }
+    }
+    if (gain.rule == GainRule::kProject) find_projected();
+  }
+
+  // Rounding inside a sum is relative to its terms, not to the result.
+  [[nodiscard]] bool adds_terms() const {
+    switch (gain_.rule) {
+      case GainRule::kContraction:
+      case GainRule::kSum:
+      case GainRule::kMean:
+      case GainRule::kNormalise: return true;
+      case GainRule::kProject: return terms_ > 0;
+      default: return false;
     }
   }
 
@@ -124,6 +131,7 @@ class Rules {
       case GainRule::kLogarithm: return ratio(1, out.rms);
       case GainRule::kLossOfLogits:
       case GainRule::kSlope: return ratio(in.rms, out.rms);
+      case GainRule::kProject: return terms_ > 0 && is_largest(i) ? ratio(terms_, out.norm()) : 1;
       case GainRule::kNormalise: return i == 0 ? ratio(in.rms, in.deviation) : 1;
       case GainRule::kChoose:
       case GainRule::kRandom: break;
@@ -145,6 +153,20 @@ class Rules {
   }
 
  private:
+  [[nodiscard]] bool is_largest(size_t i) const { return inputs_[i].error.elements == count_; }
+
+  // The gradient of a parameter is a sum over the gradient of the result: of the two large inputs the smaller, as the
+  // other is what was normalised.
+  void find_projected() {
+    count_ = 0;
+    for (const KnownInput& input : inputs_) count_ = std::max(count_, input.error.elements);
+    if (count_ <= output_.error.elements) return;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const double norm = inputs_[i].error.norm();
+      if (is_largest(i) && (terms_ == 0 || norm < terms_)) terms_ = norm;
+    }
+  }
+
   // Elements that become one.
   [[nodiscard]] double folded(const TensorError& in) const {
     return std::max(1.0, in.elements / std::max(1.0, output_.error.elements));
@@ -155,7 +177,7 @@ class Rules {
   const std::span<const KnownInput> inputs_;
   const KnownOutput& output_;
   std::optional<Operands> operands_;
-  double count_ = 1, terms_ = 0;  // of products in a sum, and their root mean square
+  double count_ = 1, terms_ = 0;  // of products in a sum, and their root mean square; of projections their norm
 };
 
 }  // namespace
@@ -203,7 +225,7 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
     const KnownInput& input = inputs[i];
     double value = rules.of(i);
     result.most += std::max(1.0, value) * input.error.relative;
-    if (adds_terms(gain.rule)) {
+    if (rules.adds_terms()) {
       if (!input.is_constant && !input.error.discrete) result.amplification = std::max(result.amplification, value);
       if (input.error.relative > 0) value = between(value, result.uncertainty);
     }

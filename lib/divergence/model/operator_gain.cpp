@@ -82,7 +82,7 @@ constexpr Row kTable[] = {
      "layernorm layernormext layernormv3 batchnorm batchnorm1d batchnorm2d batchnorm3d bninfer bninference "
      "bntrainingreduce bntrainingupdate groupnorm instancenorm rmsnorm l2normalize normalize"},
     // Projections of the gradient: large terms cancel.
-    {{kUnit, kNormalisation, 0.6},
+    {{kProject, kNormalisation, 0.6},
      "layernormgrad layernormxbackprop layernormbetagammabackprop layernormgradext batchnormgrad bntrainingreducegrad "
      "bntrainingupdategrad bninfergrad groupnormgrad instancenormgrad rmsnormgrad l2normalizegrad"},
     // A value near the threshold passes on one side and not on the other: a few elements differ wholly.

@@ -25,6 +25,7 @@ enum class GainRule : uint8_t {
   kLossOfLogits,  // rms(x) / rms(y): an absolute error of the logits is one of the result
   kSlope,         // rms(x) / rms(y): a slope of at most 1
   kNormalise,     // rms(x) / std(x) for the first input: the mean is subtracted
+  kProject,       // 1; of gradients of parameters kSum of the gradient: their terms cancel
   kFlip,          // 1 for gradients; of the values that decide what passes, the root of the error
   kChoose,        // indices or truth values: judged with equal inputs only
   kRandom,        // draws random numbers: never judged
