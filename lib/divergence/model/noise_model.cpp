@@ -63,7 +63,6 @@ NoiseModel::NoiseModel(const RunView& view) : view_(view) {
   find_modules();
   collect();
   estimate_storage();
-  estimate_shown();
   estimate_noise();
   score();
 }
@@ -110,6 +109,7 @@ bool NoiseModel::add_input(uint32_t tensor, const RunInput* input, Inputs& resul
   KnownInput known;
   known.tensor = tensor;
   known.error = *error;
+  known.error.relative = std::max(error->relative, error->hidden());
   known.shape = view_.diff(tensor).shape;
   const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
   if (metrics.max_b && metrics.min_b && error->rms > 0)
@@ -297,23 +297,6 @@ void NoiseModel::collect_run(uint32_t run) {
   }
 }
 
-// Statistics agree by chance, or because they are printed in few digits. Where the inputs of operators agree and their
-// outputs often do not, a typical small difference is what the others may have.
-void NoiseModel::estimate_shown() {
-  constexpr size_t kOneIn = 3;
-  std::vector<double> shown;
-  size_t all = 0;
-  for (const ScoredOutput& output : outputs_) {
-    if (!output.judged || !output.by_statistics || output.propagated > 0) continue;
-    ++all;
-    if (output.measured > 0) shown.push_back(output.measured);
-  }
-  if (shown.empty() || shown.size() * kOneIn < all) return;
-  const auto quarter = shown.begin() + static_cast<std::ptrdiff_t>(shown.size() / 4);
-  std::nth_element(shown.begin(), quarter, shown.end());
-  least_shown_ = *quarter;
-}
-
 // The rounding that operators add: seen where the error of the inputs does not hide it, and never more than the smallest
 // error of the kind.
 void NoiseModel::estimate_noise() {
@@ -361,7 +344,6 @@ void NoiseModel::estimate_noise() {
     const Bound& bound = bounds[output.group.kind];
     const double most = view_.run(output.run).op == bound.op ? bound.next : bound.least;
     output.noise = std::min(std::exp(centre.centre), most);
-    if (output.by_statistics) output.noise = std::max(output.noise, least_shown_);
     double above = output.noise * std::exp(centre.spread);
     if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));

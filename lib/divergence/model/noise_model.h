@@ -85,7 +85,6 @@ class NoiseModel {
   void collect();
   void collect_run(uint32_t run);
   void estimate_noise();
-  void estimate_shown();
   void expect_of_equal_inputs(std::vector<double> noise_of_kinds);
   void estimate_storage();
   void score();
@@ -109,7 +108,6 @@ class NoiseModel {
   std::vector<bool> is_module_;        // of msprobe, by run
   bool modules_repeat_ = false;        // what the calls inside them write
   double threshold_ = 0, storage_rounding_ = 0;
-  double least_shown_ = 0;  // what statistics show of an error that is there
 };
 
 }  // namespace msdump

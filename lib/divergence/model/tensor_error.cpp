@@ -58,6 +58,11 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
 
 }  // namespace
 
+double TensorError::hidden() const {
+  constexpr double kMost = 1e-3;
+  return by_statistics && !exact ? std::min(kMost, std::sqrt(elements) * unit_roundoff(DType::kFloat32)) : 0;
+}
+
 double TensorError::norm() const { return rms * std::sqrt(elements); }
 
 bool is_about_times(const TensorDiff& diff, double factor) {

@@ -23,6 +23,8 @@ struct TensorError {
   bool discrete = false;  // integers, truth values
   bool by_statistics = false;
 
+  // What an error may be although statistics agree: of a part of the elements, which moves the mean by less than a digit.
+  [[nodiscard]] double hidden() const;
   [[nodiscard]] double norm() const;  // of the reference
 };
 
