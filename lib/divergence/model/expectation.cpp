@@ -1,9 +1,11 @@
 #include "divergence/model/expectation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
+
+#include "divergence/model/backward_gain.h"
+#include "divergence/model/product_terms.h"
 
 namespace msdump {
 namespace {
@@ -11,14 +13,6 @@ namespace {
 // Share of the elements of an activation that change sign for each unit of relative error: the density of a unit normal
 // distribution at 0, and half of the elements pass.
 constexpr double kFlipShare = 0.4;
-// A gain beyond this says that the result is the remainder of terms that cancel.
-constexpr double kMostGain = 1e12;
-
-double ratio(double numerator, double denominator) {
-  if (numerator == 0) return 0;
-  return denominator > 0 ? std::min(numerator / denominator, kMostGain) : kMostGain;
-}
-
 // The two operands of a product: the floating inputs with two axes or more that have the most elements.
 struct Operands {
   size_t first = SIZE_MAX, second = SIZE_MAX;
@@ -38,46 +32,6 @@ std::optional<Operands> operands_of(std::span<const KnownInput> inputs) {
   }
   if (operands.second == SIZE_MAX) return std::nullopt;
   return operands;
-}
-
-double spatial(const Shape& shape) {
-  double size = 1;
-  for (size_t axis = 2; axis < shape.size(); ++axis) size *= static_cast<double>(shape[axis]);
-  return size;
-}
-
-// How many products an element of the output is the sum of. Of a convolution and its gradients: each element of the
-// feature map on the far side takes one product with each weight of its channel.
-double terms_of(std::string_view family, const KnownInput& x, const KnownInput& w, const KnownOutput& y) {
-  const double nx = x.error.elements, nw = w.error.elements, ny = y.error.elements;
-  if (ny == 0) return 1;
-  if (family.find("conv") == std::string_view::npos) {
-    double batch = 1;
-    if (x.shape.size() > 2 && w.shape.size() > 2) {
-      for (size_t axis = 0; axis + 2 < y.shape.size(); ++axis) batch *= static_cast<double>(y.shape[axis]);
-    }
-    return std::max(1.0, std::sqrt(nx * nw / ny / std::max(1.0, batch)));
-  }
-  struct Part {
-    const Shape* shape;
-    double elements;
-  };
-  std::array<Part, 3> parts = {Part{&x.shape, nx}, Part{&w.shape, nw}, Part{&y.shape, ny}};
-  // The weight is the one with the smallest window, whose channels another has; maps may be as small.
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const Part& one, const Part& other) { return spatial(*one.shape) < spatial(*other.shape); });
-  for (const Part& weight : parts) {
-    if (weight.shape->empty() || weight.shape->front() == 0) continue;
-    const auto channels = static_cast<double>(weight.shape->front());
-    double map = 0;
-    for (const Part& part : parts) {
-      if (&part == &weight || part.shape->size() < 2) continue;
-      if (static_cast<double>((*part.shape)[1]) == channels)
-        map = map == 0 ? part.elements : std::min(map, part.elements);
-    }
-    if (map > 0) return std::max(1.0, map * weight.elements / channels / ny);
-  }
-  return 1;
 }
 
 // Of operators that let a gradient pass or not: the slot of the gradient.
@@ -120,19 +74,19 @@ class Rules {
       case GainRule::kUnit:
       case GainRule::kPart:
       case GainRule::kFlip: return 1;
-      case GainRule::kJoin: return std::min(1.0, ratio(in.norm(), out.norm()));
-      case GainRule::kAdd: return ratio(in.rms, out.rms);
+      case GainRule::kJoin: return std::min(1.0, gain_ratio(in.norm(), out.norm()));
+      case GainRule::kAdd: return gain_ratio(in.rms, out.rms);
       case GainRule::kContraction:
-        if (operands_ && (i == operands_->first || i == operands_->second)) return ratio(terms_, out.rms);
-        return operands_ ? ratio(in.rms, out.rms) : 1;  // a bias
-      case GainRule::kSum: return ratio(in.norm(), out.norm());
-      case GainRule::kMean: return ratio(in.norm(), out.norm()) / folded(in);
+        if (operands_ && (i == operands_->first || i == operands_->second)) return gain_ratio(terms_, out.rms);
+        return operands_ ? gain_ratio(in.rms, out.rms) : 1;  // a bias
+      case GainRule::kSum: return gain_ratio(in.norm(), out.norm());
+      case GainRule::kMean: return gain_ratio(in.norm(), out.norm()) / folded(in);
       case GainRule::kExponential: return in.rms;
-      case GainRule::kLogarithm: return ratio(1, out.rms);
+      case GainRule::kLogarithm: return gain_ratio(1, out.rms);
       case GainRule::kLossOfLogits:
-      case GainRule::kSlope: return ratio(in.rms, out.rms);
-      case GainRule::kProject: return terms_ > 0 && is_largest(i) ? ratio(terms_, out.norm()) : 1;
-      case GainRule::kNormalise: return i == 0 ? ratio(in.rms, in.deviation) : 1;
+      case GainRule::kSlope: return gain_ratio(in.rms, out.rms);
+      case GainRule::kProject: return terms_ > 0 && is_largest(i) ? gain_ratio(terms_, out.norm()) : 1;
+      case GainRule::kNormalise: return i == 0 ? gain_ratio(in.rms, in.deviation) : 1;
       case GainRule::kChoose:
       case GainRule::kRandom: break;
     }
@@ -186,9 +140,10 @@ class Rules {
 // and a few more, each as large as the largest element.
 double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
   constexpr double kAFew = 6;
+  const bool backward = is_backward_call(inputs);
   double share = 0, peak = 1;
   for (const KnownInput& input : inputs) {
-    if (input.slot == gradient_slot(family)) {
+    if (backward ? !input.of_forward : input.slot == gradient_slot(family)) {
       peak = std::max(peak, input.peak);
     } else {
       share = std::max(share, kFlipShare * input.error.relative);
@@ -203,7 +158,7 @@ double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& outp
   constexpr double kSlack = 1.1;  // rounding
   double largest = 0;
   for (const KnownInput& input : inputs)
-    largest = std::max(largest, input.error.relative * ratio(input.error.norm(), output.error.norm()));
+    largest = std::max(largest, input.error.relative * gain_ratio(input.error.norm(), output.error.norm()));
   return kSlack * largest;
 }
 
@@ -216,16 +171,28 @@ double between(double independent, double& uncertainty) {
   return std::sqrt(independent);
 }
 
+// Of operators that round to zero or one a derivative that is neither: a value near the threshold passes or does not.
+bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) {
+  if (!backward) return gain.rule == GainRule::kFlip;
+  for (const std::string_view part : {"relu", "max", "min", "clamp", "clip", "hard"}) {
+    if (family.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
                    const KnownOutput& output) {
   Expectation result;
+  const bool backward = is_backward_call(inputs);
   const Rules rules(family, gain, inputs, output);
+  const BackwardGains derivative(family, gain, inputs, output);
+  const bool adds_terms = backward ? derivative.adds_terms() : rules.adds_terms();
   double squares = 0, sum = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const KnownInput& input = inputs[i];
-    double value = rules.of(i);
+    double value = backward ? derivative.of(i) : rules.of(i);
     result.most += std::max(1.0, value) * input.error.relative;
-    if (rules.adds_terms()) {
+    if (adds_terms) {
       if (!input.is_constant && !input.error.discrete) result.amplification = std::max(result.amplification, value);
       if (input.error.relative > 0) value = between(value, result.uncertainty);
     }
@@ -242,7 +209,7 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
     result.uncertainty = std::hypot(result.uncertainty, std::log(sum / std::sqrt(squares)) / 4);
   }
   if (gain.rule == GainRule::kPart) result.chance = error_of_part(inputs, output);
-  if (gain.rule == GainRule::kFlip) result.chance = chance_of_flips(family, inputs, output);
+  if (may_flip(family, gain, backward)) result.chance = chance_of_flips(family, inputs, output);
   return result;
 }
 

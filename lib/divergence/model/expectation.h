@@ -25,6 +25,8 @@ struct KnownInput {
   Shape shape;
   double peak = 1;  // the largest element of the reference over its root mean square
   bool is_constant = false;
+  bool of_forward = false;  // what the forward call of a backward call read or wrote; else a gradient, there
+  bool is_result = false;   // of the forward call
 };
 
 struct KnownOutput {
@@ -42,7 +44,8 @@ struct Expectation {
   std::vector<double> gains;  // by input
 };
 
-// A gain depends on all inputs: the contribution of an operand of a product has the norm of the other.
+// A gain depends on all inputs: the contribution of an operand of a product has the norm of the other. The gain of a
+// backward call, one that has inputs of its forward call, is that of the derivative of the operator.
 [[nodiscard]] Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
                                  const KnownOutput& output);
 

@@ -33,8 +33,6 @@ constexpr double kFewElements = 4;
 constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // Nor does an operator raise a random error by more beyond its gain.
 constexpr double kMostGrowth = 3;
-// Some kinds compute in a finer format than the others.
-constexpr double kShareOfKinds = 0.75;
 // Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
 // meet again would take more with every row.
 constexpr uint32_t kMostLookedThrough = 8;
@@ -185,8 +183,14 @@ NoiseModel::Inputs NoiseModel::inputs_of(uint32_t run) const {
   if (const auto forward = forward_entry_of(view_.name(run))) {
     for (const uint32_t other : view_.runs_named(*forward, view_.place(run))) {
       if (view_.place(other) != view_.place(run)) continue;
+      const size_t gradients = result.known.size();
       for (const RunInput& input : view_.run(other).inputs) (void)add_input(input.tensor, nullptr, result);
+      const size_t read = result.known.size();
       for (const uint32_t tensor : view_.run(other).outputs) (void)add_input(tensor, nullptr, result);
+      for (size_t i = gradients; i < result.known.size(); ++i) {
+        result.known[i].of_forward = true;
+        result.known[i].is_result = i >= read;
+      }
     }
   }
   return result;
@@ -335,7 +339,6 @@ void NoiseModel::estimate_noise() {
   }
   if (count == 0) return;
   const Calibration calibration(std::move(samples), {prior / static_cast<double>(count), true, kShareOfNoise, true});
-  std::vector<double> of_kinds(kinds_.size(), 0);
   for (uint32_t i = 0; i < outputs_.size(); ++i) {
     ScoredOutput& output = outputs_[i];
     if (!output.judged) continue;
@@ -347,32 +350,6 @@ void NoiseModel::estimate_noise() {
     double above = output.noise * std::exp(centre.spread);
     if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
-    of_kinds[output.group.kind] = output.noise;
-    output.expected = std::hypot(output.propagated, output.noise * output.amplification);
-  }
-  expect_of_equal_inputs(of_kinds);
-}
-
-// Equal inputs leave the operator's own noise alone. Where no other operator of the kind shows that, it may be as large as
-// what most kinds of this pair add.
-void NoiseModel::expect_of_equal_inputs(std::vector<double> noise_of_kinds) {
-  std::erase(noise_of_kinds, 0);
-  if (noise_of_kinds.empty()) return;
-  const auto place =
-      noise_of_kinds.begin() + static_cast<std::ptrdiff_t>(kShareOfKinds * static_cast<double>(noise_of_kinds.size()));
-  std::nth_element(noise_of_kinds.begin(), place, noise_of_kinds.end());
-  std::vector<uint32_t> shown(kinds_.size(), UINT32_MAX);  // an operator of the kind with equal inputs
-  constexpr uint32_t kSeveral = UINT32_MAX - 1;
-  const auto counts = [](const ScoredOutput& output) { return output.judged && output.exact_inputs; };
-  for (const ScoredOutput& output : outputs_) {
-    if (!counts(output)) continue;
-    uint32_t& op = shown[output.group.kind];
-    op = op == UINT32_MAX || op == view_.run(output.run).op ? view_.run(output.run).op : kSeveral;
-  }
-  for (ScoredOutput& output : outputs_) {
-    if (!counts(output) || shown[output.group.kind] == kSeveral) continue;
-    output.noise = std::max(output.noise, *place);
-    output.noise_above = std::max(output.noise, output.noise_above);
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
   }
 }

@@ -85,7 +85,6 @@ class NoiseModel {
   void collect();
   void collect_run(uint32_t run);
   void estimate_noise();
-  void expect_of_equal_inputs(std::vector<double> noise_of_kinds);
   void estimate_storage();
   void score();
   [[nodiscard]] Inputs inputs_of(uint32_t run) const;
