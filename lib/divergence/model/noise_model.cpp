@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "base/hash_slots.h"
@@ -14,8 +15,6 @@ namespace {
 
 // One comparison in so many without a fault has an alarm.
 constexpr double kComparisonsPerFalseAlarm = 1000;
-// An error this much above the propagated one shows the operator's own.
-constexpr double kVisible = 1.15;
 // Rounding that nothing can be below of, in units of the dtype's roundoff.
 constexpr double kLeastNoise = 0.25;
 constexpr double kPriorNoise = 1;
@@ -23,6 +22,8 @@ constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
 constexpr double kShareOfNoise = 0.2;
 constexpr double kLeastSpread = 0.12;
+// Of statistics that agree, where what is expected is no more than they hide.
+constexpr double kMostHidden = 4;
 // A few statistics show an error by chance more or less than it is.
 constexpr double kSpreadOfStatistics = 0.6, kLeastShown = 0.1;
 // Rounding to bfloat16 leaves 2e-3 of a value on average; half a unit is at most 3.5 times that.
@@ -287,8 +288,9 @@ void NoiseModel::collect_run(uint32_t run) {
     // A single rounding of the result is never a fault.
     scored.chance = std::max(expectation.chance, unit_roundoff(view_.expected_dtype(tensor)));
     scored.judged = usable && !error->discrete && error->elements > 0 && std::isfinite(scored.measured) &&
-                    std::isfinite(scored.propagated) && !(error->relative == 0 && scored.propagated > 0);
+                    std::isfinite(scored.propagated) && !(error->relative == 0 && scored.propagated > kMostHidden * error->hidden());
     scored.by_statistics = error->by_statistics;
+    scored.hidden = error->hidden();
     // Statistics may agree by chance although the elements do not.
     if (error->by_statistics && scored.propagated > error->relative)
       passed_on_[tensor] = std::sqrt(scored.propagated * std::max(error->relative, kLeastShown * scored.propagated));
@@ -331,9 +333,13 @@ void NoiseModel::estimate_noise() {
     } else if (op != bound.op) {
       bound.next = std::min(bound.next, all);
     }
-    if (output.measured <= kVisible * output.propagated && output.propagated > 0) continue;
-    const double own =
-        std::sqrt(output.measured * output.measured - output.propagated * output.propagated) / output.amplification;
+    double own = output.propagated;
+    if (output.measured > std::exp(gain(output.run).spread) * output.propagated || output.propagated == 0) {
+      own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
+    } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
+      continue;  // the error of the inputs hides it
+    }
+    own /= output.amplification;
     sample_of[i] = static_cast<uint32_t>(samples.size());
     samples.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
   }

@@ -32,6 +32,7 @@ struct ScoredOutput {
   uint32_t run = kNoRun;
   double measured = 0, propagated = 0, amplification = 1;
   double uncertainty = 0, most = 0, chance = 0;  // as Expectation
+  double hidden = 0;                             // as TensorError
   double roundoff = 0;                           // of the coarsest format that it went through
   double noise = 0;                              // of its own, where terms do not cancel
   double noise_above = 0;                        // one standard deviation above, as far as its siblings allow
