@@ -20,7 +20,7 @@ constexpr double kLeastNoise = 0.25;
 constexpr double kPriorNoise = 1;
 constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
-constexpr double kShareOfNoise = 0.2;
+constexpr double kShareOfNoise = 0.2, kShareOfBounds = 0.1;
 constexpr double kLeastSpread = 0.12;
 // Of statistics that agree, where what is expected is no more than they hide.
 constexpr double kMostHidden = 4;
@@ -45,6 +45,34 @@ double normal_quantile(double probability) {
   return t -
          (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
 }
+
+// What the operators of a kind have of an error is the most that they add. Some add less than others, as one that
+// multiplies by a power of two: not the smallest counts, but the smallest share.
+class NoiseBounds {
+ public:
+  explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
+  void add(uint32_t kind, uint32_t op, double error) { kinds_[kind].push_back({error, op}); }
+  void sort() {
+    for (std::vector<Bound>& kind : kinds_) std::sort(kind.begin(), kind.end());
+  }
+  // Of the other operators; infinite without any.
+  [[nodiscard]] double without(uint32_t kind, uint32_t op) const {
+    const std::vector<Bound>& bounds = kinds_[kind];
+    const auto first = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size()));
+    for (size_t i = first; i < bounds.size(); ++i) {
+      if (bounds[i].op != op) return bounds[i].error;
+    }
+    return INFINITY;
+  }
+
+ private:
+  struct Bound {
+    double error;
+    uint32_t op;
+    bool operator<(const Bound& other) const { return error < other.error; }
+  };
+  std::vector<std::vector<Bound>> kinds_;
+};
 
 // Optimizers that divide by the size of the gradient: an element that is next to nothing moves its parameter as far as a
 // large one.
@@ -303,14 +331,16 @@ void NoiseModel::collect_run(uint32_t run) {
   }
 }
 
+// Zeros and other values that are all the same round all the same.
+bool NoiseModel::is_constant(uint32_t tensor) const {
+  const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
+  return metrics.max_b && metrics.max_b == metrics.min_b;
+}
+
 // The rounding that operators add: seen where the error of the inputs does not hide it, and never more than the smallest
 // error of the kind.
 void NoiseModel::estimate_noise() {
-  struct Bound {  // the two smallest errors of a kind, of two operators
-    double least = INFINITY, next = INFINITY;
-    uint32_t op = UINT32_MAX;
-  };
-  std::vector<Bound> bounds(kinds_.size());
+  NoiseBounds bounds(kinds_.size());
   std::vector<Calibration::Sample> samples;
   std::vector<uint32_t> sample_of(outputs_.size(), UINT32_MAX);
   double prior = 0;
@@ -321,18 +351,11 @@ void NoiseModel::estimate_noise() {
     prior += std::log(kPriorNoise * std::max(output.roundoff, storage_rounding_ / kLargestOverMean));
     ++count;
     if (static_cast<NoiseClass>(output.group.noise_class) == NoiseClass::kMoves) continue;
-    if (modules_repeat_ && is_module_[output.run]) continue;
+    if ((modules_repeat_ && is_module_[output.run]) || is_constant(output.tensor)) continue;
     const double floor = kLeastNoise * output.roundoff;
     const double all = std::max(output.measured / output.amplification, floor);
     const uint32_t op = view_.run(output.run).op;
-    Bound& bound = bounds[output.group.kind];
-    if (all < bound.least) {
-      if (op != bound.op) bound.next = bound.least;
-      bound.least = all;
-      bound.op = op;
-    } else if (op != bound.op) {
-      bound.next = std::min(bound.next, all);
-    }
+    if (output.measured > 0) bounds.add(output.group.kind, op, all);
     double own = output.propagated;
     if (output.measured > std::exp(gain(output.run).spread) * output.propagated || output.propagated == 0) {
       own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
@@ -344,14 +367,14 @@ void NoiseModel::estimate_noise() {
     samples.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
   }
   if (count == 0) return;
+  bounds.sort();
   const Calibration calibration(std::move(samples), {prior / static_cast<double>(count), true, kShareOfNoise, true});
   for (uint32_t i = 0; i < outputs_.size(); ++i) {
     ScoredOutput& output = outputs_[i];
     if (!output.judged) continue;
     const Centre centre =
         sample_of[i] == UINT32_MAX ? calibration.at(output.group, kSpreadOfNoise) : calibration.without(sample_of[i]);
-    const Bound& bound = bounds[output.group.kind];
-    const double most = view_.run(output.run).op == bound.op ? bound.next : bound.least;
+    const double most = bounds.without(output.group.kind, view_.run(output.run).op);
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
     if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);

@@ -86,6 +86,7 @@ class NoiseModel {
   void collect();
   void collect_run(uint32_t run);
   void estimate_noise();
+  [[nodiscard]] bool is_constant(uint32_t tensor) const;
   void estimate_storage();
   void score();
   [[nodiscard]] Inputs inputs_of(uint32_t run) const;
