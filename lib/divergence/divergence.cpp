@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -91,13 +92,20 @@ class Finder {
     }
   }
 
+  // Every step has network inputs of its own; the weights of later steps are what the first has made of them.
+  using ParameterKey = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string>;  // rank, step, name
+  [[nodiscard]] ParameterKey key_of(uint32_t run, const RunInput& input) const {
+    const RunPlace& place = view_.place(run);
+    return {place.rank, input.is_weight ? std::nullopt : place.step, std::string(input.parameter)};
+  }
+
   // Parameters that are what they should be.
   void note_parameters(uint32_t run, const RunInputs& inputs) {
     for (const RunInput& input : view_.run(run).inputs) {
       if (input.from != From::kParameter || input.made_by != kNoRun || !view_.compared(input.tensor)) continue;
       const bool off = std::any_of(inputs.entering.begin(), inputs.entering.end(),
                                    [&](const RunInput* other) { return other == &input; });
-      const std::pair key(view_.place(run).rank, std::string(input.parameter));
+      const ParameterKey key = key_of(run, input);
       if (!off && !reported_parameters_.contains(key)) agreed_parameters_.insert(key);
     }
   }
@@ -150,7 +158,7 @@ class Finder {
     for (const RunInput* const input : inputs.entering) {
       // It was right where it was read first: something has updated it, or this reads it in a coarser format.
       if (input->from == From::kParameter &&
-          agreed_parameters_.contains({view_.place(run).rank, std::string(input->parameter)})) {
+          agreed_parameters_.contains(key_of(run, *input))) {
         const TensorDiff& diff = view_.diff(input->tensor);
         if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b)) return add_cast(run, run, inputs, input->tensor);
         continue;
@@ -159,13 +167,13 @@ class Finder {
       if (input->from == From::kParameter) {
         add_parameter(run, inputs, *input, tensor);
       } else if (!any_before_ && !inputs.downstream && !view_.all_agree(run)) {
-        judge_unknown_source(run, inputs, tensor);
+        return judge_unknown_source(run, inputs, tensor);  // where one comes from, others do
       }
     }
   }
 
   void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
-    if (!reported_parameters_.emplace(view_.place(run).rank, input.parameter).second) return;
+    if (!reported_parameters_.insert(key_of(run, input)).second) return;
     Root& root =
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
@@ -391,7 +399,7 @@ class Finder {
   RunHistory history_;
   RootList roots_;
   DivergenceReport report_;
-  std::set<std::pair<std::optional<int64_t>, std::string>> reported_parameters_, agreed_parameters_;
+  std::set<ParameterKey> reported_parameters_, agreed_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
   bool any_before_ = false;  // a run of this rank and step is alarmed

@@ -73,8 +73,8 @@ class Gatherer {
     if (error->discrete) return error->relative > before;
     // The reference may store it in a coarser format.
     const TensorDiff& diff = view_.diff(tensor);
-    rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b)});
-    if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a));
+    rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b, error->rms)});
+    if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
     return error->relative > std::max(kRounding * rounding, kChangedOnTheWay * before);
   }
 
@@ -82,11 +82,12 @@ class Gatherer {
     const auto error = view_.error(tensor);
     if (input.made_by == kNoRun) {
       // What the network keeps between steps carries the error of the step before.
-      if (view_.is_later_step(run_) && !(error && error->exact)) {
+      const bool of_network = input.from == From::kParameter && !input.is_weight;
+      if (view_.is_later_step(run_) && !of_network && !(error && error->exact)) {
         inputs_.downstream = inputs_.elevated = true;
         return;
       }
-      if (is_off(tensor, input.from == From::kParameter ? 0 : history_.largest_error))
+      if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))
         inputs_.entering.push_back(&input);
       return;
     }
@@ -101,6 +102,21 @@ class Gatherer {
     const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];
     if (error && history_.states[input.made_by].downstream && error->relative > kElevated * healthy)
       inputs_.elevated = true;
+  }
+
+  // Operators that were not dumped leave what others do. Of a list of gradients, one that is zero but for rounding counts
+  // by the size of the others.
+  [[nodiscard]] bool is_off_after_unknown(uint32_t tensor) const {
+    if (!is_off(tensor, std::max(history_.largest_error, model_.usual_noise()))) return false;
+    const auto error = view_.error(tensor);
+    if (!error || error->discrete || !std::isfinite(error->relative)) return true;
+    double rms = 0;
+    for (const RunInput& other : view_.run(run_).inputs) {
+      const auto one = other.tensor == kNoTensor || other.made_by != kNoRun ? std::nullopt : view_.error(other.tensor);
+      if (one && !one->discrete) rms = std::max(rms, one->rms);
+    }
+    const double noise = std::max(kRounding * model_.storage_rounding(), kChangedOnTheWay * model_.usual_noise());
+    return error->relative * error->rms > noise * rms;
   }
 
   // What the reference stores in a coarser format where the candidate has no such operator.

@@ -82,6 +82,7 @@ class Rules {
       case GainRule::kSum: return gain_ratio(in.norm(), out.norm());
       case GainRule::kMean: return gain_ratio(in.norm(), out.norm()) / folded(in);
       case GainRule::kExponential: return in.rms;
+      case GainRule::kPowerOf: return out.rms > 0 ? std::max(1.0, std::abs(std::log(out.rms))) : 1;
       case GainRule::kLogarithm: return gain_ratio(1, out.rms);
       case GainRule::kLossOfLogits:
       case GainRule::kSlope: return gain_ratio(in.rms, out.rms);

@@ -21,6 +21,7 @@ constexpr double kPriorNoise = 1;
 constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
 constexpr double kShareOfNoise = 0.2, kShareOfBounds = 0.1;
+constexpr double kMostOperators = 0.75;
 constexpr double kLeastSpread = 0.12;
 // Of statistics that agree, where what is expected is no more than they hide.
 constexpr double kMostHidden = 4;
@@ -357,7 +358,8 @@ void NoiseModel::estimate_noise() {
     const uint32_t op = view_.run(output.run).op;
     if (output.measured > 0) bounds.add(output.group.kind, op, all);
     double own = output.propagated;
-    if (output.measured > std::exp(gain(output.run).spread) * output.propagated || output.propagated == 0) {
+    const double unsure = std::hypot(gain(output.run).spread, output.by_statistics ? 2 * kSpreadOfStatistics : 0);
+    if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
       own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
     } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
       continue;  // the error of the inputs hides it
@@ -369,6 +371,7 @@ void NoiseModel::estimate_noise() {
   if (count == 0) return;
   bounds.sort();
   const Calibration calibration(std::move(samples), {prior / static_cast<double>(count), true, kShareOfNoise, true});
+  std::vector<double> all;
   for (uint32_t i = 0; i < outputs_.size(); ++i) {
     ScoredOutput& output = outputs_[i];
     if (!output.judged) continue;
@@ -380,7 +383,11 @@ void NoiseModel::estimate_noise() {
     if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
+    all.push_back(output.noise);
   }
+  const auto most = all.begin() + static_cast<std::ptrdiff_t>(kMostOperators * static_cast<double>(all.size()));
+  std::nth_element(all.begin(), most, all.end());
+  usual_noise_ = *most;
 }
 
 // The format that a device stores values in shows in the parameters and inputs of the network: no operator has changed
@@ -415,7 +422,7 @@ void NoiseModel::score() {
     const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
     const double slack = output.by_statistics ? kMostGrowth * kMostGrowth : 1;
     output.beyond_arithmetic =
-        gain(output.run).rule != GainRule::kFlip &&
+        gain(output.run).rule != GainRule::kFlip && gain(output.run).noise != NoiseClass::kUnknown &&
         output.measured > std::max(output.chance, slack * std::hypot(kMostGrowth * output.most, ceiling));
     output.expected = std::max(output.expected, least);
     output.residual = std::log(std::max(output.measured, least) / output.expected);

@@ -71,6 +71,8 @@ class NoiseModel {
   // The limit of an alarm: so high that of a thousand comparisons without a fault one would have such a run, if scores were
   // normal deviates. They are not quite; tests/bench/bench_blame.cpp measures how often it is exceeded.
   [[nodiscard]] double threshold() const { return threshold_; }
+  // What most operators of this pair add, at most.
+  [[nodiscard]] double usual_noise() const { return usual_noise_; }
   // The relative error of rounding a value to what the coarser side stores, at most: of parameters and constants.
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
 
@@ -108,7 +110,7 @@ class NoiseModel {
   std::unordered_map<uint64_t, uint32_t> kinds_;
   std::vector<bool> is_module_;        // of msprobe, by run
   bool modules_repeat_ = false;        // what the calls inside them write
-  double threshold_ = 0, storage_rounding_ = 0;
+  double threshold_ = 0, storage_rounding_ = 0, usual_noise_ = 0;
 };
 
 }  // namespace msdump

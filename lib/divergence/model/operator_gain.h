@@ -21,6 +21,7 @@ enum class GainRule : uint8_t {
   kSum,           // between random errors (norm over norm) and equal ones (sqrt(K) times that)
   kMean,          // likewise over K
   kExponential,   // rms(x): an absolute error becomes a relative one
+  kPowerOf,       // log(y), of y = b^x, as that is x log(b)
   kLogarithm,     // 1 / rms(y): a relative error becomes an absolute one
   kLossOfLogits,  // rms(x) / rms(y): an absolute error of the logits is one of the result
   kSlope,         // rms(x) / rms(y): a slope of at most 1

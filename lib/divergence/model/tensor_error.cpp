@@ -139,4 +139,10 @@ double unit_roundoff(DType dtype) {
   return kind_of(dtype) == DTypeKind::kFloat ? 0x1p-4 : 0;
 }
 
+double unit_roundoff(DType dtype, double size) {
+  constexpr double kLeastHalf = 0x1p-24;  // the smallest float16
+  const double usual = unit_roundoff(dtype);
+  return dtype == DType::kFloat16 && size > 0 ? std::max(usual, kLeastHalf / 2 / size) : usual;
+}
+
 }  // namespace msdump

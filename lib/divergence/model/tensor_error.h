@@ -41,5 +41,7 @@ struct TensorError {
 
 // The largest relative error of rounding to a dtype: half a unit in the last place. 0 for integers.
 [[nodiscard]] double unit_roundoff(DType dtype);
+// The same of values of this size: more where a format has few digits left.
+[[nodiscard]] double unit_roundoff(DType dtype, double size);
 
 }  // namespace msdump

@@ -291,6 +291,7 @@ bool RunGraph::is_updated(const RunInput& input) const {
 // A parameter of an operator with side effects that others read with other contents.
 bool RunGraph::shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
   if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
+  if (is_known_to_update(source_.graph->op_type(op))) return false;  // and not this one
   ParameterUse& use = parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
   const uint64_t now = contents(input.tensor);
   if (has_side_effect(*source_.graph, op)) return use.contents != 0 && now != 0 && use.contents != now;
