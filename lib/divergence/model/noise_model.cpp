@@ -430,7 +430,9 @@ void NoiseModel::score() {
     if (output.expected > kMostError) output.judged = false;
     if (!output.judged) continue;
     // Nothing went in and nothing came out: that says nothing about the gains.
-    if (output.measured <= least && output.propagated <= least) continue;
+    if (output.measured <= std::max(least, output.hidden) &&
+        output.propagated <= std::max(least, kMostHidden * output.hidden))
+      continue;
     place.push_back(i);
     const double spread = std::hypot(gain(output.run).spread, output.by_statistics ? kSpreadOfStatistics : 0);
     samples.push_back(
