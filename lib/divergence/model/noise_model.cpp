@@ -21,7 +21,7 @@ constexpr double kPriorNoise = 1;
 constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
 constexpr double kShareOfNoise = 0.2, kShareOfBounds = 0.1;
-constexpr double kMostOperators = 0.75;
+constexpr double kMostOperators = 0.25;
 constexpr double kLeastSpread = 0.12;
 // Of statistics that agree, where what is expected is no more than they hide.
 constexpr double kMostHidden = 4;
