@@ -153,12 +153,12 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 }
 
 void RootList::drop_explained() {
+  std::erase_if(roots_, [&](const Root& root) { return explained_by_inside(root.run); });
   const bool guilty =
       std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
   if (!guilty) keep_first_uncertain();
   drop_equal_constants();
-  std::erase_if(roots_,
-                [&](const Root& root) { return (root.uncertain_source && guilty) || explained_by_inside(root.run); });
+  std::erase_if(roots_, [&](const Root& root) { return root.uncertain_source && guilty; });
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
   });
