@@ -119,11 +119,9 @@ class Finder {
   // Only one side drops elements: the other passes its input on.
   bool judge_one_sided_draw(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (inputs.evidence.empty() || outputs.empty() || view_.is_backward(run)) return false;
-    const kernels::PairMetrics &in = view_.diff(inputs.evidence.front()).metrics,
-                               &out = view_.diff(outputs.front()).metrics;
-    if (!in.max_a || !in.max_b) return false;
-    const bool a_passes = in.max_a == out.max_a && in.min_a == out.min_a && in.mean_a == out.mean_a;
-    const bool b_passes = in.max_b == out.max_b && in.min_b == out.min_b && in.mean_b == out.mean_b;
+    const uint32_t in = inputs.evidence.front(), out = outputs.front();
+    if (!view_.diff(in).metrics.max_a || !view_.diff(in).metrics.max_b) return false;
+    const bool a_passes = view_.same_in_a(in, out), b_passes = view_.same_in_b(in, out);
     if (a_passes == b_passes) return false;
     Root& root = roots_.add(run, DivergenceKind::kValue, inputs, outputs);
     root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",
@@ -266,11 +264,9 @@ class Finder {
   // In the reference, does a run write what it reads?
   [[nodiscard]] bool reader_writes(uint32_t reader, const RunInput& input) const {
     const auto& outputs = view_.run(reader).outputs;
-    const kernels::PairMetrics& read = view_.diff(input.tensor).metrics;
-    return std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
-      const kernels::PairMetrics& wrote = view_.diff(tensor).metrics;
-      return wrote.max_b && wrote.max_b == read.max_b && wrote.min_b == read.min_b && wrote.mean_b == read.mean_b;
-    });
+    return view_.diff(input.tensor).metrics.max_b && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+             return view_.same_in_b(input.tensor, tensor);
+           });
   }
 
   // Frameworks have operators of their own.

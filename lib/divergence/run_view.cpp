@@ -112,6 +112,16 @@ double RunView::largest_error(const std::vector<uint32_t>& tensors) const {
   return largest;
 }
 
+bool RunView::same_in_a(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
+}
+
+bool RunView::same_in_b(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
+}
+
 bool RunView::is_attribute(uint32_t tensor) const {
   return tensor != kNoTensor && pairing_.tensors[tensor].alone == Alone::kAttribute;
 }
@@ -213,10 +223,7 @@ std::string RunView::parameter_like(uint32_t tensor) const {
     return result;
   };
   const auto same_as = [&](uint32_t i) {
-    return [this, i](uint32_t other) {
-      const auto &x = diffs_[i].metrics, &y = diffs_[other].metrics;
-      return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
-    };
+    return [this, i](uint32_t other) { return same_in_b(i, other); };
   };
   if (!diffs_[tensor].metrics.max_b) return {};
   if (!parameters_) {

@@ -65,6 +65,9 @@ class RunView {
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
+  // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
+  [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
+  [[nodiscard]] bool same_in_b(uint32_t left, uint32_t right) const;
   [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
   // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
   [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
