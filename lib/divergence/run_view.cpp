@@ -19,7 +19,19 @@ constexpr int kMostNested = 1000;  // modules
 
 const std::vector<uint32_t> kNone;
 
+const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
+  const bool in_graph = op != kNoOperator && operators[op].op != kNoIndex;
+  return in_graph && side.graph != nullptr ? best_frame(*side.graph, operators[op].op) : nullptr;
+}
+
 }  // namespace
+
+std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op) {
+  const OpPair& pair = pairing.operators[op];
+  const SourceFrame* found = frame_of(b, pairing.b, pair.b);
+  if (found == nullptr) found = frame_of(a, pairing.a, pair.a);
+  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
+}
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
@@ -222,9 +234,7 @@ std::string RunView::parameter_like(uint32_t tensor) const {
       result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
     return result;
   };
-  const auto same_as = [&](uint32_t i) {
-    return [this, i](uint32_t other) { return same_in_b(i, other); };
-  };
+  const auto same_as = [&](uint32_t i) { return [this, i](uint32_t other) { return same_in_b(i, other); }; };
   if (!diffs_[tensor].metrics.max_b) return {};
   if (!parameters_) {
     parameters_.emplace();
@@ -238,18 +248,6 @@ std::string RunView::parameter_like(uint32_t tensor) const {
   if (found == HashSlots::kNone) return {};
   const NameFacts& name = (*b_.tensors)[pairing_.tensors[found].b].name;
   return fmt::format("{}:{}", name.op_name, name.slot);
-}
-
-const SourceFrame* RunView::frame(uint32_t index) const {
-  const OpPair& both = pair(index);
-  if (both.b != kNoOperator && pairing_.b[both.b].op != kNoIndex) return best_frame(*b_.graph, pairing_.b[both.b].op);
-  if (both.a != kNoOperator && pairing_.a[both.a].op != kNoIndex) return best_frame(*a_.graph, pairing_.a[both.a].op);
-  return nullptr;
-}
-
-std::optional<SourceLine> RunView::line(uint32_t index) const {
-  const SourceFrame* const found = frame(index);
-  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
 }
 
 bool RunView::is_gradient(uint32_t index) const {

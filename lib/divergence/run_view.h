@@ -21,13 +21,15 @@
 
 namespace msdump {
 
-struct SourceFrame;
-
 struct SourceLine {
   std::string_view file;
   uint32_t line = 0;
   auto operator<=>(const SourceLine&) const = default;
 };
+
+// Of an operator of the pairing: by the reference's graph, else by the candidate's; none where neither knows it.
+[[nodiscard]] std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                                                uint32_t op);
 
 // Tensors that went into an operator together.
 struct InputSummary {
@@ -122,7 +124,9 @@ class RunView {
   [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
 
   // Of the operator; none where it is not known.
-  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const;
+  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const {
+    return line_of(a_, b_, pairing_, run(index).op);
+  }
 
  private:
   void find_errors();
@@ -131,7 +135,6 @@ class RunView {
   void sum_up_collectives();
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
-  [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
