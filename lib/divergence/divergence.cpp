@@ -243,22 +243,25 @@ class Finder {
       add_cast(run, run, inputs, input.tensor);
       return true;
     }
-    // Another reader of it, which ran before, is alarmed and may have written what looks like its output.
-    const std::vector<uint32_t>& readers = view_.run(input.made_by).readers;
-    if (std::any_of(readers.begin(), readers.end(), [&](uint32_t reader) {
-          return reader < run && history_.states[reader].alarmed && reader_writes(reader, input);
-        }))
-      return true;
+    if (alarmed_reader_writes(run, input)) return true;
     if (roots_.is_changed_after(input.made_by, run)) return true;
     if (inputs.downstream) return false;
-    Root& root = roots_.add(run, roots_.kind_of({input.tensor}), inputs, {input.tensor});
-    root.lower(kNotAllKnown);
-    root.changed_after = input.made_by;
-    root.exchanges = inputs.changed.size() > 1;
+    Root& root = roots_.add_changed(run, inputs, input);
     root.divergence.reason =
         fmt::format("its input {} has more error than {}, which wrote it: {} changes it", view_.slot(input.tensor),
                     view_.name(input.made_by), happened_between(first, run));
     return true;
+  }
+
+  // Is another reader of it, which ran before, alarmed, and may have written what looks like its output?
+  [[nodiscard]] bool alarmed_reader_writes(uint32_t run, const RunInput& input) const {
+    // Of a value that thousands read, the last ones before the run: each of them asks.
+    constexpr std::ptrdiff_t kMostReaders = 64;
+    const std::vector<uint32_t>& readers = view_.run(input.made_by).readers;  // ascending
+    const auto end = std::lower_bound(readers.begin(), readers.end(), run);
+    const auto first = end - std::min(end - readers.begin(), kMostReaders);
+    return std::any_of(
+        first, end, [&](uint32_t reader) { return history_.states[reader].alarmed && reader_writes(reader, input); });
   }
 
   // In the reference, does a run write what it reads?
