@@ -35,22 +35,19 @@ std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, co
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
-    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
+    : a_(a),
+      b_(b),
+      pairing_(pairing),
+      diffs_(diffs),
+      graph_(paired_runs(a, b, pairing, diffs)),
+      expected_(alone_for_known_reason(pairing)) {
   find_errors();
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
-  find_expected();
   sum_up_collectives();
   find_not_passed_on();
   find_modules(modules);
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
-}
-
-void RunView::find_expected() {
-  expected_.assign(pairing_.operators.size(), false);
-  for (const TensorPair& pair : pairing_.tensors) {
-    if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
-  }
 }
 
 void RunView::find_errors() {

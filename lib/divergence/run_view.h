@@ -131,7 +131,6 @@ class RunView {
  private:
   void find_errors();
   void find_names();
-  void find_expected();
   void sum_up_collectives();
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
@@ -145,7 +144,7 @@ class RunView {
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
-  std::vector<bool> expected_;                 // by operator: a tensor of it is alone for a known reason
+  const std::vector<bool> expected_;           // by operator: alone_for_known_reason()
   // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank

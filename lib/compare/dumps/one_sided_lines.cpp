@@ -9,11 +9,7 @@ namespace {
 class LineGrouper {
  public:
   LineGrouper(const Pairing& pairing, const OperatorLines& a, const OperatorLines& b)
-      : pairing_(pairing), a_(a), b_(b), expected_(pairing.operators.size(), false) {
-    for (const TensorPair& pair : pairing.tensors) {
-      if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
-    }
-  }
+      : pairing_(pairing), a_(a), b_(b), expected_(alone_for_known_reason(pairing)) {}
 
   std::vector<OneSidedLine> run() {
     for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
@@ -57,7 +53,7 @@ class LineGrouper {
 
   const Pairing& pairing_;
   const OperatorLines &a_, &b_;
-  std::vector<bool> expected_;
+  const std::vector<bool> expected_;
   std::map<Key, size_t> places_;  // in lines_
   std::vector<OneSidedLine> lines_;
 };

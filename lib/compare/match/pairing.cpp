@@ -438,6 +438,14 @@ double confidence(PairedBy how) {
   return 0;
 }
 
+std::vector<bool> alone_for_known_reason(const Pairing& pairing) {
+  std::vector<bool> alone(pairing.operators.size(), false);
+  for (const TensorPair& pair : pairing.tensors) {
+    if (pair.alone != Alone::kUnknown) alone[pair.op] = true;
+  }
+  return alone;
+}
+
 Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }
 
 Pairing pair_single(const CompareSide& a, const CompareSide& b) {

@@ -89,6 +89,9 @@ struct Pairing {
   }
 };
 
+// By operator: a tensor of it is alone for a known reason.
+[[nodiscard]] std::vector<bool> alone_for_known_reason(const Pairing& pairing);
+
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
 // Pairs the only tensor of each side, whatever their names are.
 [[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
