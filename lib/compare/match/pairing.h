@@ -1,7 +1,7 @@
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
-//   0. the user's mapping (name_map.h); without one, wrappers that all modules of one side are in are left out of their
-//      names (rename/wrapped_modules.h)
+//   0. the user's mapping (rename/name_map.h); without one, wrappers that all modules of one side are in are left out of
+//      their names (rename/wrapped_modules.h)
 //   1. operators with the same name and type, when the two sides have the same names throughout, unless the graphs agree
 //      much better without names: save_graphs numbers the same operators otherwise
 //   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
@@ -18,8 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/match/name_map.h"
+#include "compare/match/likeness.h"
 #include "compare/match/op_sequence.h"
+#include "compare/match/rename/name_map.h"
 
 namespace msdump {
 
@@ -59,15 +60,6 @@ struct TensorPair {
   uint32_t op = 0;                        // in Pairing::operators
   uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set
   Alone alone = Alone::kUnknown;          // where one is not set
-};
-
-// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
-// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
-struct Likeness {
-  size_t alike = 0;       // pairs of operators
-  size_t comparable = 0;  // operators of the side with fewer; tensors of one element are not compared
-  bool by_name = false;   // both sides have the same names throughout
-  [[nodiscard]] bool two_networks() const { return !by_name && comparable >= 10 && alike * 10 < comparable * 3; }
 };
 
 struct Pairing {
