@@ -1,5 +1,6 @@
 #include "compare/dumps/one_sided_lines.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -14,13 +15,22 @@ class LineGrouper {
   std::vector<OneSidedLine> run() {
     for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
       const OpPair& pair = pairing_.operators[i];
-      if ((pair.a == kNoOperator) != (pair.b == kNoOperator) && !expected_[i]) add(i, pair.a == kNoOperator);
+      const bool alone = (pair.a == kNoOperator) != (pair.b == kNoOperator);
+      if (alone && !expected_[i] && in_shared_step(pair)) add(i, pair.a == kNoOperator);
     }
     if (!lines_.empty()) count_shared();
     return std::move(lines_);
   }
 
  private:
+  // Of an operator of one side.
+  [[nodiscard]] bool in_shared_step(const OpPair& pair) const {
+    const bool of_reference = pair.a == kNoOperator;
+    const auto& step = of_reference ? pairing_.b[pair.b].step : pairing_.a[pair.a].step;
+    const std::vector<int64_t>& alone = of_reference ? pairing_.steps_of_b_alone : pairing_.steps_of_a_alone;
+    return !step || !std::binary_search(alone.begin(), alone.end(), *step);
+  }
+
   [[nodiscard]] const SourceFrame* frame(uint32_t op, bool of_reference) const {
     const OpPair& pair = pairing_.operators[op];
     const SequencedOp& one = of_reference ? pairing_.b[pair.b] : pairing_.a[pair.a];

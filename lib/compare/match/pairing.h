@@ -67,7 +67,7 @@ struct Pairing {
   std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
   std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
   Likeness likeness;                // none where a compiler for the device named the operators of one side
-  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // where one side has several steps
+  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
   bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
 
   // Of one of `operators`: the candidate's, where it has the operator.
