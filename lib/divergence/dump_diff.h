@@ -69,7 +69,7 @@ struct DiffResult {
 };
 
 // The sides' selections choose the rows. `map` may be null. `explain` names the operator to account for, if any. An error
-// when interrupted, or kUsage when there is no such operator.
+// when interrupted, or kUsage when the dumps do not have that operator.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               std::string_view explain = {});

@@ -70,7 +70,7 @@ TEST_CASE("noisy nets in float32 agree with double arithmetic") {
     const auto exact = evaluate(net, {exact_arithmetic(), seed});
     const auto single = evaluate(net, {reference_arithmetic(seed), seed});
     for (const NetNode& node : net.nodes) {
-      if (node.backward) break;  // behind a ReLU, one element that changes its sign changes a gradient
+      if (node.backward) break;  // after a ReLU, one element that changes its sign changes a gradient
       const Ref output = node.outputs[0];
       INFO("seed " << seed << ", " << node.name);
       CHECK(relative_error(single[0].values[output].v, exact[0].values[output].v) < 1e-5);

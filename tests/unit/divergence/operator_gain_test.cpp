@@ -54,7 +54,7 @@ TEST_CASE("each rule holds for the types that it is of, whatever framework they 
   all(kRandom, {"Dropout", "dropout", "StandardNormal", "Bernoulli"});
 }
 
-TEST_CASE("a type that nobody knows passes its error on and may add any noise") {
+TEST_CASE("an unknown type passes its error on and may add any noise") {
   const OperatorGain gain = gain_of(gain_family("MyOwnKernel"));
   CHECK(gain.rule == GainRule::kUnit);
   CHECK(gain.noise == NoiseClass::kUnknown);
