@@ -1,14 +1,14 @@
 #include "divergence/argument_roots.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "divergence/run_view.h"
-#include "graph/lines/source_lines.h"
 
 namespace msdump {
 namespace {
@@ -20,21 +20,54 @@ struct ArgumentRoot {
   std::string reason;
   std::vector<uint32_t> tensors;  // of these arguments
   std::vector<DivergedArgument> arguments;
+  std::vector<uint32_t> evidence;  // rows of the operator that differ
 };
 
-const SourceFrame* frame_of(const CompareSide& side, const SequencedOp& op) {
-  return side.graph == nullptr || op.op == kNoIndex ? nullptr : best_frame(*side.graph, op.op);
-}
+using ByOperator = std::map<uint32_t, ArgumentRoot>;
 
-void add_evidence(const std::vector<TensorDiff>& diffs, const Pairing& pairing, const std::vector<uint32_t>& rows,
-                  Divergence& root) {
+ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const Pairing& pairing,
+                       const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows) {
+  ByOperator found;
+  for (const ArgumentDiff& argument : arguments) {
+    ArgumentRoot& root = found[argument.op];
+    root.reason += (root.reason.empty() ? "" : "; ") + reason_of(argument, pairing);
+    root.arguments.push_back({argument.name, argument.a, argument.b});
+    if (argument.tensor != kNoTensor) root.tensors.push_back(argument.tensor);
+  }
   for (const uint32_t row : rows) {
     const TensorPair& pair = pairing.tensors[row];
-    const bool compared = pair.a != kNoTensor && pair.b != kNoTensor;
-    if (pair.op != root.op || !compared || !is_difference(diffs[row].verdict)) continue;
-    root.outputs.push_back(row);
-    ++root.downstream;
+    if (pair.a == kNoTensor || pair.b == kNoTensor || !is_difference(diffs[row].verdict)) continue;
+    if (const auto root = found.find(pair.op); root != found.end()) root->second.evidence.push_back(row);
   }
+  return found;
+}
+
+Divergence root_of(uint32_t op, ArgumentRoot&& found, const Pairing& pairing) {
+  const OpPair& pair = pairing.operators[op];
+  Divergence root;
+  root.op = op;
+  root.place.rank = pairing.b[pair.b].rank ? pairing.b[pair.b].rank : pairing.a[pair.a].rank;
+  root.reason = std::move(found.reason);
+  root.arguments = std::move(found.arguments);
+  root.confidence = kArgumentConfidence * pair.confidence;
+  root.inputs = std::move(found.tensors);
+  root.outputs = std::move(found.evidence);
+  root.downstream = root.outputs.size();
+  return root;
+}
+
+// `added` is in the order of operators: each goes before the first of `roots` that is of a later operator.
+void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
+  std::vector<Divergence> merged;
+  merged.reserve(roots.size() + added.size());
+  auto next = std::make_move_iterator(added.begin());
+  const auto end = std::make_move_iterator(added.end());
+  for (Divergence& root : roots) {
+    for (; next != end && next.base()->op < root.op; ++next) merged.push_back(*next);
+    merged.push_back(std::move(root));
+  }
+  merged.insert(merged.end(), next, end);
+  roots = std::move(merged);
 }
 
 }  // namespace
@@ -42,52 +75,32 @@ void add_evidence(const std::vector<TensorDiff>& diffs, const Pairing& pairing, 
 void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
                         const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
                         std::vector<Divergence>& roots) {
-  std::map<uint32_t, ArgumentRoot> by_op;
-  for (const ArgumentDiff& argument : arguments) {
-    ArgumentRoot& root = by_op[argument.op];
-    root.reason += (root.reason.empty() ? "" : "; ") + reason_of(argument, pairing);
-    root.arguments.push_back({argument.name, argument.a, argument.b});
-    if (argument.tensor != kNoTensor) root.tensors.push_back(argument.tensor);
-  }
+  if (arguments.empty()) return;
+  std::unordered_map<uint32_t, size_t> known;  // by operator: the first root that arguments may explain
   std::set<SourceLine> lines;
-  std::set<std::tuple<std::string, std::string, std::string>> differences;  // name and values
-  const auto line_of = [&](uint32_t op) {
-    const OpPair& pair = pairing.operators[op];
-    const SourceFrame* frame = pair.b == kNoOperator ? nullptr : frame_of(b, pairing.b[pair.b]);
-    if (frame == nullptr && pair.a != kNoOperator) frame = frame_of(a, pairing.a[pair.a]);
-    return frame == nullptr ? std::nullopt : std::optional(SourceLine{frame->file, frame->line});
-  };
-  for (const Divergence& root : roots) {
-    if (const auto line = line_of(root.op)) lines.insert(*line);
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const Divergence& root = roots[i];
+    if (root.parameter.empty() && root.kind != DivergenceKind::kMissing) known.try_emplace(root.op, i);
+    if (const auto line = line_of(a, b, pairing, root.op)) lines.insert(*line);
   }
-  for (auto& [key, found] : by_op) {
-    const uint32_t op = key;
-    const auto known = std::find_if(roots.begin(), roots.end(), [&](const Divergence& root) {
-      return root.op == op && root.parameter.empty() && root.kind != DivergenceKind::kMissing;
-    });
-    const bool is_new = std::count_if(found.arguments.begin(), found.arguments.end(), [&](const DivergedArgument& one) {
-                          return differences.emplace(one.name, one.a, one.b).second;
-                        }) > 0;
-    if (known != roots.end()) {
-      known->arguments = std::move(found.arguments);
-      known->reason = found.reason + "; " + known->reason;
-      known->inputs.insert(known->inputs.end(), found.tensors.begin(), found.tensors.end());
+  std::set<std::tuple<std::string, std::string, std::string>> differences;  // name and values
+  std::vector<Divergence> added;
+  for (auto& [op, found] : by_operator(arguments, pairing, diffs, rows)) {
+    const auto is_new = [&](const DivergedArgument& one) { return differences.emplace(one.name, one.a, one.b).second; };
+    // Counts, so that each is entered.
+    const bool any_new = std::count_if(found.arguments.begin(), found.arguments.end(), is_new) > 0;
+    if (const auto same = known.find(op); same != known.end()) {
+      Divergence& root = roots[same->second];
+      root.arguments = std::move(found.arguments);
+      root.reason = found.reason + "; " + root.reason;
+      root.inputs.insert(root.inputs.end(), found.tensors.begin(), found.tensors.end());
       continue;
     }
-    if (!is_new) continue;
-    if (const auto line = line_of(op); line && !lines.insert(*line).second) continue;
-    Divergence root;
-    root.op = op;
-    const OpPair& pair = pairing.operators[op];
-    root.place.rank = pairing.b[pair.b].rank ? pairing.b[pair.b].rank : pairing.a[pair.a].rank;
-    root.reason = std::move(found.reason);
-    root.arguments = std::move(found.arguments);
-    root.confidence = kArgumentConfidence * pair.confidence;
-    root.inputs = std::move(found.tensors);
-    add_evidence(diffs, pairing, rows, root);
-    const auto after = std::find_if(roots.begin(), roots.end(), [&](const Divergence& other) { return other.op > op; });
-    roots.insert(after, std::move(root));
+    if (!any_new) continue;
+    if (const auto line = line_of(a, b, pairing, op); line && !lines.insert(*line).second) continue;
+    added.push_back(root_of(op, std::move(found), pairing));
   }
+  merge(std::move(added), roots);
 }
 
 }  // namespace msdump

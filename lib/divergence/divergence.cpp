@@ -127,11 +127,9 @@ class Finder {
   // Only one side drops elements: the other passes its input on.
   bool judge_one_sided_draw(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (inputs.evidence.empty() || outputs.empty() || view_.is_backward(run)) return false;
-    const kernels::PairMetrics &in = view_.diff(inputs.evidence.front()).metrics,
-                               &out = view_.diff(outputs.front()).metrics;
-    if (!in.max_a || !in.max_b) return false;
-    const bool a_passes = in.max_a == out.max_a && in.min_a == out.min_a && in.mean_a == out.mean_a;
-    const bool b_passes = in.max_b == out.max_b && in.min_b == out.min_b && in.mean_b == out.mean_b;
+    const uint32_t in = inputs.evidence.front(), out = outputs.front();
+    if (!view_.diff(in).metrics.max_a || !view_.diff(in).metrics.max_b) return false;
+    const bool a_passes = view_.same_in_a(in, out), b_passes = view_.same_in_b(in, out);
     if (a_passes == b_passes) return false;
     Root& root = roots_.add(run, DivergenceKind::kValue, inputs, outputs);
     root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",
@@ -253,32 +251,33 @@ class Finder {
       add_cast(run, run, inputs, input.tensor);
       return true;
     }
-    // Another reader of it, which ran before, is alarmed and may have written what looks like its output.
-    const std::vector<uint32_t>& readers = view_.run(input.made_by).readers;
-    if (std::any_of(readers.begin(), readers.end(), [&](uint32_t reader) {
-          return reader < run && history_.states[reader].alarmed && reader_writes(reader, input);
-        }))
-      return true;
+    if (alarmed_reader_writes(run, input)) return true;
     if (roots_.is_changed_after(input.made_by, run)) return true;
     if (inputs.downstream) return false;
-    Root& root = roots_.add(run, roots_.kind_of({input.tensor}), inputs, {input.tensor});
-    root.lower(kNotAllKnown);
-    root.changed_after = input.made_by;
-    root.exchanges = inputs.changed.size() > 1;
+    Root& root = roots_.add_changed(run, inputs, input);
     root.divergence.reason =
         fmt::format("its input {} has more error than {}, which wrote it: {} changes it", view_.slot(input.tensor),
                     view_.name(input.made_by), happened_between(first, run));
     return true;
   }
 
+  // Is another reader of it, which ran before, alarmed, and may have written what looks like its output?
+  [[nodiscard]] bool alarmed_reader_writes(uint32_t run, const RunInput& input) const {
+    // Of a value that thousands read, the last ones before the run: each of them asks.
+    constexpr std::ptrdiff_t kMostReaders = 64;
+    const std::vector<uint32_t>& readers = view_.run(input.made_by).readers;  // ascending
+    const auto end = std::lower_bound(readers.begin(), readers.end(), run);
+    const auto first = end - std::min(end - readers.begin(), kMostReaders);
+    return std::any_of(
+        first, end, [&](uint32_t reader) { return history_.states[reader].alarmed && reader_writes(reader, input); });
+  }
+
   // In the reference, does a run write what it reads?
   [[nodiscard]] bool reader_writes(uint32_t reader, const RunInput& input) const {
     const auto& outputs = view_.run(reader).outputs;
-    const kernels::PairMetrics& read = view_.diff(input.tensor).metrics;
-    return std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
-      const kernels::PairMetrics& wrote = view_.diff(tensor).metrics;
-      return wrote.max_b && wrote.max_b == read.max_b && wrote.min_b == read.min_b && wrote.mean_b == read.mean_b;
-    });
+    return view_.diff(input.tensor).metrics.max_b && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+             return view_.same_in_b(input.tensor, tensor);
+           });
   }
 
   // Frameworks have operators of their own.

@@ -2,7 +2,7 @@
 // explain, most upstream first. What to expect is taken from the pair itself: model/noise_model.h.
 //
 // An operator raises an alarm if
-//   value      an output has more error than its siblings lead to one to expect, also with inputs that differ; or one of
+//   value      an output has more error than its siblings lead one to expect, also with inputs that differ; or one of
 //              its constants (epsilon, axis, factor) differs by more than rounding; or an input has another error than
 //              what wrote it: something in between was not dumped, or only one side has it
 //   nan        it makes NaN, or an infinity, that the reference lacks, from inputs that have no more than the reference
@@ -70,7 +70,7 @@ struct Divergence {
   double sibling_median = 0, sibling_spread = 0;
 };
 
-// Is no operator at fault, but a value that enters the graph?
+// Does it blame a value that enters the graph, and not an operator?
 [[nodiscard]] inline bool enters(const Divergence& root) {
   return root.kind == DivergenceKind::kParameter || root.kind == DivergenceKind::kInput;
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "compare/arguments/call_arguments.h"
 #include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
@@ -113,18 +114,7 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
 // lies between two values; releases of a framework have other kernels.
 void judge_one_sided_lines(DiffResult& run) {
   if (!run.divergence.roots.empty() || run.divergence.flow == FlowKind::kIr) return;
-  std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-  const auto in_shared_step = [&](const SequencedOp& op, const std::vector<int64_t>& alone) {
-    return !op.step || std::find(alone.begin(), alone.end(), *op.step) == alone.end();
-  };
-  for (OneSidedLine& line : lines) {
-    std::erase_if(line.operators, [&](uint32_t op) {
-      const OpPair& pair = run.pairing.operators[op];
-      return line.of_reference ? !in_shared_step(run.pairing.b[pair.b], run.pairing.steps_of_b_alone)
-                               : !in_shared_step(run.pairing.a[pair.a], run.pairing.steps_of_a_alone);
-    });
-  }
-  std::erase_if(lines, [](const OneSidedLine& line) { return line.operators.empty(); });
+  const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
   const auto most = std::max_element(
       lines.begin(), lines.end(),
       [](const OneSidedLine& one, const OneSidedLine& other) { return one.operators.size() < other.operators.size(); });
@@ -134,9 +124,8 @@ void judge_one_sided_lines(DiffResult& run) {
   root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
   root.confidence = kOneSidedLine;
   const size_t calls = most->operators.size();
-  root.reason =
-      fmt::format("{} call{} of this line exist{} only in the {}; no operator stands out", calls, calls == 1 ? "" : "s",
-                  calls == 1 ? "s" : "", most->of_reference ? "reference" : "candidate");
+  root.reason = fmt::format("{} of this line {} only in the {}; no operator stands out", plural(calls, "call"),
+                            calls == 1 ? "exists" : "exist", most->of_reference ? "reference" : "candidate");
   run.divergence.roots.push_back(std::move(root));
 }
 
@@ -237,10 +226,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, operators);
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   judge_arguments(run, rules, context);
-  if (run.pairing.likeness.two_networks())
-    run.divergence.roots.clear();  // no operator of one is that of the other
-  else
-    judge_one_sided_lines(run);
+  judge_one_sided_lines(run);
+  if (run.pairing.likeness.two_networks()) run.divergence.roots.clear();  // their operators are not the same
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
   return run;

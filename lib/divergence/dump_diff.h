@@ -10,8 +10,8 @@
 #include "compare/accept/diff_rules.h"
 #include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
-#include "compare/match/name_map.h"
 #include "compare/match/pairing.h"
+#include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
 #include "divergence/divergence.h"
 #include "graph/lines/operator_lines.h"
@@ -69,7 +69,7 @@ struct DiffResult {
 };
 
 // The sides' selections choose the rows. `map` may be null. `explain` names the operator to account for, if any. An error
-// when interrupted, or kUsage when there is no such operator.
+// when interrupted, or kUsage when the dumps do not have that operator.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               std::string_view explain = {});

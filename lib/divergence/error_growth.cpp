@@ -1,18 +1,15 @@
 #include "divergence/error_growth.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
+
+#include "divergence/model/quantile.h"
 
 namespace msdump {
 namespace {
 
 constexpr size_t kParts = 10;
-
-double median_between(std::vector<double>::iterator begin, std::vector<double>::iterator end) {
-  const auto middle = begin + (end - begin) / 2;
-  std::nth_element(begin, middle, end);
-  return *middle;
-}
 
 }  // namespace
 
@@ -31,10 +28,10 @@ ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   ErrorGrowth growth;
   const size_t parts = std::min(kParts, errors.size());
   for (size_t part = 0; part < parts; ++part) {
-    const auto at = [&](size_t of) { return errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * of / parts); };
-    growth.medians.push_back(median_between(at(part), at(part + 1)));
+    const size_t first = errors.size() * part / parts, end = errors.size() * (part + 1) / parts;
+    growth.medians.push_back(quantile_of_unsorted(std::span(errors).subspan(first, end - first), 0.5));
   }
-  if (!noises.empty()) growth.noise = median_between(noises.begin(), noises.end());
+  if (!noises.empty()) growth.noise = quantile_of_unsorted(noises, 0.5);
   return growth;
 }
 

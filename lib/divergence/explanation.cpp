@@ -69,7 +69,7 @@ class Explainer {
 
   void explain_outputs(uint32_t run) {
     if (view_.one_sided(run)) return;
-    // A root may have outputs that are what its inputs lead to one to expect.
+    // A root may have outputs with no more error than its inputs explain.
     const bool known = inputs_are_explained(run);
     for (const ScoredOutput& output : model_.outputs(run)) {
       if (known && (output.judged ? output.score <= model_.threshold() : may_flip(run, output)))

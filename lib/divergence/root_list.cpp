@@ -56,6 +56,26 @@ Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs&
   return root;
 }
 
+Root& RootList::add_changed(uint32_t run, const RunInputs& inputs, const RunInput& input) {
+  changed_after_.try_emplace(input.made_by, roots_.size());
+  if (const auto line = view_.line(input.made_by))
+    changed_after_line_.try_emplace({*line, view_.op(input.made_by).type}, roots_.size());
+  Root& root = add(run, kind_of({input.tensor}), inputs, {input.tensor});
+  root.lower(kNotAllKnown);
+  root.changed_after = input.made_by;
+  root.exchanges = inputs.changed.size() > 1;
+  return root;
+}
+
+size_t RootList::first_changed_after(uint32_t producer) const {
+  const auto by_run = changed_after_.find(producer);
+  const size_t first = by_run == changed_after_.end() ? roots_.size() : by_run->second;
+  if (changed_after_line_.empty()) return first;
+  const auto line = view_.line(producer);
+  const auto by_line = line ? changed_after_line_.find({*line, view_.op(producer).type}) : changed_after_line_.end();
+  return by_line == changed_after_line_.end() ? first : std::min(first, by_line->second);
+}
+
 void RootList::set_score(Root& root, const ScoredOutput& output) {
   Divergence& divergence = root.divergence;
   divergence.measured_error = output.measured;
@@ -67,21 +87,17 @@ void RootList::set_score(Root& root, const ScoredOutput& output) {
 }
 
 bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
-  const auto found = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) {
-    if (root.changed_after == kNoRun) return false;
-    const auto line = view_.line(producer);
-    return root.changed_after == producer || (view_.op(root.changed_after).type == view_.op(producer).type && line &&
-                                              line == view_.line(root.changed_after));
-  });
-  if (found == roots_.end()) return false;
+  const size_t first = first_changed_after(producer);
+  if (first == roots_.size()) return false;
+  Root& root = roots_[first];
   // The same reader in another step says nothing more, nor does a module around it.
   const auto& around = view_.inside(reader);
-  const bool other_reader = view_.run(found->run).op != view_.run(reader).op &&
-                            std::find(around.begin(), around.end(), found->run) == around.end();
-  if (other_reader && !found->exchanges && found->run != found->changed_after) {
-    found->run = found->changed_after;
-    found->divergence.op = view_.run(found->run).op;
-    found->divergence.reason =
+  const bool other_reader = view_.run(root.run).op != view_.run(reader).op &&
+                            std::find(around.begin(), around.end(), root.run) == around.end();
+  if (other_reader && !root.exchanges && root.run != root.changed_after) {
+    root.run = root.changed_after;
+    root.divergence.op = view_.run(root.run).op;
+    root.divergence.reason =
         "what its readers take from it differs, although its outputs agree: they read something else of it";
   }
   return true;

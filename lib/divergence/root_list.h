@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,8 @@ class RootList {
   Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
   // Its only evidence is the value.
   Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
+  // An input changed after its producer wrote it.
+  Root& add_changed(uint32_t run, const RunInputs& inputs, const RunInput& input);
   // A run that only one side has, by the inputs of its reader. Null if it was reported already.
   Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
   // The figures of the output that stands out most.
@@ -59,6 +63,8 @@ class RootList {
   void drop_explained();
   void drop_equal_constants();
   void keep_first_uncertain();
+  // In `roots_`; their number where there is none.
+  [[nodiscard]] size_t first_changed_after(uint32_t producer) const;
   [[nodiscard]] uint32_t first_missing(uint32_t run) const;
   [[nodiscard]] uint32_t missing_before(uint32_t reader) const;
   [[nodiscard]] bool explained_by_inside(uint32_t run) const;
@@ -70,6 +76,9 @@ class RootList {
   std::set<std::pair<std::optional<int64_t>, uint32_t>> reported_;  // rank and operator
   std::set<SourceLine> lines_;                                      // of the first `with_lines_` roots
   size_t with_lines_ = 0;
+  // In `roots_`: the first whose input changed after a run, or after one of a line and type.
+  std::map<uint32_t, size_t> changed_after_;
+  std::map<std::pair<SourceLine, std::string_view>, size_t> changed_after_line_;
 };
 
 }  // namespace msdump

@@ -19,26 +19,35 @@ constexpr int kMostNested = 1000;  // modules
 
 const std::vector<uint32_t> kNone;
 
+const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
+  const bool in_graph = op != kNoOperator && operators[op].op != kNoIndex;
+  return in_graph && side.graph != nullptr ? best_frame(*side.graph, operators[op].op) : nullptr;
+}
+
 }  // namespace
+
+std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op) {
+  const OpPair& pair = pairing.operators[op];
+  const SourceFrame* found = frame_of(b, pairing.b, pair.b);
+  if (found == nullptr) found = frame_of(a, pairing.a, pair.a);
+  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
+}
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                  const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
-    : a_(a), b_(b), pairing_(pairing), diffs_(diffs), graph_(paired_runs(a, b, pairing, diffs)) {
+    : a_(a),
+      b_(b),
+      pairing_(pairing),
+      diffs_(diffs),
+      graph_(paired_runs(a, b, pairing, diffs)),
+      expected_(alone_for_known_reason(pairing)) {
   find_errors();
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
-  find_expected();
   sum_up_collectives();
   find_not_passed_on();
   find_modules(modules);
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
-}
-
-void RunView::find_expected() {
-  expected_.assign(pairing_.operators.size(), false);
-  for (const TensorPair& pair : pairing_.tensors) {
-    if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
-  }
 }
 
 void RunView::find_errors() {
@@ -110,6 +119,16 @@ double RunView::largest_error(const std::vector<uint32_t>& tensors) const {
     if (const auto& error = errors_[tensor]) largest = std::max(largest, error->relative);
   }
   return largest;
+}
+
+bool RunView::same_in_a(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
+}
+
+bool RunView::same_in_b(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
 }
 
 bool RunView::is_attribute(uint32_t tensor) const {
@@ -212,12 +231,7 @@ std::string RunView::parameter_like(uint32_t tensor) const {
       result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
     return result;
   };
-  const auto same_as = [&](uint32_t i) {
-    return [this, i](uint32_t other) {
-      const auto &x = diffs_[i].metrics, &y = diffs_[other].metrics;
-      return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
-    };
-  };
+  const auto same_as = [&](uint32_t i) { return [this, i](uint32_t other) { return same_in_b(i, other); }; };
   if (!diffs_[tensor].metrics.max_b) return {};
   if (!parameters_) {
     parameters_.emplace();
@@ -231,18 +245,6 @@ std::string RunView::parameter_like(uint32_t tensor) const {
   if (found == HashSlots::kNone) return {};
   const NameFacts& name = (*b_.tensors)[pairing_.tensors[found].b].name;
   return fmt::format("{}:{}", name.op_name, name.slot);
-}
-
-const SourceFrame* RunView::frame(uint32_t index) const {
-  const OpPair& both = pair(index);
-  if (both.b != kNoOperator && pairing_.b[both.b].op != kNoIndex) return best_frame(*b_.graph, pairing_.b[both.b].op);
-  if (both.a != kNoOperator && pairing_.a[both.a].op != kNoIndex) return best_frame(*a_.graph, pairing_.a[both.a].op);
-  return nullptr;
-}
-
-std::optional<SourceLine> RunView::line(uint32_t index) const {
-  const SourceFrame* const found = frame(index);
-  return found == nullptr ? std::nullopt : std::optional(SourceLine{found->file, found->line});
 }
 
 bool RunView::is_gradient(uint32_t index) const {

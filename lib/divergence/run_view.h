@@ -21,13 +21,15 @@
 
 namespace msdump {
 
-struct SourceFrame;
-
 struct SourceLine {
   std::string_view file;
   uint32_t line = 0;
   auto operator<=>(const SourceLine&) const = default;
 };
+
+// Of an operator of the pairing: by the reference's graph, else by the candidate's; none where neither knows it.
+[[nodiscard]] std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                                                uint32_t op);
 
 // Tensors that went into an operator together.
 struct InputSummary {
@@ -65,6 +67,9 @@ class RunView {
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const;
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
+  // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
+  [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
+  [[nodiscard]] bool same_in_b(uint32_t left, uint32_t right) const;
   [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
   // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
   [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
@@ -119,16 +124,16 @@ class RunView {
   [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
 
   // Of the operator; none where it is not known.
-  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const;
+  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const {
+    return line_of(a_, b_, pairing_, run(index).op);
+  }
 
  private:
   void find_errors();
   void find_names();
-  void find_expected();
   void sum_up_collectives();
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
-  [[nodiscard]] const SourceFrame* frame(uint32_t index) const;
 
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
@@ -139,7 +144,7 @@ class RunView {
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
-  std::vector<bool> expected_;                 // by operator: a tensor of it is alone for a known reason
+  const std::vector<bool> expected_;           // by operator: alone_for_known_reason()
   // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank

@@ -5,6 +5,11 @@
 
 namespace msdump {
 
+Shape without_ones(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
 std::string join_dims(const Shape& shape, std::string_view separator) {
   return fmt::format("{}", fmt::join(shape, separator));
 }

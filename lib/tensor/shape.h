@@ -26,6 +26,9 @@ inline constexpr int64_t kUnknownDim = -1;
 // No value on overflow and for unknown dimensions.
 [[nodiscard]] inline std::optional<int64_t> element_count(const Shape& shape) { return checked_product(shape); }
 
+// Without the dimensions of 1.
+[[nodiscard]] Shape without_ones(Shape shape);
+
 // "1x16x4x4"; the empty text for a scalar.
 [[nodiscard]] std::string join_dims(const Shape& shape, std::string_view separator);
 // For messages: "1x16x4x4", "scalar".

@@ -195,9 +195,11 @@ void print_matrix(const Outcomes& outcomes, const char* title, const Key& key) {
 void print_noise(const Outcomes& outcomes) {
   std::map<std::string, std::vector<double>> noise;
   for (const Outcome* outcome : outcomes) {
+    if (outcome->noise.empty()) continue;  // of clean ones alone
     auto& all = noise[outcome->arithmetic];
     all.insert(all.end(), outcome->noise.begin(), outcome->noise.end());
   }
+  if (noise.empty()) return;
   fmt::print("\n{:<15} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "local noise", "outputs", "10 %", "median", "90 %", "99 %");
   for (auto& [name, of_all] : noise) {
     std::vector<double>& all = of_all;  // clang 14 captures no structured binding
@@ -258,7 +260,7 @@ void print_half(const std::vector<Outcome>& outcomes, bool held) {
   fmt::print("\n==== {} ====  {} to {} operators, {} in the middle; {:.1f} ms for a comparison\n",
              held ? "held out (odd seeds)" : "for fitting (even seeds)", sizes.front(), sizes.back(),
              sizes[sizes.size() / 2], 1e3 * seconds / static_cast<double>(chosen.size()));
-  // The text of statistics has six digits, and an exchange of elements does not show: told apart.
+  // The text of statistics has six digits, and an exchange of elements does not show: they are counted apart.
   Outcomes tensors, statistics;
   for (const Outcome* outcome : chosen) (outcome->statistics ? statistics : tensors).push_back(outcome);
   print_cases(tensors);

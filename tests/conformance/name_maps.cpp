@@ -1,5 +1,5 @@
 // msprobe's mapping files of corpus/msprobe/mappings: each is recognised and says what msprobe's documentation has it say.
-#include "compare/match/name_map.h"
+#include "compare/match/rename/name_map.h"
 #include "support/catch.h"
 #include "support/paths.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "compare/accept/baseline.h"
 #include "compare/accept/tolerance_file.h"
-#include "compare/match/name_map.h"
+#include "compare/match/rename/name_map.h"
 #include "fuzz_file.h"
 
 namespace {

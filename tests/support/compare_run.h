@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/match/name_map.h"
+#include "compare/match/rename/name_map.h"
 #include "divergence/divergence.h"
 #include "support/graph_run.h"
 

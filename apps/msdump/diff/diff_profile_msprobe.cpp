@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/match/name_map_file.h"
+#include "compare/match/rename/name_map_file.h"
 #include "diff/diff_profile.h"
 #include "frame/usage.h"
 #include "io/yaml.h"
@@ -40,7 +40,7 @@ Result<std::string> place_of(const DiffOptions& options, bool is_candidate) {
   return find_msprobe_place(is_candidate ? options.paths.front() : options.paths.back(), place);
 }
 
-// Which of msprobe's mappings a file is, by the rules of compare/match/name_map_file.h; its content is not checked.
+// Which of msprobe's mappings a file is, by the rules of compare/match/rename/name_map_file.h; its content is not checked.
 Result<std::optional<std::string> MsprobeCompareOptions::*> kind_of_map(const std::string& path) {
   MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
   if (yaml.is(JsonKind::kArray)) return &MsprobeCompareOptions::api_mapping;

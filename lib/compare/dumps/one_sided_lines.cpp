@@ -1,5 +1,6 @@
 #include "compare/dumps/one_sided_lines.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -9,22 +10,27 @@ namespace {
 class LineGrouper {
  public:
   LineGrouper(const Pairing& pairing, const OperatorLines& a, const OperatorLines& b)
-      : pairing_(pairing), a_(a), b_(b), expected_(pairing.operators.size(), false) {
-    for (const TensorPair& pair : pairing.tensors) {
-      if (pair.alone != Alone::kUnknown) expected_[pair.op] = true;
-    }
-  }
+      : pairing_(pairing), a_(a), b_(b), expected_(alone_for_known_reason(pairing)) {}
 
   std::vector<OneSidedLine> run() {
     for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
       const OpPair& pair = pairing_.operators[i];
-      if ((pair.a == kNoOperator) != (pair.b == kNoOperator) && !expected_[i]) add(i, pair.a == kNoOperator);
+      const bool alone = (pair.a == kNoOperator) != (pair.b == kNoOperator);
+      if (alone && !expected_[i] && in_shared_step(pair)) add(i, pair.a == kNoOperator);
     }
     if (!lines_.empty()) count_shared();
     return std::move(lines_);
   }
 
  private:
+  // Of an operator of one side.
+  [[nodiscard]] bool in_shared_step(const OpPair& pair) const {
+    const bool of_reference = pair.a == kNoOperator;
+    const auto& step = of_reference ? pairing_.b[pair.b].step : pairing_.a[pair.a].step;
+    const std::vector<int64_t>& alone = of_reference ? pairing_.steps_of_b_alone : pairing_.steps_of_a_alone;
+    return !step || !std::binary_search(alone.begin(), alone.end(), *step);
+  }
+
   [[nodiscard]] const SourceFrame* frame(uint32_t op, bool of_reference) const {
     const OpPair& pair = pairing_.operators[op];
     const SequencedOp& one = of_reference ? pairing_.b[pair.b] : pairing_.a[pair.a];
@@ -57,7 +63,7 @@ class LineGrouper {
 
   const Pairing& pairing_;
   const OperatorLines &a_, &b_;
-  std::vector<bool> expected_;
+  const std::vector<bool> expected_;
   std::map<Key, size_t> places_;  // in lines_
   std::vector<OneSidedLine> lines_;
 };

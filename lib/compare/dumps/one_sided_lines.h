@@ -18,8 +18,9 @@ struct OneSidedLine {
   uint32_t shared = 0;              // calls of this line that do have a partner
 };
 
-// In the order of the first operators. Left out: operators without tensors, without a line, or alone for a known reason,
-// such as those that a compiler inserted; and everything between two frameworks, which have operators of their own.
+// In the order of the first operators. Left out: operators without tensors, without a line, of a step that the other side
+// lacks, or alone for a known reason, such as those that a compiler inserted; and everything between two frameworks, which
+// have operators of their own.
 [[nodiscard]] std::vector<OneSidedLine> one_sided_lines(const Pairing& pairing, const OperatorLines& a,
                                                         const OperatorLines& b);
 

@@ -13,7 +13,7 @@
 
 namespace msdump {
 
-// Where operators are compared: those of one rank and step. Each number counts only if it tells operators apart.
+// Where operators are compared: those of one rank and step. Each number counts only if it distinguishes operators.
 struct ComparedPlaces {
   bool ranks = true, steps = true;
 

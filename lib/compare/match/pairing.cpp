@@ -85,7 +85,7 @@ class Pairer {
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
     TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
     for (uint32_t i = 0; i < result_.operators.size(); ++i) tensors.pair(result_, i);
-    result_.likeness = likeness();
+    result_.likeness = likeness_of(side_a_, side_b_, result_, outside_a_, outside_b_);
     return std::move(result_);
   }
 
@@ -362,39 +362,6 @@ class Pairer {
     }
   }
 
-  [[nodiscard]] Likeness likeness() const {
-    Likeness result;
-    const auto count = [this](const CompareSide& side, const std::vector<SequencedOp>& operators,
-                              const std::vector<bool>& outside) {
-      size_t comparable = 0;
-      for (size_t i = 0; i < operators.size(); ++i) {
-        const std::vector<uint32_t>& tensors = operators[i].tensors;
-        const auto has_shape = [&](uint32_t tensor) { return !shape_without_ones(side, tensor).empty(); };
-        if (!outside[i] && std::any_of(tensors.begin(), tensors.end(), has_shape)) ++comparable;
-      }
-      return comparable;
-    };
-    result.comparable = std::min(count(side_a_, result_.a, outside_a_), count(side_b_, result_.b, outside_b_));
-    uint32_t last = kNoOperator;  // pairs of tensors are in the order of the operators
-    for (const TensorPair& pair : result_.tensors) {
-      if (pair.a == kNoTensor || pair.b == kNoTensor || pair.op == last) continue;
-      const Shape shape = shape_without_ones(side_a_, pair.a);
-      if (shape.empty() || shape != shape_without_ones(side_b_, pair.b)) continue;
-      ++result.alike;
-      last = pair.op;
-    }
-    result.by_name = std::all_of(how_.begin(), how_.end(), [](PairedBy how) { return how == PairedBy::kName; });
-    return result;
-  }
-
-  static Shape shape_without_ones(const CompareSide& side, uint32_t tensor) {
-    const Shape* const shape = (*side.tensors)[tensor].shape;
-    if (shape == nullptr) return {};
-    Shape result = *shape;
-    result.erase(std::remove(result.begin(), result.end(), 1), result.end());
-    return result;
-  }
-
   const CompareSide &side_a_, &side_b_;
   const NameMap* map_;
   Pairing result_;
@@ -436,6 +403,14 @@ double confidence(PairedBy how) {
     case PairedBy::kNothing: return 0;
   }
   return 0;
+}
+
+std::vector<bool> alone_for_known_reason(const Pairing& pairing) {
+  std::vector<bool> alone(pairing.operators.size(), false);
+  for (const TensorPair& pair : pairing.tensors) {
+    if (pair.alone != Alone::kUnknown) alone[pair.op] = true;
+  }
+  return alone;
 }
 
 Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }

@@ -1,7 +1,7 @@
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
-//   0. the user's mapping (name_map.h); without one, wrappers that all modules of one side are in are left out of their
-//      names (rename/wrapped_modules.h)
+//   0. the user's mapping (rename/name_map.h); without one, wrappers that all modules of one side are in are left out of
+//      their names (rename/wrapped_modules.h)
 //   1. operators with the same name and type, when the two sides have the same names throughout, unless the graphs agree
 //      much better without names: save_graphs numbers the same operators otherwise
 //   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
@@ -18,8 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/match/name_map.h"
+#include "compare/match/likeness.h"
 #include "compare/match/op_sequence.h"
+#include "compare/match/rename/name_map.h"
 
 namespace msdump {
 
@@ -61,21 +62,12 @@ struct TensorPair {
   Alone alone = Alone::kUnknown;          // where one is not set
 };
 
-// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
-// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
-struct Likeness {
-  size_t alike = 0;       // pairs of operators
-  size_t comparable = 0;  // operators of the side with fewer; tensors of one element are not compared
-  bool by_name = false;   // both sides have the same names throughout
-  [[nodiscard]] bool two_networks() const { return !by_name && comparable >= 10 && alike * 10 < comparable * 3; }
-};
-
 struct Pairing {
   std::vector<SequencedOp> a, b;
   std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
   std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
   Likeness likeness;                // none where a compiler for the device named the operators of one side
-  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // where one side has several steps
+  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
   bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
 
   // Of one of `operators`: the candidate's, where it has the operator.
@@ -88,6 +80,9 @@ struct Pairing {
     return pair.a != kNoOperator ? a[pair.a] : b[pair.b];
   }
 };
+
+// By operator: a tensor of it is alone for a known reason.
+[[nodiscard]] std::vector<bool> alone_for_known_reason(const Pairing& pairing);
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
 // Pairs the only tensor of each side, whatever their names are.

@@ -8,6 +8,8 @@ namespace {
 
 // Readers of one tensor and inputs of one operator beyond this number are not looked at: their time is quadratic.
 constexpr size_t kMostNeighbours = 64;
+// A pair is a neighbour for the next round. Later rounds than this pair nothing in networks.
+constexpr int kMostReplacingRounds = 16;
 
 // How many neighbours two operators have in common.
 struct Common {
@@ -53,9 +55,8 @@ std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b) {
     if (a.partners[i] == kNoOperator) left.push_back(i);
   }
   std::vector<uint32_t> replaced;
-  for (size_t before = left.size() + 1; left.size() < before;) {
-    before = left.size();
-    std::erase_if(left, [&](uint32_t op) {
+  for (int round = 0; round < kMostReplacingRounds; ++round) {
+    const size_t paired = std::erase_if(left, [&](uint32_t op) {
       const uint32_t other = in_place_of(a, b, op);
       if (other == kNoOperator || in_place_of(b, a, other) != op) return false;
       a.partners[op] = other;
@@ -63,6 +64,7 @@ std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b) {
       replaced.push_back(op);
       return true;
     });
+    if (paired == 0) break;
   }
   return replaced;
 }

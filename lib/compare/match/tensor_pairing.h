@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "compare/match/name_map.h"
 #include "compare/match/pairing.h"
+#include "compare/match/rename/name_map.h"
 
 namespace msdump {
 

@@ -142,12 +142,6 @@ Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& t
   return diff;
 }
 
-Shape without_ones(const Shape& shape) {
-  Shape result = shape;
-  std::erase(result, 1);
-  return result;
-}
-
 std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape) {
   std::vector<int64_t> index(shape.size(), 0);
   for (size_t axis = shape.size(); axis-- > 0;) {

@@ -73,8 +73,6 @@ struct PairOptions {
 Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
                                 const PairOptions& options = {});
 
-[[nodiscard]] Shape without_ones(const Shape& shape);
-
 // The index of an element: 1234 of (10, 20, 30) is {2, 1, 4}.
 [[nodiscard]] std::vector<int64_t> index_of_element(uint64_t flat, const Shape& shape);
 

@@ -6,6 +6,7 @@
 
 #include "base/load.h"
 #include "compare/pair/pair_distance.h"
+#include "compare/pair/pair_reader.h"
 #include "compare/pair/tensor_diff.h"
 #include "kernels/pair/pair_dtype.h"
 
@@ -94,19 +95,11 @@ Result<WorstElement> read_pair_at(HostTensor& a, HostTensor& b, uint64_t at) {
         make_error(ErrorCode::kShapeMismatch, "{} against {}: no pair {}", describe(a.shape()), describe(b.shape()), at)
             .with_path(a.path()));
   }
-  const auto common = kernels::common_dtype(a.dtype(), b.dtype());
-  if (!common) {
-    return fail(make_error(ErrorCode::kUnsupportedDtype, "{} against {}", name_of(a.dtype()), name_of(b.dtype()))
-                    .with_path(a.path()));
-  }
-  alignas(16) std::byte stored_a[16] = {}, stored_b[16] = {}, wide_a[16] = {}, wide_b[16] = {};
-  MSDUMP_CHECK_OK(a.read(static_cast<int64_t>(at), 1, stored_a));
-  MSDUMP_CHECK_OK(b.read(static_cast<int64_t>(at), 1, stored_b));
-  kernels::widen_to(a.dtype(), *common, stored_a, 1, wide_a);
-  kernels::widen_to(b.dtype(), *common, stored_b, 1, wide_b);
-  const double distance = PairDistances(*common).of(wide_a, wide_b, 1)[0];
-  return WorstElement{index_of_element(at, a.shape()), element_value(a.dtype(), stored_a),
-                      element_value(b.dtype(), stored_b), finite_or_nothing(distance)};
+  MSDUMP_TRY(PairReader reader, PairReader::open(a, b, static_cast<int64_t>(at), 1));
+  MSDUMP_TRY(const std::optional<PairSlab> pair, reader.next(CancelToken()));
+  const double distance = PairDistances(reader.dtype()).of(pair->a, pair->b, 1)[0];
+  return WorstElement{index_of_element(at, a.shape()), element_value(a.dtype(), pair->stored_a),
+                      element_value(b.dtype(), pair->stored_b), finite_or_nothing(distance)};
 }
 
 }  // namespace msdump

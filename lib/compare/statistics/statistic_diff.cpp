@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "tensor/dtype_kind.h"
+#include "tensor/shape.h"
 
 namespace msdump {
 namespace {

@@ -41,8 +41,8 @@ constexpr Row kTable[] = {
      "gatherdgradv2 scatteradd indexadd indexput"},
     // Sums of inputs of the same shape or broadcast ones.
     {{kAdd, kElementwise, 0.2},
-     "add addv2 iadd radd sub isub rsub addn biasadd accumulatenv2 addcmul addcdiv lerp rotarymul"},
-    {{kAdd, kElementwise, 0.2}, "assignadd assignsub addext subext"},
+     "add addv2 iadd radd sub isub rsub addn biasadd accumulatenv2 addcmul addcdiv lerp rotarymul assignadd assignsub "
+     "addext subext"},
     // Relative errors of factors add up.
     {{kUnit, kElementwise, 0.25},
      "mul muls imul rmul div realdiv truedivide divide xdivy truediv itruediv reciprocal inv neg abs square pow sqrt "
@@ -89,7 +89,7 @@ constexpr Row kTable[] = {
     // A value near the threshold passes on one side and not on the other: a few elements differ wholly.
     {{kFlip, kElementwise, 0.6},
      "relugrad relugradv2 relu6grad leakyrelugrad maxpoolgrad maxpoolgradwithargmax reducemaxgrad minimumgrad "
-     "maximumgrad preluggrad thresholdbackward hardtanhgrad smoothl1lossgrad"},
+     "maximumgrad prelugrad thresholdbackward hardtanhgrad smoothl1lossgrad"},
     {{kChoose, kUnknown, 1},
      "argmax argmin argmaxwithvalue argminwithvalue topk sort argsort greater greaterequal less lessequal equal "
      "notequal sign round floor ceil floordiv floormod trunc unique nonzero onehot nmswithmask isfinite isnan isinf "
@@ -100,7 +100,7 @@ constexpr Row kTable[] = {
      "standardnormal standardlaplace uniformreal uniformint randomchoicewithmask randomuniform randomnormal "
      "multinomial "
      "bernoulli randperm randpermv2 gamma poisson rand randn randint normal uniform exponential truncatednormal "
-     "rand_like randlike randnlike"},
+     "randlike randnlike"},
     // A step is a small part of the value that it changes, and divides by the size of the gradient.
     {{kUnit, kUpdate, 1.2},
      "adam applyadam applyadamd adamweightdecay adamw applyadamw applymomentum applymomentumd momentum sgd "

@@ -84,7 +84,7 @@ class GeJsonReader {
       const JsonValue* const value = one.find("value");
       if (!is_kept(attribute.key) || value == nullptr) return;
       for (const std::string_view field : kNumberFields) {
-        if (const JsonValue* one = value->find(field)) attribute.add_value(field, text_of_value(*one));
+        if (const JsonValue* number = value->find(field)) attribute.add_value(field, text_of_value(*number));
       }
       if (const JsonValue* text = value->find("s")) attribute.text = text->text;
       if (const JsonValue* number = value->find("i")) attribute.number = number_of(number->text);

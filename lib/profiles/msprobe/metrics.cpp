@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "compare/pair/tensor_diff.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/widen/widen.h"
 #include "npy/npy.h"
 #include "profiles/msprobe/dot.h"
 #include "profiles/msprobe/scalar.h"
+#include "tensor/shape.h"
 #include "torch/pt_file.h"
 
 namespace msdump {

@@ -58,7 +58,7 @@ TEST_CASE("literals of MindSpore and of GE are numbers, whatever types they carr
   CHECK(number_text("BF16(0.5)") == "0.5");
 }
 
-TEST_CASE("what is not numbers is no value") {
+TEST_CASE("a text that is not numbers is not a value") {
   for (const char* const text : {"", "None", "F16", "\"mean\"", "Tensor(43)[]", "Tensor(shape=[], dtype=Float32)",
                                  "(I64(1), None)", "I64(1", "Foo(3)", "{k: 1}", "I64(x)"})
     CHECK(number_text(text) == "none");

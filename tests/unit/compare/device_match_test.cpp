@@ -125,7 +125,7 @@ TEST_CASE("a host's dump may have types of a device: the other one's inserted op
   }
 }
 
-TEST_CASE("values tell the operators of one family in a scope apart, in whatever order they ran") {
+TEST_CASE("values distinguish the operators of one family in a scope, in whatever order they ran") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op1", {"x3"}, {"y3"}},
                          {"Relu", "Default/a/ReLU-op2", {"x1"}, {"y1"}},
                          {"Relu", "Default/a/ReLU-op3", {"x2"}, {"y2"}}},
@@ -136,7 +136,7 @@ TEST_CASE("values tell the operators of one family in a scope apart, in whatever
                                   "Default_a_ReLU-op1=Default_a_ReLU-op3"});
 }
 
-TEST_CASE("values tell which operator of a family one side lacks") {
+TEST_CASE("values show which operator of a family one side lacks") {
   const DevicePair pair(
       {{"Relu", "Default/a/ReLU-op1", {"x2"}, {"y2"}}},
       {{"ReLU", "Default/a/ReLU-op1", {"x1"}, {"y1"}}, {"ReLU", "Default/a/ReLU-op2", {"x2"}, {"y2"}}});
@@ -154,7 +154,7 @@ TEST_CASE("an operator whose values are wrong takes the place that the others le
                                   "Default_a_ReLU-op3=Default_a_ReLU-op3"});
 }
 
-TEST_CASE("the shapes of outputs exclude operators where there are no values") {
+TEST_CASE("without values the shapes of outputs exclude operators") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op1", {"x2"}, {t("y2").sized(20)}},
                          {"Relu", "Default/a/ReLU-op3", {"x3"}, {t("y3").sized(30)}}},
                         {{"ReLU", "Default/a/ReLU-op1", {"x1"}, {t("y1").sized(10)}},
@@ -177,7 +177,7 @@ TEST_CASE("the only operators of a family are paired although their scopes diffe
   CHECK(unlike.operators().empty());
 }
 
-TEST_CASE("operators that have nothing but their values in common are paired by them") {
+TEST_CASE("operators that have only their values in common are paired by them") {
   const DevicePair pair({{"NobodyKnows", "something_5", {"x"}, {"y"}}}, {{"ReLU", "Default/a/ReLU-op1", {"x"}, {"y"}}});
   CHECK(pair.operators() == Texts{"something_5=Default_a_ReLU-op1"});
   CHECK(all_have(pair.pairing(), PairedBy::kValues));

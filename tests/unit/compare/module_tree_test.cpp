@@ -51,7 +51,7 @@ TEST_CASE("the reference's parents come first, then those of what only the candi
   CHECK(tree.parent_of("Tensor.to.0.forward") == "Module.b.Net.forward.0");
 }
 
-TEST_CASE("without a construct.json there is no tree, and no problem") {
+TEST_CASE("without a construct.json there is neither a tree nor a problem") {
   const test::ScratchDir scratch;
   scratch.write("step0/rank0/dump.json", kDump);
   const ModuleTree tree = ModuleTree::of(index_of(scratch));

@@ -5,6 +5,7 @@
 #include "support/catch.h"
 #include "support/compare_run.h"
 #include "support/made_calls.h"
+#include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
@@ -49,7 +50,26 @@ TEST_CASE("calls of one side alone are grouped by their line") {
               "reference line 88: Tensor.div_.0.forward, 1 shared"});
 }
 
-TEST_CASE("operators that both sides have, or that only one framework can have, are no news") {
+TEST_CASE("calls of a step that the other side lacks are not calls of one side alone") {
+  const test::ScratchDir scratch;
+  const auto write = [&](const char* dump, const std::string& step, bool additional) {
+    MadeCalls calls(true);
+    calls.ran("Functional.linear.0.forward", {{1, 2}}, {{3, 4}});
+    if (additional) calls.ran("Functional.relu.0.forward", {{3, 4}}, {{3, 4}});
+    calls.made_at(87);
+    calls.write(scratch.path() / dump, step + "/rank0");
+  };
+  write("candidate", "step0", false);
+  write("reference", "step0", true);
+  write("candidate", "step1", true);
+  write("reference", "step2", true);
+  const test::ComparedDumps compared(scratch.path() / "candidate", scratch.path() / "reference");
+  REQUIRE(compared.pairing().steps_of_a_alone == std::vector<int64_t>{1});
+  REQUIRE(compared.pairing().steps_of_b_alone == std::vector<int64_t>{2});
+  CHECK(lines_of(compared) == Texts{"reference line 87: Functional.relu.0.forward, 0 shared"});
+}
+
+TEST_CASE("operators that both sides have, or that only one framework can have, are left out") {
   const CallTrial same([](MadeCalls& calls) { calls.ran("Torch.exp.0.forward", {{3, 4}}, {{5, 6}}); });
   CHECK(lines_of(same.compared()).empty());
   const CallTrial frameworks([](MadeCalls& calls) {

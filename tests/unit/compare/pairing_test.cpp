@@ -211,7 +211,7 @@ TEST_CASE("an operator that moved past others is paired by what is left of its n
   CHECK(pair.confidence == Approx(0.5));
 }
 
-TEST_CASE("other scopes are no hindrance: types and neighbours tell") {
+TEST_CASE("operators of other scopes are paired by their types and neighbours") {
   const Trial trial([](MadeNet& net) {
     const std::string scope = net.bad() ? "Default/network-Old" : "Default/network-New";
     const auto y = net.op("Mul", {net.input("x"), net.constant(2)}, scope);
@@ -330,7 +330,7 @@ TEST_CASE("path rules rename the candidate before it is paired") {
   CHECK(how(nullptr) == PairedBy::kSequence);
 }
 
-TEST_CASE("two networks are told apart by the shapes of their tensors") {
+TEST_CASE("the shapes of their tensors distinguish two networks") {
   const auto likeness = [](size_t operators, size_t alike, bool other_name) {
     const Trial trial([&](MadeNet& net) {
       auto y = net.input("x");

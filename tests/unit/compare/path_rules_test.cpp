@@ -46,7 +46,7 @@ TEST_CASE("rules apply one after the other") {
   CHECK(renamed("b=c\na=b", "a.b") == "b.c");
 }
 
-TEST_CASE("a line that is no rule is an error") {
+TEST_CASE("a line that is not a rule is an error") {
   CHECK(renamed("a=b\nc", "a") == "line 2: 'c' has no '='");
   CHECK(renamed("=b", "a") == "line 1: the left side is empty");
   CHECK(renamed("a=*", "a") == "line 1: more stars on the right than on the left");

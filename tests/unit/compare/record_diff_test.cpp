@@ -142,7 +142,7 @@ TEST_CASE("of a sampled dump the first elements are compared; what only looks li
   CHECK(diff(b, a).reason == "2 against 4");
 }
 
-TEST_CASE("a NaN that one of the versions in question loses is no accusation") {
+TEST_CASE("a NaN that one of the versions in question loses is not a difference") {
   // 20001 elements are two chunks of 2.4, whose merge forgets the NaN of max and min. Nothing tells 2.4 from 2.5.
   const ScratchDir a, b;
   std::vector<float> values(20001, 1.0F);

@@ -111,7 +111,7 @@ TEST_CASE("a checksum taken at another time than the statistics does not hide th
   CHECK(result.reason == "equal CRC-32, and yet l2norm 4 against 3");
 }
 
-TEST_CASE("equal xors are no proof, different ones are") {
+TEST_CASE("equal xors prove nothing, different ones prove a difference") {
   const TensorDiff equal = diff(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000000"));
   CHECK(equal.verdict == Verdict::kClose);
   CHECK(equal.reason == "equal xors, which other tensors may share");
@@ -161,7 +161,7 @@ TEST_CASE("NaN or an infinity on one side only is said") {
   CHECK(verdict(row("1,0,0,0", DType::kFloat32, Shape{4}, counts), leaf("1,0,0.5,1,")) == Verdict::kClose);
 }
 
-TEST_CASE("NaN on both sides is no difference, also where one side loses it in max and min") {
+TEST_CASE("NaN on both sides is not a difference, also where one side loses it in max and min") {
   const TensorDiff lost =
       diff(leaf("1,0,NaN,NaN,", DType::kFloat32, Shape{4}, StatisticOrigin::kMindSporeJson), leaf("NaN,NaN,NaN,NaN,"));
   CHECK(lost.verdict == Verdict::kSkipped);

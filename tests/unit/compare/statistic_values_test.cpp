@@ -71,7 +71,7 @@ TEST_CASE("what dump.json says is exact but for conversions and sums in the tens
   CHECK(slack(json(kMindSporeJson, "2,-1,0,2,", DType::kFloat64), Extremum::kMax) == 2 * 0x1p-24);
 }
 
-TEST_CASE("what is missing or no number has no value") {
+TEST_CASE("what is missing or not a number has no value") {
   const StatisticValues values = json(StatisticOrigin::kTorchJson, "true,false,,,", DType::kBool);
   CHECK(value(values, Extremum::kMax) == 1);
   CHECK(value(values, Extremum::kMin) == 0);

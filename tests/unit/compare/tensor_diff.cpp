@@ -59,7 +59,7 @@ TEST_CASE("an input in the shape of what wrote it is compared where that is allo
   CHECK(diff_of(a(), made.floats({1, 2, 3, 4, 5}), {}, any).verdict == Verdict::kShape);
 }
 
-TEST_CASE("an element near zero in a tensor of thousands is no error, complex numbers among them") {
+TEST_CASE("an element near zero in a tensor of thousands is not an error, also of complex numbers") {
   MadeTensors made;
   CHECK(diff_of(made.floats({1000, 200, 0.01F}), made.floats({1000, 200, 0.02F})).verdict == Verdict::kClose);
   const std::vector<float> b{1000, 200, 0, 0.02F}, a{1000, 200, 0, 0.01F};

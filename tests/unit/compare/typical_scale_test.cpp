@@ -68,7 +68,7 @@ TEST_CASE("a population below that is less than a twentieth of the sample does n
   CHECK(scale_of_sample(joined(repeated(1, 6), repeated(1000, 94))) == 1);
 }
 
-TEST_CASE("large elements that are not of one size are no mask") {
+TEST_CASE("large elements that are not of one size are not a mask") {
   CHECK(scale_of_sample(joined(repeated(1, 50), {1e3, 1e4, 1e5})) > 1e4);
 }
 

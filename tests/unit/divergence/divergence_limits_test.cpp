@@ -279,7 +279,7 @@ TEST_CASE("without an IR edges are found by values, with less confidence") {
   CHECK(trial.root().confidence == Approx(0.9));
 }
 
-TEST_CASE("without an IR and without inputs there is nothing but the order") {
+TEST_CASE("without an IR and without inputs only the order is known") {
   const Trial trial(
       [](MadeNet& net) {
         const MadeChain made = made_chain(net, net.bad() ? 3.0F : 2.0F);

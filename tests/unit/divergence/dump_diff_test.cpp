@@ -178,6 +178,48 @@ TEST_CASE("arguments that differ are selected as inputs, by rank and step, and a
   for (uint32_t i = 1; i < accepted.arguments.size(); ++i) CHECK_FALSE(argument_counts(accepted, i));
 }
 
+TEST_CASE("operators whose arguments differ are roots in the order of operators, once for each line and difference") {
+  const DiffedDumps dumps;
+  for (const bool bad : {false, true}) {
+    MadeCalls calls(bad);
+    const auto given = [&](const char* candidate, const char* reference) {
+      calls.given("float", bad ? candidate : reference);
+    };
+    const auto if_bad = [&](float candidate, float reference) { return bad ? candidate : reference; };
+    calls.ran("Tensor.mul.0.forward", {{1, 2}}, {{3, 4}});
+    given("2.5", "2");
+    calls.ran("Torch.exp.0.forward", {{5, 6}}, {{7, if_bad(90, 8)}});  // a root of its own
+    calls.ran("Tensor.add.0.forward", {{9, 10}}, {{11, 12}});
+    given("7", "8");
+    calls.made_at(50);
+    calls.ran("Tensor.mul.1.forward", {{13, 14}}, {{15, 16}});
+    given("2.5", "2");                                                      // the same difference again
+    calls.ran("Tensor.sub.0.forward", {{17, 18}}, {{19, if_bad(60, 20)}});  // a root without the argument, too
+    given("3", "4");
+    calls.ran("Tensor.pow.0.forward", {{21, 22}}, {{23, 24}});
+    given("5", "6");
+    calls.made_at(50);
+    calls.ran("Tensor.div.0.forward", {{7, if_bad(90, 8)}}, {{27, if_bad(280, 28)}});  // its input explains it
+    given("1", "11");
+    calls.write(dumps.side(bad));
+  }
+  const DiffResult run = dumps.diff();
+  Texts roots;
+  for (const Divergence& root : run.divergence.roots) {
+    roots.push_back(fmt::format("{}: {}; {} arguments, {} outputs, {} downstream", run.op_name(root.op), root.reason,
+                                root.arguments.size(), root.outputs.size(), root.downstream));
+  }
+  CHECK(roots ==
+        Texts{"Tensor.mul.0.forward: argument 1 is 2.5 here, 2 in the reference; 1 arguments, 0 outputs, 0 downstream",
+              "Torch.exp.0.forward: its inputs are equal bit for bit, its outputs differ; 0 arguments, 1 outputs, 4 "
+              "downstream",
+              "Tensor.add.0.forward: argument 1 is 7 here, 8 in the reference; 1 arguments, 0 outputs, 0 downstream",
+              "Tensor.sub.0.forward: argument 1 is 3 here, 4 in the reference; its inputs are equal bit for bit, its "
+              "outputs differ; 1 arguments, 1 outputs, 3 downstream",
+              "Tensor.div.0.forward: argument 1 is 1 here, 11 in the reference; 1 arguments, 2 outputs, 2 "
+              "downstream"});
+}
+
 TEST_CASE("a selection of operators knows the names of both sides and leaves out every other row") {
   const DiffedDumps dumps({.op = {"*Mul-op1"}, .io = "output"});
   dumps.write_nets([](MadeNet& net) {

@@ -49,12 +49,12 @@ TEST_CASE("each rule holds for the types that it is of, whatever framework they 
   all(kLossOfLogits, {"LogSoftmax", "LogSoftmaxV2", "SparseSoftmaxCrossEntropyWithLogits", "cross_entropy"});
   all(kSlope, {"ReLU", "Relu", "relu", "GeLU", "Sigmoid", "Tanh", "SiLU"});
   all(kNormalise, {"LayerNorm", "BatchNorm", "layer_norm", "RmsNorm"});
-  all(kFlip, {"ReluGrad", "ReLUGrad", "MaxPoolGrad"});
+  all(kFlip, {"ReluGrad", "ReLUGrad", "PReLUGrad", "MaxPoolGrad"});
   all(kChoose, {"Argmax", "TopK", "Greater", "OneHot", "argmax", "Sign"});
   all(kRandom, {"Dropout", "dropout", "StandardNormal", "Bernoulli"});
 }
 
-TEST_CASE("a type that nobody knows passes its error on and may add any noise") {
+TEST_CASE("an unknown type passes its error on and may add any noise") {
   const OperatorGain gain = gain_of(gain_family("MyOwnKernel"));
   CHECK(gain.rule == GainRule::kUnit);
   CHECK(gain.noise == NoiseClass::kUnknown);

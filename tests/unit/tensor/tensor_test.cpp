@@ -225,6 +225,11 @@ TEST_CASE("dimensions of 2^63 and above are unknown") {
   CHECK_FALSE(element_count({kUnknownDim, 3}));
 }
 
+TEST_CASE("a shape without its dimensions of 1") {
+  CHECK(without_ones({1, 3, 1, 1, 0, 2}) == Shape{3, 0, 2});
+  CHECK(without_ones({1, 1}).empty());
+}
+
 TEST_CASE("shapes in words") {
   CHECK(describe({}) == "scalar");
   CHECK(describe({1, 16, 4}) == "1x16x4");

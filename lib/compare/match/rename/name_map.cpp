@@ -1,4 +1,4 @@
-#include "compare/match/name_map.h"
+#include "compare/match/rename/name_map.h"
 
 #include <unordered_set>
 

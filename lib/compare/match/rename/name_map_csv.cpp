@@ -1,4 +1,4 @@
-#include "compare/match/name_map_csv.h"
+#include "compare/match/rename/name_map_csv.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "compare/match/name_map_file.h"
+#include "compare/match/rename/name_map_file.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_layers.h"
-#include "compare/match/name_map_csv.h"
+#include "compare/match/rename/name_map_csv.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "io/file.h"
 #include "io/json.h"

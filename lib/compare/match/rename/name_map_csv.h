@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compare/match/name_map_file.h"
+#include "compare/match/rename/name_map_file.h"
 
 namespace msdump {
 

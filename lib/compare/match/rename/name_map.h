@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "compare/match/msprobe/msprobe_keys.h"
-#include "compare/match/name_map_file.h"
+#include "compare/match/rename/name_map_file.h"
 
 namespace msdump {
 
