@@ -155,8 +155,7 @@ class Finder {
   void judge_entering(uint32_t run, const RunInputs& inputs) {
     for (const RunInput* const input : inputs.entering) {
       // It was right where it was read first: something has updated it, or this reads it in a coarser format.
-      if (input->from == From::kParameter &&
-          agreed_parameters_.contains(key_of(run, *input))) {
+      if (input->from == From::kParameter && agreed_parameters_.contains(key_of(run, *input))) {
         const TensorDiff& diff = view_.diff(input->tensor);
         if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b)) return add_cast(run, run, inputs, input->tensor);
         continue;

@@ -23,7 +23,14 @@ class Gatherer {
       : view_(view), model_(model), history_(history), run_(run) {}
 
   RunInputs gather() {
-    for (const RunInput& input : view_.run(run_).inputs) add(input);
+    const bool shifted = has_shifted_list();
+    for (const RunInput& input : view_.run(run_).inputs) {
+      if (shifted && is_of_list(input)) {
+        inputs_.unknown = true;
+      } else {
+        add(input);
+      }
+    }
     if (view_.graph().flow() != FlowKind::kIr) {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
@@ -33,6 +40,19 @@ class Gatherer {
   }
 
  private:
+  // Of a list of tensors: slots as 0.3.
+  [[nodiscard]] bool is_of_list(const RunInput& input) const {
+    return input.tensor != kNoTensor && view_.slot(input.tensor).find('.') != std::string_view::npos;
+  }
+
+  // A gradient that one list lacks shifts those after it: they are not compared with their like.
+  [[nodiscard]] bool has_shifted_list() const {
+    const auto& inputs = view_.run(run_).inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      return is_of_list(input) && view_.compared(input.tensor) && view_.is(input.tensor, Verdict::kShape);
+    });
+  }
+
   void add_producer(uint32_t producer) {
     const RunState& state = history_.states[producer];
     inputs_.downstream = inputs_.downstream || state.downstream;

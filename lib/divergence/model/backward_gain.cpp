@@ -62,7 +62,8 @@ double BackwardGains::of_product(size_t i) const {
 double BackwardGains::of_normalisation(size_t i) const {
   const KnownInput& input = inputs_[i];
   if (folds_) return &input == gradient_ ? gain_ratio(gradient_->error.norm(), output_.error.norm()) : 1;
-  const auto values = std::find_if(inputs_.begin(), inputs_.end(), [](const KnownInput& one) { return one.of_forward; });
+  const auto values =
+      std::find_if(inputs_.begin(), inputs_.end(), [](const KnownInput& one) { return one.of_forward; });
   if (&input != gradient_ && &input != &*values) return input.is_result ? 0 : 1;
   const auto scale = std::find_if(values + 1, inputs_.end(), [&](const KnownInput& one) {
     return !one.is_result && one.error.elements < values->error.elements;

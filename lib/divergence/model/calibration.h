@@ -36,9 +36,9 @@ class Calibration {
     double spread = 0;  // the prior's, of this sample
   };
   struct Rule {
-    double prior = 0;      // the centre if there is no sample at all, or what kinds with few samples lean on
-    bool by_class = true;  // kinds with few samples lean on their class; else on the prior
-    double share = 0.5;    // of the samples below the centre
+    double prior = 0;         // the centre if there is no sample at all, or what kinds with few samples lean on
+    bool by_class = true;     // kinds with few samples lean on their class; else on the prior
+    double share = 0.5;       // of the samples below the centre
     bool kinds_vary = false;  // kinds without samples of their own are as far apart as the others are
   };
   Calibration(std::vector<Sample> samples, const Rule& rule);

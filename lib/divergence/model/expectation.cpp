@@ -192,7 +192,9 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
   for (size_t i = 0; i < inputs.size(); ++i) {
     const KnownInput& input = inputs[i];
     double value = backward ? derivative.of(i) : rules.of(i);
-    result.most += std::max(1.0, value) * input.error.relative;
+    const double error = input.error.relative;
+    // The root of a value near zero differs by the root of the difference.
+    result.most += std::max(1.0, value) * (family == "sqrt" ? std::sqrt(error) : error);
     if (adds_terms) {
       if (!input.is_constant && !input.error.discrete) result.amplification = std::max(result.amplification, value);
       if (input.error.relative > 0) value = between(value, result.uncertainty);

@@ -35,6 +35,7 @@ constexpr double kFewElements = 4;
 constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // Nor does an operator raise a random error by more beyond its gain.
 constexpr double kMostGrowth = 3;
+constexpr uint32_t kSeveral = 3;
 // Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
 // meet again would take more with every row.
 constexpr uint32_t kMostLookedThrough = 8;
@@ -311,13 +312,15 @@ void NoiseModel::collect_run(uint32_t run) {
     scored.propagated = expectation.propagated;
     scored.amplification = expectation.amplification;
     scored.roundoff = unit_roundoff(view_.expected_dtype(tensor));
-    for (const uint32_t other : inputs.through) scored.roundoff = std::max(scored.roundoff, view_.expected_rounding(other));
+    for (const uint32_t other : inputs.through)
+      scored.roundoff = std::max(scored.roundoff, view_.expected_rounding(other));
     scored.uncertainty = expectation.uncertainty;
     scored.most = expectation.most;
     // A single rounding of the result is never a fault.
     scored.chance = std::max(expectation.chance, unit_roundoff(view_.expected_dtype(tensor)));
     scored.judged = usable && !error->discrete && error->elements > 0 && std::isfinite(scored.measured) &&
-                    std::isfinite(scored.propagated) && !(error->relative == 0 && scored.propagated > kMostHidden * error->hidden());
+                    std::isfinite(scored.propagated) &&
+                    !(error->relative == 0 && scored.propagated > kMostHidden * error->hidden());
     scored.by_statistics = error->by_statistics;
     scored.hidden = error->hidden();
     // Statistics may agree by chance although the elements do not.
@@ -444,6 +447,10 @@ void NoiseModel::score() {
   for (uint32_t i = 0; i < place.size(); ++i) {
     ScoredOutput& output = outputs_[place[i]];
     output.siblings = calibration.without(i);
+    // A few statistics exaggerate: where several siblings have what is expected, the score says whether this one is off.
+    if (output.by_statistics && output.siblings.siblings >= kSeveral &&
+        output.siblings.sibling_centre < std::log(kMostGrowth))
+      output.beyond_arithmetic = false;
     // The error of a tensor of few elements is itself a random number.
     const double elements = view_.error(output.tensor)->elements;
     // Its own noise is known from others alone, and often as a bound only.

@@ -108,8 +108,8 @@ class NoiseModel {
   std::vector<double> passed_on_;      // by tensor: the error that its readers are taken to read
   std::vector<uint32_t> first_;        // by run, and one more
   std::unordered_map<uint64_t, uint32_t> kinds_;
-  std::vector<bool> is_module_;        // of msprobe, by run
-  bool modules_repeat_ = false;        // what the calls inside them write
+  std::vector<bool> is_module_;  // of msprobe, by run
+  bool modules_repeat_ = false;  // what the calls inside them write
   double threshold_ = 0, storage_rounding_ = 0, usual_noise_ = 0;
 };
 

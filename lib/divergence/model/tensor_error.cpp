@@ -60,7 +60,8 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
 
 double TensorError::hidden() const {
   constexpr double kMost = 1e-3;
-  return by_statistics && !exact && !discrete ? std::min(kMost, std::sqrt(elements) * unit_roundoff(DType::kFloat32)) : 0;
+  return by_statistics && !exact && !discrete ? std::min(kMost, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
+                                              : 0;
 }
 
 double TensorError::norm() const { return rms * std::sqrt(elements); }
