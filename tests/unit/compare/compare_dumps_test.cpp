@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/catch.h"
+#include "support/made_calls.h"
 #include "support/made_net.h"
 
 namespace msdump {
@@ -161,6 +162,21 @@ TEST_CASE("where an operator of the same name has another partner, this is named
   CHECK(alone(trial.compared(), compared(trial.compared())) ==
         Texts{"unmatched: not in the candidate; the operator of this name there is paired with Default/Mul-op1",
               "unmatched: not in the reference; the operator of this name there is paired with Default/Mul-op0"});
+}
+
+TEST_CASE("where the operator of this name has no partner either, this is said") {
+  const test::ScratchDir scratch;
+  for (const bool bad : {false, true}) {
+    MadeCalls calls(bad);
+    calls.ran("Torch.exp.0.forward", {{1, 2}}, {{3, 4}});
+    calls.write(scratch.path() / (bad ? "candidate" : "reference"));
+  }
+  const NameMap map = NameMap::read(scratch.write("map.csv", "Torch.exp.0.forward,N/A\n")).value();
+  const test::ComparedDumps dumps(scratch.path() / "candidate", scratch.path() / "reference", &map);
+  const Texts reasons = alone(dumps, compared(dumps));
+  REQUIRE(reasons.size() == 4);
+  CHECK(reasons[0] == "unmatched: not in the reference; the operator of this name there has no partner either");
+  CHECK(reasons[3] == "unmatched: not in the candidate; the operator of this name there has no partner either");
 }
 
 TEST_CASE("a step or a rank that the other side does not have is named") {

@@ -20,6 +20,23 @@ Tensors exchanged(const Values& gate, const Values& up) {
   return exchanged_tensors(trial.compared().pairing(), trial.compared().diffs());
 }
 
+// Tensors that differ, by their maxima in the candidate and in the reference; what else is known is the same.
+Tensors exchanged(const std::vector<std::pair<double, double>>& maxima) {
+  Pairing pairing;
+  pairing.tensors.resize(maxima.size());
+  std::vector<TensorDiff> diffs(maxima.size());
+  for (size_t i = 0; i < maxima.size(); ++i) {
+    diffs[i].verdict = Verdict::kDiffer;
+    kernels::PairMetrics& metrics = diffs[i].metrics;
+    metrics.max_a = maxima[i].first;
+    metrics.max_b = maxima[i].second;
+    metrics.min_a = metrics.min_b = 0;
+    metrics.mean_a = metrics.mean_b = 0.5;
+    metrics.std_a = metrics.std_b = 1;
+  }
+  return exchanged_tensors(pairing, diffs);
+}
+
 }  // namespace
 
 TEST_CASE("two weights that changed places are found") {
@@ -28,6 +45,14 @@ TEST_CASE("two weights that changed places are found") {
   CHECK(exchanged(first, second).empty());
   CHECK(exchanged(second, second).empty());
   CHECK(exchanged(second, some_values(4)).empty());
+}
+
+TEST_CASE("tensors that share their statistics with a third one are not exchanged") {
+  CHECK(exchanged({{4, 3}, {1, 2}, {2, 1}, {3, 4}}) == Tensors{{0, 3}, {1, 2}});
+  CHECK(exchanged({{1, 2}, {2, 1}, {2, 1}}).empty());
+  CHECK(exchanged({{2, 1}, {1, 2}, {2, 1}}).empty());
+  CHECK(exchanged({{1, 2}, {1, 2}, {2, 1}, {2, 1}}).empty());
+  CHECK(exchanged({{1, 0}, {0, 1}}).empty());  // one value alone
 }
 
 }  // namespace msdump
