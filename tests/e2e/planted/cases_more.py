@@ -199,7 +199,8 @@ UNET = [
     Case("unet-slope-and-bias", "unet", "the slope of every leaky ReLU; a bias that starts otherwise",
          (("alpha=0.1", "alpha=0.2"), ("start.fill(net)", 'start.fill(net, wrong="out.bias")')),
          (value(*every("outer-Pair/leaky-LeakyReLU/Mul", 4)), parameter("net.out.bias"))),
-    Case("unet-threads", "unet", "one thread", environment=threads(1), noise=1e-6, exit_codes=(0, 1)),
+    Case("unet-other-kernels", "unet", "one thread, and convolutions without AVX",
+         environment=threads(1) | OTHER_KERNELS, noise=1e-6, exit_codes=(0, 1)),
 ]
 
 ALL = RESNET + DECODER + UNET
