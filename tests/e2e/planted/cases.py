@@ -1,44 +1,6 @@
-"""The faults: of a net in nets/ the line that is changed, and the operators that the changed line became.
-
-Operators are called by the end of their name in the final graph: "left-Left/Tanh-op0", or by two such ends where the
-number moved ("reference -> candidate"), or "reference ->" and "-> candidate" where only one side has it.
-Which kinds there are is in msdump's documentation of first_divergence: value, nan, shape, missing, parameter, input.
-"""
-from dataclasses import dataclass, field
-
-
-@dataclass
-class Root:
-    """One fault. Any of its operators or parameters is a right answer."""
-
-    kinds: tuple
-    operators: tuple = ()
-    parameters: tuple = ()
-
-
-@dataclass
-class Case:
-    name: str
-    net: str
-    what: str
-    changes: tuple = ()  # (old, new), each in one line
-    roots: tuple = ()
-    also: tuple = ()  # operators that are no wrong answer, but need not be named
-    steps: int = 1
-    first_step: int = 0
-    delete: tuple = ()  # (operator, io, slot) of files that the candidate lacks; a slot of None: all of them
-    measured_at: str = ""  # the operator whose inputs show the fault, where an operator is new or missing
-    noise: float = 0.0  # relative, of all weights: the walk to the bit finds nothing then
-    structure: bool = False  # operators are new or missing
-    rewired: bool = False  # the same operators with other inputs: the walk sees no inputs that agree
-    seen: dict = field(default_factory=dict)  # "bad", "bad_f16": can it be seen; else measured
-    exit_codes: tuple = (1,)
-    ambiguous: str = ""  # why another answer could be defended
-
-
-def value(*operators):
-    return Root(("value",), operators)
-
+"""The faults: of a net in nets/ the line that is changed, and the operators that the changed line became (case.py)."""
+import cases_more
+from case import Case, Root, value
 
 SCALE_LEFT = ("return h * 1.5", "return h * 1.2")
 EPSILON = ("self.norm2 = nn.LayerNorm((WIDTH,), epsilon=1e-5)", "self.norm2 = nn.LayerNorm((WIDTH,), epsilon=1e-3)")
@@ -208,5 +170,5 @@ REST = [
          seen={"bad": True, "bad_f16": True}),
 ]
 
-ALL = FIRST + REST
-NETS = ("mlp", "transformer", "cnn", "custom", "loop")
+ALL = FIRST + REST + cases_more.ALL
+NETS = ("mlp", "transformer", "cnn", "custom", "loop", "resnet", "decoder", "unet")

@@ -37,13 +37,25 @@ def judge_roots(divergences, truth, variant):
     return wrong, remarks
 
 
+def count(divergences, truth, variant):
+    """For the table: is the first root right, are all faults named, how many innocent operators are."""
+    hits = [next((number for number, root in enumerate(truth["roots"]) if any(
+        fits(found["op_name"], answer) for answer in root["any_of"])), None) for found in divergences]
+    innocent = [found for found, hit in zip(divergences, hits) if hit is None and not any(
+        fits(found["op_name"], answer) for answer in truth["also_acceptable"])]
+    kind = "silent" if not truth["roots"] else "fault" if truth["must_be_named"].get(variant) else "too small to see"
+    return {"kind": kind, "cases": 1, "first right": hits[:1] not in ([], [None]),
+            "all right": bool(truth["roots"]) and set(hits) >= set(range(len(truth["roots"]))),
+            "innocent": len(innocent), "with innocent": bool(innocent), "nothing named": not divergences}
+
+
 def judge(msdump, folder, variant, truth):
-    """What is wrong, and what is remarkable."""
+    """What is wrong, what is remarkable, and what to count."""
     code, report, complaint = run(msdump, "diff", "--json", f"{folder}/{variant}", f"{folder}/ref")
     if report is None or code in UNREADABLE:
-        return [f"exit code {code}: {complaint}"], []
+        return [f"exit code {code}: {complaint}"], [], {}
     wrong, remarks = judge_roots(report["first_divergence"], truth, variant)
     expected = truth["expect_exit"] if variant == "bad" else truth["expect_exit_device"]
     if code not in expected:
         remarks.append(f"exit code {code}, not {expected}")
-    return wrong, remarks
+    return wrong, remarks, count(report["first_divergence"], truth, variant)

@@ -29,8 +29,8 @@ def read(path):
         return file.read()
 
 
-def train(folder, net, text, steps, threads=None):
-    """Once for a folder and a script."""
+def train(folder, net, text, steps, variables=()):
+    """Once for a folder and a script; `variables` of the environment too."""
     texts = {f"{net}.py": text, "start.py": read(f"{HERE}/nets/start.py")}
     if is_complete(folder, texts):
         return Run(folder)
@@ -43,8 +43,7 @@ def train(folder, net, text, steps, threads=None):
         json.dump(configuration(f"{folder}/dump"), file)
     environment = dict(os.environ, MINDSPORE_DUMP_CONFIG=f"{folder}/data_dump.json", MS_DEV_SAVE_GRAPHS="1",
                        MS_DEV_SAVE_GRAPHS_PATH=f"{folder}/save_graphs", GLOG_v="3", PLANTED_STEPS=str(steps))
-    if threads:
-        environment.update(PLANTED_THREADS=str(threads), OMP_NUM_THREADS=str(threads))
+    environment.update(variables)
     with open(f"{folder}/log", "w", encoding="utf-8") as log:
         subprocess.run([sys.executable, f"{net}.py"], cwd=folder, env=environment, stdout=log, stderr=log, check=True)
     keep_final_graphs(f"{folder}/save_graphs")

@@ -12,9 +12,11 @@ from ir import read_graphs
 
 # Inputs that hold what the operator has written: files are made after it has run.
 IN_PLACE = {
-    "ApplyMomentum": (0, 1), "Adam": (0, 1, 2), "SGD": (0, 3, 5), "AssignAdd": (0,), "Assign": (0,), "BatchNorm": (3, 4)
+    "ApplyMomentum": (0, 1), "Adam": (0, 1, 2), "SGD": (0, 3, 5), "AssignAdd": (0,), "Assign": (0,),
+    "BatchNorm": (3, 4), "AdamWeightDecay": (0, 1, 2), "ApplyRMSProp": (0, 1, 2)
 }
-NEVER_WRITTEN = {"Adam"}  # outputs that have whatever the memory held
+NEVER_WRITTEN = {"Adam", "AdamWeightDecay", "ApplyRMSProp"}  # outputs that have whatever the memory held
+NEVER_WRITTEN_SLOTS = {("BatchNorm", 1), ("BatchNorm", 2)}  # the gradient is given the second all the same
 # In units of |b| + rms(b): what a fault must do to be seen in float32, and next to the noise of float16.
 SEEN_IN_FLOAT32, SEEN_IN_FLOAT16 = 2e-4, 1.5e-2
 
@@ -122,7 +124,7 @@ def pair_operators(ref, bad):
 
 def measure(ref, bad, pair):
     in_place = IN_PLACE.get(pair.ref.op_type, ())
-    sources = bad.sources(pair.bad)
+    sources, sources_before = bad.sources(pair.bad), ref.sources(pair.ref)
     pair.constants = constants_of(ref, pair.ref) != constants_of(bad, pair.bad)
     read = bad.read_outputs(pair.bad)
     dumped = bad.dump.of(pair.bad.graph, bad.dump.steps()[0], pair.bad.in_file)
@@ -134,7 +136,9 @@ def measure(ref, bad, pair):
         several = sum(io == "output" for io, _ in files) > 1
         for (io, slot), paths in files.items():
             source = sources[slot] if io == "input" and slot < len(sources) else None
-            if io == "output" and (pair.ref.op_type in NEVER_WRITTEN or (several and slot not in read)):
+            before = sources_before[slot] if io == "input" and slot < len(sources_before) else None
+            if io == "output" and (pair.ref.op_type in NEVER_WRITTEN or (several and slot not in read) or
+                                   (pair.ref.op_type, slot) in NEVER_WRITTEN_SLOTS):
                 continue
             if source and source.kind == "constant":
                 continue
@@ -142,7 +146,7 @@ def measure(ref, bad, pair):
             for turn, both in enumerate(zip(paths, others.get((io, slot), []))):
                 value = compare(both[1], both[0])
                 side[step, turn] = max(side.get((step, turn), 0.0), value)
-                if value and source and source.kind == "parameter" and slot not in in_place:
+                if value and source and source == before and source.kind == "parameter" and slot not in in_place:
                     # After a first difference all weights differ, and that is nothing new.
                     pair.parameters.setdefault(source.what, (step, value, source.is_weight))
 
