@@ -180,7 +180,7 @@ RECURRENT = [
     after_start("recurrent", "eps", "epsilon 1e-2 instead of 1e-5 in the LayerNorm", "model.norm.eps = 1e-2",
                 lines=("norm",), modules=("norm",)),
     after_start("recurrent", "weight", "one weight initialised otherwise",
-                "nn.init.orthogonal_(model.cell.weight_hh)", lines=("cell",), modules=("cell",)),
+                "nn.init.normal_(model.cell.weight_hh, 0, 0.1)", lines=("cell",), modules=("cell",)),
     Fault("recurrent", "alpha", "alpha of RMSprop 0.99 instead of 0.9", (("alpha=0.9,", "alpha=0.99,"),), ("step",),
           near=UPDATED),
     Fault("recurrent", "clip", "gradients are not clipped", (("model.parameters(), 0.5)", "model.parameters(), 1e9)"),),
