@@ -1,4 +1,4 @@
-"""What every net's script needs: msprobe, the arithmetic of a device, weights that do not depend on the order of layers.
+"""What every net's script needs: msprobe, the arithmetic of a device, weights that depend on their names alone.
 
 A script is started with PROBE, a JSON object: path, level, task, steps, precision (float32, bfloat16, autocast), noise,
 seed, threads.
@@ -20,10 +20,10 @@ EXACT = set(
     "unsqueeze as_strided alias detach clone copy copy_ _to_copy contiguous lift_fresh stack cat repeat flip roll "
     "embedding index index_select gather masked_fill masked_fill_ where constant_pad_nd reflection_pad2d "
     "replication_pad2d tril triu arange zeros zeros_like ones ones_like full full_like empty empty_like new_zeros "
-    "new_ones new_empty new_empty_strided new_full fill_ zero_ scalar_tensor neg abs sign relu relu_ threshold_backward "
-    "clamp max min amax amin maximum minimum max_pool2d_with_indices max_pool2d_with_indices_backward select_backward "
-    "slice_backward _local_scalar_dense bernoulli bernoulli_ one_hot eq ne lt gt le ge isnan is_same_size set_ "
-    "uniform_ normal_ randn rand".split())
+    "new_ones new_empty new_empty_strided new_full fill_ zero_ scalar_tensor neg abs sign relu relu_ "
+    "threshold_backward clamp max min amax amin maximum minimum max_pool2d_with_indices "
+    "max_pool2d_with_indices_backward select_backward slice_backward _local_scalar_dense bernoulli bernoulli_ "
+    "one_hot eq ne lt gt le ge isnan is_same_size set_ uniform_ normal_ randn rand".split())
 
 
 class Device(TorchDispatchMode):
@@ -91,7 +91,9 @@ class Run:
 def numbers(name, shape, low=None, high=None):
     """The same for a name: integers below high, else normally distributed."""
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    return torch.randn(shape, generator=generator) if high is None else torch.randint(low, high, shape, generator=generator)
+    if high is None:
+        return torch.randn(shape, generator=generator)
+    return torch.randint(low, high, shape, generator=generator)
 
 
 @torch.no_grad()
