@@ -1,0 +1,218 @@
+"""The faults: what is changed in the script of a net, and where a right answer lies.
+
+Lines are called by the marker at their end ("# @scores"), modules by their path in the model with * for any part of it.
+A root is right on one of the lines or in one of the modules. At level L0, which sees modules alone, `near` are the next
+that read what a function outside of them made. The truth was written before msdump was asked; `near` and `unseen`
+were completed by that rule for all nets. Faults at even places of ALL are for fitting, those at odd places are
+held out: a rule is made from what the first show, and is good when the second agree.
+"""
+from dataclasses import dataclass
+
+
+@dataclass
+class Form:
+    level: str
+    task: str
+    noise: float = 0.0
+    precision: str = "float32"  # of the reference
+    device: str = ""  # of the candidate, where it is another
+
+    def text(self):
+        rounding = f"noise {self.noise:g}" if self.noise else "no noise"
+        return f"{self.level} {self.task}, {self.device or self.precision}, {rounding}"
+
+
+FORMS = {
+    "A": Form("L1", "tensor"),
+    "B": Form("mix", "statistics", 1e-4),
+    "C": Form("mix", "tensor", 1e-3),
+    "D": Form("L0", "statistics", 1e-4),
+    "E": Form("L1", "statistics", 2e-3, "bfloat16"),
+    "F": Form("L1", "statistics", 1e-3),
+    "G": Form("mix", "statistics", device="autocast"),
+    "H": Form("mix", "statistics"),
+    "I": Form("L0", "tensor", 1e-3),
+}
+
+# The optimizer runs outside of every module: level L0 sees what it made, the parameters of the next step.
+UPDATED = ("parameters",)
+START = "initialise(model)"
+
+
+@dataclass
+class Fault:
+    net: str
+    name: str
+    what: str
+    changes: tuple  # (old, new), each in one line
+    lines: tuple = ()
+    modules: tuple = ()
+    near: tuple = ()
+    unseen: tuple = ()  # lines that read the result next, at level L1, which does not see a recurrent layer
+    hidden: str = ""  # forms in which nobody can see it: below the noise, or not in the dump
+
+
+def after_start(net, name, what, statement, **truth):
+    return Fault(net, name, what, ((START, f"{START}; {statement}"),), **truth)
+
+
+DECODER = [
+    after_start("decoder", "eps", "epsilon 1e-2 instead of 1e-6 in one RMSNorm", "model.blocks[1].norm2.eps = 1e-2",
+                lines=("rms",), modules=("blocks.1.norm2",)),
+    Fault("decoder", "scale", "scores not divided by the root of the head's width",
+          ((" / math.sqrt(q.shape[-1])", ""),), ("scores", "masked", "softmax"), ("blocks.*.attn",),
+          near=("blocks.*.attn.drop",)),
+    Fault("decoder", "mask", "a token sees the next one", ((".triu(1)", ".triu(2)"),), ("mask", "masked", "softmax"),
+          ("blocks.*.attn",), ("blocks.0", "blocks.1", "blocks.2", "blocks.*.attn.drop")),
+    Fault("decoder", "shift", "labels are not shifted", (
+        ("logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()", "logits.flatten(0, 1), tokens.flatten()"),),
+          ("loss",), near=("head",)),
+    Fault("decoder", "dropout", "dropout left on", (("nn.Dropout(0.0)", "nn.Dropout(0.1)"),), ("softmax",),
+          ("blocks.*.attn.drop",)),
+    after_start("decoder", "weight", "one weight initialised otherwise",
+                "nn.init.normal_(model.blocks[2].mlp.down.weight, 0, 0.1)",
+                lines=("down",), modules=("blocks.2.mlp.down",)),
+    after_start("decoder", "transposed", "one square weight loaded transposed",
+                "w = model.blocks[1].attn.proj.weight; w.data = w.data.t().contiguous()",
+                lines=("proj",), modules=("blocks.1.attn.proj",)),
+    Fault("decoder", "activation", "GELU instead of SiLU", (("F.silu(gate)", "F.gelu(gate)"),), ("silu",),
+          ("blocks.*.mlp",),
+          near=("blocks.*.mlp.down",)),
+    Fault("decoder", "residual", "the residual of the MLP is missing", (("return x + self.mlp", "return self.mlp"),),
+          ("residual2",), ("blocks.0", "blocks.1", "blocks.2"),
+          near=("blocks.*.norm1", "norm")),
+    Fault("decoder", "positions", "positions count from 1",
+          (("torch.arange(0, time).float()", "torch.arange(1, time + 1).float()"),), ("positions", "angle"),
+          hidden="DI"),
+    Fault("decoder", "heads", "heads cut out of the wrong axis",
+          (("x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)", "x.view(*x.shape[:2], -1, HEADS).permute(0, 3, 1, 2)"),),
+          ("heads", "rotate", "rotate2", "scores", "mixed"), ("blocks.*.attn",),
+          near=("blocks.*.attn.drop", "blocks.*.attn.proj")),
+    Fault("decoder", "betas", "the second beta of AdamW 0.999 instead of 0.95", (("(0.9, 0.95)", "(0.9, 0.999)"),),
+          ("step",), hidden="DI"),
+    after_start("decoder", "untied", "the head does not share the embedding's weight",
+                "model.head.weight = nn.Parameter(model.emb.weight.detach().clone())",
+                lines=("head", "embed", "step"), modules=("head", "emb"), near=UPDATED),
+    Fault("decoder", "bfloat16", "the product of up is rounded to bfloat16",
+          (("up = self.up(x)", "up = self.up(x).bfloat16().float()"),), ("up", "product"), ("blocks.*.mlp",),
+          hidden="CEFGI",
+          near=("blocks.*.mlp.down",)),
+]
+TRANSLATOR = [
+    Fault("translator", "sum", "the loss is the sum", (("ignore_index=PAD)", 'ignore_index=PAD, reduction="sum")'),),
+          ("loss",), near=("head",)),
+    Fault("translator", "accumulation", "the loss is not divided by the number of micro batches",
+          (("loss = loss / MICRO", "pass"),), ("divided", "backward", "loss"), near=("head",)),
+    Fault("translator", "gelu", "GELU by tanh in the encoder",
+          (("self.gelu = nn.GELU()", 'self.gelu = nn.GELU("tanh")'),), ("gelu",), ("encoder.*.gelu",), hidden="I"),
+    after_start("translator", "eps", "epsilon 1e-1 instead of 1e-5 in one LayerNorm",
+                "model.encoder[1].norm1.eps = 1e-1", lines=("encoder_norm1",), modules=("encoder.1.norm1",)),
+    Fault("translator", "axis", "softmax over the wrong axis",
+          (("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-2)"),), ("cross_softmax",),
+          ("decoder.*.cross",),
+          near=("decoder.*.cross.out",)),
+    Fault("translator", "unpadded", "padding counts in the loss", ((", ignore_index=PAD)", ")"),), ("loss",),
+          near=("head",)),
+    Fault("translator", "padding", "another token is taken for padding", (("source == PAD", "source == PAD + 1"),),
+          ("padding", "self_attention", "cross_masked"), ("encoder.*.attention", "decoder.*.cross"),
+          ("encoder.0", "decoder.0", "decoder.*.cross.out")),
+    Fault("translator", "positions", "positions count from 1",
+          (("torch.arange(0, tokens.shape[1])", "torch.arange(1, tokens.shape[1] + 1)"),), ("positions", "position"),
+          ("position",)),
+    Fault("translator", "detached", "no gradient into the encoder",
+          (("self.encode(source, padding)", "self.encode(source, padding).detach()"),),
+          ("memory", "cross_key", "cross_value", "encoder_norm2"),
+          ("encoder.*", "decoder.*.cross.key", "decoder.*.cross.value", "source"), UPDATED),
+    after_start("translator", "weight", "one weight initialised otherwise",
+                "nn.init.normal_(model.decoder[1].mlp[2].weight, 0, 0.08)",
+                lines=("decoder_norm3",), modules=("decoder.1.mlp.2",)),
+    Fault("translator", "clip", "gradients clipped at 0.3 instead of 1",
+          (("model.parameters(), 1.0)", "model.parameters(), 0.3)"),), ("clip", "step"), near=UPDATED),
+    Fault("translator", "rate", "learning rate 0.3 instead of 0.1", (("lr=0.1", "lr=0.3"),), ("step",), near=UPDATED),
+    Fault("translator", "value", "the key's layer makes the value",
+          (("self.split(self.value(memory))", "self.split(self.key(memory))"),), ("cross_value", "cross_mixed"),
+          ("decoder.*.cross", "decoder.*.cross.value", "decoder.*.cross.key"),
+          near=("decoder.*.cross.out",)),
+    Fault("translator", "unscaled", "the embedding is not scaled", ((" * math.sqrt(WIDTH)", ""),),
+          ("scale", "position"), near=("encoder.0", "encoder.0.attention", "decoder.0", "decoder.0.qkv")),
+]
+CONVOLUTION = [
+    after_start("convolution", "eps", "epsilon 0.1 instead of 1e-5 in one BatchNorm", "model.layer2.norm2.eps = 0.1",
+                lines=("conv2",), modules=("layer2.norm2",)),
+    after_start("convolution", "momentum", "momentum 0.9 instead of 0.1 in one BatchNorm",
+                "model.layer1.norm1.momentum = 0.9", lines=("conv1",), modules=("layer1.norm1",), hidden="DI"),
+    after_start("convolution", "eval", "one BatchNorm left in evaluation", "model.norm.eval()", lines=("stem",),
+                modules=("norm",)),
+    Fault("convolution", "padding", "padding by replication instead of zeros",
+          (("self.stem = nn.Conv2d(3, 8, 3, padding=1,",
+            'self.stem = nn.Conv2d(3, 8, 3, padding=1, padding_mode="replicate",'),), ("stem",), ("stem",)),
+    Fault("convolution", "residual", "the residual is missing", (("h = h + self.short(x)", "h = h"),),
+          ("residual",), ("layer1", "layer2", "layer3", "layer2.short"),
+          near=("layer2.conv1", "layer2.short", "layer3.conv1", "head")),
+    Fault("convolution", "pool", "mean pooling instead of maximum", (("F.max_pool2d(x, 2)", "F.avg_pool2d(x, 2)"),),
+          ("pool",), near=("layer1", "layer1.conv1", "layer1.short")),
+    Fault("convolution", "normalised", "pictures are not divided by the standard deviation",
+          (("((pictures - mean) / std)", "(pictures - mean)"),), ("normalise", "stem"), near=("stem",)),
+    Fault("convolution", "channels", "channels in the order blue, green, red",
+          (("((pictures - mean) / std).to(", "((pictures - mean) / std).flip(1).to("),), ("normalise", "stem"),
+          near=("stem",)),
+    after_start("convolution", "weight", "one weight initialised otherwise",
+                "nn.init.kaiming_normal_(model.layer3.conv1.weight)", lines=("conv1",), modules=("layer3.conv1",)),
+    after_start("convolution", "dilation", "one convolution dilated",
+                "model.layer2.conv2.dilation = model.layer2.conv2.padding = (2, 2)", lines=("conv2",),
+                modules=("layer2.conv2",)),
+    Fault("convolution", "leaky", "leaky ReLU instead of ReLU", (("h = F.relu(h)", "h = F.leaky_relu(h, 0.1)"),),
+          ("relu",), ("layer1", "layer2", "layer3"),
+          near=("layer*.conv2",)),
+    Fault("convolution", "smoothing", "labels are not smoothed", ((", label_smoothing=0.1", ""),), ("loss",),
+          near=("head",)),
+    Fault("convolution", "decay", "weight decay 0.1 instead of 1e-4", (("weight_decay=1e-4", "weight_decay=0.1"),),
+          ("step",), near=UPDATED, hidden="I"),
+    after_start("convolution", "flipped", "one filter turned by 180 degrees",
+                "w = model.layer2.conv1.weight; w.data = w.data.flip(2, 3)", lines=("conv1",),
+                modules=("layer2.conv1",)),
+]
+RECURRENT = [
+    after_start("recurrent", "gates", "the gates of the LSTM in another order",
+                "w = model.lstm.weight_ih_l0; w.data = w.data.roll(WIDTH, 0)", lines=("lstm",), modules=("lstm",),
+          unseen=("norm",)),
+    Fault("recurrent", "detached", "no gradient through time",
+          (("self.cell(moment, h)", "self.cell(moment, h.detach())"),), ("cell", "stack"), ("cell",),
+          unseen=("norm",)),
+    Fault("recurrent", "reversed", "time runs backwards", (("x, _ = self.lstm(x)", "x, _ = self.lstm(x.flip(1))"),),
+          ("lstm", "embed"), ("lstm",),
+          unseen=("norm",)),
+    Fault("recurrent", "axis", "softmax over the batch", ((", dim=1)", ", dim=0)"),), ("softmax",), ("pool",),
+          near=("hidden",)),
+    Fault("recurrent", "sigmoid", "sigmoid instead of tanh", (("torch.tanh(self", "torch.sigmoid(self"),), ("tanh",),
+          ("pool",), ("pool.vector",)),
+    Fault("recurrent", "mean", "padding counts in the mean",
+          (("there.sum(1, keepdim=True)", "there.shape[1]"),), ("mean",), ("pool",),
+          near=("hidden",)),
+    Fault("recurrent", "sum", "the loss is the sum", ((", wanted)", ', wanted, reduction="sum")'),), ("loss",),
+          near=("out",)),
+    Fault("recurrent", "ones", "the first hidden state is 1", (("torch.zeros(len(tokens)", "torch.ones(len(tokens)"),),
+          ("zeros", "cell"), ("cell",),
+          unseen=("tanh", "focus", "mean")),
+    after_start("recurrent", "eps", "epsilon 1e-2 instead of 1e-5 in the LayerNorm", "model.norm.eps = 1e-2",
+                lines=("norm",), modules=("norm",)),
+    after_start("recurrent", "weight", "one weight initialised otherwise",
+                "nn.init.normal_(model.cell.weight_hh, 0, 0.1)", lines=("cell",), modules=("cell",),
+          unseen=("tanh", "focus", "mean")),
+    Fault("recurrent", "alpha", "alpha of RMSprop 0.99 instead of 0.9", (("alpha=0.9,", "alpha=0.99,"),), ("step",),
+          near=UPDATED),
+    Fault("recurrent", "clip", "gradients are not clipped", (("model.parameters(), 0.5)", "model.parameters(), 1e9)"),),
+          ("clip", "step"), hidden="DI"),
+    Fault("recurrent", "embedding", "the embedding's rows moved by one",
+          (("self.emb(tokens)", "self.emb((tokens + 1) % 37)"),), ("embed",), ("emb",)),
+    Fault("recurrent", "elu", "ReLU instead of ELU", (("F.elu(", "F.relu("),), ("hidden",), near=("out",)),
+]
+ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT
+NETS = ("decoder", "translator", "convolution", "recurrent")
+
+# Of every net, in every form: nothing but the noise. More of them in these forms.
+CLEAN = {"noise": "ABCDEFGHI", "noise2": "BCDEFI", "threads": "BDF"}
+
+
+def held_out(fault):
+    return ALL.index(fault) % 2 == 1
