@@ -319,7 +319,11 @@ class Finder {
   }
 
   void judge_outputs(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    if (view_.run(run).inputs.empty() && view_.is_backward(run)) return;  // gradients of parameters, made by another
+    if (view_.run(run).inputs.empty() && view_.is_backward(run)) {
+      // Gradients of parameters, made by a backward call that may not have been dumped.
+      const std::vector<KnownInput> known = model_.inputs(run);
+      if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
+    }
     if (inputs.other_shape) return;
     std::vector<uint32_t> left;
     const ScoredOutput* most = nullptr;

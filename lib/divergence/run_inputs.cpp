@@ -127,7 +127,9 @@ class Gatherer {
   // Operators that were not dumped leave what others do. Of a list of gradients, one that is zero but for rounding counts
   // by the size of the others.
   [[nodiscard]] bool is_off_after_unknown(uint32_t tensor) const {
-    if (!is_off(tensor, std::max(history_.largest_error, model_.usual_noise()))) return false;
+    double before = std::min(kMostError, history_.largest_error);  // of a reference of zeros it may be infinite
+    if (view_.is_backward(run_)) before = std::max(before, error_of_flips(before) / kChangedOnTheWay);
+    if (!is_off(tensor, std::max(before, model_.usual_noise()))) return false;
     const auto error = view_.error(tensor);
     if (!error || error->discrete || !std::isfinite(error->relative)) return true;
     double rms = 0;
@@ -167,6 +169,11 @@ class Gatherer {
   }
 
   void add_forward() {
+    if (const auto backward = backward_entry_of(view_.name(run_))) {
+      for (const uint32_t other : view_.runs_named(*backward, view_.place(run_))) {
+        if (view_.place(other) == view_.place(run_)) add_producer(other);
+      }
+    }
     const auto forward = forward_entry_of(view_.name(run_));
     if (!forward) return;
     for (const uint32_t other : view_.runs_named(*forward, view_.place(run_))) {

@@ -156,6 +156,15 @@ std::optional<std::string> forward_entry_of(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<std::string> backward_entry_of(std::string_view name) {
+  constexpr std::string_view kPart = ".parameters_grad";
+  const auto entry = parse_msprobe_entry(name);
+  if (!entry || entry->kind != MsprobeEntryKind::kParameterGradients) return std::nullopt;
+  const size_t at = name.rfind(kPart);
+  const std::string_view number = name.substr(at + kPart.size());
+  return fmt::format("{}.backward{}", name.substr(0, at), number.empty() ? ".0" : number);
+}
+
 std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name) {
   if (file_name.size() > kMaxName) return std::nullopt;
   if (!file_name.ends_with(".npy") && !file_name.ends_with(".pt")) return std::nullopt;

@@ -42,6 +42,10 @@ struct MsprobeEntry {
 // Module.fc.Linear.forward.1 (without a number: forward.0). No value for any other name.
 [[nodiscard]] std::optional<std::string> forward_entry_of(std::string_view name);
 
+// The backward call that makes the gradients of a module's parameters: Module.fc.Linear.parameters_grad.1 ->
+// Module.fc.Linear.backward.1. No value for any other name.
+[[nodiscard]] std::optional<std::string> backward_entry_of(std::string_view name);
+
 struct MsprobeName {
   std::string_view op_name;  // the entry: what precedes io, or the parameter of a gradient
   std::string op_type;       // as above

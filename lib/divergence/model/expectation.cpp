@@ -137,6 +137,8 @@ class Rules {
 
 }  // namespace
 
+double error_of_flips(double error) { return std::sqrt(kFlipShare * error); }
+
 // The error if some elements of the gradient pass that should not: as many as the error of what decides makes likely,
 // and a few more, each as large as the largest element.
 double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
@@ -175,6 +177,7 @@ double between(double independent, double& uncertainty) {
 // Of operators that round to zero or one a derivative that is neither: a value near the threshold passes or does not.
 bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) {
   if (!backward) return gain.rule == GainRule::kFlip;
+  if (gain.noise == NoiseClass::kUnknown) return true;  // a module may have one inside
   for (const std::string_view part : {"relu", "max", "min", "clamp", "clip", "hard"}) {
     if (family.find(part) != std::string_view::npos) return true;
   }

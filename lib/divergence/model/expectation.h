@@ -44,6 +44,9 @@ struct Expectation {
   std::vector<double> gains;  // by input
 };
 
+// Of a gradient that passes where values are positive, if these have an error: some pass that should not.
+[[nodiscard]] double error_of_flips(double error);
+
 // A gain depends on all inputs: the contribution of an operand of a product has the norm of the other. The gain of a
 // backward call, one that has inputs of its forward call, is that of the derivative of the operator.
 [[nodiscard]] Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,

@@ -21,7 +21,7 @@ constexpr double kPriorNoise = 1;
 constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
 constexpr double kShareOfNoise = 0.2, kShareOfBounds = 0.1;
-constexpr double kMostOperators = 0.25;
+constexpr double kMostOperators = 0.5;
 constexpr double kLeastSpread = 0.12;
 // Of statistics that agree, where what is expected is no more than they hide.
 constexpr double kMostHidden = 4;
@@ -115,13 +115,15 @@ void NoiseModel::find_families() {
 }
 
 void NoiseModel::find_modules() {
+  bool calls = false, modules = false;
   is_module_.reserve(view_.runs().size());
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
     const auto entry = parse_msprobe_entry(view_.name(run));
     is_module_.push_back(entry && entry->kind == MsprobeEntryKind::kModule);
+    modules = modules || is_module_.back();
+    calls = calls || (entry && entry->kind == MsprobeEntryKind::kCall);
   }
-  modules_repeat_ = std::find(is_module_.begin(), is_module_.end(), true) != is_module_.end() &&
-                    std::find(is_module_.begin(), is_module_.end(), false) != is_module_.end();
+  modules_repeat_ = calls && modules;
 }
 
 double NoiseModel::expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const {
@@ -210,6 +212,12 @@ NoiseModel::Inputs NoiseModel::inputs_of(uint32_t run) const {
   add_inputs(run, 0, result);
   if (follows_order_alone(run)) add_before(run, result);
   if (is_communication(view_.op(run).type)) add_other_ranks(run, result);
+  if (const auto backward = backward_entry_of(view_.name(run))) {
+    for (const uint32_t other : view_.runs_named(*backward, view_.place(run))) {
+      if (view_.place(other) != view_.place(run)) continue;
+      for (const RunInput& input : view_.run(other).inputs) (void)add_input(input.tensor, nullptr, result);
+    }
+  }
   // A backward call also reads what its forward call saved.
   if (const auto forward = forward_entry_of(view_.name(run))) {
     for (const uint32_t other : view_.runs_named(*forward, view_.place(run))) {
@@ -447,8 +455,10 @@ void NoiseModel::score() {
   for (uint32_t i = 0; i < place.size(); ++i) {
     ScoredOutput& output = outputs_[place[i]];
     output.siblings = calibration.without(i);
-    // A few statistics exaggerate: where several siblings have what is expected, the score says whether this one is off.
-    if (output.by_statistics && output.siblings.siblings >= kSeveral &&
+    // Gradients of a normalisation cancel, and a few statistics exaggerate: where several siblings have what is expected,
+    // the score says whether this one is off.
+    const bool vague = output.by_statistics || gain(output.run).noise == NoiseClass::kNormalisation;
+    if (vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
         output.siblings.sibling_centre < std::log(kMostGrowth))
       output.beyond_arithmetic = false;
     // The error of a tensor of few elements is itself a random number.
