@@ -56,6 +56,14 @@ Divergence root_of(uint32_t op, ArgumentRoot&& found, const Pairing& pairing) {
   return root;
 }
 
+// What differs after an argument, without a known cause, differs because of it.
+void drop_unknown_sources(const std::vector<Divergence>& added, std::vector<Divergence>& roots) {
+  if (added.empty()) return;
+  std::erase_if(roots, [&](const Divergence& root) {
+    return root.kind == DivergenceKind::kInput && root.parameter.empty() && root.op > added.front().op;
+  });
+}
+
 // `added` is in the order of operators: each goes before the first of `roots` that is of a later operator.
 void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
   std::vector<Divergence> merged;
@@ -100,6 +108,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
     if (const auto line = line_of(a, b, pairing, op); line && !lines.insert(*line).second) continue;
     added.push_back(root_of(op, std::move(found), pairing));
   }
+  drop_unknown_sources(added, roots);
   merge(std::move(added), roots);
 }
 

@@ -28,7 +28,7 @@ constexpr double kSpreadOfFaults = 0.6;
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model)
-      : view_(view), model_(model), one_sided_(view), roots_(view, model, history_) {
+      : view_(view), model_(model), one_sided_(view), roots_(view, model, one_sided_, history_) {
     history_.states.resize(view.runs().size());
     history_.healthy.resize(view.tensors());
     for (uint32_t tensor = 0; tensor < view.tensors(); ++tensor) {

@@ -27,6 +27,8 @@ OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
     if (has_paired_inside(run)) continue;
     Pass& pass = passes_[view_.is_backward(run) ? 1 : 0];
     (of_a ? pass.of_a : pass.of_b).push_back(run);
+    if (!of_a && view_.is_backward(run))
+      first_backward_.try_emplace({view_.place(run).rank, view_.place(run).step}, run);
     if (of_a && turns_coarser(run)) pass.coarser.push_back(run);
   }
 }
@@ -37,7 +39,14 @@ uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
   const Pass& pass = passes_[view_.is_backward(end) ? 1 : 0];
   if (const uint32_t run = first_in(pass.coarser, first, end); run != kNoRun) return run;
   if (const uint32_t run = last_in(pass.of_a, first, end); run != kNoRun) return run;
-  return last_in(pass.of_b, first, end);
+  if (const uint32_t run = last_in(pass.of_b, first, end); run != kNoRun) return run;
+  // What comes after the backward pass reads what that leaves.
+  return view_.is_backward(end) ? kNoRun : first_in(passes_[1].of_b, first, end);
+}
+
+uint32_t OneSidedRuns::first_backward(const RunPlace& place) const {
+  const auto found = first_backward_.find({place.rank, place.step});
+  return found == first_backward_.end() ? kNoRun : found->second;
 }
 
 uint32_t OneSidedRuns::first_of_candidate(uint32_t first, uint32_t end) const {

@@ -110,6 +110,11 @@ bool RootList::report_once(uint32_t run, uint32_t reader) {
 // A gradient that is missing is missing from the first operator of the chain on: there it was cut.
 uint32_t RootList::first_missing(uint32_t run) const {
   const bool of_a = view_.of_candidate_only(run);
+  if (view_.graph().flow() != FlowKind::kIr && !of_a) {
+    // Gradients that were added up on the way leave holes in the chain.
+    const uint32_t first = one_sided_.first_backward(view_.place(run));
+    return first == kNoRun ? run : std::min(first, run);
+  }
   for (size_t hops = 0; hops < view_.runs().size(); ++hops) {
     const auto& inputs = view_.run(run).inputs;
     const auto before = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& input) {
@@ -123,7 +128,7 @@ uint32_t RootList::first_missing(uint32_t run) const {
 }
 
 Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
-  if (view_.is_gradient(reader)) run = first_missing(run);
+  if (view_.is_gradient(run)) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});

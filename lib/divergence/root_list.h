@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "divergence/divergence.h"
+#include "divergence/one_sided_runs.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
 
@@ -30,8 +31,8 @@ struct Root {
 
 class RootList {
  public:
-  RootList(const RunView& view, const NoiseModel& model, RunHistory& history)
-      : view_(view), model_(model), history_(history) {}
+  RootList(const RunView& view, const NoiseModel& model, const OneSidedRuns& one_sided, RunHistory& history)
+      : view_(view), model_(model), one_sided_(one_sided), history_(history) {}
 
   // With the evidence of `inputs`. References stay valid until the next one is added.
   Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
@@ -71,6 +72,7 @@ class RootList {
 
   const RunView& view_;
   const NoiseModel& model_;
+  const OneSidedRuns& one_sided_;
   RunHistory& history_;
   std::vector<Root> roots_;
   std::set<std::pair<std::optional<int64_t>, uint32_t>> reported_;  // rank and operator
