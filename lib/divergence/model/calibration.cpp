@@ -73,12 +73,11 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
   for (std::vector<Group>* const groups : {&kinds_, &classes_}) std::for_each(groups->begin(), groups->end(), finish);
   finish(all_);
   if (rule_.kinds_vary) {
-    std::vector<double> centres;
     for (const Group& kind : kinds_) {
-      if (!kind.sorted.empty()) centres.push_back(kind.centre);
+      if (!kind.sorted.empty()) centres_.push_back(kind.centre);
     }
-    std::sort(centres.begin(), centres.end());
-    if (!centres.empty()) between_ = deviation_of(centres, median_of(centres));
+    std::sort(centres_.begin(), centres_.end());
+    if (!centres_.empty()) between_ = deviation_of(centres_, median_of(centres_));
   }
   std::vector<double> scales;
   for (const Sample& sample : samples_) {
@@ -87,6 +86,13 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
   if (scales.size() < 8) return;
   std::sort(scales.begin(), scales.end());
   scale_ = std::clamp(kDeviationOfNormal * median_of(scales), kLeastScale, kMostScale);
+}
+
+double Calibration::between_others(const Group* kind) const {
+  if (kind == nullptr || kind->sorted.empty() || centres_.size() > kSmall) return between_;
+  std::vector<double> others = centres_;
+  others.erase(std::lower_bound(others.begin(), others.end(), kind->centre));
+  return others.empty() ? 0 : deviation_of(others, median_of(others));
 }
 
 Centre Calibration::centre_of(SampleGroup group, double spread, const double* left_out) const {
@@ -124,7 +130,8 @@ Centre Calibration::centre_of(SampleGroup group, double spread, const double* le
       (kLeanOfSpread * prior * prior + degrees * kind.deviation * kind.deviation) / (kLeanOfSpread + degrees);
   // The centre itself is not known better than this; less where the siblings disagree with what the kind leans on.
   const double apart = kind.size > 0 ? kind.centre - above : 0;
-  const double of_kinds = std::max(prior * prior, between_ * between_);
+  const double between = rule_.kinds_vary ? between_others(of(kinds_, group.kind)) : 0;
+  const double of_kinds = std::max(prior * prior, between * between);
   result.spread = std::sqrt(variance + (of_kinds * kLeanOfKind + apart * apart) / (kind.size + kLeanOfKind));
   return result;
 }

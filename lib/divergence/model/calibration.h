@@ -53,6 +53,8 @@ class Calibration {
     std::vector<double> sorted;
     double centre = 0, deviation = 0;
   };
+  // The standard deviation of the centres of the other kinds.
+  [[nodiscard]] double between_others(const Group* kind) const;
   [[nodiscard]] Centre centre_of(SampleGroup group, double spread, const double* left_out) const;
 
   std::vector<Sample> samples_;
@@ -60,7 +62,8 @@ class Calibration {
   std::vector<Group> kinds_, classes_;
   Group all_;
   const Rule rule_;
-  double between_ = 0;  // standard deviation of the centres of kinds
+  std::vector<double> centres_;  // of kinds, ascending
+  double between_ = 0;           // their standard deviation
   double scale_ = 1;    // how the spreads of this pair compare with the prior's
 };
 

@@ -39,7 +39,9 @@ TEST_CASE("each rule holds for the types that it is of, whatever framework they 
   all(kPart, {"Reshape", "Transpose", "TransData", "Cast", "StridedSlice", "Gather", "permute", "Split"});
   all(kJoin, {"Concat", "ConcatV2", "ConcatD", "cat", "stack", "UnsortedSegmentSum"});
   all(kAdd, {"Add", "AddN", "Sub", "BiasAdd", "add", "AssignAdd"});
-  all(kUnit, {"Mul", "Div", "RealDiv", "mul", "Sqrt", "ReduceMax", "MaxPool", "GeLUGrad", "LayerNormGrad", "Adam"});
+  all(kUnit, {"Mul", "Div", "RealDiv", "mul", "Sqrt", "ReduceMax", "MaxPool", "GeLUGrad", "Adam"});
+  all(kProject, {"LayerNormGrad", "BatchNormGrad"});
+  all(kPowerOf, {"__rpow__"});
   all(kContraction, {"MatMul", "BatchMatMul", "MatMulV2", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter",
                      "Dense", "Linear", "linear", "bmm"});
   all(kSum, {"ReduceSum", "sum", "BiasAddGrad"});
