@@ -121,6 +121,10 @@ void judge_one_sided_lines(DiffResult& run) {
   if (most == lines.end()) return;
   Divergence root;
   root.op = most->operators.front();
+  const OpPair& pair = run.pairing.operators[root.op];
+  const SequencedOp& first = most->of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
+  root.place.rank = first.rank;
+  root.place.step = first.step;
   root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
   root.confidence = kOneSidedLine;
   const size_t calls = most->operators.size();
