@@ -23,7 +23,7 @@ using From = InputEdge::From;
 
 // Errors that are not random, as faults make them, are passed on by up to so much more or less: a standard deviation of
 // the logarithm.
-constexpr double kSpreadOfFaults = 0.6;
+constexpr double kSpreadOfFaults = 0.9;
 
 class Finder {
  public:
@@ -324,7 +324,8 @@ class Finder {
       const std::vector<KnownInput> known = model_.inputs(run);
       if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
     }
-    if (inputs.other_shape) return;
+    // Elements that are finite on both sides come from others than those that are not.
+    if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
     std::vector<uint32_t> left;
     const ScoredOutput* most = nullptr;
     for (const ScoredOutput& output : model_.outputs(run)) {

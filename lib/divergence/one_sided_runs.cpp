@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "divergence/model/operator_gain.h"
 #include "divergence/model/tensor_error.h"
 
 namespace msdump {
@@ -38,10 +39,21 @@ uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
     return kNoRun;
   const Pass& pass = passes_[view_.is_backward(end) ? 1 : 0];
   if (const uint32_t run = first_in(pass.coarser, first, end); run != kNoRun) return run;
-  if (const uint32_t run = last_in(pass.of_a, first, end); run != kNoRun) return run;
-  if (const uint32_t run = last_in(pass.of_b, first, end); run != kNoRun) return run;
+  for (const auto* const runs : {&pass.of_a, &pass.of_b}) {
+    if (const uint32_t run = last_in(*runs, first, end); run != kNoRun) return last_that_computes(*runs, first, run);
+  }
   // What comes after the backward pass reads what that leaves.
   return view_.is_backward(end) ? kNoRun : first_in(passes_[1].of_b, first, end);
+}
+
+// The last up to `last` that does more than move values; itself where none of the nearest does.
+uint32_t OneSidedRuns::last_that_computes(const std::vector<uint32_t>& runs, uint32_t first, uint32_t last) const {
+  constexpr int kNearest = 16;
+  auto at = std::upper_bound(runs.begin(), runs.end(), last);
+  for (int i = 0; i < kNearest && at != runs.begin() && *--at >= first; ++i) {
+    if (gain_of(gain_family(view_.op(*at).type)).noise != NoiseClass::kMoves) return *at;
+  }
+  return last;
 }
 
 uint32_t OneSidedRuns::first_backward(const RunPlace& place) const {

@@ -33,6 +33,7 @@ class OneSidedRuns {
     std::vector<uint32_t> coarser, of_a, of_b;  // ascending
   };
   [[nodiscard]] bool has_paired_inside(uint32_t run) const;
+  [[nodiscard]] uint32_t last_that_computes(const std::vector<uint32_t>& runs, uint32_t first, uint32_t last) const;
 
   const RunView& view_;
   std::array<Pass, 2> passes_;  // forward, backward

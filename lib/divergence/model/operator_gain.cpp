@@ -64,7 +64,7 @@ constexpr Row kTable[] = {
      "avgpoolgrad adaptiveavgpool2dgrad resizebilinear resizebilinearv2 resizebilineargrad interpolate logsumexp"},
     {{kExponential, kTranscendental, 0.4}, "exp softmax softmaxv2 expm1 attentionscore exp2"},
     {{kPowerOf, kTranscendental, 0.4}, "rpow"},
-    {{kLogarithm, kTranscendental, 0.5}, "log log1p log2"},
+    {{kLogarithm, kTranscendental, 1.2}, "log log1p log2"},
     // Losses: the mean of absolute errors of logits.
     {{kLossOfLogits, kTranscendental, 0.9},
      "logsoftmax logsoftmaxv2 softmaxcrossentropywithlogits sparsesoftmaxcrossentropywithlogits crossentropy nllloss "

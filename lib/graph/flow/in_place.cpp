@@ -46,7 +46,9 @@ const Updater* updater_of(std::string_view op_type) {
 bool updates_input(const OpGraph& graph, OpId op, uint32_t slot) {
   const IrGraph& ir = graph.ir(op);
   const auto types = ir.inputs(graph.node(op).host);
-  return (slot < types.size() && ir.types[types[slot]].is_inplace) || is_known_to_update(graph.op_type(op), slot);
+  // The IR marks all parameters of an operator that writes some, and even of its gradient, which writes none.
+  if (is_known_to_update(graph.op_type(op))) return is_known_to_update(graph.op_type(op), slot);
+  return slot < types.size() && ir.types[types[slot]].is_inplace && !graph.op_type(op).ends_with("Grad");
 }
 
 bool is_known_to_update(std::string_view op_type, uint32_t slot) {
