@@ -64,7 +64,7 @@ class Calibration {
   const Rule rule_;
   std::vector<double> centres_;  // of kinds, ascending
   double between_ = 0;           // their standard deviation
-  double scale_ = 1;    // how the spreads of this pair compare with the prior's
+  double scale_ = 1;             // how the spreads of this pair compare with the prior's
 };
 
 }  // namespace msdump

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include "base/hash_slots.h"
 #include "base/text.h"
+#include "divergence/model/noise_bounds.h"
+#include "divergence/model/quantile.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
@@ -20,8 +23,7 @@ constexpr double kLeastNoise = 0.25;
 constexpr double kPriorNoise = 1;
 constexpr double kSpreadOfNoise = 0.7;
 // Errors of the gains add to what looks like an operator's own noise and never take from it: a low quantile is it.
-constexpr double kShareOfNoise = 0.2, kShareOfBounds = 0.1;
-constexpr double kMostOperators = 0.5;
+constexpr double kShareOfNoise = 0.2;
 constexpr double kLeastSpread = 0.12;
 // Of statistics that agree, where what is expected is no more than they hide.
 constexpr double kMostHidden = 4;
@@ -48,34 +50,6 @@ double normal_quantile(double probability) {
          (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
 }
 
-// What the operators of a kind have of an error is the most that they add. Some add less than others, as one that
-// multiplies by a power of two: not the smallest counts, but the smallest share.
-class NoiseBounds {
- public:
-  explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
-  void add(uint32_t kind, uint32_t op, double error) { kinds_[kind].push_back({error, op}); }
-  void sort() {
-    for (std::vector<Bound>& kind : kinds_) std::sort(kind.begin(), kind.end());
-  }
-  // Of the other operators; infinite without any.
-  [[nodiscard]] double without(uint32_t kind, uint32_t op) const {
-    const std::vector<Bound>& bounds = kinds_[kind];
-    const auto first = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size()));
-    for (size_t i = first; i < bounds.size(); ++i) {
-      if (bounds[i].op != op) return bounds[i].error;
-    }
-    return INFINITY;
-  }
-
- private:
-  struct Bound {
-    double error;
-    uint32_t op;
-    bool operator<(const Bound& other) const { return error < other.error; }
-  };
-  std::vector<std::vector<Bound>> kinds_;
-};
-
 // Optimizers that divide by the size of the gradient: an element that is next to nothing moves its parameter as far as a
 // large one.
 bool divides_by_size(std::string_view family) {
@@ -90,6 +64,7 @@ bool divides_by_size(std::string_view family) {
 NoiseModel::NoiseModel(const RunView& view) : view_(view) {
   find_families();
   find_modules();
+  find_units();
   collect();
   estimate_storage();
   estimate_noise();
@@ -112,6 +87,14 @@ void NoiseModel::find_families() {
     }
     family_of_.push_back(found->second);
   }
+}
+
+// msprobe pairs the operators of each step for themselves.
+void NoiseModel::find_units() {
+  std::unordered_map<std::string_view, uint32_t> known;
+  unit_of_.reserve(view_.runs().size());
+  for (uint32_t run = 0; run < view_.runs().size(); ++run)
+    unit_of_.push_back(known.try_emplace(view_.name(run), static_cast<uint32_t>(known.size())).first->second);
 }
 
 void NoiseModel::find_modules() {
@@ -394,11 +377,10 @@ void NoiseModel::estimate_noise() {
     if (centre.siblings == 0) above = std::max(above, gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
     output.expected = std::hypot(output.propagated, output.noise * output.amplification);
-    all.push_back(output.noise);
+    if (!view_.is_gradient(output.run)) all.push_back(output.noise);
   }
-  const auto most = all.begin() + static_cast<std::ptrdiff_t>(kMostOperators * static_cast<double>(all.size()));
-  std::nth_element(all.begin(), most, all.end());
-  usual_noise_ = *most;
+  if (all.empty()) return;
+  usual_noise_ = quantile_of_unsorted(all, 0.5);
 }
 
 // The format that a device stores values in shows in the parameters and inputs of the network: no operator has changed
@@ -418,9 +400,7 @@ void NoiseModel::estimate_storage() {
   }
   storage_rounding_ = unit_roundoff(DType::kFloat32);
   if (entering.size() < 3 || entering.size() * 3 < exact) return;
-  const auto middle = entering.begin() + static_cast<std::ptrdiff_t>(entering.size() / 2);
-  std::nth_element(entering.begin(), middle, entering.end());
-  storage_rounding_ = std::max(storage_rounding_, kLargestOverMean * *middle);
+  storage_rounding_ = std::max(storage_rounding_, kLargestOverMean * quantile_of_unsorted(entering, 0.5));
 }
 
 void NoiseModel::score() {
@@ -437,7 +417,7 @@ void NoiseModel::score() {
         output.measured > std::max(output.chance, slack * std::hypot(kMostGrowth * output.most, ceiling));
     output.expected = std::max(output.expected, least);
     output.residual = std::log(std::max(output.measured, least) / output.expected);
-    // The result is the remainder of terms that cancel: nothing but rounding.
+    // The result is the remainder of terms that cancel, and consists of rounding.
     if (output.expected > kMostError) output.judged = false;
     if (!output.judged) continue;
     // Nothing went in and nothing came out: that says nothing about the gains.
@@ -452,6 +432,13 @@ void NoiseModel::score() {
   if (samples.empty()) return;
   threshold_ = normal_quantile(1 / kComparisonsPerFalseAlarm / static_cast<double>(samples.size()));
   const Calibration calibration(std::move(samples), {0, false, 0.5});
+  // Steps show the same operator again: what its statistics show by chance averages out.
+  std::map<std::pair<uint32_t, std::string_view>, std::pair<double, double>> steps;  // runs, and the sum of residuals
+  for (const uint32_t i : place) {
+    auto& [count, sum] = steps[{unit_of_[outputs_[i].run], view_.slot(outputs_[i].tensor)}];
+    count += 1;
+    sum += outputs_[i].residual;
+  }
   for (uint32_t i = 0; i < place.size(); ++i) {
     ScoredOutput& output = outputs_[place[i]];
     output.siblings = calibration.without(i);
@@ -466,12 +453,14 @@ void NoiseModel::score() {
     // Its own noise is known from others alone, and often as a bound only.
     const double above = std::hypot(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
+    const auto& [runs, sum] = steps.at({unit_of_[output.run], view_.slot(output.tensor)});
+    const double residual = output.by_statistics ? std::min(output.residual, sum / runs) : output.residual;
     const double spread = std::sqrt(
         of_noise * of_noise + std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
         output.uncertainty * output.uncertainty + 0.5 / elements +
-        (output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics : 0));
+        (output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / runs : 0));
     const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
-    output.score = beyond_chance * (output.residual - output.siblings.centre) / spread;
+    output.score = beyond_chance * (residual - output.siblings.centre) / spread;
   }
 }
 
