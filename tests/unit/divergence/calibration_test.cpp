@@ -136,4 +136,27 @@ TEST_CASE("in a large kind a sample more or less does not matter") {
   CHECK(calibration.without(101).sibling_centre == Approx(0.5).margin(0.01));
 }
 
+TEST_CASE("where kinds vary, one without samples may be as far off as the others are apart") {
+  const auto spread = [](const std::vector<double>& centres, bool vary, uint32_t kind) {
+    std::vector<Sample> samples;
+    for (uint32_t i = 0; i < centres.size(); ++i) samples.push_back({{i, 0}, i, centres[i], 0.5});
+    return Calibration(samples, {0, true, 0.5, vary}).at({kind, 0}, 0.5).spread;
+  };
+  const std::vector<double> alike{1, 1, 1, 1, 1}, apart{-9, -5, 1, 5, 9};
+  const double usual = spread({}, true, 9);
+  CHECK(spread(apart, false, 9) == Approx(usual));
+  CHECK(spread(alike, true, 9) == Approx(usual));
+  CHECK(spread(apart, true, 9) > 6);  // a median deviation of 6
+  CHECK(spread(apart, true, 9) < 20);
+}
+
+TEST_CASE("how far kinds are apart leaves out the kind that is judged") {
+  // A fault that has no siblings; between the others there is nothing.
+  const std::vector<Sample> samples{{{0, 0}, 0, 0, 0.5}, {{1, 0}, 1, 10, 0.5}};
+  const Calibration vary(samples, {0, true, 0.5, true}), same(samples, {0, true, 0.5, false});
+  CHECK(vary.without(1).siblings == 0);
+  CHECK(vary.without(1).spread == Approx(same.without(1).spread));
+  CHECK(vary.at({7, 0}, 0.5).spread > 5);  // of another kind both count
+}
+
 }  // namespace msdump

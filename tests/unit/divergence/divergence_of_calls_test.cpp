@@ -4,6 +4,7 @@
 #include "divergence/run_view.h"
 #include "support/catch.h"
 #include "support/made_calls.h"
+#include "support/statistics_run.h"
 
 namespace msdump {
 namespace {
@@ -155,6 +156,141 @@ TEST_CASE("a weight that differs is a parameter, of its module and of the call t
     calls.has("weight", calls.bad() ? wrong : right);
   });
   CHECK(modules.roots() == Texts{"parameter Module.net.fc.Linear.forward.0:weight"});
+}
+
+TEST_CASE("msprobe: gradients of parameters are judged by what their backward call read") {
+  const auto roots = [](float wrong_gradient, float wrong_result) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = some_values(), gradient = some_values(0.1F);
+      const Values read = with_error(gradient, calls.bad() ? wrong_gradient : 0.0F);
+      calls.ran(kLayer, {x}, {times(x, 2)});
+      calls.ran("Functional.gelu.0.forward", {times(x, 2)}, {times(x, 3)});
+      calls.ran("Functional.gelu.0.backward", {gradient}, {read});
+      calls.ran("Module.fc.Linear.backward.0", {read}, {times(read, 3)});
+      calls.ran("Module.fc.Linear.parameters_grad.0", {},
+                {with_error(times(read, 5), calls.bad() ? wrong_result : 0.0F)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(0, 0) == Texts{});
+  CHECK(roots(0, 2) == Texts{"value Module.fc.Linear.parameters_grad.0"});
+  CHECK(roots(0.05F, 0) == Texts{"value Functional.gelu.0.backward"});
+}
+
+TEST_CASE("msprobe: of the inputs of unknown origin of a call one is named") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const float scale = calls.bad() ? 4.0F : 3.0F;
+    calls.ran("Functional.add.0.forward", {some_values(scale), some_values(2 * scale)}, {some_values(3 * scale)});
+  });
+  CHECK(trial.roots() == Texts{"input Functional.add.0.forward"});
+}
+
+TEST_CASE("msprobe: an input of unknown origin stays named where the module around its reader is explained by it") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), hidden = some_values(calls.bad() ? 4.0F : 3.0F), y = times(hidden, 2);
+    calls.ran("Functional.linear.0.forward", {hidden}, {y}, kLayer);
+    calls.ran(kLayer, {x}, {y});
+  });
+  CHECK(trial.roots() == Texts{"input Functional.linear.0.forward"});
+}
+
+TEST_CASE("msprobe: a gradient that was cut is named where it was cut, also by what runs after the backward pass") {
+  const auto roots = [](bool cut, bool after) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = some_values();
+      calls.ran("Functional.relu.0.forward", {x}, {times(x, 2)});
+      calls.ran("Functional.tanh.0.forward", {times(x, 2)}, {times(x, 4)});
+      calls.ran("Functional.silu.0.forward", {times(x, 4)}, {times(x, 8)});
+      // Gradients are added up between the calls.
+      if (!calls.bad() || !cut) {
+        calls.ran("Functional.silu.0.backward", {some_values(0.1F)}, {some_values(0.2F)});
+        calls.ran("Functional.tanh.0.backward", {some_values(0.3F)}, {some_values(0.7F)});
+      }
+      const Values read = some_values(calls.bad() ? 0.5F : 1.1F);
+      calls.ran(after ? "Functional.mul.0.forward" : "Functional.relu.0.backward", {read}, {times(read, 3)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(true, false) == Texts{"missing Functional.silu.0.backward"});
+  CHECK(roots(true, true) == Texts{"missing Functional.silu.0.backward"});
+  CHECK(roots(false, true) == Texts{"input Functional.mul.0.forward"});
+}
+
+namespace {
+
+// Eight calls that have an error of `noise`, with equal inputs.
+void add_noisy_calls(MadeCalls& calls, float noise) {
+  for (size_t i = 0; i < 8; ++i) {
+    const Values x = some_values(1.0F + static_cast<float>(i));
+    Values y = times(x, 0.7F);
+    for (size_t j = 0; j < y.size() && calls.bad(); ++j) y[j] *= 1 + ((j + i) % 2 == 0 ? noise : -noise);
+    calls.ran("Functional.tanh." + std::to_string(i) + ".forward", {x}, {y});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("msprobe: an input of unknown origin may have the noise that operators usually add") {
+  const auto roots = [](float noise) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = times(some_values(), calls.bad() ? 1.002F : 1.0F);
+      calls.ran("Functional.mul.0.forward", {x}, {times(x, 3)});
+      add_noisy_calls(calls, noise);
+    });
+    return trial.roots();
+  };
+  CHECK(roots(1e-3F) == Texts{});
+  CHECK(roots(0) == Texts{"input Functional.mul.0.forward"});
+}
+
+TEST_CASE("msprobe: a gradient of unknown origin may have lost elements to what flips, a value may not") {
+  const auto roots = [](const std::string& pass) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      add_noisy_calls(calls, 1e-4F);
+      const Values x = some_values(11), read = times(some_values(13), calls.bad() ? 1.003F : 1.0F);
+      if (pass == "backward") calls.ran("Functional.mul.0.forward", {x}, {times(x, 3)});
+      calls.ran("Functional.mul.0." + pass, {read}, {times(read, 3)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots("backward") == Texts{});
+  CHECK(roots("forward") == Texts{"input Functional.mul.0.forward"});
+}
+
+TEST_CASE(
+    "msprobe: of gradients of unknown origin one that is zero but for rounding counts by the size of the others") {
+  const auto roots = [](float size) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = some_values(3), small = some_values(calls.bad() ? 1.5F * size : size);
+      calls.ran("Functional.norm.0.forward", {x, small}, {times(x, calls.bad() ? 1.01F : 1.0F)});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(1e-9F) == Texts{});
+  CHECK(roots(1e-2F) == Texts{"input Functional.norm.0.forward"});
+}
+
+TEST_CASE("msprobe: a list that lacks an element is not compared by position") {
+  const auto roots = [](bool of_list) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      const auto write = [&](const std::string& tensor, const Values& values) {
+        const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+        scratch.write(
+            std::string(bad ? "bad" : "ref") + "/step0/rank0/dump_tensor_data/Torch.cat.0.forward." + tensor + ".npy",
+            test::npy_of("<f4", {static_cast<int64_t>(values.size())}, bytes));
+      };
+      const std::string list = of_list ? "input.0." : "input.";
+      const Values first = some_values(), second(12, 3.0F), third = some_values(5);
+      write(list + "0", first);
+      write(list + "1", bad ? third : second);
+      if (!bad) write(list + "2", third);
+      write("output.0", some_values(bad ? 7.1F : 7.0F));
+    }
+    return test::ComparedDumps(scratch.path() / "bad", scratch.path() / "ref").roots();
+  };
+  CHECK(roots(true) != roots(false));
+  CHECK(roots(false) == Texts{"shape Torch.cat.0.forward"});
 }
 
 }  // namespace msdump

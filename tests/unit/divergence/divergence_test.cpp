@@ -198,6 +198,36 @@ TEST_CASE("a parameter in a step after one that diverged is not a root") {
   CHECK(trial.root().place.step == 0);
 }
 
+TEST_CASE("what enters the network is judged in every step, a weight in the first alone") {
+  const auto roots = [](bool of_input) {
+    const Trial trial(
+        [=](MadeNet& net) {
+          const float scale = net.bad() && net.step() == 1 ? 1.5F : 1.0F;
+          const auto x = net.input("x", some_values(of_input ? scale : 1)),
+                     w = net.weight("w", some_values(of_input ? 1 : scale));
+          net.op("ReLU", {net.op("Mul", {x, w})});
+        },
+        {.steps = 3});
+    if (of_input) CHECK(trial.root().place.step == 1);
+    return trial.roots();
+  };
+  CHECK(roots(true) == Texts{"input x"});
+  CHECK(roots(false) == Texts{});
+}
+
+TEST_CASE("a constant that float16 holds with few digits is not wrong") {
+  const auto roots = [](float constant) {
+    const Trial trial(
+        [=](MadeNet& net) {
+          const auto y = net.op("Add", {net.input("x"), net.constant(constant)});
+          if (net.bad()) net[y][3] *= 1.0004F;
+        },
+        {.half_candidate = true});
+    return trial.roots();
+  };
+  CHECK(roots(1.3e-7F) == Texts{});
+}
+
 TEST_CASE("an operator is reported once, for the first step that it diverges in") {
   const Trial trial(
       [](MadeNet& net) {

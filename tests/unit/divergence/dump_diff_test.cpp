@@ -220,6 +220,30 @@ TEST_CASE("operators whose arguments differ are roots in the order of operators,
               "downstream"});
 }
 
+TEST_CASE("what differs without a known cause after an argument that differs is not a root") {
+  const auto roots = [](bool argument_first) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      const auto with_argument = [&] {
+        calls.ran("Tensor.mul.0.forward", {{1, 2, 4}}, {{3, 4, 5}});
+        calls.given("float", bad ? "2.5" : "2");
+      };
+      if (argument_first) with_argument();
+      calls.ran("Torch.exp.0.forward", {{5, bad ? 60.0F : 6.0F, 9}}, {{7, bad ? 90.0F : 8.0F, 1}});
+      if (!argument_first) with_argument();
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    Texts names;
+    for (const Divergence& root : run.divergence.roots)
+      names.push_back(fmt::format("{} {}", name_of(root.kind), run.op_name(root.op)));
+    return names;
+  };
+  CHECK(roots(true) == Texts{"value Tensor.mul.0.forward"});
+  CHECK(roots(false) == Texts{"input Torch.exp.0.forward", "value Tensor.mul.0.forward"});
+}
+
 TEST_CASE("a selection of operators knows the names of both sides and leaves out every other row") {
   const DiffedDumps dumps({.op = {"*Mul-op1"}, .io = "output"});
   dumps.write_nets([](MadeNet& net) {

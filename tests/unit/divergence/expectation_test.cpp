@@ -189,6 +189,42 @@ TEST_CASE("where a gradient passes depends on values that have an error: some el
   CHECK(expect_of("MaxPoolGrad", {off, right, right}, output(1, {1024})).chance > 0);
 }
 
+TEST_CASE(
+    "the gradients of a normalisation's parameters are sums over the gradient, the smaller of two that are large") {
+  const KnownInput dy = input(2, {2, 4, 8, 8}), x = input(50, {2, 4, 8, 8}), scale = input(1, {4});
+  // 2 sqrt(512) becomes 0.5 sqrt(4).
+  const double gain = 2 * std::sqrt(512.0) / (0.5 * 2);
+  const Expectation of_scale = expect_of("BatchNormGrad", {dy, x, scale}, output(0.5, {4}));
+  CHECK(of_scale.gains[0] == Approx(gain));
+  CHECK(of_scale.gains[1] == Approx(gain));
+  CHECK(of_scale.gains[2] == 1);
+  CHECK(of_scale.amplification == Approx(gain));
+  CHECK(expect_of("BatchNormGrad", {x, dy, scale}, output(0.5, {4})).gains[0] == Approx(gain));
+  // That of the values is not a sum.
+  const Expectation of_values = expect_of("BatchNormGrad", {dy, x, scale}, output(0.01, {2, 4, 8, 8}));
+  CHECK(of_values.gains == Gains{1, 1, 1});
+  CHECK(of_values.amplification == 1);
+}
+
+TEST_CASE("an error of an exponent counts by the logarithm of the power") {
+  CHECK(expect_of("rpow", {input(3, {16}, 1e-3)}, output(1000, {16})).propagated == Approx(std::log(1000) * 1e-3));
+  CHECK(expect_of("rpow", {input(3, {16}, 1e-3)}, output(1e-3, {16})).propagated == Approx(std::log(1000) * 1e-3));
+  CHECK(expect_of("rpow", {input(3, {16}, 1e-3)}, output(1.1, {16})).propagated == Approx(1e-3));
+}
+
+TEST_CASE("the root of values near zero differs by up to the root of their difference") {
+  CHECK(expect_of("Sqrt", {input(1, {16}, 1e-4)}, output(1, {16})).most == Approx(1e-2));
+  CHECK(expect_of("Sqrt", {input(1, {16}, 1e-4)}, output(1, {16})).propagated == Approx(1e-4));
+  CHECK(expect_of("Mul", {input(1, {16}, 1e-4)}, output(1, {16})).most == Approx(1e-4));
+}
+
+TEST_CASE("elements that flip make an error of the root of their share") {
+  CHECK(error_of_flips(0) == 0);
+  CHECK(error_of_flips(1e-2) > std::sqrt(1e-3));
+  CHECK(error_of_flips(1e-2) < std::sqrt(1e-2));
+  CHECK(error_of_flips(1e-2) == Approx(10 * error_of_flips(1e-4)));
+}
+
 TEST_CASE("constants and whole numbers have no rounding that a sum could show") {
   KnownInput constant = input(100, {64, 8}), indices = input(100, {64, 8});
   constant.is_constant = true;

@@ -382,4 +382,139 @@ TEST_CASE("how many gradients may flip does not depend on their unit") {
   CHECK(chance(100) == Approx(chance(1)));
 }
 
+TEST_CASE("an operator without siblings may have the noise that kinds of the pair have") {
+  static constexpr const char* kTypes[] = {"Exp", "Tanh", "Sigmoid", "Erf"};
+  const auto build = [](MadeNet& made) {
+    const auto x = made.input("x");
+    for (const char* const type : kTypes) {
+      for (int i = 0; i < 3; ++i) made.op(type, {x});
+    }
+    made.op("Sin", {x});
+  };
+  const auto set = [](NetOfErrors& net, const std::vector<double>& errors) {
+    for (size_t type = 0; type < errors.size(); ++type) {
+      for (int i = 0; i < 3; ++i) net.set_output(numbered(kTypes[type], i), errors[type]);
+    }
+    net.set_output("Default/Sin-op0", 1e-4);
+  };
+  NetOfErrors of_one_noise(build), of_several(build);
+  set(of_one_noise, {1e-6, 1e-6, 1e-6, 1e-6});
+  set(of_several, {1e-7, 1e-6, 1e-5, 1e-4});
+  const ScoredNet alike(of_one_noise), apart(of_several);
+  CHECK(alike.alarmed("Default/Sin-op0"));
+  CHECK_FALSE(apart.alarmed("Default/Sin-op0"));
+  CHECK(alike["Default/Sin-op0"].noise_above < 5 * alike["Default/Sin-op0"].noise);
+  CHECK(apart["Default/Sin-op0"].noise_above > 10 * apart["Default/Sin-op0"].noise);
+  // Siblings say what their kind has.
+  CHECK(apart["Default/Exp-op0"].noise_above < apart["Default/Sin-op0"].noise_above);
+}
+
+TEST_CASE("a GELU or convolution without siblings may have the error of another algorithm") {
+  const auto alarmed = [](const char* type, int count) {
+    NetOfErrors net([=](MadeNet& made) {
+      const auto x = made.input("x");
+      for (int i = 0; i < 12; ++i) made.op("Exp", {x});
+      for (int i = 0; i < count; ++i) made.op(type, {x});
+    });
+    for (int i = 0; i < 12; ++i) net.set_output(numbered("Exp", i), 1e-6);
+    for (int i = 0; i < count; ++i) net.set_output(numbered(type, i), i == 0 ? 4e-4 : 1e-6);
+    return ScoredNet(net).alarmed(numbered(type, 0));
+  };
+  for (const char* const type : {"GeLU", "Conv2D"}) {
+    INFO(type);
+    CHECK_FALSE(alarmed(type, 1));
+    CHECK(alarmed(type, 6));  // the others do not use it
+  }
+  CHECK(alarmed("Tanh", 1));
+}
+
+TEST_CASE("what an operator has is not a bound of the noise of others if it is exact, or one of few") {
+  const auto noise = [](int count, double of_first) {
+    NetOfErrors net(side_by_side("Exp", count));
+    for (int i = 0; i < count; ++i) net.set_output(numbered("Exp", i), i == 0 ? of_first : 1e-4);
+    return ScoredNet(net)[numbered("Exp", count - 1)].noise;
+  };
+  CHECK(noise(5, 0) > 3e-7);
+  CHECK(noise(5, 1e-7) <= 1e-7);
+  CHECK(noise(20, 1e-7) > 1e-5);
+  CHECK(noise(20, 1e-4) > 1e-5);
+}
+
+TEST_CASE("statistics that agree after an error that they may hide show that an operator adds no noise") {
+  NetOfErrors net([](MadeNet& made) {
+    const auto x = made.input("x");
+    for (int i = 0; i < 5; ++i) made.op("Tanh", {x});
+    const auto y = made.op("Exp", {x});
+    for (int i = 0; i < 5; ++i) made.op("Mul", {y, made.constant(2)});
+  });
+  net.use_statistics();
+  for (int i = 0; i < 5; ++i) net.set_output(numbered("Tanh", i), 1e-2);
+  net.set_output("Default/Exp-op0", 3e-6);
+  CHECK(ScoredNet(net)["Default/Mul-op0"].noise < 1e-5);
+}
+
+TEST_CASE("values that are all the same say nothing about rounding") {
+  NetOfErrors net([](MadeNet& made) {
+    const auto x = made.input("x");
+    for (int i = 0; i < 9; ++i) {
+      const auto y = made.op("Exp", {x});
+      if (i >= 3) made[y].assign(made[y].size(), 0);
+    }
+  });
+  for (int i = 0; i < 3; ++i) net.set_output(numbered("Exp", i), 1e-4);
+  CHECK(ScoredNet(net)["Default/Exp-op0"].noise > 1e-6);
+}
+
+TEST_CASE("what no arithmetic leads to is a fault only of an operator that is known") {
+  NetOfErrors net([](MadeNet& made) {
+    const auto x = made.input("x");
+    made.op("Tanh", {x});
+    made.op("MyOwnKernel", {x});
+  });
+  for (const char* const type : {"Tanh", "MyOwnKernel"}) net.set_output(numbered(type, 0), 0.1);
+  const ScoredNet scored(net);
+  CHECK(scored["Default/Tanh-op0"].beyond_arithmetic);
+  CHECK_FALSE(scored["Default/MyOwnKernel-op0"].beyond_arithmetic);
+}
+
+TEST_CASE("a large error of a normalisation's gradient is one of several that are as large") {
+  const auto beyond = [](const char* type, int count, bool statistics = false) {
+    NetOfErrors net([=](MadeNet& made) {
+      const auto x = made.input("x");
+      for (int i = 0; i < count; ++i) made.op(type, {x, x}, "Gradients/Default");
+    });
+    if (statistics) net.use_statistics();
+    for (int i = 0; i < count; ++i) net.set_output("Gradients/" + numbered(type, i), 0.05);
+    return ScoredNet(net)["Gradients/" + numbered(type, 0)].beyond_arithmetic;
+  };
+  CHECK_FALSE(beyond("LayerNormGrad", 12));
+  CHECK(beyond("LayerNormGrad", 3));
+  CHECK(beyond("Mul", 12));
+  CHECK_FALSE(beyond("Mul", 12, true));  // a few statistics exaggerate
+}
+
+TEST_CASE("a single rounding of the result is not a fault, however small the others' errors are") {
+  NetOfErrors net(side_by_side("Exp", 12), {.half_candidate = true});
+  for (int i = 0; i < 12; ++i) {
+    net.set_input(numbered("Exp", i), 0, 0);
+    net.set_output(numbered("Exp", i), i == 5 ? 4.8e-4 : i == 6 ? 5e-3 : 1e-5);
+  }
+  const ScoredNet scored(net);
+  REQUIRE(scored.model.storage_rounding() < 1e-6);
+  CHECK(scored["Default/Exp-op5"].residual > 1);
+  CHECK(scored["Default/Exp-op5"].score == 0);
+  CHECK(scored["Default/Exp-op6"].score > 2);
+}
+
+TEST_CASE("the usual noise is what most operators add, whatever a few have") {
+  const auto usual = [](double most, double few) {
+    NetOfErrors net(side_by_side("Exp", 12));
+    for (int i = 0; i < 12; ++i) net.set_output(numbered("Exp", i), i < 9 ? most : few);
+    return ScoredNet(net).model.usual_noise();
+  };
+  CHECK(usual(1e-6, 1e-6) == Approx(1e-6).epsilon(0.9));
+  CHECK(usual(1e-6, 1e-2) < 2e-6);
+  CHECK(usual(1e-3, 1e-3) > 1e-4);
+}
+
 }  // namespace msdump

@@ -125,6 +125,19 @@ TEST_CASE("what an operator updates in place is an output, by the table and by t
   CHECK(Flow(shown.compared()).runs[Flow(shown.compared()).run("Default/NewUpdater-op0")].inputs.size() == 1);
 }
 
+TEST_CASE("without an IR the type says what an operator updates in place") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto w = net.op("Exp", {net.weight("w")});
+        const auto updated = net.op("AssignAdd", {w, net.input("g")});
+        net.show_input(updated, 0, net[updated]);
+      },
+      {.ir = false});
+  const Flow flow(trial.compared());
+  REQUIRE(flow.graph.flow() != FlowKind::kIr);
+  CHECK(flow.outputs("Default_AssignAdd-op0") == Texts{"input:0"});
+}
+
 TEST_CASE("outputs that nothing reads are left out beside those that are read, and only then") {
   const Trial trial([](MadeNet& net) {
     const auto y = net.op("BatchNorm", {net.input("x")});

@@ -217,4 +217,30 @@ TEST_CASE("the unit roundoff is half a unit in the last place, and whole numbers
   CHECK(unit_roundoff(DType::kBool) == 0);
 }
 
+TEST_CASE("a float16 that is next to nothing has few digits left") {
+  CHECK(unit_roundoff(DType::kFloat16, 1) == unit_roundoff(DType::kFloat16));
+  CHECK(unit_roundoff(DType::kFloat16, 0) == unit_roundoff(DType::kFloat16));
+  CHECK(unit_roundoff(DType::kFloat16, std::ldexp(1.0, -14)) == unit_roundoff(DType::kFloat16));  // the last normal one
+  CHECK(unit_roundoff(DType::kFloat16, std::ldexp(1.0, -20)) == std::ldexp(1.0, -5));
+  CHECK(unit_roundoff(DType::kFloat16, std::ldexp(1.0, -24)) == 0.5);
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16, DType::kInt32})
+    CHECK(unit_roundoff(dtype, 1e-7) == unit_roundoff(dtype));
+}
+
+TEST_CASE("statistics that agree hide an error of a few elements, more in larger tensors, up to a bound") {
+  TensorError error;
+  error.by_statistics = true;
+  error.elements = 10000;
+  const double hidden = error.hidden();
+  CHECK(hidden == Approx(100 * unit_roundoff(DType::kFloat32)));
+  error.elements *= 100;
+  CHECK(error.hidden() == Approx(10 * hidden));
+  error.elements = 1e18;
+  CHECK(error.hidden() < 0.01);
+  TensorError exact = error, discrete = error, of_elements = error;
+  exact.exact = discrete.discrete = true;
+  of_elements.by_statistics = false;
+  for (const TensorError& one : {exact, discrete, of_elements}) CHECK(one.hidden() == 0);
+}
+
 }  // namespace msdump

@@ -202,6 +202,16 @@ TEST_CASE("what an operator updates is its output, by its type and by the conten
   CHECK(by_contents.role(6) == kIn);
 }
 
+TEST_CASE("an operator that is known to update other inputs does not update one that differs") {
+  const auto role_of_w = [](const char* writer) {
+    const Network network(writer);
+    return network.runs({{Network::kSub, kIn, "2", 9}, {Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "0", 4}})
+        .role(2);
+  };
+  CHECK(role_of_w("BatchNorm") == kIn);  // gamma; it updates the mean and the variance
+  CHECK(role_of_w("Custom") == TensorRole::kUpdated);
+}
+
 // BatchNorm -> BatchNormGrad, which reads outputs 0 and 2 of the BatchNorm as its inputs 3 and 5; nothing reads output 1.
 TEST_CASE("an input that the kernel ignores reads nothing") {
   const auto part = [](const char* id, const char* number) {

@@ -114,6 +114,18 @@ TEST_CASE("the name of a backward call gives that of its forward call") {
   }
 }
 
+TEST_CASE("the name of the gradients of a module's parameters gives the backward call that makes them") {
+  const auto backward = [](std::string_view name) { return backward_entry_of(name).value_or("none"); };
+  CHECK(backward("Module.fc.Linear.parameters_grad.1") == "Module.fc.Linear.backward.1");
+  CHECK(backward("Module.parameters_grad.Linear.parameters_grad.2") == "Module.parameters_grad.Linear.backward.2");
+  CHECK(backward("Cell.fc.Dense.parameters_grad") == "Cell.fc.Dense.backward.0");
+  for (const char* name : {"Module.fc.Linear.backward.3", "Module.fc.Linear.forward.3",
+                           "Module.parameters_grad.Linear.forward.3", "parameters_grad", ".parameters_grad", ""}) {
+    INFO(name);
+    CHECK(backward(name) == "none");
+  }
+}
+
 TEST_CASE("entries of the json files tell their kind and op type") {
   const auto kind_of = [](std::string_view name) {
     const auto entry = parse_msprobe_entry(name);
