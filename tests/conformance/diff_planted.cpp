@@ -75,8 +75,9 @@ std::string right_place(const JsonValue& fault, const Exception* exception) {
 }  // namespace
 
 TEST_CASE("faults planted in msprobe's dumps are named, alone, with their lines") {
-  // Some small ones are not: 3 % in a net of two layers, casts to bfloat16 whose gradients stand out as well.
-  constexpr size_t kFaults = 31, kMissed = 6;
+  // Some small ones are not: one element by statistics alone, 3 % in a net of two layers by statistics, a layer that the
+  // candidate replaced by other calls.
+  constexpr size_t kFaults = 31, kMissed = 4;
   const auto corpus = corpus_or_skip("msprobe");
   if (!corpus) return;
   auto faults = parse_json(read_bytes(*corpus / "planted.json"));
