@@ -25,7 +25,7 @@ std::string_view joined(Parts parts) {
 bool is_direction(std::string_view part) { return part == "forward" || part == "backward"; }
 
 std::optional<MsprobeIo> io_from_part(std::string_view part) {
-  if (part == "input") return MsprobeIo::kInput;
+  if (part == "input" || part == "kwargs") return MsprobeIo::kInput;
   if (part == "output") return MsprobeIo::kOutput;
   if (part == "parameters") return MsprobeIo::kParameter;
   return std::nullopt;

@@ -9,6 +9,7 @@
 //   file                 {call or module}.{input|output|parameters}.{slot}, {gradients}.{parameter}, {saved}[.{slot}];
 //                        a slot is a number, the name of a keyword argument or of a parameter, or for nested
 //                        arguments several of these: "0", "dtype", "1.0"
+//   keyword argument     {module}.kwargs.{slot}: an input
 //   unfinished           {Cell}.{path}.{Class}.forward.input.{slot}_{dtype}_{counter}.npy: of a graph part whose process
 //                        ended before msprobe had renamed its files; no call number yet
 // The prefixes (Tensor, Functional, Mint, Torch, Aten, ...) are open: users register their own.

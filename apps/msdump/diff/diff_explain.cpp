@@ -18,9 +18,13 @@ std::string slot_name(const DiffResult& run, uint32_t tensor, uint32_t op) {
   return pair.op == op ? text : text + " of " + run.op_name(pair.op);
 }
 
+// Slots of msprobe may be names instead of numbers.
+bool has_number(const InputAccount& input) { return input.slot != UINT32_MAX; }
+
 std::string input_text(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
-  std::string text =
-      input.tensor == kNoTensor ? fmt::format("input {}", input.slot) : slot_name(run, input.tensor, account.op);
+  std::string text = input.tensor != kNoTensor ? slot_name(run, input.tensor, account.op)
+                     : has_number(input)       ? fmt::format("input {}", input.slot)
+                                               : "an input";
   if (!input.parameter.empty()) {
     text += ", parameter " + input.parameter;
   } else if (input.made_by != kNoOperator) {
@@ -74,7 +78,8 @@ report::Object input_object(const DiffResult& run, const RunAccount& account, co
     const NameFacts& name = run.record_of(run.pairing.tensors[input.tensor]).name;
     object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   } else {
-    object.add("io", name_of(Io::kInput)).add("slot", input.slot);
+    object.add("io", name_of(Io::kInput));
+    object.add("slot", has_number(input) ? report::Value(input.slot) : report::Value());
   }
   object.add("made_by", input.made_by == kNoOperator ? report::Value() : report::Value(run.op_name(input.made_by)));
   object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);

@@ -35,6 +35,8 @@ TEST_CASE("files of modules have it after the direction") {
 
 TEST_CASE("slots are numbers, names and paths of both") {
   CHECK(parsed("Functional.softmax.0.forward.input.dtype.npy") == "Functional.softmax.0.forward|softmax|input|dtype");
+  CHECK(parsed("Module.enc.MHA.forward.0.kwargs.key_padding_mask.pt") ==
+        "Module.enc.MHA.forward.0|MHA|input|key_padding_mask");
   CHECK(parsed("Functional.cat.0.forward.input.0.1.npy") == "Functional.cat.0.forward|cat|input|0.1");
   CHECK(parsed("Functional.f.0.forward.input.input.npy") == "Functional.f.0.forward|f|input|input");
   CHECK(parsed("Functional.f.0.forward.input.x.1.forward.output.0.npy") ==
