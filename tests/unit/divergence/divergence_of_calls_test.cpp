@@ -190,6 +190,7 @@ TEST_CASE("msprobe: an input of unknown origin stays named where the module arou
     const Values x = some_values(), hidden = some_values(calls.bad() ? 4.0F : 3.0F), y = times(hidden, 2);
     calls.ran("Functional.linear.0.forward", {hidden}, {y}, kLayer);
     calls.ran(kLayer, {x}, {y});
+    calls.ran("Functional.relu.0.forward", {y}, {times(y, 3)});
   });
   CHECK(trial.roots() == Texts{"input Functional.linear.0.forward"});
 }
