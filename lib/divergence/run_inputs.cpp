@@ -129,7 +129,7 @@ class Gatherer {
   [[nodiscard]] bool is_off_after_unknown(uint32_t tensor) const {
     double before = std::min(kMostError, history_.largest_error);  // of a reference of zeros it may be infinite
     if (view_.is_backward(run_)) before = std::max(before, error_of_flips(before) / kChangedOnTheWay);
-    if (!is_off(tensor, std::max(before, model_.usual_noise()))) return false;
+    if (!is_off(tensor, before)) return false;
     const auto error = view_.error(tensor);
     if (!error || error->discrete || !std::isfinite(error->relative)) return true;
     double rms = 0;

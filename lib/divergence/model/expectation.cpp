@@ -160,8 +160,10 @@ double chance_of_flips(std::string_view family, std::span<const KnownInput> inpu
 double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& output) {
   constexpr double kSlack = 1.1;  // rounding
   double largest = 0;
-  for (const KnownInput& input : inputs)
-    largest = std::max(largest, input.error.relative * gain_ratio(input.error.norm(), output.error.norm()));
+  for (const KnownInput& input : inputs) {
+    if (!input.of_forward)  // of a backward call: only gradients are passed on
+      largest = std::max(largest, input.error.relative * gain_ratio(input.error.norm(), output.error.norm()));
+  }
   return kSlack * largest;
 }
 
@@ -178,7 +180,7 @@ double between(double independent, double& uncertainty) {
 bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) {
   if (!backward) return gain.rule == GainRule::kFlip;
   if (gain.noise == NoiseClass::kUnknown) return true;  // a module may have one inside
-  for (const std::string_view part : {"relu", "max", "min", "clamp", "clip", "hard"}) {
+  for (const std::string_view part : {"relu", "max", "min", "clamp", "clip", "hard", "hswish", "hsigmoid"}) {
     if (family.find(part) != std::string_view::npos) return true;
   }
   return false;
