@@ -18,14 +18,15 @@ constexpr double kArgumentConfidence = 0.9;
 // One operator and its arguments that differ.
 struct ArgumentRoot {
   std::string reason;
-  std::vector<uint32_t> tensors;  // of these arguments
+  std::vector<uint32_t> tensors;  // of these arguments, and inputs that differ
   std::vector<DivergedArgument> arguments;
-  std::vector<uint32_t> evidence;  // rows of the operator that differ
+  std::vector<uint32_t> evidence;  // other rows of the operator that differ
+  size_t rows = 0;                 // that differ
 };
 
 using ByOperator = std::map<uint32_t, ArgumentRoot>;
 
-ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const Pairing& pairing,
+ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const CompareSide& b, const Pairing& pairing,
                        const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows) {
   ByOperator found;
   for (const ArgumentDiff& argument : arguments) {
@@ -37,7 +38,11 @@ ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const Pairing
   for (const uint32_t row : rows) {
     const TensorPair& pair = pairing.tensors[row];
     if (pair.a == kNoTensor || pair.b == kNoTensor || !is_difference(diffs[row].verdict)) continue;
-    if (const auto root = found.find(pair.op); root != found.end()) root->second.evidence.push_back(row);
+    const auto root = found.find(pair.op);
+    if (root == found.end()) continue;
+    ++root->second.rows;
+    const bool is_input = (*b.tensors)[pair.b].name.io == Io::kInput;
+    (is_input ? root->second.tensors : root->second.evidence).push_back(row);
   }
   return found;
 }
@@ -52,7 +57,7 @@ Divergence root_of(uint32_t op, ArgumentRoot&& found, const Pairing& pairing) {
   root.confidence = kArgumentConfidence * pair.confidence;
   root.inputs = std::move(found.tensors);
   root.outputs = std::move(found.evidence);
-  root.downstream = root.outputs.size();
+  root.downstream = found.rows;
   return root;
 }
 
@@ -93,7 +98,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
   }
   std::set<std::tuple<std::string, std::string, std::string>> differences;  // name and values
   std::vector<Divergence> added;
-  for (auto& [op, found] : by_operator(arguments, pairing, diffs, rows)) {
+  for (auto& [op, found] : by_operator(arguments, b, pairing, diffs, rows)) {
     const auto is_new = [&](const DivergedArgument& one) { return differences.emplace(one.name, one.a, one.b).second; };
     // Counts, so that each is entered.
     const bool any_new = std::count_if(found.arguments.begin(), found.arguments.end(), is_new) > 0;

@@ -156,6 +156,8 @@ ExplanationCounts explanations_of(const DiffResult& run) {
   return counts;
 }
 
+bool is_compared(Verdict verdict) { return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped; }
+
 uint64_t count_compared(const DiffResult& run, const VerdictCounts& counts) {
   return run.rows.size() + run.arguments.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
          counts[static_cast<size_t>(Verdict::kSkipped)];
@@ -383,8 +385,10 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
 
 std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
-  std::string text = plural(count_compared(run, counts) - run.arguments.size(), "tensor");
-  if (!run.arguments.empty()) text += " and " + plural(run.arguments.size(), "argument");
+  const auto arguments = static_cast<uint64_t>(std::count_if(
+      run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& one) { return is_compared(one.verdict); }));
+  std::string text = plural(count_compared(run, counts) - arguments, "tensor");
+  if (arguments > 0) text += " and " + plural(arguments, "argument");
   text += " compared";
   std::string parts;
   for (const Verdict verdict : kVerdicts) {

@@ -216,7 +216,7 @@ TEST_CASE("operators whose arguments differ are roots in the order of operators,
               "Tensor.add.0.forward: argument 1 is 7 here, 8 in the reference; 1 arguments, 0 outputs, 0 downstream",
               "Tensor.sub.0.forward: argument 1 is 3 here, 4 in the reference; its inputs are equal bit for bit, its "
               "outputs differ; 1 arguments, 1 outputs, 3 downstream",
-              "Tensor.div.0.forward: argument 1 is 1 here, 11 in the reference; 1 arguments, 2 outputs, 2 "
+              "Tensor.div.0.forward: argument 1 is 1 here, 11 in the reference; 1 arguments, 1 outputs, 2 "
               "downstream"});
 }
 
