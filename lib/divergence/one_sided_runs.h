@@ -19,7 +19,8 @@ class OneSidedRuns {
 
   // The run to name of those in [first, end) that only one side has: the candidate's first that turns to a coarser
   // dtype, else its last, else the reference's last; kNoRun if there is none. If `end` belongs to the backward pass
-  // only its runs count, else others, or else the first that the candidate's backward pass lacks. A module whose operators have partners does not count.
+  // only its runs count, else others, or else the first that the candidate's backward pass lacks. A module whose
+  // operators have partners does not count.
   [[nodiscard]] uint32_t between(uint32_t first, uint32_t end) const;
   // The first that only the candidate has, whatever it is.
   [[nodiscard]] uint32_t first_of_candidate(uint32_t first, uint32_t end) const;

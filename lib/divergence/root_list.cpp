@@ -82,8 +82,8 @@ void RootList::set_score(Root& root, const ScoredOutput& output) {
   divergence.expected_error = expected_of(output);
   divergence.score = output.score;
   divergence.siblings = output.siblings.siblings;
-  divergence.sibling_median = std::exp(output.siblings.sibling_centre - output.siblings.centre);
-  divergence.sibling_spread = std::exp(output.siblings.sibling_spread);
+  divergence.sibling_median = sibling_median_of(output);
+  divergence.sibling_spread = sibling_spread_of(output);
 }
 
 bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {

@@ -52,8 +52,8 @@ class Accountant {
     result.expected = expected_of(output);
     result.score = output.score;
     result.siblings = output.siblings.siblings;
-    result.sibling_median = std::exp(output.siblings.sibling_centre - output.siblings.centre);
-    result.sibling_spread = std::exp(output.siblings.sibling_spread);
+    result.sibling_median = sibling_median_of(output);
+    result.sibling_spread = sibling_spread_of(output);
     return result;
   }
 

@@ -191,12 +191,13 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
   Expectation result;
   const bool backward = is_backward_call(inputs);
   const Rules rules(family, gain, inputs, output);
-  const BackwardGains derivative(family, gain, inputs, output);
-  const bool adds_terms = backward ? derivative.adds_terms() : rules.adds_terms();
+  std::optional<BackwardGains> derivative;
+  if (backward) derivative.emplace(family, gain, inputs, output);
+  const bool adds_terms = derivative ? derivative->adds_terms() : rules.adds_terms();
   double squares = 0, sum = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const KnownInput& input = inputs[i];
-    double value = backward ? derivative.of(i) : rules.of(i);
+    double value = derivative ? derivative->of(i) : rules.of(i);
     const double error = input.error.relative;
     // The root of a value near zero differs by the root of the difference.
     result.most += std::max(1.0, value) * (family == "sqrt" ? std::sqrt(error) : error);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -435,6 +434,7 @@ void NoiseModel::score() {
   // Steps show the same operator again: what its statistics show by chance averages out.
   std::map<std::pair<uint32_t, std::string_view>, std::pair<double, double>> steps;  // runs, and the sum of residuals
   for (const uint32_t i : place) {
+    if (!outputs_[i].by_statistics) continue;
     auto& [count, sum] = steps[{unit_of_[outputs_[i].run], view_.slot(outputs_[i].tensor)}];
     count += 1;
     sum += outputs_[i].residual;
@@ -453,12 +453,15 @@ void NoiseModel::score() {
     // Its own noise is known from others alone, and often as a bound only.
     const double above = std::hypot(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
-    const auto& [runs, sum] = steps.at({unit_of_[output.run], view_.slot(output.tensor)});
-    const double residual = output.by_statistics ? std::min(output.residual, sum / runs) : output.residual;
+    double residual = output.residual, of_statistics = 0;
+    if (output.by_statistics) {
+      const auto& [runs, sum] = steps.at({unit_of_[output.run], view_.slot(output.tensor)});
+      residual = std::min(residual, sum / runs);
+      of_statistics = kSpreadOfStatistics * kSpreadOfStatistics / runs;
+    }
     const double spread = std::sqrt(
         of_noise * of_noise + std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
-        output.uncertainty * output.uncertainty + 0.5 / elements +
-        (output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / runs : 0));
+        output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);
     const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
     output.score = beyond_chance * (residual - output.siblings.centre) / spread;
   }

@@ -51,6 +51,14 @@ struct ScoredOutput {
   return output.expected * std::exp(output.siblings.centre);
 }
 
+// How many times what is expected the siblings have: their median, and the factor of their spread.
+[[nodiscard]] inline double sibling_median_of(const ScoredOutput& output) {
+  return std::exp(output.siblings.sibling_centre - output.siblings.centre);
+}
+[[nodiscard]] inline double sibling_spread_of(const ScoredOutput& output) {
+  return std::exp(output.siblings.sibling_spread);
+}
+
 class NoiseModel {
  public:
   explicit NoiseModel(const RunView& view);

@@ -158,7 +158,7 @@ DECODER = [
 ]
 
 UNET = [
-    Case("unet-concat-order", "unet", "the skip is joined behind, not before",
+    Case("unet-concat-order", "unet", "the skip is joined after, not before",
          (("ops.concat((skip, h), 1)", "ops.concat((h, skip), 1)"),), (value("net-Net/Concat-op0"),),
          measured_at="net-Net/Concat-op0", rewired=True),
     Case("unet-up-padding", "unet", "a transposed convolution pads at the end only: a pixel off",

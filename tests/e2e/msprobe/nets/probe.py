@@ -51,7 +51,7 @@ class Device(TorchDispatchMode):
     def round(self, operator, value):
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not self.noise:
             return
-        # A counter of steps is added to in place and is no arithmetic of the device.
+        # A counter of steps is added to in place and is not arithmetic of the device.
         if value.dim() == 0 and operator.overloadpacket.__name__.endswith("_"):
             return
         with torch.no_grad():

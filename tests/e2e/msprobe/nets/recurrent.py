@@ -1,4 +1,4 @@
-"""A recurrent net: LSTM, a GRU cell step by step, attention over time, a mean over what is no padding; RMSprop."""
+"""A recurrent net: LSTM, a GRU cell step by step, attention over time, a mean over what is not padding; RMSprop."""
 import torch
 import torch.nn.functional as F
 from probe import Run, initialise, numbers
@@ -8,7 +8,7 @@ VOCABULARY, WIDTH, TIME = 37, 24, 6
 
 
 class Pool(nn.Module):
-    """Attention over time, and the mean of the steps that are no padding."""
+    """Attention over time, and the mean of the steps that are not padding."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A decoder of two blocks as language models have them: RMSNorm, two heads behind a causal mask, a gated pair of dense
+"""A decoder of two blocks as language models have them: RMSNorm, two heads with a causal mask, a gated pair of dense
 layers, the next token as the label; Adam with weight decay."""
 import mindspore as ms
 import numpy as np
