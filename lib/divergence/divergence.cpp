@@ -121,15 +121,21 @@ class Finder {
 
   [[nodiscard]] bool draws_differently(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (model_.gain(run).rule != GainRule::kRandom || inputs.other_shape) return false;
-    return view_.any_differs(outputs);
+    return view_.any_differs(outputs) && !(passes_in(run, inputs, outputs, true) && passes_in(run, inputs, outputs, false));
+  }
+
+  // On one side, does an operator that may drop elements pass all of them on?
+  [[nodiscard]] bool passes_in(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
+                               bool candidate) const {
+    if (inputs.evidence.empty() || outputs.empty() || view_.is_backward(run)) return false;
+    const uint32_t in = inputs.evidence.front(), out = outputs.front();
+    if (!view_.diff(in).metrics.max_a || !view_.diff(in).metrics.max_b) return false;
+    return candidate ? view_.same_in_a(in, out) : view_.same_in_b(in, out);
   }
 
   // Only one side drops elements: the other passes its input on.
   bool judge_one_sided_draw(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-    if (inputs.evidence.empty() || outputs.empty() || view_.is_backward(run)) return false;
-    const uint32_t in = inputs.evidence.front(), out = outputs.front();
-    if (!view_.diff(in).metrics.max_a || !view_.diff(in).metrics.max_b) return false;
-    const bool a_passes = view_.same_in_a(in, out), b_passes = view_.same_in_b(in, out);
+    const bool a_passes = passes_in(run, inputs, outputs, true), b_passes = passes_in(run, inputs, outputs, false);
     if (a_passes == b_passes) return false;
     Root& root = roots_.add(run, DivergenceKind::kValue, inputs, outputs);
     root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",

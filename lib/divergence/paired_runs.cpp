@@ -1,6 +1,8 @@
 #include "divergence/paired_runs.h"
 
 #include <bit>
+#include <cmath>
+#include <optional>
 
 namespace msdump {
 namespace {
@@ -9,9 +11,12 @@ namespace {
 uint64_t contents_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (diff.checksum_b != 0) return diff.checksum_b;
-  if (!metrics.max_b || !metrics.min_b || *metrics.max_b == *metrics.min_b) return 0;
+  // An extreme that is infinite, as of masked values, is not known: the other one tells tensors apart unless it is whole.
+  const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
+  if (!known || metrics.max_b == metrics.min_b) return 0;
+  if ((!metrics.max_b || !metrics.min_b) && *known == std::round(*known)) return 0;
   uint64_t key = 0x9E37'79B9'7F4A'7C15;
-  for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b}) {
+  for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
     key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
     key ^= key >> 32;
   }

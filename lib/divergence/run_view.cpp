@@ -128,7 +128,7 @@ bool RunView::same_in_a(uint32_t left, uint32_t right) const {
 
 bool RunView::same_in_b(uint32_t left, uint32_t right) const {
   const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
-  return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b;
+  return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b && diffs_[left].scale == diffs_[right].scale;
 }
 
 bool RunView::is_attribute(uint32_t tensor) const {
