@@ -36,6 +36,8 @@ constexpr double kFewElements = 4;
 constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // Nor does an operator raise a random error by more beyond its gain.
 constexpr double kMostGrowth = 3;
+// Of modules and operators that are not known, whose gains are not known either.
+constexpr double kMostGrowthOfUnknown = 30;
 constexpr uint32_t kSeveral = 3;
 // Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
 // meet again would take more with every row.
@@ -410,10 +412,14 @@ void NoiseModel::score() {
     if (!output.judged) continue;
     const double least = kLeastNoise * output.roundoff * output.amplification;
     const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
-    const double slack = output.by_statistics ? kMostGrowth * kMostGrowth : 1;
+    const bool known = gain(output.run).noise != NoiseClass::kUnknown;
+    const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
+    const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
+    // Of a module, the calls inside it say more.
+    const bool has_calls = modules_repeat_ && !view_.inside(output.run).empty();
     output.beyond_arithmetic =
-        gain(output.run).rule != GainRule::kFlip && gain(output.run).noise != NoiseClass::kUnknown &&
-        output.measured > std::max(output.chance, slack * std::hypot(kMostGrowth * output.most, ceiling));
+        gain(output.run).rule != GainRule::kFlip && !has_calls &&
+        output.measured > std::max(output.chance, slack * std::hypot(growth * output.most, ceiling));
     output.expected = std::max(output.expected, least);
     output.residual = std::log(std::max(output.measured, least) / output.expected);
     // The result is the remainder of terms that cancel, and consists of rounding.
