@@ -54,6 +54,7 @@ struct TensorDiff {
   // In place of relative_l2: the largest deviation of a statistic, relative to the scale of the tensor, beyond the
   // rounding of its text. Infinite where b is 0; no value where no statistic can be compared.
   std::optional<double> relative_error;
+  bool extremes_only = false;  // infinities hide what mean and norm say: relative_error may be far too small
 
   // relative_l2, or its substitute.
   [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }

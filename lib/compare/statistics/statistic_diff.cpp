@@ -154,7 +154,7 @@ class Comparer {
     } else if (class_a != 0) {
       compared_ = compared_ || class_a != 3;
       has_special_ = true;
-      sums_are_special_ = sums_are_special_ || !is_extreme(which);
+      diff_.extremes_only = diff_.extremes_only || !is_extreme(which);
     } else {
       const double denominator = which == static_cast<size_t>(Extremum::kMean) ? scale_
                                  : is_extreme(which)                           ? std::abs(b->value) + scale_
@@ -248,7 +248,7 @@ class Comparer {
   // Equal extremes do not if infinities hide what the mean and the norm say, nor do those of bool, which always has
   // true and false.
   [[nodiscard]] bool agreement_means_something() const {
-    return counted_ || (kind_ == Kind::kBool ? same_value().has_value() : !sums_are_special_);
+    return counted_ || (kind_ == Kind::kBool ? same_value().has_value() : !diff_.extremes_only);
   }
 
   [[nodiscard]] std::string agreement() const {
@@ -279,7 +279,6 @@ class Comparer {
   TensorDiff diff_;
   bool compared_ = false;          // something finite was compared
   bool has_special_ = false;       // the same NaN or infinity on both sides
-  bool sums_are_special_ = false;  // likewise, as mean or norm
   bool counted_ = false;           // counts of zeros or signs were compared
   bool all_equal_ = true;
   double error_ = 0, worst_excess_ = 0;

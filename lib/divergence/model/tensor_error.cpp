@@ -51,7 +51,7 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
   error.rms = diff.scale;
   error.deviation = diff.scale;
   if (diff.verdict == Verdict::kSame) return error;
-  if (!diff.relative_error) return std::nullopt;
+  if (!diff.relative_error || diff.extremes_only) return std::nullopt;
   error.relative = *diff.relative_error;
   return error;
 }
