@@ -58,7 +58,10 @@ struct Outcome {
   static bool is_first(const std::vector<Named>& named) { return !named.empty() && named[0].fault >= 0; }
   [[nodiscard]] bool all_named(const std::vector<Named>& named) const {
     std::set<int> found;
-    for (const Named& one : named) found.insert(one.fault);
+    for (const Named& one : named) {
+      found.insert(one.fault);
+      found.insert(one.places.begin(), one.places.end());
+    }
     found.erase(-1);
     return found.size() == faults.size();
   }

@@ -161,12 +161,27 @@ std::optional<Candidate> NoisyNet::graded(double ratio) const {
   return with(std::move(choice->faults), {std::move(choice->planted)});
 }
 
+// An error upstream of a fault would hide it. In a step, nodes are in the order of the flow.
+std::set<std::string> NoisyNet::names_upstream(const std::vector<KernelFault>& faults) const {
+  std::vector<bool> upstream(candidate_.nodes.size());
+  for (const KernelFault& fault : faults) upstream[fault.node] = true;
+  std::set<std::string> names;
+  for (size_t i = upstream.size(); i-- > 0;) {
+    if (!upstream[i]) continue;
+    names.insert(candidate_.nodes[i].name);
+    for (const Ref input : candidate_.nodes[i].inputs) {
+      if (input != kAbsent && candidate_.values[input].node != kAbsent) upstream[candidate_.values[input].node] = true;
+    }
+  }
+  return names;
+}
+
 std::optional<Candidate> NoisyNet::two(double ratio) const {
   std::mt19937_64 random(setting_.plan.seed * 17 + 1);
   auto first = choose(healthy_, ratio, false, random, {});
   if (!first) return std::nullopt;
   const Candidate one = with(first->faults, {first->planted});
-  auto second = choose(one.values, ratio, false, random, first->planted.in_candidate);
+  auto second = choose(one.values, ratio, false, random, names_upstream(first->faults));
   if (!second) return std::nullopt;
   std::vector<KernelFault> faults = first->faults;
   faults.insert(faults.end(), second->faults.begin(), second->faults.end());

@@ -59,7 +59,7 @@ class NoisyNet {
   [[nodiscard]] std::optional<Candidate> graded(double ratio) const;
   // One as scripts and kernels have them: as large as it is, at least 20 times the noise.
   [[nodiscard]] std::optional<Candidate> full() const;
-  // Two graded ones; the second is as large as `ratio` times the error that the first leaves there.
+  // Two graded ones, the second not upstream of the first and as large as `ratio` times the error that it leaves there.
   [[nodiscard]] std::optional<Candidate> two(double ratio) const;
 
  private:
@@ -69,6 +69,7 @@ class NoisyNet {
   };
   [[nodiscard]] std::optional<Choice> choose(const std::vector<StepValues>& base, double ratio, bool at_least,
                                              std::mt19937_64& random, const std::set<std::string>& avoid) const;
+  [[nodiscard]] std::set<std::string> names_upstream(const std::vector<KernelFault>& faults) const;
   [[nodiscard]] std::optional<Candidate> wrong_kernel(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_script(std::mt19937_64& random) const;
   [[nodiscard]] std::optional<Candidate> wrong_parameter(std::mt19937_64& random) const;

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "support/noisy_net/net_dump.h"
-#include "support/scratch_dir.h"
 
 namespace msdump::noisy {
 namespace {
@@ -90,17 +88,10 @@ std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<
   for (size_t i = 0; i < texts.size(); ++i) {
     const Divergence& root = compared.report().roots[i];
     result.push_back({fault_of(compared, root.op, root.parameter, named), root.confidence, texts[i]});
+    for (const DivergencePlace& other : root.places)
+      result.back().places.push_back(fault_of(compared, other.op, {}, named));
   }
   return result;
-}
-
-std::vector<Named> blame(const NoisyNet& noisy, const Candidate& candidate) {
-  const Setting& setting = noisy.setting();
-  const DumpForm form{setting.ir, setting.statistics, setting.half_files};
-  const test::ScratchDir scratch;
-  write_dump(scratch.path() / "reference", noisy.net(), noisy.reference(), setting.reference, form);
-  write_dump(scratch.path() / "candidate", candidate.net, candidate.values, setting.candidate, form);
-  return judge({scratch.path() / "candidate", scratch.path() / "reference"}, candidate.faults);
 }
 
 std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared, const std::vector<Planted>& planted) {

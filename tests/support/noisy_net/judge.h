@@ -12,14 +12,12 @@ namespace msdump::noisy {
 struct Named {
   int fault = -1;  // the planted one that it is a right answer to; -1: it is innocent
   double confidence = 0;
-  std::string text;  // "value Default/Mul-op0"
+  std::string text;               // "value Default/Mul-op0"
+  std::vector<int> places = {};  // likewise, of its further places
 };
 
 // In the order of the report.
 [[nodiscard]] std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<Planted>& planted);
-
-// The same from the start: writes both dumps into a scratch folder and compares them.
-[[nodiscard]] std::vector<Named> blame(const NoisyNet& noisy, const Candidate& candidate);
 
 // Rules that look at an operator alone: it is named if they hold, in the order of the flow.
 enum class Rule : uint8_t {

