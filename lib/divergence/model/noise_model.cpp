@@ -150,11 +150,20 @@ bool NoiseModel::add_operand(const RunInput& input, Inputs& result) const {
   return true;
 }
 
+// Does an exponential read values of which some are masked? Their error is that of the mask, which does not count: what
+// was masked says more.
+bool NoiseModel::is_masked_for(uint32_t run, const RunInput& input) const {
+  constexpr double kMask = -1e3, kFarAbove = 0.1;
+  if (gain(run).rule != GainRule::kExponential || input.made_by == kNoRun || input.tensor == kNoTensor) return false;
+  const kernels::PairMetrics& metrics = view_.diff(input.tensor).metrics;
+  return metrics.min_b && metrics.max_b && *metrics.min_b < kMask && *metrics.max_b > kFarAbove * *metrics.min_b;
+}
+
 // What is not known is made of what its producer read: operators that were fused, were not dumped or have no partner are
 // looked through.
 void NoiseModel::add_inputs(uint32_t run, uint32_t depth, Inputs& result) const {
   for (const RunInput& input : view_.run(run).inputs) {
-    if (add_operand(input, result)) continue;
+    if (!is_masked_for(run, input) && add_operand(input, result)) continue;
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;

@@ -102,6 +102,7 @@ class NoiseModel {
   void score();
   [[nodiscard]] Inputs inputs_of(uint32_t run) const;
   void add_inputs(uint32_t run, uint32_t depth, Inputs& result) const;
+  [[nodiscard]] bool is_masked_for(uint32_t run, const RunInput& input) const;
   [[nodiscard]] bool follows_order_alone(uint32_t run) const;
   void add_before(uint32_t run, Inputs& result) const;
   void add_other_ranks(uint32_t run, Inputs& result) const;
