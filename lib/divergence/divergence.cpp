@@ -23,7 +23,7 @@ using From = InputEdge::From;
 
 // Errors that are not random, as faults make them, are passed on by up to so much more or less: a standard deviation of
 // the logarithm.
-constexpr double kSpreadOfFaults = 0.9;
+constexpr double kSpreadOfFaults = 0.5;
 
 class Finder {
  public:
@@ -121,7 +121,8 @@ class Finder {
 
   [[nodiscard]] bool draws_differently(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
     if (model_.gain(run).rule != GainRule::kRandom || inputs.other_shape) return false;
-    return view_.any_differs(outputs) && !(passes_in(run, inputs, outputs, true) && passes_in(run, inputs, outputs, false));
+    return view_.any_differs(outputs) &&
+           !(passes_in(run, inputs, outputs, true) && passes_in(run, inputs, outputs, false));
   }
 
   // On one side, does an operator that may drop elements pass all of them on?
@@ -147,6 +148,10 @@ class Finder {
   void estimate_healthy(uint32_t run) {
     const std::span<const ScoredOutput> outputs = model_.outputs(run);
     if (outputs.empty()) return;
+    for (const RunInput& input : view_.run(run).inputs) {
+      if (input.tensor == kNoTensor || !view_.compared(input.made_as)) continue;
+      history_.healthy[input.tensor] = std::min(history_.healthy[input.tensor], history_.healthy[input.made_as]);
+    }
     std::vector<KnownInput> inputs = model_.inputs(run);
     for (KnownInput& input : inputs) input.error.relative = history_.healthy[input.tensor];
     for (const ScoredOutput& output : outputs) {
@@ -176,7 +181,11 @@ class Finder {
   }
 
   void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
-    if (!reported_parameters_.insert(key_of(run, input)).second) return;
+    history_.healthy[tensor] = 0;
+    if (!reported_parameters_.insert(key_of(run, input)).second) {
+      history_.states[run].downstream = true;  // of the root at its first reader
+      return;
+    }
     Root& root =
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
@@ -231,9 +240,15 @@ class Finder {
     const std::span<const ScoredOutput> scored = model_.outputs(run);
     const bool any =
         std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged; });
-    if (!any) return !view_.all_agree(run) || outputs.empty();
+    if (!any) return !view_.all_agree(run) || outputs.empty() || is_another_value(*inputs.changed.front());
     return std::any_of(scored.begin(), scored.end(),
                        [&](const ScoredOutput& output) { return stands_out(output, inputs); });
+  }
+
+  // A choice may come out the same although it was made of something else.
+  [[nodiscard]] bool is_another_value(const RunInput& input) const {
+    const auto error = view_.error(input.tensor);
+    return error && view_.one_sided(input.made_by) && error->relative > kMostError;
   }
 
   // An operator that only one side has lies between; or the reader turns to a coarser dtype; or something that was not
@@ -395,7 +410,10 @@ class Finder {
       return view_.is(tensor, Verdict::kNan);
     });
     if (!makes_nan && !makes_inf) return;
-    if (!makes_nan && inputs.elevated) return;  // an overflow of values that were too large before
+    // An overflow of values that were too large before: because of a root, or of the scale of the loss that a root sets.
+    const bool scaled = inputs.downstream && std::any_of(inputs.evidence.begin(), inputs.evidence.end(),
+                                                         [&](uint32_t tensor) { return view_.is_scaled(tensor); });
+    if (!makes_nan && (inputs.elevated || scaled)) return;
     Root& root = roots_.add(run, DivergenceKind::kNan, inputs, outputs);
     root.lower(kDownstream);
     root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"

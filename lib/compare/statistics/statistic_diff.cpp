@@ -277,9 +277,9 @@ class Comparer {
   const bool given_;  // the tolerance is the user's
   double scale_ = 0;
   TensorDiff diff_;
-  bool compared_ = false;          // something finite was compared
-  bool has_special_ = false;       // the same NaN or infinity on both sides
-  bool counted_ = false;           // counts of zeros or signs were compared
+  bool compared_ = false;     // something finite was compared
+  bool has_special_ = false;  // the same NaN or infinity on both sides
+  bool counted_ = false;      // counts of zeros or signs were compared
   bool all_equal_ = true;
   double error_ = 0, worst_excess_ = 0;
   std::string worst_, nan_;

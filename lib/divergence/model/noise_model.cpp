@@ -156,7 +156,7 @@ bool NoiseModel::is_masked_for(uint32_t run, const RunInput& input) const {
   constexpr double kMask = -1e3, kFarAbove = 0.1;
   if (gain(run).rule != GainRule::kExponential || input.made_by == kNoRun || input.tensor == kNoTensor) return false;
   const kernels::PairMetrics& metrics = view_.diff(input.tensor).metrics;
-  return metrics.min_b && metrics.max_b && *metrics.min_b < kMask && *metrics.max_b > kFarAbove * *metrics.min_b;
+  return metrics.min_b && metrics.max_b && *metrics.min_b<kMask&& * metrics.max_b> kFarAbove * *metrics.min_b;
 }
 
 // What is not known is made of what its producer read: operators that were fused, were not dumped or have no partner are

@@ -44,6 +44,13 @@ double scaled_error(const TensorDiff& diff, double factor) {
   return diff.scale > 0 ? largest / diff.scale : 0;
 }
 
+// What the scale of the loss multiplies the candidate by: squares of gradients by its square.
+double scale_of(const TensorDiff& diff, double factor) {
+  if (factor == 1) return 1;
+  const double ratio = ratio_of_norms(diff);
+  return is_about(ratio, factor) ? factor : is_about(ratio, factor * factor) ? factor * factor : 1;
+}
+
 std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError error) {
   error.by_statistics = true;
   error.exact = error.exact && diff.checksum_b != 0;  // other statistics may agree although the elements do not
@@ -91,8 +98,19 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
   const auto most = std::max_element(exponents.begin(), exponents.end(),
                                      [](const auto& one, const auto& other) { return one.second < other.second; });
   if (most == exponents.end() || most->second < kLeastTensors) return 1;
+  int scale = most->first;
+  size_t scaled = most->second;
   for (const auto& [exponent, count] : exponents) others += count;
-  return 2 * most->second > others ? std::ldexp(1, most->first) : 1;
+  // Where the norm of all gradients is taken there may be more squares than gradients.
+  const auto half = most->first % 2 == 0 ? exponents.find(most->first / 2) : exponents.end();
+  const auto twice = exponents.find(2 * most->first);
+  if (half != exponents.end() && half->second >= kLeastTensors) {
+    scale = half->first;
+    scaled += half->second;
+  } else if (twice != exponents.end()) {
+    scaled += twice->second;
+  }
+  return 2 * scaled > others ? std::ldexp(1, scale) : 1;
 }
 
 std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
@@ -100,10 +118,11 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
   TensorError error;
   error.exact = diff.verdict == Verdict::kSame;
   error.discrete = is_discrete(diff.dtype_a) || is_discrete(diff.dtype_b);
-  const bool scaled = factor != 1 && !error.discrete && is_about(ratio_of_norms(diff), factor);
+  const double scale = error.discrete ? 1 : scale_of(diff, factor);
+  const bool scaled = scale != 1;
   if (diff.by_statistics) {
     auto found = from_statistics(diff, error);
-    if (found && scaled) found->relative = scaled_error(diff, factor);
+    if (found && scaled) found->relative = scaled_error(diff, scale);
     return found;
   }
   const kernels::PairMetrics& metrics = diff.metrics;
@@ -116,7 +135,7 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
     return error;
   }
   if (scaled) {
-    error.relative = scaled_error(diff, factor);
+    error.relative = scaled_error(diff, scale);
     return error;
   }
   const double distance = metrics.l2_distance.value_or(0) / std::sqrt(error.elements);

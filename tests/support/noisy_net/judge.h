@@ -12,7 +12,7 @@ namespace msdump::noisy {
 struct Named {
   int fault = -1;  // the planted one that it is a right answer to; -1: it is innocent
   double confidence = 0;
-  std::string text;               // "value Default/Mul-op0"
+  std::string text;              // "value Default/Mul-op0"
   std::vector<int> places = {};  // likewise, of its further places
 };
 
