@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "graph/flow/communication.h"
-#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -169,15 +168,8 @@ class Gatherer {
   }
 
   void add_forward() {
-    if (const auto backward = backward_entry_of(view_.name(run_))) {
-      for (const uint32_t other : view_.runs_named(*backward, view_.place(run_))) {
-        if (view_.place(other) == view_.place(run_)) add_producer(other);
-      }
-    }
-    const auto forward = forward_entry_of(view_.name(run_));
-    if (!forward) return;
-    for (const uint32_t other : view_.runs_named(*forward, view_.place(run_))) {
-      if (view_.place(other) != view_.place(run_)) continue;
+    for (const uint32_t backward : view_.backward_calls_of(run_)) add_producer(backward);
+    for (const uint32_t other : view_.forward_calls_of(run_)) {
       add_producer(other);
       InputSummary hidden;
       for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);

@@ -194,27 +194,23 @@ NoiseModel::Inputs NoiseModel::inputs_of(uint32_t run) const {
   add_inputs(run, 0, result);
   if (follows_order_alone(run)) add_before(run, result);
   if (is_communication(view_.op(run).type)) add_other_ranks(run, result);
-  if (const auto backward = backward_entry_of(view_.name(run))) {
-    for (const uint32_t other : view_.runs_named(*backward, view_.place(run))) {
-      if (view_.place(other) != view_.place(run)) continue;
-      for (const RunInput& input : view_.run(other).inputs) (void)add_input(input.tensor, nullptr, result);
-    }
+  for (const uint32_t backward : view_.backward_calls_of(run)) {
+    for (const RunInput& input : view_.run(backward).inputs) (void)add_input(input.tensor, nullptr, result);
   }
-  // A backward call also reads what its forward call saved.
-  if (const auto forward = forward_entry_of(view_.name(run))) {
-    for (const uint32_t other : view_.runs_named(*forward, view_.place(run))) {
-      if (view_.place(other) != view_.place(run)) continue;
-      const size_t gradients = result.known.size();
-      for (const RunInput& input : view_.run(other).inputs) (void)add_input(input.tensor, nullptr, result);
-      const size_t read = result.known.size();
-      for (const uint32_t tensor : view_.run(other).outputs) (void)add_input(tensor, nullptr, result);
-      for (size_t i = gradients; i < result.known.size(); ++i) {
-        result.known[i].of_forward = true;
-        result.known[i].is_result = i >= read;
-      }
-    }
-  }
+  for (const uint32_t forward : view_.forward_calls_of(run)) add_saved(forward, result);
   return result;
+}
+
+// A backward call also reads what its forward call saved.
+void NoiseModel::add_saved(uint32_t forward, Inputs& result) const {
+  const size_t gradients = result.known.size();
+  for (const RunInput& input : view_.run(forward).inputs) (void)add_input(input.tensor, nullptr, result);
+  const size_t read = result.known.size();
+  for (const uint32_t tensor : view_.run(forward).outputs) (void)add_input(tensor, nullptr, result);
+  for (size_t i = gradients; i < result.known.size(); ++i) {
+    result.known[i].of_forward = true;
+    result.known[i].is_result = i >= read;
+  }
 }
 
 std::vector<uint32_t> NoiseModel::within(uint32_t run) const {

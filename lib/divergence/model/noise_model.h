@@ -105,6 +105,7 @@ class NoiseModel {
   [[nodiscard]] bool follows_order_alone(uint32_t run) const;
   void add_before(uint32_t run, Inputs& result) const;
   void add_other_ranks(uint32_t run, Inputs& result) const;
+  void add_saved(uint32_t forward, Inputs& result) const;
   bool add_operand(const RunInput& input, Inputs& result) const;
   bool add_input(uint32_t tensor, const RunInput* input, Inputs& result) const;
   [[nodiscard]] uint32_t kind_of(const ScoredOutput& output, const Inputs& inputs);
