@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "divergence/model/constants.h"
 #include "graph/flow/communication.h"
 
 namespace msdump {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
 
 #include "base/hash_slots.h"
 #include "base/text.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/noise_bounds.h"
 #include "divergence/model/quantile.h"
-#include "graph/flow/communication.h"
-#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -37,11 +35,6 @@ constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // Nor does an operator raise a random error by more beyond its gain.
 constexpr double kMostGrowth = 3;
 constexpr uint32_t kSeveral = 3;
-// Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
-// meet again would take more with every row.
-constexpr uint32_t kMostLookedThrough = 8;
-constexpr size_t kMostInputs = 64;
-
 // The point that a standard normal variable exceeds with this probability; Abramowitz and Stegun 26.2.23.
 double normal_quantile(double probability) {
   const double t = std::sqrt(-2 * std::log(probability));
@@ -60,10 +53,7 @@ bool divides_by_size(std::string_view family) {
 
 }  // namespace
 
-NoiseModel::NoiseModel(const RunView& view) : view_(view) {
-  find_families();
-  find_modules();
-  find_units();
+NoiseModel::NoiseModel(const RunView& view) : view_(view), operators_(view), search_(view, operators_) {
   collect();
   estimate_storage();
   estimate_noise();
@@ -74,151 +64,12 @@ std::span<const ScoredOutput> NoiseModel::outputs(uint32_t run) const {
   return {outputs_.data() + first_[run], outputs_.data() + first_[run + 1]};
 }
 
-void NoiseModel::find_families() {
-  std::unordered_map<std::string_view, uint32_t> known;
-  family_of_.reserve(view_.runs().size());
-  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
-    const std::string_view type = view_.op(run).type;
-    const auto [found, is_new] = known.try_emplace(type, static_cast<uint32_t>(families_.size()));
-    if (is_new) {
-      families_.push_back(gain_family(type));
-      gains_.push_back(gain_of(families_.back()));
-    }
-    family_of_.push_back(found->second);
-  }
-}
-
-// msprobe pairs the operators of each step for themselves.
-void NoiseModel::find_units() {
-  std::unordered_map<std::string_view, uint32_t> known;
-  unit_of_.reserve(view_.runs().size());
-  for (uint32_t run = 0; run < view_.runs().size(); ++run)
-    unit_of_.push_back(known.try_emplace(view_.name(run), static_cast<uint32_t>(known.size())).first->second);
-}
-
-void NoiseModel::find_modules() {
-  bool calls = false, modules = false;
-  is_module_.reserve(view_.runs().size());
-  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
-    const auto entry = parse_msprobe_entry(view_.name(run));
-    is_module_.push_back(entry && entry->kind == MsprobeEntryKind::kModule);
-    modules = modules || is_module_.back();
-    calls = calls || (entry && entry->kind == MsprobeEntryKind::kCall);
-  }
-  modules_repeat_ = calls && modules;
-}
-
 double NoiseModel::expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const {
   const auto error = view_.error(output.tensor);
   if (!error) return output.expected;
   const KnownOutput known{output.tensor, 0, *error, view_.diff(output.tensor).shape};
   const double propagated = expect(family(output.run), gain(output.run), inputs, known).propagated;
   return std::hypot(propagated, output.noise * output.amplification);
-}
-
-bool NoiseModel::add_input(uint32_t tensor, const RunInput* input, Inputs& result) const {
-  const auto error = tensor == kNoTensor ? std::nullopt : view_.error(tensor);
-  if (!error) return false;
-  KnownInput known;
-  known.tensor = tensor;
-  known.error = *error;
-  known.error.relative = std::max(error->relative, error->hidden());
-  known.shape = view_.diff(tensor).shape;
-  const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
-  if (metrics.max_b && metrics.min_b && error->rms > 0)
-    known.peak = std::max(std::abs(*metrics.max_b), std::abs(*metrics.min_b)) / error->rms;
-  if (input != nullptr) {
-    known.slot = input->slot;
-    known.is_constant = input->from == InputEdge::From::kConstant;
-  }
-  result.known.push_back(std::move(known));
-  return true;
-}
-
-// An input counts with the error that it was written with: more than that is a change on the way, which shows in the
-// outputs if it matters.
-bool NoiseModel::add_operand(const RunInput& input, Inputs& result) const {
-  if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
-  if (!add_input(input.tensor, &input, result)) return add_input(input.made_as, &input, result);
-  const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
-  TensorError& error = result.known.back().error;
-  if (!made) return true;
-  if (error.relative > kChangedOnTheWay * made->relative) error.relative = made->relative;
-  error.relative = std::max(error.relative, passed_on_[input.made_as]);
-  return true;
-}
-
-// What is not known is made of what its producer read: operators that were fused, were not dumped or have no partner are
-// looked through.
-void NoiseModel::add_inputs(uint32_t run, uint32_t depth, Inputs& result) const {
-  for (const RunInput& input : view_.run(run).inputs) {
-    if (add_operand(input, result)) continue;
-    if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
-    result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
-    const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
-    if (input.made_by != kNoRun && depth < kMostLookedThrough && few) {
-      result.pattern = mix_hash(result.pattern, family_of_[input.made_by]);
-      result.through.push_back(input.made_by);
-      add_inputs(input.made_by, depth + 1, result);
-    } else {
-      result.complete = false;
-    }
-  }
-}
-
-// Neither a graph nor values know what it reads.
-bool NoiseModel::follows_order_alone(uint32_t run) const {
-  return view_.graph().flow() == FlowKind::kOrder && view_.run(run).inputs.empty();
-}
-
-// The outputs of what ran before stand for its inputs.
-void NoiseModel::add_before(uint32_t run, Inputs& result) const {
-  result.complete = false;
-  for (uint32_t before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
-    if (view_.place(before).rank != view_.place(run).rank || view_.place(before).step != view_.place(run).step) return;
-    for (const uint32_t tensor : view_.outputs(before)) (void)add_input(tensor, nullptr, result);
-  }
-}
-
-// A collective operation passes on the errors of all ranks.
-void NoiseModel::add_other_ranks(uint32_t run, Inputs& result) const {
-  const InputSummary& all = view_.inputs_of_all_ranks(run);
-  for (KnownInput& input : result.known) {
-    input.error.relative = std::max(input.error.relative, all.largest_error);
-    input.error.exact = input.error.exact && all.all_same;
-  }
-}
-
-NoiseModel::Inputs NoiseModel::inputs_of(uint32_t run) const {
-  Inputs result;
-  add_inputs(run, 0, result);
-  if (follows_order_alone(run)) add_before(run, result);
-  if (is_communication(view_.op(run).type)) add_other_ranks(run, result);
-  for (const uint32_t backward : view_.backward_calls_of(run)) {
-    for (const RunInput& input : view_.run(backward).inputs) (void)add_input(input.tensor, nullptr, result);
-  }
-  for (const uint32_t forward : view_.forward_calls_of(run)) add_saved(forward, result);
-  return result;
-}
-
-// A backward call also reads what its forward call saved.
-void NoiseModel::add_saved(uint32_t forward, Inputs& result) const {
-  const size_t gradients = result.known.size();
-  for (const RunInput& input : view_.run(forward).inputs) (void)add_input(input.tensor, nullptr, result);
-  const size_t read = result.known.size();
-  for (const uint32_t tensor : view_.run(forward).outputs) (void)add_input(tensor, nullptr, result);
-  for (size_t i = gradients; i < result.known.size(); ++i) {
-    result.known[i].of_forward = true;
-    result.known[i].is_result = i >= read;
-  }
-}
-
-std::vector<uint32_t> NoiseModel::within(uint32_t run) const {
-  std::vector<uint32_t> runs = inputs_of(run).through;
-  std::sort(runs.begin(), runs.end());
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  runs.push_back(run);
-  return runs;
 }
 
 uint32_t NoiseModel::likeliest_within(uint32_t run) const {
@@ -251,7 +102,6 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
 
 void NoiseModel::collect() {
   first_.reserve(view_.runs().size() + 1);
-  passed_on_.resize(view_.tensors());
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
     first_.push_back(static_cast<uint32_t>(outputs_.size()));
     collect_run(run);
@@ -259,24 +109,24 @@ void NoiseModel::collect() {
   first_.push_back(static_cast<uint32_t>(outputs_.size()));
 }
 
-uint32_t NoiseModel::kind_of(const ScoredOutput& output, const Inputs& inputs) {
+uint32_t NoiseModel::kind_of(const ScoredOutput& output, const KnownInputs& inputs) {
   const TensorDiff& diff = view_.diff(output.tensor);
   uint64_t key = text_hash(family(output.run));
   key = mix_hash(key, text_hash(view_.slot(output.tensor)));
   key = mix_hash(key, inputs.pattern);
   key = mix_hash(key, static_cast<uint64_t>(diff.dtype_a) * 64 + static_cast<uint64_t>(diff.dtype_b));
   // A module repeats what the calls inside it write: it is not a sibling of theirs.
-  key = mix_hash(key, (is_module_[output.run] ? 4U : 0U) + (view_.is_gradient(output.run) ? 2U : 0U) +
+  key = mix_hash(key, (operators_.is_module(output.run) ? 4U : 0U) + (view_.is_gradient(output.run) ? 2U : 0U) +
                           (diff.by_statistics ? 1U : 0U));
   return kinds_.try_emplace(key, static_cast<uint32_t>(kinds_.size())).first->second;
 }
 
 void NoiseModel::collect_run(uint32_t run) {
   if (view_.one_sided(run)) return;
-  const Inputs inputs = inputs_of(run);
+  const KnownInputs inputs = search_.inputs_of(run);
   const OperatorGain& rule = gain(run);
-  bool usable = (!inputs.known.empty() || follows_order_alone(run)) && rule.rule != GainRule::kChoose &&
-                rule.rule != GainRule::kRandom;
+  bool usable =
+      (!inputs.known.empty() || inputs.by_order) && rule.rule != GainRule::kChoose && rule.rule != GainRule::kRandom;
   bool exact = inputs.complete;
   for (const KnownInput& input : inputs.known) {
     exact = exact && input.error.exact;
@@ -311,7 +161,7 @@ void NoiseModel::collect_run(uint32_t run) {
     scored.hidden = error->hidden();
     // Statistics may agree by chance although the elements do not.
     if (error->by_statistics && scored.propagated > error->relative)
-      passed_on_[tensor] = std::sqrt(scored.propagated * std::max(error->relative, kLeastShown * scored.propagated));
+      search_.assume(tensor, std::sqrt(scored.propagated * std::max(error->relative, kLeastShown * scored.propagated)));
     // What was there before the update is not dumped; from the second step on it has an error of its own.
     if (view_.graph().role(tensor) == TensorRole::kUpdated && view_.is_later_step(run)) scored.judged = false;
     if (divides_by_size(family(run)) && view_.slot(tensor) == "0") scored.judged = false;
@@ -341,7 +191,7 @@ void NoiseModel::estimate_noise() {
     prior += std::log(kPriorNoise * std::max(output.roundoff, storage_rounding_ / kLargestOverMean));
     ++count;
     if (static_cast<NoiseClass>(output.group.noise_class) == NoiseClass::kMoves) continue;
-    if ((modules_repeat_ && is_module_[output.run]) || is_constant(output.tensor)) continue;
+    if (operators_.repeats(output.run) || is_constant(output.tensor)) continue;
     const double floor = kLeastNoise * output.roundoff;
     const double all = std::max(output.measured / output.amplification, floor);
     const uint32_t op = view_.run(output.run).op;
@@ -431,7 +281,7 @@ void NoiseModel::score() {
   std::map<std::pair<uint32_t, std::string_view>, std::pair<double, double>> steps;  // runs, and the sum of residuals
   for (const uint32_t i : place) {
     if (!outputs_[i].by_statistics) continue;
-    auto& [count, sum] = steps[{unit_of_[outputs_[i].run], view_.slot(outputs_[i].tensor)}];
+    auto& [count, sum] = steps[{operators_.unit(outputs_[i].run), view_.slot(outputs_[i].tensor)}];
     count += 1;
     sum += outputs_[i].residual;
   }
@@ -451,7 +301,7 @@ void NoiseModel::score() {
     const double of_noise = std::max(0.0, std::log(above / output.expected));
     double residual = output.residual, of_statistics = 0;
     if (output.by_statistics) {
-      const auto& [runs, sum] = steps.at({unit_of_[output.run], view_.slot(output.tensor)});
+      const auto& [runs, sum] = steps.at({operators_.unit(output.run), view_.slot(output.tensor)});
       residual = std::min(residual, sum / runs);
       of_statistics = kSpreadOfStatistics * kSpreadOfStatistics / runs;
     }
