@@ -1,59 +1,25 @@
 // NoiseModel: for every run of a comparison the error that its inputs and its own arithmetic lead to, and how far the
 // measured one lies above it.
 //
-//   expected^2 = propagated^2 + (noise * amplification)^2      expectation.h; the noise of its kind: calibration.h
-//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations
+//   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h; the noise: own_noise.h
+//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations; scores.h
 //
 // A run is judged unless it draws or chooses, an input has an error beyond kMostError, or nothing is known of its inputs.
 // Cost: linear in the tensors of the runs.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "divergence/model/calibration.h"
 #include "divergence/model/expectation.h"
 #include "divergence/model/input_search.h"
 #include "divergence/model/run_operators.h"
+#include "divergence/model/scored_outputs.h"
 #include "divergence/run_view.h"
 
 namespace msdump {
-
-struct ScoredOutput {
-  uint32_t tensor = kNoTensor;
-  uint32_t run = kNoRun;
-  double measured = 0, propagated = 0, amplification = 1;
-  double uncertainty = 0, most = 0, chance = 0;  // as Expectation
-  double hidden = 0;                             // as TensorError
-  double roundoff = 0;                           // of the coarsest format that it went through
-  double noise = 0;                              // of its own, where terms do not cancel
-  double noise_above = 0;                        // one standard deviation above, as far as its siblings allow
-  double expected = 0;
-  double residual = 0;  // log(measured / expected)
-  double score = 0;
-  bool judged = false;
-  bool beyond_arithmetic = false;  // more than any arithmetic of this format leads to, whatever the siblings have
-  bool by_statistics = false;
-  bool exact_inputs = false;  // all of them equal bit for bit
-  Centre siblings;
-  SampleGroup group;
-};
-// The expected error as its siblings lead one to expect.
-[[nodiscard]] inline double expected_of(const ScoredOutput& output) {
-  return output.expected * std::exp(output.siblings.centre);
-}
-
-// How many times what is expected the siblings have: their median, and the factor of their spread.
-[[nodiscard]] inline double sibling_median_of(const ScoredOutput& output) {
-  return std::exp(output.siblings.sibling_centre - output.siblings.centre);
-}
-[[nodiscard]] inline double sibling_spread_of(const ScoredOutput& output) {
-  return std::exp(output.siblings.sibling_spread);
-}
 
 class NoiseModel {
  public:
@@ -61,8 +27,8 @@ class NoiseModel {
   NoiseModel(const NoiseModel&) = delete;  // members refer to each other
   NoiseModel& operator=(const NoiseModel&) = delete;
 
-  [[nodiscard]] std::span<const ScoredOutput> outputs(uint32_t run) const;
-  [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_; }  // of all runs
+  [[nodiscard]] std::span<const ScoredOutput> outputs(uint32_t run) const { return outputs_.of(run); }
+  [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_.all(); }  // of all runs
   // What an output would be expected to have with these inputs.
   [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const;
   // The inputs of a run that are known, and their gains to one of its outputs.
@@ -83,21 +49,12 @@ class NoiseModel {
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
 
  private:
-  void collect();
-  void collect_run(uint32_t run);
-  void estimate_noise();
-  [[nodiscard]] bool is_constant(uint32_t tensor) const;
-  void estimate_storage();
-  void score();
-  [[nodiscard]] uint32_t kind_of(const ScoredOutput& output, const KnownInputs& inputs);
-
   const RunView& view_;
   const RunOperators operators_;
   InputSearch search_;
-  std::vector<ScoredOutput> outputs_;  // run by run
-  std::vector<uint32_t> first_;        // by run, and one more
-  std::unordered_map<uint64_t, uint32_t> kinds_;
-  double threshold_ = 0, storage_rounding_ = 0, usual_noise_ = 0;
+  ScoredOutputs outputs_;
+  // In this order: each reads what the one before has set in the outputs.
+  const double storage_rounding_, usual_noise_, threshold_;
 };
 
 }  // namespace msdump
