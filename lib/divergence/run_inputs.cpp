@@ -12,11 +12,6 @@ namespace {
 
 using From = InputEdge::From;
 
-// Rounding to a format, and the rounding of the text of statistics.
-constexpr double kRounding = 1.25;
-// An alarm upstream shows in an input if it has this many times the error that it would have had.
-constexpr double kElevated = 2.5;
-
 class Gatherer {
  public:
   Gatherer(const RunView& view, const NoiseModel& model, const RunHistory& history, uint32_t run)

@@ -111,7 +111,7 @@ double find_storage_rounding(const RunView& view) {
     }
   }
   const double rounding = unit_roundoff(DType::kFloat32);
-  if (entering.size() < 3 || entering.size() * 3 < exact) return rounding;
+  if (entering.size() < kFewEntering || entering.size() * kMostExactPerRounded < exact) return rounding;
   return std::max(rounding, kLargestOverMean * quantile_of_unsorted(entering, 0.5));
 }
 
