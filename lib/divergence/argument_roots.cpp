@@ -8,12 +8,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "divergence/model/constants.h"
 #include "divergence/run_view.h"
 
 namespace msdump {
 namespace {
-
-constexpr double kArgumentConfidence = 0.9;
 
 // One operator and its arguments that differ.
 struct ArgumentRoot {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "divergence/error_growth.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/one_sided_runs.h"
 #include "divergence/root_list.h"
@@ -20,10 +21,6 @@ namespace msdump {
 namespace {
 
 using From = InputEdge::From;
-
-// Errors that are not random, as faults make them, are passed on by up to so much more or less: a standard deviation of
-// the logarithm.
-constexpr double kSpreadOfFaults = 0.5;
 
 class Finder {
  public:
@@ -367,7 +364,6 @@ class Finder {
 
   // Of a module the run inside of it that stands out most, where one does at all; of fused operators the likeliest.
   [[nodiscard]] uint32_t named_for(uint32_t run) const {
-    constexpr double kStandsOut = 2;  // standard deviations
     uint32_t named = kNoRun;
     double most = kStandsOut;
     for (const uint32_t inner : view_.inside(run)) {

@@ -13,13 +13,12 @@
 #include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
 #include "divergence/argument_roots.h"
+#include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
 #include "msprobe/dump_json.h"
 
 namespace msdump {
 namespace {
-
-constexpr double kOneSidedLine = 0.5;  // confidence
 
 bool is_one_file(const DiffSide& side) {
   return side.catalogue().index.files().size() == 1 && side.catalogue().list.tensors().size() == 1;

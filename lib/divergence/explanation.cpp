@@ -4,6 +4,7 @@
 #include <array>
 
 #include "divergence/divergence.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/root_reach.h"
 #include "divergence/run_inputs.h"
@@ -11,9 +12,6 @@
 
 namespace msdump {
 namespace {
-
-// The share of indices or truth values that may differ because of noise.
-constexpr double kMostFlips = 0.1;
 
 class Explainer {
  public:

@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include "divergence/downstream.h"
+#include "divergence/model/constants.h"
 #include "divergence/root_places.h"
 
 namespace msdump {
 namespace {
-
-constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
 
 double sure_by(FlowKind kind) {
   switch (kind) {

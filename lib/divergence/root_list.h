@@ -15,9 +15,6 @@
 
 namespace msdump {
 
-// Bounds of the confidence of a root; the lowest that applies counts.
-inline constexpr double kNotAllKnown = 0.7, kDownstream = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
-
 struct Root {
   uint32_t run = 0;
   bool uncertain_source = false;    // where the value comes from is not known

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "divergence/divergence.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/root_reach.h"
 #include "divergence/run_inputs.h"

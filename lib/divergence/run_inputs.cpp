@@ -4,18 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "divergence/model/constants.h"
 #include "graph/flow/communication.h"
-#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
 
 using From = InputEdge::From;
-
-// Rounding to a format, and the rounding of the text of statistics.
-constexpr double kRounding = 1.25;
-// An alarm upstream shows in an input if it has this many times the error that it would have had.
-constexpr double kElevated = 2.5;
 
 class Gatherer {
  public:
@@ -169,15 +164,8 @@ class Gatherer {
   }
 
   void add_forward() {
-    if (const auto backward = backward_entry_of(view_.name(run_))) {
-      for (const uint32_t other : view_.runs_named(*backward, view_.place(run_))) {
-        if (view_.place(other) == view_.place(run_)) add_producer(other);
-      }
-    }
-    const auto forward = forward_entry_of(view_.name(run_));
-    if (!forward) return;
-    for (const uint32_t other : view_.runs_named(*forward, view_.place(run_))) {
-      if (view_.place(other) != view_.place(run_)) continue;
+    for (const uint32_t backward : view_.backward_calls_of(run_)) add_producer(backward);
+    for (const uint32_t other : view_.forward_calls_of(run_)) {
       add_producer(other);
       InputSummary hidden;
       for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);

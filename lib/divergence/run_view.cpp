@@ -184,6 +184,23 @@ std::span<const uint32_t> RunView::runs_named(std::string_view name, const RunPl
   return {begin, end};
 }
 
+std::vector<uint32_t> RunView::runs_at(const std::optional<std::string>& name, const RunPlace& place) const {
+  std::vector<uint32_t> runs;
+  if (!name) return runs;
+  for (const uint32_t run : runs_named(*name, place)) {
+    if (this->place(run) == place) runs.push_back(run);
+  }
+  return runs;
+}
+
+std::vector<uint32_t> RunView::backward_calls_of(uint32_t index) const {
+  return runs_at(backward_entry_of(name(index)), place(index));
+}
+
+std::vector<uint32_t> RunView::forward_calls_of(uint32_t index) const {
+  return runs_at(forward_entry_of(name(index)), place(index));
+}
+
 void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
   if (!compared(tensor)) return;
   summary.differ = summary.differ || differs(tensor);

@@ -97,6 +97,10 @@ class RunView {
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
   // Runs of an operator of this name on the rank and in the step of a place.
   [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
+  // Of msprobe, in the place of a run: the backward call that makes these gradients of parameters, and the forward call of
+  // a backward call or of such gradients. Empty for any other run.
+  [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
+  [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
   // The inputs of the collective operation of this name in the step of a run, on all ranks.
   [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
   // The runs inside a module, of its rank and step; empty for any other operator.
@@ -134,6 +138,7 @@ class RunView {
   void sum_up_collectives();
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
+  [[nodiscard]] std::vector<uint32_t> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
 
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;

@@ -7,16 +7,14 @@
 #include <set>
 #include <utility>
 
+#include "divergence/model/constants.h"
+
 namespace msdump {
 namespace {
 
-// How many samples the level above counts for.
-constexpr double kLeanOfKind = 2, kLeanOfClass = 3, kLeanOfAll = 3;
-constexpr double kLeanOfSpread = 4;
 // Groups up to this size are sorted again without the sample that is judged; in larger ones it does not matter.
 constexpr size_t kSmall = 32;
 constexpr double kDeviationOfNormal = 1.4826;
-constexpr double kLeastScale = 0.6, kMostScale = 3;
 
 // Between neighbours, linearly.
 double quantile_of(std::span<const double> sorted, double share) {
@@ -83,7 +81,7 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
   for (const Sample& sample : samples_) {
     if (sample.spread > 0) scales.push_back(std::abs(sample.value - kinds_[sample.group.kind].centre) / sample.spread);
   }
-  if (scales.size() < 8) return;
+  if (scales.size() < kFewScales) return;
   std::sort(scales.begin(), scales.end());
   scale_ = std::clamp(kDeviationOfNormal * median_of(scales), kLeastScale, kMostScale);
 }

@@ -5,14 +5,12 @@
 #include <optional>
 
 #include "divergence/model/backward_gain.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/product_terms.h"
 
 namespace msdump {
 namespace {
 
-// Share of the elements of an activation that change sign for each unit of relative error: the density of a unit normal
-// distribution at 0, and half of the elements pass.
-constexpr double kFlipShare = 0.4;
 // The two operands of a product: the floating inputs with two axes or more that have the most elements.
 struct Operands {
   size_t first = SIZE_MAX, second = SIZE_MAX;
@@ -142,7 +140,6 @@ double error_of_flips(double error) { return std::sqrt(kFlipShare * error); }
 // The error if some elements of the gradient pass that should not: as many as the error of what decides makes likely,
 // and a few more, each as large as the largest element.
 double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
-  constexpr double kAFew = 6;
   const bool backward = is_backward_call(inputs);
   double share = 0, peak = 1;
   for (const KnownInput& input : inputs) {
@@ -153,18 +150,17 @@ double chance_of_flips(std::string_view family, std::span<const KnownInput> inpu
     }
   }
   const double elements = std::max(1.0, output.error.elements);
-  return share == 0 ? 0 : std::sqrt(share + kAFew / elements * peak * peak);
+  return share == 0 ? 0 : std::sqrt(share + kFewFlips / elements * peak * peak);
 }
 
 // All of the error may be in the part that is taken.
 double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& output) {
-  constexpr double kSlack = 1.1;  // rounding
   double largest = 0;
   for (const KnownInput& input : inputs) {
     if (!input.of_forward)  // of a backward call: only gradients are passed on
       largest = std::max(largest, input.error.relative * gain_ratio(input.error.norm(), output.error.norm()));
   }
-  return kSlack * largest;
+  return kSlackOfPart * largest;
 }
 
 // Where independent errors average out, errors that are alike do not: their gain is 1. The mean of both on a logarithmic

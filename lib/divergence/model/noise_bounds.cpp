@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "divergence/model/constants.h"
+
 namespace msdump {
 
 void NoiseBounds::sort() {
@@ -10,9 +12,8 @@ void NoiseBounds::sort() {
 }
 
 double NoiseBounds::without(uint32_t kind, uint32_t op) const {
-  constexpr double kShare = 0.1;
   const std::vector<Bound>& bounds = kinds_[kind];
-  for (auto i = static_cast<size_t>(kShare * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
+  for (auto i = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
     if (bounds[i].op != op) return bounds[i].error;
   }
   return INFINITY;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "divergence/model/constants.h"
 #include "ge/operators/operator_table.h"
 
 namespace msdump {
@@ -17,11 +18,6 @@ struct Row {
 
 using enum GainRule;
 using enum NoiseClass;
-
-// Factors rounded to 10 bits (HF32, TF32), as devices do by default in convolutions.
-constexpr double kRoundedFactors = 5e-4;
-// GELU by tanh, against erf.
-constexpr double kTanhForErf = 5e-4;
 
 constexpr Row kTable[] = {
     // Values are moved, none is computed. A part of a tensor may have more or less error than the whole.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "divergence/model/constants.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump {
@@ -66,9 +67,9 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
 }  // namespace
 
 double TensorError::hidden() const {
-  constexpr double kMost = 1e-3;
-  return by_statistics && !exact && !discrete ? std::min(kMost, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
-                                              : 0;
+  return by_statistics && !exact && !discrete
+             ? std::min(kMostHiddenError, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
+             : 0;
 }
 
 double TensorError::norm() const { return rms * std::sqrt(elements); }
@@ -78,8 +79,6 @@ bool is_about_times(const TensorDiff& diff, double factor) {
 }
 
 double loss_scale(const std::vector<TensorDiff>& diffs) {
-  constexpr int kLeastExponent = 3;  // smaller factors are more often faults
-  constexpr size_t kLeastTensors = 6;
   std::map<int, size_t> exponents;
   size_t others = 0;
   for (const TensorDiff& diff : diffs) {
@@ -87,8 +86,9 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
     const double ratio = ratio_of_norms(diff);
     if (ratio == 0 || !std::isfinite(ratio) || is_about(ratio, 1)) continue;
     const double exponent = std::log2(ratio);
-    const bool power = std::abs(exponent - std::round(exponent)) < 0.1 && std::abs(exponent) > kLeastExponent - 0.5;
-    const bool alike = diff.by_statistics || diff.metrics.cosine.value_or(0) > 0.9;
+    const bool power =
+        std::abs(exponent - std::round(exponent)) < kMostOffPower && std::abs(exponent) > kLeastExponent - 0.5;
+    const bool alike = diff.by_statistics || diff.metrics.cosine.value_or(0) > kLeastCosine;
     if (power && alike) {
       ++exponents[static_cast<int>(std::round(exponent))];
     } else {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "divergence/model/constants.h"
 #include "support/catch.h"
 #include "support/made_net.h"
 

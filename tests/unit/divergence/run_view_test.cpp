@@ -109,6 +109,28 @@ TEST_CASE("an operator that one side alone has, a gradient and a backward call a
                        "Functional.relu.0.forward:", "Functional.relu.0.backward: gradient backward"});
 }
 
+TEST_CASE("a backward call has a forward call, and the gradients of parameters have both") {
+  const CallTrial trial([](MadeCalls& made) {
+    for (const char* const call : {"0", "1"}) {
+      made.ran(fmt::format("Module.fc.Linear.forward.{}", call), {some_values()}, {some_values(2)});
+      made.ran(fmt::format("Module.fc.Linear.backward.{}", call), {some_values(0.1F)}, {some_values(0.2F)});
+      made.ran(fmt::format("Module.fc.Linear.parameters_grad.{}", call), {}, {some_values(3)});
+    }
+  });
+  const RunView view = view_of(trial.compared());
+  Texts found;
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    for (const uint32_t other : view.forward_calls_of(run)) found.push_back(view.name(run) + " < " + view.name(other));
+    for (const uint32_t other : view.backward_calls_of(run)) found.push_back(view.name(run) + " < " + view.name(other));
+  }
+  CHECK(found == Texts{"Module.fc.Linear.backward.0 < Module.fc.Linear.forward.0",
+                       "Module.fc.Linear.parameters_grad.0 < Module.fc.Linear.forward.0",
+                       "Module.fc.Linear.parameters_grad.0 < Module.fc.Linear.backward.0",
+                       "Module.fc.Linear.backward.1 < Module.fc.Linear.forward.1",
+                       "Module.fc.Linear.parameters_grad.1 < Module.fc.Linear.forward.1",
+                       "Module.fc.Linear.parameters_grad.1 < Module.fc.Linear.backward.1"});
+}
+
 TEST_CASE("a run is found by its name, on its rank and in its step, and ran when its first file says") {
   const Trial trial(
       [](MadeNet& net) {

@@ -1,0 +1,142 @@
+#include "divergence/model/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "divergence/model/calibration.h"
+#include "divergence/model/constants.h"
+
+namespace msdump {
+namespace {
+
+// The point that a standard normal variable exceeds with this probability; Abramowitz and Stegun 26.2.23.
+double normal_quantile(double probability) {
+  const double t = std::sqrt(-2 * std::log(probability));
+  return t -
+         (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+}
+
+class Scorer {
+ public:
+  Scorer(const RunView& view, const RunOperators& operators, double storage_rounding, std::span<ScoredOutput> outputs)
+      : view_(view), operators_(operators), storage_rounding_(storage_rounding), outputs_(outputs) {}
+
+  double run() {
+    for (uint32_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].judged) add_sample(i);
+    }
+    if (samples_.empty()) return 0;
+    const double threshold = normal_quantile(1 / kComparisonsPerFalseAlarm / static_cast<double>(samples_.size()));
+    const Calibration calibration(std::move(samples_), {0, false, 0.5});
+    pool_steps();
+    for (uint32_t i = 0; i < output_of_.size(); ++i) {
+      ScoredOutput& output = outputs_[output_of_[i]];
+      output.siblings = calibration.without(i);
+      if (is_vague(output)) output.beyond_arithmetic = false;
+      const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
+      output.score = beyond_chance * (residual_of(output) - output.siblings.centre) / spread_of(output);
+    }
+    return threshold;
+  }
+
+ private:
+  struct Pooled {
+    double runs = 0, residuals = 0;  // the sum of these
+  };
+
+  void add_sample(uint32_t i) {
+    ScoredOutput& output = outputs_[i];
+    const OperatorGain& gain = operators_.gain(output.run);
+    const double least = kLeastNoise * output.roundoff * output.amplification;
+    output.beyond_arithmetic = is_beyond_arithmetic(output);
+    output.expected = std::max(output.expected, least);
+    output.residual = std::log(std::max(output.measured, least) / output.expected);
+    // The result is the remainder of terms that cancel, and consists of rounding.
+    if (output.expected > kMostError) output.judged = false;
+    if (!output.judged) return;
+    // Nothing went in and nothing came out: that says nothing about the gains.
+    if (output.measured <= std::max(least, output.hidden) &&
+        output.propagated <= std::max(least, kMostHidden * output.hidden))
+      return;
+    output_of_.push_back(i);
+    const double spread = std::hypot(gain.spread, output.by_statistics ? kSpreadOfStatistics : 0);
+    samples_.push_back(
+        {output.group, view_.run(output.run).op, output.residual, std::hypot(spread, output.uncertainty)});
+  }
+
+  // Of a module, the calls inside it say more.
+  [[nodiscard]] bool is_beyond_arithmetic(const ScoredOutput& output) const {
+    const OperatorGain& gain = operators_.gain(output.run);
+    if (gain.rule == GainRule::kFlip) return false;
+    if (operators_.repeats(output.run) && !view_.inside(output.run).empty()) return false;
+    const bool known = gain.noise != NoiseClass::kUnknown;
+    const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
+    const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
+    const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
+    return output.measured > std::max(output.chance, slack * std::hypot(growth * output.most, ceiling));
+  }
+
+  // Steps show the same operator again: what its statistics show by chance averages out.
+  void pool_steps() {
+    for (const uint32_t i : output_of_) {
+      if (!outputs_[i].by_statistics) continue;
+      Pooled& steps = steps_[key_of(outputs_[i])];
+      steps.runs += 1;
+      steps.residuals += outputs_[i].residual;
+    }
+  }
+
+  using Key = std::pair<uint32_t, std::string_view>;  // an operator and its slot
+  [[nodiscard]] Key key_of(const ScoredOutput& output) const {
+    return {operators_.unit(output.run), view_.slot(output.tensor)};
+  }
+
+  // Gradients of a normalisation cancel, and a few statistics exaggerate: where several siblings have what is expected,
+  // the score says whether this one is off.
+  [[nodiscard]] bool is_vague(const ScoredOutput& output) const {
+    const bool vague = output.by_statistics || operators_.gain(output.run).noise == NoiseClass::kNormalisation;
+    return vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
+           output.siblings.sibling_centre < std::log(kMostGrowth);
+  }
+
+  [[nodiscard]] double residual_of(const ScoredOutput& output) const {
+    if (!output.by_statistics) return output.residual;
+    const Pooled& steps = steps_.at(key_of(output));
+    return std::min(output.residual, steps.residuals / steps.runs);
+  }
+
+  [[nodiscard]] double spread_of(const ScoredOutput& output) const {
+    // The error of a tensor of few elements is itself a random number.
+    const double elements = view_.error(output.tensor)->elements;
+    // Its own noise is known from others alone, and often as a bound only.
+    const double above = std::hypot(output.propagated, output.noise_above * output.amplification);
+    const double of_noise = std::max(0.0, std::log(above / output.expected));
+    const double of_statistics =
+        output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / steps_.at(key_of(output)).runs : 0;
+    return std::sqrt(of_noise * of_noise +
+                     std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
+                     output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);
+  }
+
+  const RunView& view_;
+  const RunOperators& operators_;
+  const double storage_rounding_;
+  const std::span<ScoredOutput> outputs_;
+  std::vector<Calibration::Sample> samples_;
+  std::vector<uint32_t> output_of_;  // by sample
+  std::map<Key, Pooled> steps_;
+};
+
+}  // namespace
+
+double score_outputs(const RunView& view, const RunOperators& operators, double storage_rounding,
+                     ScoredOutputs& outputs) {
+  return Scorer(view, operators, storage_rounding, outputs.all()).run();
+}
+
+}  // namespace msdump
