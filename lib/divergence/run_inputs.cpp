@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -35,7 +34,7 @@ class Gatherer {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
-    if (is_communication(view_.op(run_).type)) add_hidden(view_.inputs_of_all_ranks(run_));
+    if (view_.is_collective(run_)) add_hidden(view_.inputs_of_all_ranks(run_));
     return std::move(inputs_);
   }
 

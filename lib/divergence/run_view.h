@@ -54,12 +54,12 @@ class RunView {
   // Is it larger than the reference's by about the scale of the loss?
   [[nodiscard]] bool is_scaled(uint32_t tensor) const;
   [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
-    return tensor != kNoTensor && diffs_[tensor].verdict == verdict;
+    return tensor != kNoTensor && verdicts_[tensor].verdict == verdict;
   }
-  [[nodiscard]] bool compared(uint32_t tensor) const;
+  [[nodiscard]] bool compared(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].compared; }
   // False for a tensor that only one side has.
   [[nodiscard]] bool differs(uint32_t tensor) const {
-    return compared(tensor) && is_difference(diffs_[tensor].verdict);
+    return compared(tensor) && is_difference(verdicts_[tensor].verdict);
   }
   // Skipped, because the other side has it as an attribute of the operator.
   [[nodiscard]] bool is_attribute(uint32_t tensor) const;
@@ -86,6 +86,8 @@ class RunView {
   [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing_.operators[run(index).op]; }
   [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
+  // Of its name, in the order in which names first occur.
+  [[nodiscard]] uint32_t name_number(uint32_t index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(uint32_t index) const;
   // Not the first step of its rank.
   [[nodiscard]] bool is_later_step(uint32_t index) const {
@@ -97,6 +99,8 @@ class RunView {
   [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
   // Runs of an operator of this name on the rank and in the step of a place.
   [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
+  // Does the operator exchange values between ranks?
+  [[nodiscard]] bool is_collective(uint32_t index) const { return is_collective_[index]; }
   // The inputs of the collective operation of this name in the step of a run, on all ranks.
   [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
   // The runs inside a module, of its rank and step; empty for any other operator.
@@ -138,9 +142,16 @@ class RunView {
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
+  struct TensorVerdict {  // two bytes in place of a whole TensorDiff
+    Verdict verdict;
+    bool compared;
+  };
+  std::vector<TensorVerdict> verdicts_;  // by tensor
   const RunGraph graph_;
   HashSlots names_;                           // of runs, in `named_`
   std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
+  std::vector<uint32_t> name_numbers_;        // by run: in `named_`
+  std::vector<bool> is_collective_;           // by run
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor

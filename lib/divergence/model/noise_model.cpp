@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "divergence/model/noise_bounds.h"
 #include "divergence/model/quantile.h"
-#include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -63,7 +62,6 @@ bool divides_by_size(std::string_view family) {
 NoiseModel::NoiseModel(const RunView& view) : view_(view) {
   find_families();
   find_modules();
-  find_units();
   collect();
   estimate_storage();
   estimate_noise();
@@ -86,14 +84,6 @@ void NoiseModel::find_families() {
     }
     family_of_.push_back(found->second);
   }
-}
-
-// msprobe pairs the operators of each step for themselves.
-void NoiseModel::find_units() {
-  std::unordered_map<std::string_view, uint32_t> known;
-  unit_of_.reserve(view_.runs().size());
-  for (uint32_t run = 0; run < view_.runs().size(); ++run)
-    unit_of_.push_back(known.try_emplace(view_.name(run), static_cast<uint32_t>(known.size())).first->second);
 }
 
 void NoiseModel::find_modules() {
@@ -193,7 +183,7 @@ NoiseModel::Inputs NoiseModel::inputs_of(uint32_t run) const {
   Inputs result;
   add_inputs(run, 0, result);
   if (follows_order_alone(run)) add_before(run, result);
-  if (is_communication(view_.op(run).type)) add_other_ranks(run, result);
+  if (view_.is_collective(run)) add_other_ranks(run, result);
   if (const auto backward = backward_entry_of(view_.name(run))) {
     for (const uint32_t other : view_.runs_named(*backward, view_.place(run))) {
       if (view_.place(other) != view_.place(run)) continue;
@@ -256,6 +246,7 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
 void NoiseModel::collect() {
   first_.reserve(view_.runs().size() + 1);
   passed_on_.resize(view_.tensors());
+  outputs_.reserve(view_.runs().size());
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
     first_.push_back(static_cast<uint32_t>(outputs_.size()));
     collect_run(run);
@@ -431,11 +422,11 @@ void NoiseModel::score() {
   if (samples.empty()) return;
   threshold_ = normal_quantile(1 / kComparisonsPerFalseAlarm / static_cast<double>(samples.size()));
   const Calibration calibration(std::move(samples), {0, false, 0.5});
-  // Steps show the same operator again: what its statistics show by chance averages out.
+  // Steps show the same operator again, which msprobe pairs for each step by itself: what its statistics show by chance averages out.
   std::map<std::pair<uint32_t, std::string_view>, std::pair<double, double>> steps;  // runs, and the sum of residuals
   for (const uint32_t i : place) {
     if (!outputs_[i].by_statistics) continue;
-    auto& [count, sum] = steps[{unit_of_[outputs_[i].run], view_.slot(outputs_[i].tensor)}];
+    auto& [count, sum] = steps[{view_.name_number(outputs_[i].run), view_.slot(outputs_[i].tensor)}];
     count += 1;
     sum += outputs_[i].residual;
   }
@@ -455,7 +446,7 @@ void NoiseModel::score() {
     const double of_noise = std::max(0.0, std::log(above / output.expected));
     double residual = output.residual, of_statistics = 0;
     if (output.by_statistics) {
-      const auto& [runs, sum] = steps.at({unit_of_[output.run], view_.slot(output.tensor)});
+      const auto& [runs, sum] = steps.at({view_.name_number(output.run), view_.slot(output.tensor)});
       residual = std::min(residual, sum / runs);
       of_statistics = kSpreadOfStatistics * kSpreadOfStatistics / runs;
     }

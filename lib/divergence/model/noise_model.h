@@ -93,7 +93,6 @@ class NoiseModel {
   };
   void find_families();
   void find_modules();
-  void find_units();
   void collect();
   void collect_run(uint32_t run);
   void estimate_noise();
@@ -113,7 +112,6 @@ class NoiseModel {
   std::vector<std::string> families_;
   std::vector<OperatorGain> gains_;    // by family
   std::vector<uint32_t> family_of_;    // by run
-  std::vector<uint32_t> unit_of_;      // by run: the operator, in all steps and ranks
   std::vector<ScoredOutput> outputs_;  // run by run
   std::vector<double> passed_on_;      // by tensor: the error that its readers are taken to read
   std::vector<uint32_t> first_;        // by run, and one more
