@@ -58,7 +58,8 @@ void RunView::find_errors() {
   for (const TensorDiff& diff : diffs_) {
     errors_.push_back(error_of(diff, loss_scale_));
     const bool found = diff.verdict != Verdict::kUnmatched && diff.verdict != Verdict::kSkipped;
-    verdicts_.push_back({diff.verdict, found && !diff.mislabelled});
+    const bool gained_nan = diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
+    verdicts_.push_back({diff.verdict, found && !diff.mislabelled, gained_nan});
   }
 }
 
@@ -108,12 +109,6 @@ void RunView::find_modules(const ModuleTree& modules) {
 
 bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
   return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
-}
-
-bool RunView::gained_nan(uint32_t tensor) const {
-  if (tensor == kNoTensor) return false;
-  const TensorDiff& diff = diffs_[tensor];
-  return diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
 }
 
 double RunView::largest_error(const std::vector<uint32_t>& tensors) const {

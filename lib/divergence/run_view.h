@@ -65,7 +65,7 @@ class RunView {
   [[nodiscard]] bool is_attribute(uint32_t tensor) const;
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] bool gained_nan(uint32_t tensor) const;
+  [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
   // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
   [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
@@ -142,9 +142,9 @@ class RunView {
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
-  struct TensorVerdict {  // two bytes in place of a whole TensorDiff
+  struct TensorVerdict {  // what is asked most, in place of a whole TensorDiff
     Verdict verdict;
-    bool compared;
+    bool compared, gained_nan;
   };
   std::vector<TensorVerdict> verdicts_;  // by tensor
   const RunGraph graph_;

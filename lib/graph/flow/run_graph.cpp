@@ -91,6 +91,7 @@ RunGraph::RunGraph(RunSource source)
 void RunGraph::collect() {
   std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
   by_place_ = HashSlots(source_.operators.size());
+  runs_.reserve(source_.operators.size());
   for (uint32_t i = 0; i < source_.tensors; ++i) {
     const RunTensor tensor = source_.tensor(i);
     roles_[i] = tensor.role;
