@@ -68,8 +68,11 @@ class Explainer {
   void explain_outputs(uint32_t run) {
     if (view_.one_sided(run)) return;
     // A root may have outputs with no more error than its inputs explain.
-    const bool known = inputs_are_explained(run);
-    for (const ScoredOutput& output : model_.outputs(run)) {
+    const std::span<const ScoredOutput> outputs = model_.outputs(run);
+    const bool any = std::any_of(outputs.begin(), outputs.end(),
+                                 [&](const ScoredOutput& output) { return view_.differs(output.tensor); });
+    const bool known = any && inputs_are_explained(run);
+    for (const ScoredOutput& output : outputs) {
       if (known && (output.judged ? output.score <= model_.threshold() : may_flip(run, output)))
         set(output.tensor, Explanation::kNoise);
     }

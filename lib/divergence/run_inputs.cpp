@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "divergence/model/constants.h"
-#include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
@@ -30,7 +29,7 @@ class Gatherer {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
-    if (is_communication(view_.op(run_).type)) add_hidden(view_.inputs_of_all_ranks(run_));
+    if (view_.is_collective(run_)) add_hidden(view_.inputs_of_all_ranks(run_));
     return std::move(inputs_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -53,7 +54,13 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
 void RunView::find_errors() {
   loss_scale_ = msdump::loss_scale(diffs_);
   errors_.reserve(diffs_.size());
-  for (const TensorDiff& diff : diffs_) errors_.push_back(error_of(diff, loss_scale_));
+  verdicts_.reserve(diffs_.size());
+  for (const TensorDiff& diff : diffs_) {
+    errors_.push_back(error_of(diff, loss_scale_));
+    const bool found = diff.verdict != Verdict::kUnmatched && diff.verdict != Verdict::kSkipped;
+    const bool gained_nan = diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
+    verdicts_.push_back({diff.verdict, found && !diff.mislabelled, gained_nan});
+  }
 }
 
 bool RunView::is_scaled(uint32_t tensor) const {
@@ -62,12 +69,14 @@ bool RunView::is_scaled(uint32_t tensor) const {
 
 void RunView::find_names() {
   names_ = HashSlots(runs().size());
+  name_numbers_.reserve(runs().size());
   for (uint32_t index = 0; index < runs().size(); ++index) {
     const std::string& text = name(index);
     const uint32_t found = names_.find_or_add(text_hash(text), static_cast<uint32_t>(named_.size()),
                                               [&](uint32_t other) { return name(named_[other].front()) == text; });
     if (found == named_.size()) named_.emplace_back();
     named_[found].push_back(index);
+    name_numbers_.push_back(found);
   }
 }
 
@@ -98,19 +107,8 @@ void RunView::find_modules(const ModuleTree& modules) {
   }
 }
 
-bool RunView::compared(uint32_t tensor) const {
-  return tensor != kNoTensor && diffs_[tensor].verdict != Verdict::kUnmatched &&
-         diffs_[tensor].verdict != Verdict::kSkipped && !diffs_[tensor].mislabelled;
-}
-
 bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
   return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
-}
-
-bool RunView::gained_nan(uint32_t tensor) const {
-  if (tensor == kNoTensor) return false;
-  const TensorDiff& diff = diffs_[tensor];
-  return diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
 }
 
 double RunView::largest_error(const std::vector<uint32_t>& tensors) const {
@@ -211,8 +209,13 @@ void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
 }
 
 void RunView::sum_up_collectives() {
+  std::unordered_map<std::string_view, bool> types;
+  is_collective_.resize(runs().size());
   for (uint32_t index = 0; index < runs().size(); ++index) {
-    if (!is_communication(op(index).type)) continue;
+    const auto [type, is_new] = types.try_emplace(op(index).type, false);
+    if (is_new) type->second = is_communication(type->first);
+    is_collective_[index] = type->second;
+    if (!type->second) continue;
     InputSummary& summary = collectives_[{name(index), place(index).step}];
     for (const RunInput& input : run(index).inputs) add_to(summary, input.tensor);
   }

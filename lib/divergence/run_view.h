@@ -54,18 +54,18 @@ class RunView {
   // Is it larger than the reference's by about the scale of the loss?
   [[nodiscard]] bool is_scaled(uint32_t tensor) const;
   [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
-    return tensor != kNoTensor && diffs_[tensor].verdict == verdict;
+    return tensor != kNoTensor && verdicts_[tensor].verdict == verdict;
   }
-  [[nodiscard]] bool compared(uint32_t tensor) const;
+  [[nodiscard]] bool compared(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].compared; }
   // False for a tensor that only one side has.
   [[nodiscard]] bool differs(uint32_t tensor) const {
-    return compared(tensor) && is_difference(diffs_[tensor].verdict);
+    return compared(tensor) && is_difference(verdicts_[tensor].verdict);
   }
   // Skipped, because the other side has it as an attribute of the operator.
   [[nodiscard]] bool is_attribute(uint32_t tensor) const;
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] bool gained_nan(uint32_t tensor) const;
+  [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
   // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
   [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
@@ -86,6 +86,8 @@ class RunView {
   [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing_.operators[run(index).op]; }
   [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
+  // Of its name, in the order in which names first occur.
+  [[nodiscard]] uint32_t name_number(uint32_t index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(uint32_t index) const;
   // Not the first step of its rank.
   [[nodiscard]] bool is_later_step(uint32_t index) const {
@@ -101,6 +103,8 @@ class RunView {
   // a backward call or of such gradients. Empty for any other run.
   [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
   [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
+  // Does the operator exchange values between ranks?
+  [[nodiscard]] bool is_collective(uint32_t index) const { return is_collective_[index]; }
   // The inputs of the collective operation of this name in the step of a run, on all ranks.
   [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
   // The runs inside a module, of its rank and step; empty for any other operator.
@@ -143,9 +147,16 @@ class RunView {
   const CompareSide a_, b_;  // handles: what they point to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
+  struct TensorVerdict {  // what is asked most, in place of a whole TensorDiff
+    Verdict verdict;
+    bool compared, gained_nan;
+  };
+  std::vector<TensorVerdict> verdicts_;  // by tensor
   const RunGraph graph_;
   HashSlots names_;                           // of runs, in `named_`
   std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
+  std::vector<uint32_t> name_numbers_;        // by run: in `named_`
+  std::vector<bool> is_collective_;           // by run
   std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor

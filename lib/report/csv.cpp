@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,13 +44,18 @@ class CsvFormatter : public RowFormatter {
   CsvFormatter(const std::vector<Column>& columns, bool for_terminal) : for_terminal_(for_terminal) {
     for (const Column& column : columns) {
       Path& path = paths_.emplace_back();
-      for (const std::string_view key : split(column.key, '.')) path.push_back({key, 0});
+      for (const std::string_view key : split(column.key, '.')) path.steps.push_back({key, 0});
+      path.same_parent = paths_.size() > 1 && same_parent(path, paths_[paths_.size() - 2]);
     }
   }
 
   void append(const Row& row, std::string& text) override {
     const size_t begin = text.size();
-    for (Path& path : paths_) append_value(find(row, path), text);
+    const Object* parent = nullptr;
+    for (Path& path : paths_) {
+      if (!path.same_parent) parent = find_parent(row, path);
+      append_value(parent == nullptr ? nullptr : parent->find(path.steps.back().key, path.steps.back().place), text);
+    }
     finish_line(begin, text);
   }
 
@@ -63,17 +70,25 @@ class CsvFormatter : public RowFormatter {
     std::string_view key;
     size_t place = 0;  // its index in the previous row
   };
-  using Path = std::vector<Step>;
+  struct Path {
+    std::vector<Step> steps;
+    bool same_parent = false;  // as the column before, which is usual: a.rank, a.step
+  };
 
-  static const Value* find(const Row& row, Path& path) {
+  static bool same_parent(const Path& one, const Path& other) {
+    return one.steps.size() == other.steps.size() &&
+           std::equal(one.steps.begin(), one.steps.end() - 1, other.steps.begin(),
+                      [](const Step& left, const Step& right) { return left.key == right.key; });
+  }
+
+  // The object that has the last key of a path.
+  static const Object* find_parent(const Row& row, Path& path) {
     const Object* object = &row;
-    const Value* value = nullptr;
-    for (Step& step : path) {
-      if (value != nullptr) object = value->get<Object>();
-      value = object == nullptr ? nullptr : object->find(step.key, step.place);
-      if (value == nullptr) return nullptr;
+    for (auto step = path.steps.begin(); object != nullptr && step + 1 != path.steps.end(); ++step) {
+      const Value* const value = object->find(step->key, step->place);
+      object = value == nullptr ? nullptr : value->get<Object>();
     }
-    return value;
+    return object;
   }
 
   void append_value(const Value* value, std::string& text) const {

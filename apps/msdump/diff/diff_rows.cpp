@@ -303,7 +303,6 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   row.add("measured_error", score ? report::Value(score->measured) : report::Value());
   row.add("expected_error", score ? report::Value(score->expected) : report::Value());
   row.add("score", score ? report::Value(score->score) : report::Value());
-  row.add("explained", report::text_or_null(run.explained(tensor)));
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
   return row;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
-#include <set>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "divergence/model/constants.h"
@@ -12,25 +11,26 @@
 namespace msdump {
 namespace {
 
-// Groups up to this size are sorted again without the sample that is judged; in larger ones it does not matter.
+// Groups up to this size are judged without the sample itself; in larger ones it does not matter.
 constexpr size_t kSmall = 32;
 constexpr double kDeviationOfNormal = 1.4826;
 
-// Between neighbours, linearly.
-double quantile_of(std::span<const double> sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+// Between neighbours, linearly. Reorders the values.
+double quantile_of(std::vector<double>& values, double share) {
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), below, values.end());
+  if (below + 1 == values.end()) return *below;
+  const double above = *std::min_element(below + 1, values.end());
+  return *below + (place - std::floor(place)) * (above - *below);
 }
 
-double median_of(std::span<const double> sorted) { return quantile_of(sorted, 0.5); }
+double median_of(std::vector<double>& values) { return quantile_of(values, 0.5); }
 
-double deviation_of(std::span<const double> values, double centre) {
+double deviation_of(const std::vector<double>& values, double centre) {
   std::vector<double> distances;
   distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - centre));
-  std::sort(distances.begin(), distances.end());
   return kDeviationOfNormal * median_of(distances);
 }
 
@@ -43,38 +43,36 @@ struct Level {
 Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : samples_(std::move(samples)), rule_(rule) {
   const auto add = [](std::vector<Group>& groups, uint32_t index, double value) {
     if (groups.size() <= index) groups.resize(index + 1);
-    groups[index].sorted.push_back(value);
+    groups[index].values.push_back(value);
   };
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<double>> units;
-  for (const Sample& sample : samples_) units[{sample.group.kind, sample.unit}].push_back(sample.value);
-  for (auto& [key, values] : units) {
-    std::sort(values.begin(), values.end());
-    values = {median_of(values)};
-  }
-  std::set<std::pair<uint32_t, uint32_t>> added;
-  values_.reserve(samples_.size());
-  for (const Sample& sample : samples_) {
-    const std::pair key(sample.group.kind, sample.unit);
-    const double value = units.at(key).front();
-    values_.push_back(value);
-    if (!added.insert(key).second) continue;
-    add(kinds_, sample.group.kind, value);
-    add(classes_, sample.group.noise_class, value);
-    all_.sorted.push_back(value);
+  std::vector<uint32_t> order(samples_.size());  // by unit of a kind
+  std::iota(order.begin(), order.end(), 0U);
+  const auto unit_of = [&](uint32_t i) { return std::pair(samples_[i].group.kind, samples_[i].unit); };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return unit_of(a) < unit_of(b); });
+  values_.resize(samples_.size());
+  std::vector<double> of_unit;
+  for (auto at = order.begin(); at != order.end();) {
+    const auto end = std::find_if(at, order.end(), [&](uint32_t other) { return unit_of(other) != unit_of(*at); });
+    of_unit.clear();
+    std::transform(at, end, std::back_inserter(of_unit), [&](uint32_t i) { return samples_[i].value; });
+    const double value = median_of(of_unit);
+    const SampleGroup& group = samples_[*at].group;
+    add(kinds_, group.kind, value);
+    add(classes_, group.noise_class, value);
+    all_.values.push_back(value);
+    for (; at != end; ++at) values_[*at] = value;
   }
   const auto finish = [&](Group& group) {
-    if (group.sorted.empty()) return;
-    std::sort(group.sorted.begin(), group.sorted.end());
-    group.centre = quantile_of(group.sorted, rule_.share);
-    group.deviation = deviation_of(group.sorted, group.centre);
+    if (group.values.empty()) return;
+    group.centre = quantile_of(group.values, rule_.share);
+    group.deviation = deviation_of(group.values, group.centre);
   };
   for (std::vector<Group>* const groups : {&kinds_, &classes_}) std::for_each(groups->begin(), groups->end(), finish);
   finish(all_);
   if (rule_.kinds_vary) {
     for (const Group& kind : kinds_) {
-      if (!kind.sorted.empty()) centres_.push_back(kind.centre);
+      if (!kind.values.empty()) centres_.push_back(kind.centre);
     }
-    std::sort(centres_.begin(), centres_.end());
     if (!centres_.empty()) between_ = deviation_of(centres_, median_of(centres_));
   }
   std::vector<double> scales;
@@ -82,27 +80,26 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
     if (sample.spread > 0) scales.push_back(std::abs(sample.value - kinds_[sample.group.kind].centre) / sample.spread);
   }
   if (scales.size() < kFewScales) return;
-  std::sort(scales.begin(), scales.end());
   scale_ = std::clamp(kDeviationOfNormal * median_of(scales), kLeastScale, kMostScale);
 }
 
 double Calibration::between_others(const Group* kind) const {
-  if (kind == nullptr || kind->sorted.empty() || centres_.size() > kSmall) return between_;
+  if (kind == nullptr || kind->values.empty() || centres_.size() > kSmall) return between_;
   std::vector<double> others = centres_;
-  others.erase(std::lower_bound(others.begin(), others.end(), kind->centre));
+  others.erase(std::find(others.begin(), others.end(), kind->centre));
   return others.empty() ? 0 : deviation_of(others, median_of(others));
 }
 
 Centre Calibration::centre_of(SampleGroup group, double spread, const double* left_out) const {
   const auto level = [&](const Group* found) {
     Level result;
-    if (found == nullptr || found->sorted.empty()) return result;
-    result = {static_cast<double>(found->sorted.size()), found->centre, found->deviation};
+    if (found == nullptr || found->values.empty()) return result;
+    result = {static_cast<double>(found->values.size()), found->centre, found->deviation};
     if (left_out == nullptr) return result;
     result.size -= 1;
-    if (found->sorted.size() > kSmall) return result;
-    std::vector<double> others = found->sorted;
-    others.erase(std::lower_bound(others.begin(), others.end(), *left_out));
+    if (found->values.size() > kSmall) return result;
+    std::vector<double> others = found->values;
+    others.erase(std::find(others.begin(), others.end(), *left_out));
     if (others.empty()) return Level();
     result.centre = quantile_of(others, rule_.share);
     result.deviation = deviation_of(others, result.centre);

@@ -50,7 +50,7 @@ class Calibration {
 
  private:
   struct Group {
-    std::vector<double> sorted;
+    std::vector<double> values;
     double centre = 0, deviation = 0;
   };
   // The standard deviation of the centres of the other kinds.
@@ -62,7 +62,7 @@ class Calibration {
   std::vector<Group> kinds_, classes_;
   Group all_;
   const Rule rule_;
-  std::vector<double> centres_;  // of kinds, ascending
+  std::vector<double> centres_;  // of kinds
   double between_ = 0;           // their standard deviation
   double scale_ = 1;             // how the spreads of this pair compare with the prior's
 };

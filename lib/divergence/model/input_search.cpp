@@ -6,7 +6,6 @@
 
 #include "base/hash_slots.h"
 #include "divergence/model/constants.h"
-#include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
@@ -109,7 +108,7 @@ KnownInputs InputSearch::inputs_of(uint32_t run) const {
   KnownInputs result;
   add_inputs(run, 0, result);
   if (view_.graph().flow() == FlowKind::kOrder && view_.run(run).inputs.empty()) add_before(run, result);
-  if (is_communication(view_.op(run).type)) add_other_ranks(run, result);
+  if (view_.is_collective(run)) add_other_ranks(run, result);
   for (const uint32_t backward : view_.backward_calls_of(run)) {
     for (const RunInput& input : view_.run(backward).inputs) (void)add_tensor(input.tensor, nullptr, result);
   }

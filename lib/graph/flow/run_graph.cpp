@@ -91,6 +91,7 @@ RunGraph::RunGraph(RunSource source)
 void RunGraph::collect() {
   std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
   by_place_ = HashSlots(source_.operators.size());
+  runs_.reserve(source_.operators.size());
   for (uint32_t i = 0; i < source_.tensors; ++i) {
     const RunTensor tensor = source_.tensor(i);
     roles_[i] = tensor.role;
@@ -99,9 +100,10 @@ void RunGraph::collect() {
       parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
     if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
     const auto next = static_cast<uint32_t>(runs_.size());
-    const uint32_t index = by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, [&](uint32_t run) {
-      return runs_[run].op == tensor.op && runs_[run].place == tensor.place;
-    });
+    const auto is_of = [&](uint32_t run) { return runs_[run].op == tensor.op && runs_[run].place == tensor.place; };
+    // Tensors of a run mostly follow each other.
+    const bool of_last = next > 0 && is_of(next - 1);
+    const uint32_t index = of_last ? next - 1 : by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, is_of);
     if (index == next) {
       OpRun& run = runs_.emplace_back();
       run.op = tensor.op;
@@ -136,10 +138,11 @@ void RunGraph::collect() {
 }
 
 void RunGraph::sort_by_operator() {
-  std::sort(runs_.begin(), runs_.end(), [](const OpRun& a, const OpRun& b) {
+  const auto is_before = [](const OpRun& a, const OpRun& b) {
     return std::tie(a.place.rank, a.place.step, a.op, a.place.occurrence) <
            std::tie(b.place.rank, b.place.step, b.op, b.place.occurrence);
-  });
+  };
+  if (!std::is_sorted(runs_.begin(), runs_.end(), is_before)) std::sort(runs_.begin(), runs_.end(), is_before);
 }
 
 // By step and rank; then graph after graph by the time of their first tensors; within a graph in the order of the
@@ -178,9 +181,10 @@ void RunGraph::sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
 }
 
 void RunGraph::index_runs() {
-  by_place_ = HashSlots(runs_.size());
+  by_place_ = HashSlots(source_.graph == nullptr ? 0 : runs_.size());  // edges of the IR alone look runs up
   for (uint32_t run = 0; run < runs_.size(); ++run) {
-    (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
+    if (source_.graph != nullptr)
+      (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
     for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
     for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
   }

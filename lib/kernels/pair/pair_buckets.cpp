@@ -15,27 +15,26 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 }  // namespace
 
-int64_t find_buckets_vectors(const double* magnitudes, int64_t count, MagnitudeBucket first, uint32_t* buckets) {
+size_t find_buckets_vectors(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets) {
   const hn::ScalableTag<double> d;
   const hn::RebindToUnsigned<decltype(d)> bits;
   const hn::Rebind<uint32_t, decltype(d)> words;
   const auto lowest = hn::Set(d, lower_end(first));
   const auto base = hn::Set(words, first);
-  constexpr auto kPlaces = static_cast<int64_t>(hn::MaxLanes(d));
-  int64_t at = 0;
+  constexpr size_t kPlaces = hn::MaxLanes(d);
+  size_t at = 0, found = 0;
   for (; at + kPlaces <= count; at += kPlaces) {
     const auto magnitude = hn::BitCast(bits, hn::Max(hn::LoadU(d, magnitudes + at), lowest));
     const auto bucket = hn::TruncateTo(words, hn::ShiftRight<52 - kBucketsPerOctaveLog2>(magnitude));
-    hn::StoreU(hn::Sub(bucket, base), words, buckets + at);
+    found += hn::CompressStore(hn::Sub(bucket, base), hn::Ne(bucket, base), words, buckets + found);
   }
-  return at;
+  return found + find_buckets_plain(magnitudes + at, count - at, first, buckets + found);
 }
 
 #else  // !MSDUMP_HAS_VECTORS
 
-int64_t find_buckets_vectors(const double* /*magnitudes*/, int64_t /*count*/, MagnitudeBucket /*first*/,
-                             uint32_t* /*buckets*/) {
-  return 0;
+size_t find_buckets_vectors(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets) {
+  return find_buckets_plain(magnitudes, count, first, buckets);
 }
 
 #endif
@@ -47,8 +46,9 @@ namespace msdump::kernels {
 
 HWY_EXPORT(find_buckets_vectors);
 
-int64_t find_buckets_fast(const double* magnitudes, int64_t count, MagnitudeBucket first, uint32_t* buckets) {
-  return portable_forced() ? 0 : HWY_DYNAMIC_DISPATCH(find_buckets_vectors)(magnitudes, count, first, buckets);
+size_t find_buckets(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets) {
+  return portable_forced() ? find_buckets_plain(magnitudes, count, first, buckets)
+                           : HWY_DYNAMIC_DISPATCH(find_buckets_vectors)(magnitudes, count, first, buckets);
 }
 
 }  // namespace msdump::kernels

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <utility>
 
 namespace msdump::kernels {
 namespace {
@@ -62,31 +61,32 @@ void MagnitudeTally::add(std::span<const double> magnitudes, uint64_t zeros, dou
   if (zeros == magnitudes.size()) return;
   if (counters_.empty() || bucket_of(max) >= first_ + kBuckets) cover(max);
   if (counted_ + magnitudes.size() > kMostCounted) empty();
-  count(magnitudes);
   counted_ += magnitudes.size();
-
-  // Zeros lie below the table. Few others do: they would be at least 58 octaves below the largest.
-  const uint64_t below = uint64_t{std::exchange(counters_[0], 0)} + std::exchange(counters_[1], 0);
-  if (below == zeros) return;
+  if (count(magnitudes) + zeros == magnitudes.size()) return;
+  // Few numbers lie below the table: they would be at least 58 octaves below the largest.
   for (const double magnitude : magnitudes) {
     if (const MagnitudeBucket bucket = bucket_of(magnitude); bucket <= first_) counts_.add(bucket, 1);
   }
 }
 
-void MagnitudeTally::count(std::span<const double> magnitudes) {
-  uint32_t buckets[kAtOnce];
+// Most pairs of similar tensors are equal, and zeros take no counter.
+size_t MagnitudeTally::count(std::span<const double> magnitudes) {
+  uint32_t buckets[kAtOnce + kBucketRoom];
   uint32_t* const counters = counters_.data();
+  size_t all = 0;
   while (!magnitudes.empty()) {
     const size_t number = std::min(kAtOnce, magnitudes.size());
-    auto at = static_cast<size_t>(find_buckets_fast(magnitudes.data(), static_cast<int64_t>(number), first_, buckets));
-    for (; at < number; ++at) buckets[at] = std::max(bucket_of(magnitudes[at]), first_) - first_;
-    for (at = 0; at + 2 <= number; at += 2) {
+    const size_t found = find_buckets(magnitudes.data(), number, first_, buckets);
+    size_t at = 0;
+    for (; at + 2 <= found; at += 2) {
       ++counters[2 * buckets[at]];
       ++counters[2 * buckets[at + 1] + 1];
     }
-    if (at < number) ++counters[2 * buckets[at]];
+    if (at < found) ++counters[2 * buckets[at]];
+    all += found;
     magnitudes = magnitudes.subspan(number);
   }
+  return all;
 }
 
 // The table ends a few octaves above `max`: the next blocks will have similar values.

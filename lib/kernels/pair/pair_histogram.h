@@ -63,20 +63,30 @@ class MagnitudeTally {
   static constexpr uint64_t kMostCounted = 1U << 31;  // counters have 32 bits
 
   void cover(double max);
-  void count(std::span<const double> magnitudes);
+  [[nodiscard]] size_t count(std::span<const double> magnitudes);
   void empty();
 
   MagnitudeCounts& counts_;
   // Two for each bucket, used in turns: neighbours are often alike, and an addition would wait for the one before. The
-  // first bucket of the table also holds all numbers below it.
+  // first bucket of the table stays empty: its numbers are counted like those below the table.
   std::vector<uint32_t> counters_;
   MagnitudeBucket first_ = 0;
   uint64_t counted_ = 0;
 };
 
-// The buckets of the first magnitudes, less `first` and 0 for those that are below it; returns how many those are. None
-// where the CPU has no vectors or "scalar" is forced.
-[[nodiscard]] int64_t find_buckets_fast(const double* magnitudes, int64_t count, MagnitudeBucket first,
-                                        uint32_t* buckets);
+// Writes the buckets of the magnitudes that lie above `first`, less `first`, and returns how many those are. Up to
+// kBucketRoom places after them are overwritten.
+constexpr size_t kBucketRoom = 16;
+[[nodiscard]] size_t find_buckets(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets);
+
+inline size_t find_buckets_plain(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets) {
+  size_t found = 0;
+  for (size_t at = 0; at < count; ++at) {
+    const MagnitudeBucket bucket = bucket_of(magnitudes[at]);
+    buckets[found] = bucket - first;
+    found += bucket > first ? 1 : 0;
+  }
+  return found;
+}
 
 }  // namespace msdump::kernels

@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/pair/pair_facts.h"
@@ -41,10 +42,12 @@ HWY_INLINE hn::Vec<Tag> load(Tag d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, Tag>(), reinterpret_cast<const uint8_t*>(from)));
 }
 
-// One struct for each way from what is stored to doubles. What is loaded is finite.
+// One struct for each way from what is stored to doubles. What is loaded is finite. kExactProducts: the product of two
+// values is a double, and a fused multiplication rounds like the two steps.
 template <class T, class Way>
 struct Convertible {
   static constexpr size_t kBytes = sizeof(T);
+  static constexpr bool kExactProducts = sizeof(T) < 4 || std::is_same_v<T, float>;
   using Stored = hn::Vec<ForDoubles<T>>;
   static HWY_INLINE Stored loaded(const std::byte* from) { return load(ForDoubles<T>(), from); }
   static HWY_INLINE V difference(Stored a, Stored b) { return hn::Abs(hn::Sub(Way::widened(a), Way::widened(b))); }
@@ -76,6 +79,7 @@ struct Uint32 : Convertible<uint32_t, Uint32> {
 template <class T>
 struct Long {
   static constexpr size_t kBytes = sizeof(T);
+  static constexpr bool kExactProducts = false;
   using Stored = hn::Vec<ForDoubles<T>>;
   static HWY_INLINE Stored loaded(const std::byte* from) { return load(ForDoubles<T>(), from); }
   static HWY_INLINE V widened(Stored v) { return hn::ConvertTo(D(), v); }
@@ -134,7 +138,7 @@ HWY_INLINE hn::Vec<Counts> count_in(M mask, hn::Vec<Counts> counts) {
 template <class Type>
 struct PairChains {
   V abs, squares, relative, squares_a, squares_b, products, sum_a, sum_b, max_abs, max_rel, max_scaled;
-  hn::Vec<Counts> under_1e3, under_5e3, over_tolerance;
+  hn::Vec<Counts> from_1e3, from_5e3, over_tolerance;
 
   HWY_INLINE PairChains()
       : abs(hn::Zero(D())),
@@ -148,31 +152,41 @@ struct PairChains {
         max_abs(abs),
         max_rel(abs),
         max_scaled(abs),
-        under_1e3(hn::Zero(Counts())),
-        under_5e3(under_1e3),
-        over_tolerance(under_1e3) {}
+        from_1e3(hn::Zero(Counts())),
+        from_5e3(from_1e3),
+        over_tolerance(from_1e3) {}
 
   HWY_INLINE void add(const std::byte* from_a, const std::byte* from_b, V rtol, V atol, V scale, double* magnitude) {
     const D d;
     const auto stored_a = Type::loaded(from_a), stored_b = Type::loaded(from_b);
     const V a = Type::widened(stored_a), b = Type::widened(stored_b);
-    const V difference = Type::difference(stored_a, stored_b), reference = hn::Abs(b);
-    const M has_reference = hn::Ne(b, hn::Zero(d));
-    const V ratio = hn::IfThenElseZero(has_reference, hn::Div(difference, reference));
+    const V difference = Type::difference(stored_a, stored_b);
     hn::Store(difference, d, magnitude);
+    squares_a = add_product(a, a, squares_a);
+    squares_b = add_product(b, b, squares_b);
+    products = add_product(a, b, products);
+    sum_a = hn::Add(sum_a, a);
+    sum_b = hn::Add(sum_b, b);
+    if (!hn::AllFalse(d, hn::Ne(difference, hn::Zero(d)))) add_difference(difference, b, rtol, atol, scale);
+  }
+
+  static HWY_INLINE V add_product(V x, V y, V sum) {
+    return Type::kExactProducts ? hn::MulAdd(x, y, sum) : hn::Add(sum, hn::Mul(x, y));
+  }
+
+  // Zeros would change nothing here.
+  HWY_INLINE void add_difference(V difference, V b, V rtol, V atol, V scale) {
+    const D d;
+    const V reference = hn::Abs(b);
+    const V ratio = hn::IfThenElseZero(hn::Ne(b, hn::Zero(d)), hn::Div(difference, reference));
     abs = hn::Add(abs, difference);
     squares = hn::Add(squares, hn::Mul(difference, difference));
     relative = hn::Add(relative, ratio);
-    squares_a = hn::Add(squares_a, hn::Mul(a, a));
-    squares_b = hn::Add(squares_b, hn::Mul(b, b));
-    products = hn::Add(products, hn::Mul(a, b));
-    sum_a = hn::Add(sum_a, a);
-    sum_b = hn::Add(sum_b, b);
     max_abs = hn::Max(max_abs, difference);
     max_rel = hn::Max(max_rel, ratio);
     raise_to_quotient(difference, hn::Add(reference, scale));
-    under_1e3 = count_in(hn::Lt(ratio, hn::Set(d, 1e-3)), under_1e3);
-    under_5e3 = count_in(hn::Lt(ratio, hn::Set(d, 5e-3)), under_5e3);
+    from_1e3 = count_in(hn::Ge(ratio, hn::Set(d, 1e-3)), from_1e3);
+    from_5e3 = count_in(hn::Ge(ratio, hn::Set(d, 5e-3)), from_5e3);
     over_tolerance = count_in(hn::Gt(difference, hn::Add(atol, hn::Mul(rtol, reference))), over_tolerance);
   }
 
@@ -196,8 +210,8 @@ struct PairChains {
     hn::Store(max_abs, d, sums.max_abs + place);
     hn::Store(max_rel, d, sums.max_rel + place);
     hn::Store(max_scaled, d, sums.max_scaled + place);
-    sums.under_1e3 += hn::GetLane(hn::SumOfLanes(Counts(), under_1e3));
-    sums.under_5e3 += hn::GetLane(hn::SumOfLanes(Counts(), under_5e3));
+    sums.under_1e3 -= hn::GetLane(hn::SumOfLanes(Counts(), from_1e3));
+    sums.under_5e3 -= hn::GetLane(hn::SumOfLanes(Counts(), from_5e3));
     sums.over_tolerance += hn::GetLane(hn::SumOfLanes(Counts(), over_tolerance));
   }
 };
@@ -229,10 +243,8 @@ LaneSums add_pairs_of(const std::byte* a, const std::byte* b, int64_t count, con
     (chains[kI].add(pa.bytes + kI * kStep, pb.bytes + kI * kStep, rtol, atol, scale, magnitude + kI * kPlaces), ...);
   }
   LaneSums sums;
+  sums.under_1e3 = sums.under_5e3 = count;
   (chains[kI].store(sums, kI * kPlaces), ...);
-  const int64_t padding = left > 0 ? static_cast<int64_t>(kLanes) - left : 0;
-  sums.under_1e3 -= padding;
-  sums.under_5e3 -= padding;
   return sums;
 }
 
