@@ -14,6 +14,8 @@
 #include "compare/match/module_tree.h"
 #include "divergence/argument_roots.h"
 #include "divergence/operator_named.h"
+#include "divergence/roots/cut_text.h"
+#include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
 
 namespace msdump {
@@ -121,6 +123,12 @@ void judge_one_sided_lines(DiffResult& run) {
   if (most == lines.end()) return;
   Divergence root;
   root.op = most->operators.front();
+  std::optional<GradientCut>& cut = run.divergence.cut;
+  const bool is_cut = cut && std::find(cut->operators.begin(), cut->operators.end(), root.op) != cut->operators.end();
+  if (is_cut) {
+    root.op = cut->at;
+    root.cut = std::move(cut);
+  }
   const OpPair& pair = run.pairing.operators[root.op];
   const SequencedOp& first = most->of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
   root.place.rank = first.rank;
@@ -128,8 +136,12 @@ void judge_one_sided_lines(DiffResult& run) {
   root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
   root.confidence = kOneSidedLine;
   const size_t calls = most->operators.size();
-  root.reason = fmt::format("{} of this line {} only in the {}; no operator stands out", plural(calls, "call"),
-                            calls == 1 ? "exists" : "exist", most->of_reference ? "reference" : "candidate");
+  root.reason = "no operator stands out";
+  if (!is_cut) {
+    root.reason =
+        fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"), calls == 1 ? "exists" : "exist",
+                    most->of_reference ? "reference" : "candidate", root.reason);
+  }
   run.divergence.roots.push_back(std::move(root));
 }
 
@@ -231,6 +243,9 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   judge_arguments(run, rules, context);
   judge_one_sided_lines(run);
+  for (Divergence& root : run.divergence.roots) {
+    if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
+  }
   if (run.pairing.likeness.two_networks()) run.divergence.roots.clear();  // their operators are not the same
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
@@ -273,6 +288,18 @@ bool argument_counts(const DiffResult& run, size_t argument) {
 
 bool is_unexplained(const DiffResult& run, uint32_t tensor) {
   return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
+}
+
+std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators, bool of_candidate) {
+  std::vector<std::string> names;
+  for (const uint32_t op : operators) {
+    const OpPair& pair = run.pairing.operators[op];
+    const uint32_t place = of_candidate ? pair.a : pair.b;
+    if (place == kNoOperator) continue;
+    names.push_back(
+        kernel_name((of_candidate ? *run.a : *run.b).side, (of_candidate ? run.pairing.a : run.pairing.b)[place]));
+  }
+  return names;
 }
 
 bool is_accepted(const DiffResult& run, const Divergence& root) {
