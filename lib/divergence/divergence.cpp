@@ -14,6 +14,7 @@
 #include "divergence/one_sided_runs.h"
 #include "divergence/root_list.h"
 #include "divergence/root_reach.h"
+#include "divergence/roots/undumped.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
 
@@ -36,6 +37,7 @@ class Finder {
   DivergenceReport run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
     report_.roots = std::move(roots_).finish();
+    if (report_.roots.empty() && view_.graph().flow() != FlowKind::kIr) report_.cut = GradientCuts(view_).first();
     return std::move(report_);
   }
 
@@ -443,6 +445,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   Finder finder(view, model);
   DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
+  find_candidates(a, b, pairing, view, report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};

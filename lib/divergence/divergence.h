@@ -29,6 +29,7 @@
 #include "compare/pair/tensor_diff.h"
 #include "divergence/explanation.h"
 #include "divergence/paired_runs.h"
+#include "divergence/roots/gradient_cut.h"
 #include "divergence/run_account.h"
 
 namespace msdump {
@@ -61,6 +62,8 @@ struct Divergence {
   double confidence = 0;
   std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
+  std::vector<uint32_t> candidates;         // in Pairing::operators: not dumped, and one of them is to blame
+  std::optional<GradientCut> cut;           // of the gradient, that it shows
   uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
   std::optional<double> amplification;      // relative error of the outputs over that of the inputs
   // Of the output that stands out most, where the model scored it (model/noise_model.h).
@@ -90,6 +93,7 @@ struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first; empty if nothing diverges or nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
   std::vector<uint32_t> unwritten;     // ascending: outputs that hold whatever the memory held (graph/flow/run_graph.h)
+  std::optional<GradientCut> cut;      // where there is no root
   FlowKind flow = FlowKind::kOrder;    // what was followed
   std::vector<Explanation> explained;  // by Pairing::tensors
   double loss_scale = 1;               // what the candidate's gradients are multiplied by, which is divided out

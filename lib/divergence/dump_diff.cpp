@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -10,11 +11,14 @@
 
 #include "base/text.h"
 #include "compare/arguments/call_arguments.h"
+#include "compare/dumps/exchanged_tensors.h"
 #include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
 #include "divergence/argument_roots.h"
 #include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
+#include "divergence/roots/cut_text.h"
+#include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
 
 namespace msdump {
@@ -120,6 +124,12 @@ void judge_one_sided_lines(DiffResult& run) {
   if (most == lines.end()) return;
   Divergence root;
   root.op = most->operators.front();
+  std::optional<GradientCut>& cut = run.divergence.cut;
+  const bool is_cut = cut && std::find(cut->operators.begin(), cut->operators.end(), root.op) != cut->operators.end();
+  if (is_cut) {
+    root.op = cut->at;
+    root.cut = std::move(cut);
+  }
   const OpPair& pair = run.pairing.operators[root.op];
   const SequencedOp& first = most->of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
   root.place.rank = first.rank;
@@ -127,9 +137,52 @@ void judge_one_sided_lines(DiffResult& run) {
   root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
   root.confidence = kOneSidedLine;
   const size_t calls = most->operators.size();
-  root.reason = fmt::format("{} of this line {} only in the {}; no operator stands out", plural(calls, "call"),
-                            calls == 1 ? "exists" : "exist", most->of_reference ? "reference" : "candidate");
+  root.reason = "no operator stands out";
+  if (!is_cut) {
+    root.reason =
+        fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"), calls == 1 ? "exists" : "exist",
+                    most->of_reference ? "reference" : "candidate", root.reason);
+  }
   run.divergence.roots.push_back(std::move(root));
+}
+
+// What a root's tensor was exchanged with: another operand, or the value that another root blames.
+std::string exchange_text(const DiffResult& run, const Divergence& root, uint32_t tensor, uint32_t other) {
+  const TensorPair &one = run.pairing.tensors[tensor], &two = run.pairing.tensors[other];
+  if (one.op == two.op) {
+    return fmt::format("its inputs {} and {} are exchanged", run.record_of(one).name.slot,
+                       run.record_of(two).name.slot);
+  }
+  std::string name = fmt::format("{}:{}", run.op_name(two.op), run.record_of(two).name.slot);
+  for (const Divergence& also : run.divergence.roots) {
+    const bool blames = &also != &root && std::find(also.inputs.begin(), also.inputs.end(), other) != also.inputs.end();
+    if (blames && !also.parameter.empty()) name = also.parameter;
+  }
+  return fmt::format("it is exchanged with {}: each has the value that the other has in the reference", name);
+}
+
+void note_exchanges(DiffResult& run) {
+  if (run.divergence.roots.empty()) return;
+  std::map<uint32_t, uint32_t> exchanged;
+  for (const auto& [tensor, other] : exchanged_tensors(run.pairing, run.diffs)) {
+    exchanged.emplace(tensor, other);
+    exchanged.emplace(other, tensor);
+  }
+  std::vector<std::string> texts;  // by root; the names in them are those of the roots
+  for (const Divergence& root : run.divergence.roots) {
+    const auto found = std::find_if(root.inputs.begin(), root.inputs.end(), [&](uint32_t tensor) {
+      const auto pair = exchanged.find(tensor);
+      return pair != exchanged.end() &&
+             (enters(root) || run.pairing.tensors[tensor].op == run.pairing.tensors[pair->second].op);
+    });
+    texts.push_back(found == root.inputs.end() ? "" : exchange_text(run, root, *found, exchanged.at(*found)));
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Divergence& root = run.divergence.roots[i];
+    if (texts[i].empty()) continue;
+    // What changed between a producer and its reader is then known.
+    root.reason = enters(root) || root.score ? texts[i] + "; " + root.reason : texts[i];
+  }
 }
 
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
@@ -230,6 +283,10 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   judge_arguments(run, rules, context);
   judge_one_sided_lines(run);
+  note_exchanges(run);
+  for (Divergence& root : run.divergence.roots) {
+    if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
+  }
   if (run.pairing.likeness.two_networks()) run.divergence.roots.clear();  // their operators are not the same
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
@@ -272,6 +329,18 @@ bool argument_counts(const DiffResult& run, size_t argument) {
 
 bool is_unexplained(const DiffResult& run, uint32_t tensor) {
   return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
+}
+
+std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators, bool of_candidate) {
+  std::vector<std::string> names;
+  for (const uint32_t op : operators) {
+    const OpPair& pair = run.pairing.operators[op];
+    const uint32_t place = of_candidate ? pair.a : pair.b;
+    if (place == kNoOperator) continue;
+    names.push_back(
+        kernel_name((of_candidate ? *run.a : *run.b).side, (of_candidate ? run.pairing.a : run.pairing.b)[place]));
+  }
+  return names;
 }
 
 bool is_accepted(const DiffResult& run, const Divergence& root) {

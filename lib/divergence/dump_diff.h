@@ -87,6 +87,9 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 
 // Such a difference that neither the noise nor a root upstream explains: a root, or something that was not judged.
 [[nodiscard]] bool is_unexplained(const DiffResult& run, uint32_t tensor);
+// Operators of the comparison as the `kernels` of the candidate's, or of the reference's, data_dump.json name them.
+[[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators,
+                                                  bool of_candidate);
 // Is all the evidence of a root in the baseline?
 [[nodiscard]] bool is_accepted(const DiffResult& run, const Divergence& root);
 

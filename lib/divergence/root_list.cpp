@@ -43,7 +43,7 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   if (inputs.downstream) root.lower(kDownstream);
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
   const double in = view_.largest_error(inputs.evidence), out = view_.largest_error(divergence.outputs);
-  if (in > 0 && out > 0) divergence.amplification = out / in;
+  if (in > 0 && out > 0 && std::isfinite(out / in)) divergence.amplification = out / in;
   if (kind == DivergenceKind::kNan) history_.states[run].downstream_of_nan = true;
   roots_.push_back(std::move(root));
   return roots_.back();
@@ -150,6 +150,7 @@ bool RootList::has_line_of(uint32_t run) {
 std::vector<Divergence> RootList::finish() && {
   drop_explained();
   join_places(view_, roots_);
+  find_cuts();
   std::vector<std::vector<uint32_t>> from;
   for (const Root& root : roots_) {
     from.push_back({root.run});
@@ -162,6 +163,26 @@ std::vector<Divergence> RootList::finish() && {
     divergences.push_back(std::move(roots_[i].divergence));
   }
   return divergences;
+}
+
+void RootList::find_cuts() {
+  const GradientCuts cuts(view_);
+  for (Root& root : roots_) {
+    Divergence& divergence = root.divergence;
+    divergence.cut = view_.one_sided(root.run) ? cuts.at(root.run, divergence.reader)
+                     : root.uncertain_source   ? cuts.before(root.run)
+                                               : std::nullopt;
+    if (!divergence.cut) continue;
+    if (view_.one_sided(root.run) && divergence.reader != kNoRun)
+      divergence.reason = fmt::format("{}, which comes later, reads something else", view_.name(divergence.reader));
+    std::set<uint32_t> operators(divergence.cut->operators.begin(), divergence.cut->operators.end());
+    for (const DivergencePlace& other : divergence.places) {
+      if (other.place.step != divergence.place.step || !view_.one_sided(other.run)) continue;
+      if (const auto also = cuts.at(other.run, kNoRun))
+        operators.insert(also->operators.begin(), also->operators.end());
+    }
+    divergence.cut->operators.assign(operators.begin(), operators.end());
+  }
 }
 
 DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {

@@ -60,6 +60,7 @@ class RootList {
  private:
   void drop_explained();
   void drop_equal_constants();
+  void find_cuts();
   void keep_first_uncertain();
   // In `roots_`; their number where there is none.
   [[nodiscard]] size_t first_changed_after(uint32_t producer) const;

@@ -64,6 +64,7 @@ class RunView {
   // Skipped, because the other side has it as an attribute of the operator.
   [[nodiscard]] bool is_attribute(uint32_t tensor) const;
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
+  [[nodiscard]] bool is_of_candidate(uint32_t tensor) const { return pairing_.tensors[tensor].a != kNoTensor; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;

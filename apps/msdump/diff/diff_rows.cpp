@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
 #include "diff/diff_text.h"
+#include "divergence/roots/cut_text.h"
 #include "dump/names/identity_value.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/dump_json.h"
@@ -88,6 +89,49 @@ report::Object evidence_entry(const DiffResult& run, uint32_t tensor) {
   return entry;
 }
 
+report::Value cut_value(const DiffResult& run, const std::optional<GradientCut>& cut) {
+  if (!cut) return {};
+  report::List lines;
+  for (const CutLine& line : lines_of_cut(run, *cut)) {
+    report::Object object;
+    object.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators});
+    lines.emplace_back(std::move(object));
+  }
+  report::Object object;
+  object.add("only_in", cut->of_candidate ? "candidate" : "reference").add("source", source_value(run.frame(cut->at)));
+  object.add("operators", uint64_t{cut->operators.size()}).add("lines", std::move(lines));
+  return object;
+}
+
+report::List candidates_value(const DiffResult& run, const std::vector<uint32_t>& operators) {
+  report::List list;
+  for (const uint32_t op : operators) {
+    const OperatorLine line = run.line(op);
+    report::Object object;
+    object.add("op_name", run.op_name(op)).add("op_type", run.op_type(op)).add("source", source_value(line.frame));
+    object.add("one_of_several", line.one_of_several);
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+// The data_dump.json of each side that dumps the candidates, as far as it has to be set; null for none.
+report::Value dump_config_value(const DiffResult& run, const std::vector<uint32_t>& operators) {
+  if (operators.empty()) return {};
+  const auto config = [&](bool of_a) {
+    report::List kernels;
+    for (const std::string& name : kernels_of(run, operators, of_a)) kernels.emplace_back(name);
+    report::Object settings;
+    settings.add("dump_mode", 1).add("kernels", std::move(kernels));
+    report::Object object;
+    object.add("common_dump_settings", std::move(settings));
+    return object;
+  };
+  report::Object object;
+  object.add("candidate", config(true)).add("reference", config(false));
+  return object;
+}
+
 report::Object divergence_object(const DiffResult& run, const Divergence& root) {
   const auto found = run.operator_in_graph(root.op);
   const OpPair& pair = run.pairing.operators[root.op];
@@ -127,6 +171,9 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
     places.emplace_back(std::move(place));
   }
   object.add("places", std::move(places));
+  object.add("candidates", candidates_value(run, root.candidates));
+  object.add("dump_config", dump_config_value(run, root.candidates));
+  object.add("gradient_cut", cut_value(run, root.cut));
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
   return object;
 }

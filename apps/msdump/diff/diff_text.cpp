@@ -79,6 +79,29 @@ std::string places_text(const DiffResult& run, const Divergence& root) {
          (has_line ? " of this line" : " of it");
 }
 
+// "Default/Mul-op3 (net.py:12), Default/Add-op4 (net.py:13)", and how to dump them.
+void add_candidates(std::string& text, const DiffResult& run, const std::vector<uint32_t>& operators) {
+  const auto join = [&](const auto& list, const auto& item_text) {
+    std::string joined;
+    for (size_t i = 0; i < list.size() && i < kTensorsShown; ++i) joined += (i == 0 ? "" : ", ") + item_text(list[i]);
+    if (list.size() > kTensorsShown) joined += fmt::format(", and {} more", list.size() - kTensorsShown);
+    return joined;
+  };
+  const auto with_line = [&](uint32_t op) {
+    const SourceFrame* const frame = run.frame(op);
+    return run.op_name(op) + (frame == nullptr ? "" : fmt::format(" ({})", source_text(frame)));
+  };
+  add_line(text, "  or    {} before it that {} not dumped: {}", plural(operators.size(), "operator"),
+           operators.size() == 1 ? "was" : "were", join(operators, with_line));
+  const auto add_kernels = [&](std::string_view side, const std::vector<std::string>& names) {
+    const auto quoted = [](const std::string& name) { return '"' + name + '"'; };
+    add_line(text, R"(  dump  "dump_mode": 1, "kernels": [{}]{})", join(names, quoted), side);
+  };
+  const auto of_a = kernels_of(run, operators, true), of_b = kernels_of(run, operators, false);
+  add_kernels(of_a == of_b ? "" : " in the candidate", of_a);
+  if (of_a != of_b) add_kernels(" in the reference", of_b);
+}
+
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
   const bool named = !root.parameter.empty();
   const std::string name =
@@ -89,6 +112,7 @@ void add_root(std::string& text, std::string_view title, const DiffResult& run, 
   if (!root.inputs.empty()) add_line(text, "  in    {}", tensors_text(run, root.inputs));
   if (!root.outputs.empty()) add_line(text, "  out   {}", tensors_text(run, root.outputs));
   add_line(text, "  why   {}", root.reason);
+  if (!root.candidates.empty()) add_candidates(text, run, root.candidates);
   if (root.score) add_line(text, "  error {}", error_text(run, root));
   if (!root.places.empty()) add_line(text, "  and   {}", places_text(run, root));
   add_line(text, "  so    it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"), root.confidence,

@@ -210,11 +210,49 @@ TEST_CASE("msprobe: a gradient that was cut is named where it was cut, also by w
       const Values read = some_values(calls.bad() ? 0.5F : 1.1F);
       calls.ran(after ? "Functional.mul.0.forward" : "Functional.relu.0.backward", {read}, {times(read, 3)});
     });
+    if (cut) {
+      REQUIRE(trial.root().cut);
+      CHECK(trial.root().cut->operators.size() == 2);
+      CHECK_FALSE(trial.root().cut->returned);
+      CHECK_FALSE(trial.root().cut->of_candidate);
+    }
     return trial.roots();
   };
   CHECK(roots(true, false) == Texts{"missing Functional.silu.0.backward"});
   CHECK(roots(true, true) == Texts{"missing Functional.silu.0.backward"});
   CHECK(roots(false, true) == Texts{"input Functional.mul.0.forward"});
+}
+
+TEST_CASE("msprobe: where the forward call is missing, too, no gradient is cut") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const Values x = some_values(), gradient = some_values(0.2F);
+    if (!calls.bad()) calls.ran("Functional.silu.0.forward", {x}, {times(x, 2)});
+    if (!calls.bad()) calls.ran("Functional.silu.0.backward", {some_values(0.1F)}, {gradient});
+    calls.ran("Functional.mul.0.forward", {calls.bad() ? times(gradient, 3) : gradient}, {times(gradient, 5)});
+  });
+  for (const Divergence& root : trial.compared().report().roots) CHECK_FALSE(root.cut);
+  CHECK_FALSE(trial.compared().report().cut);
+}
+
+TEST_CASE("msprobe: gradients that backward calls return on one side alone are cut there") {
+  const auto cut = [](bool returned) {
+    const CallTrial trial([=](MadeCalls& calls) {
+      const Values x = some_values();
+      calls.ran("Module.a.GRUCell.forward.0", {x}, {times(x, 2)});
+      calls.ran("Module.b.GRUCell.forward.0", {times(x, 2), x}, {times(x, 4)});
+      std::vector<Values> gradients = {some_values(0.3F), some_values(0.5F)};
+      if (calls.bad() && !returned) gradients.pop_back();
+      calls.ran("Module.b.GRUCell.backward.0", {some_values(0.2F)}, gradients);
+      calls.ran("Module.a.GRUCell.backward.0", {some_values(calls.bad() ? 1.3F : 0.8F)},
+                {some_values(calls.bad() ? 1.4F : 0.9F)});
+    });
+    REQUIRE(trial.roots() == Texts{"input Module.a.GRUCell.backward.0"});
+    return trial.root().cut;
+  };
+  REQUIRE(cut(false));
+  CHECK(cut(false)->returned);
+  CHECK(cut(false)->operators.size() == 1);
+  CHECK_FALSE(cut(true));
 }
 
 namespace {

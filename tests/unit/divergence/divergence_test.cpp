@@ -90,6 +90,30 @@ TEST_CASE("value: an input differs although what wrote it agrees") {
   CHECK(trial.root().confidence == Approx(0.7));
 }
 
+TEST_CASE("a gradient is cut if the candidate lacks its operators and reads neither what goes into them") {
+  enum class Fault : uint8_t { kCut, kBypassed, kZero };
+  const auto cut = [](Fault fault) {
+    const Trial trial([=](MadeNet& net) {
+      const auto gradient = net.op("Sub", {net.input("x"), net.constant(0.5F)}, "Gradients/Default/Grad_Loss");
+      const bool whole = !net.bad();
+      if (fault == Fault::kCut) {  // one of two addends is missing, with the sum
+        const auto part = whole ? net.op("Mul", {gradient, net.constant(3)}, "Gradients/Default/Grad_Mul") : gradient;
+        net.op("Neg", {whole ? net.op("Add", {gradient, part}, "Gradients/Default") : gradient});
+      } else if (fault == Fault::kBypassed) {
+        net.op("Neg", {whole ? net.op("Mul", {gradient, net.constant(3)}, "Gradients/Default/Grad_Mul") : gradient});
+      } else {
+        const auto zero = net.op("Sub", {gradient, gradient}, "Default");
+        net.op("Neg", {whole ? net.op("Mul", {gradient, net.constant(3)}, "Gradients/Default/Grad_Mul") : zero});
+      }
+    });
+    REQUIRE(trial.roots().size() == 1);
+    return trial.root().cut ? trial.root().cut->operators.size() : 0;
+  };
+  CHECK(cut(Fault::kCut) == 2);
+  CHECK(cut(Fault::kBypassed) == 0);
+  CHECK(cut(Fault::kZero) == 1);
+}
+
 TEST_CASE("nan: an operator that makes it of finite inputs") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x");

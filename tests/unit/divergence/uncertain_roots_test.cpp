@@ -34,6 +34,13 @@ Texts whole(const test::ComparedDumps& compared) {
   return lines;
 }
 
+// What may be to blame without having been dumped.
+Texts candidates(const test::ComparedDumps& compared) {
+  Texts names;
+  for (const uint32_t op : compared.report().roots.at(0).candidates) names.push_back(compared.pairing().op_name(op));
+  return names;
+}
+
 const char* const kGradients = "Gradients/Default";
 
 Values scaled(Values values, float factor) {
@@ -257,6 +264,44 @@ TEST_CASE("msprobe: an input of unknown origin may have another shape") {
   });
   CHECK(whole(trial.compared()) == Texts{"shape Functional.linear.0.forward 0.6 +2, 0 1 -> 0: its input 0 has another "
                                          "shape (8 against 12), and nothing before it has"});
+}
+
+TEST_CASE("operators that were not dumped are candidates, from the last value that agrees to the first that does not") {
+  enum class Known : uint8_t { kNothing, kAgrees, kDiffers };
+  const auto found = [](Known known) {
+    const Trial trial([=](MadeNet& net) {
+      const auto dumped = net.op("Neg", {net.input("x")});
+      const auto first = net.op("Mul", {dumped, net.constant(net.bad() && known == Known::kDiffers ? 3.0F : 2.0F)});
+      const auto second = net.op("Mul", {first, net.constant(2)});
+      const auto third = net.op("Mul", {second, net.constant(net.bad() && known != Known::kDiffers ? 3.0F : 2.0F)});
+      const auto unrelated = net.op("Mul", {dumped, net.constant(5)});
+      for (const auto hidden : {first, second, third, unrelated}) {
+        net.hide_output(hidden);
+        net.hide_input(hidden, 0);
+        net.hide_input(hidden, 1);
+      }
+      net.op("ReLU", {third});
+      net.op("Sign", {unrelated});
+      if (known != Known::kNothing) net.op("ReLU", {second});
+    });
+    return candidates(trial.compared());
+  };
+  CHECK(found(Known::kNothing) == Texts{"Default/Mul-op0", "Default/Mul-op1", "Default/Mul-op2"});
+  CHECK(found(Known::kAgrees) == Texts{"Default/Mul-op2"});
+  CHECK(found(Known::kDiffers) == Texts{"Default/Mul-op0", "Default/Mul-op1"});
+}
+
+TEST_CASE("an operator whose inputs agree is to blame, whatever was not dumped before it") {
+  const Trial trial([](MadeNet& net) {
+    const auto hidden = net.op("Mul", {net.input("x"), net.constant(2)});
+    net.hide_output(hidden);
+    net.hide_input(hidden, 0);
+    net.hide_input(hidden, 1);
+    const auto wrong = net.op("Neg", {hidden});
+    if (net.bad()) net[wrong][3] += 1;
+  });
+  REQUIRE(trial.roots() == Texts{"value Default/Neg-op0"});
+  CHECK(candidates(trial.compared()).empty());
 }
 
 }  // namespace msdump

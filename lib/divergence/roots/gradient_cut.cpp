@@ -1,0 +1,160 @@
+#include "divergence/roots/gradient_cut.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+std::vector<uint32_t> operators_of(const RunView& view, const std::set<uint32_t>& runs) {
+  std::set<uint32_t> operators;
+  for (const uint32_t run : runs) operators.insert(view.run(run).op);
+  return {operators.begin(), operators.end()};
+}
+
+bool reads_gradient(const RunView& view, uint32_t run) {
+  const auto& inputs = view.run(run).inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const RunInput& input) { return input.made_by != kNoRun && view.is_gradient(input.made_by); });
+}
+
+bool is_update(const RunView& view, uint32_t run) {
+  const auto& outputs = view.run(run).outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](uint32_t tensor) { return view.graph().role(tensor) == TensorRole::kUpdated; });
+}
+
+// The runs of one side alone that an IR connects with `run`, as long as they compute gradients: by their names, or
+// because they read one (Expand/_MatMulExt/MatMul-op14).
+std::set<uint32_t> connected(const RunView& view, uint32_t run) {
+  const RunPlace& place = view.place(run);
+  const auto is_missing = [&](uint32_t other) {
+    return view.is_surprise(other) && view.of_candidate_only(other) == view.of_candidate_only(run) &&
+           view.place(other).rank == place.rank && view.place(other).step == place.step && !is_update(view, other);
+  };
+  std::set<uint32_t> runs;
+  std::vector<uint32_t> next = {run};
+  while (!next.empty()) {
+    const uint32_t one = next.back();
+    next.pop_back();
+    if (!runs.insert(one).second) continue;
+    for (const uint32_t reader : view.run(one).readers) {
+      if (is_missing(reader)) next.push_back(reader);
+    }
+    for (const RunInput& input : view.run(one).inputs) {
+      const uint32_t maker = input.made_by;
+      if (maker != kNoRun && is_missing(maker) && (view.is_gradient(maker) || reads_gradient(view, maker)))
+        next.push_back(maker);
+    }
+  }
+  return runs;
+}
+
+// Does the candidate's reader get what goes into the missing operators? It may get one operand of a missing sum, if the
+// other is missing, too.
+bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_t reader) {
+  std::set<uint32_t> into,
+      beside;  // outputs of others that go into missing runs, and into those that read missing ones
+  for (const uint32_t run : missing) {
+    const auto& inputs = view.run(run).inputs;
+    const bool reads_missing = std::any_of(inputs.begin(), inputs.end(),
+                                           [&](const RunInput& input) { return missing.contains(input.made_by); });
+    for (const RunInput& input : inputs) {
+      if (input.made_by != kNoRun && view.is_gradient(input.made_by) && view.compared(input.made_as))
+        (reads_missing ? beside : into).insert(input.made_as);
+    }
+  }
+  for (const RunInput& input : view.run(reader).inputs) {
+    if (!view.differs(input.tensor) || !view.diff(input.tensor).metrics.max_a) continue;
+    const auto is_read = [&](uint32_t tensor) {
+      return !beside.contains(tensor) && view.same_in_a(input.tensor, tensor);
+    };
+    if (std::any_of(into.begin(), into.end(), is_read)) return true;
+  }
+  return false;
+}
+
+// Without an IR: has the other side the forward call, as far as one was dumped?
+bool has_forward_call(const RunView& view, uint32_t run) {
+  const auto forward = forward_entry_of(view.name(run));
+  const auto calls = forward ? view.runs_named(*forward, view.place(run)) : std::span<const uint32_t>();
+  return calls.empty() || std::any_of(calls.begin(), calls.end(), [&](uint32_t call) { return !view.one_sided(call); });
+}
+
+}  // namespace
+
+GradientCuts::GradientCuts(const RunView& view) : view_(view) {
+  if (view.other_framework()) return;
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    const auto key = std::pair(view.place(run).rank, view.place(run).step);
+    if (view.one_sided(run)) {
+      if (view.is_surprise(run) && view.is_gradient(run))
+        one_sided_[key].runs[view.of_candidate_only(run) ? 1 : 0].push_back(run);
+      continue;
+    }
+    if (!view.is_backward(run)) continue;
+    for (const uint32_t tensor : view.run(run).outputs) {
+      if (!view.is(tensor, Verdict::kUnmatched) || view.alone(tensor) != Alone::kUnknown) continue;
+      std::vector<uint32_t>& runs = one_sided_[key].returned[view.is_of_candidate(tensor) ? 1 : 0];
+      if (runs.empty() || runs.back() != run) runs.push_back(run);
+    }
+  }
+}
+
+const GradientCuts::OneSided* GradientCuts::near(uint32_t run) const {
+  const auto found = one_sided_.find({view_.place(run).rank, view_.place(run).step});
+  return found == one_sided_.end() ? nullptr : &found->second;
+}
+
+std::optional<GradientCut> GradientCuts::at(uint32_t run, uint32_t reader) const {
+  const OneSided* const all = near(run);
+  if (all == nullptr || !view_.is_surprise(run)) return std::nullopt;
+  const bool of_a = view_.of_candidate_only(run), by_ir = view_.graph().flow() == FlowKind::kIr;
+  if (of_a && by_ir) return std::nullopt;  // the edges are the reference's: what its reader got is not known
+  const std::vector<uint32_t>&own = all->runs[of_a ? 1 : 0], &others = all->runs[of_a ? 0 : 1];
+  std::set<uint32_t> missing;
+  if (by_ir) {
+    missing = connected(view_, run);
+    const bool any = std::any_of(missing.begin(), missing.end(), [&](uint32_t one) { return view_.is_gradient(one); });
+    if (!any || (reader != kNoRun && is_bypassed(view_, missing, reader))) return std::nullopt;
+  } else {
+    std::set<std::string_view> names;
+    for (const uint32_t other : others) names.insert(view_.name(other));
+    for (const uint32_t one : own) {
+      if (has_forward_call(view_, one) && !names.contains(view_.name(one))) missing.insert(one);
+    }
+    if (!missing.contains(run)) return std::nullopt;
+  }
+  if (others.size() >= missing.size()) return std::nullopt;  // it computes the gradient in another way
+  return GradientCut{of_a, false, view_.run(run).op, operators_of(view_, missing)};
+}
+
+std::optional<GradientCut> GradientCuts::before(uint32_t run) const {
+  const OneSided* const all = near(run);
+  if (all == nullptr || !view_.is_backward(run)) return std::nullopt;
+  std::optional<GradientCut> cut;
+  uint32_t nearest = 0;
+  for (const bool of_a : {false, true}) {
+    const std::vector<uint32_t>& runs = all->returned[of_a ? 1 : 0];
+    const auto after = std::lower_bound(runs.begin(), runs.end(), run);
+    if (after == runs.begin() || (cut && *(after - 1) < nearest)) continue;
+    nearest = *(after - 1);
+    cut = GradientCut{of_a, true, view_.run(nearest).op, operators_of(view_, {runs.begin(), runs.end()})};
+  }
+  return cut;
+}
+
+std::optional<GradientCut> GradientCuts::first() const {
+  for (const auto& [place, all] : one_sided_) {
+    for (const uint32_t run : all.runs[0]) {
+      if (auto cut = view_.is_backward(run) ? at(run, kNoRun) : std::nullopt) return cut;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace msdump
