@@ -73,6 +73,8 @@ class Finder {
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
     any_before_ = any_before_ || state.alarmed;
     if (state.downstream) estimate_healthy(run);
+    // Gradients of parameters may be listed before the backward call that makes them.
+    if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
     for (const uint32_t tensor : outputs) {
       if (const auto& error = view_.error(tensor); error && !error->discrete)
         history_.largest_error = std::max(history_.largest_error, error->relative);
