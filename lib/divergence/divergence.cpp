@@ -383,6 +383,8 @@ class Finder {
   [[nodiscard]] bool stands_out(const ScoredOutput& output, const RunInputs& inputs) const {
     if (!output.judged) return false;
     if (output.beyond_arithmetic && !inputs.downstream) return true;
+    // What it is expected to have says nothing of the alarm that its input shows.
+    if (inputs.elevated && output.past_operators && !inputs.all_same) return false;
     double score = output.score;
     if (inputs.elevated && !output.exact_inputs) {
       const double spread = output.siblings.spread;

@@ -40,6 +40,7 @@ class Collector {
       ScoredOutput& output = outputs.emplace_back();
       output.tensor = tensor;
       output.run = run;
+      output.past_operators = !inputs.through.empty();
       output.exact_inputs = exact;
       add_errors(inputs, *error, output);
       output.judged = usable && can_be_judged(output, *error);
