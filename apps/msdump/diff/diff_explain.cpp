@@ -59,7 +59,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
   }
   std::string through;
   for (const uint32_t op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
-  if (!through.empty()) add_line(text, "  past  {}, without tensors of their own", through);
+  if (!through.empty()) add_line(text, "  past  {}: what they read stands for what they wrote", through);
   label = "out";
   for (const OutputAccount& output : account.outputs) {
     add_line(text, "  {:<4}  {}", label, output_text(run, account, output));
