@@ -361,6 +361,22 @@ TEST_CASE("an overflow two operators after a root is of values that it made too 
   CHECK(roots(1) == Texts{"nan Default/Exp-op0"});
 }
 
+TEST_CASE("what reads a wrong parameter is downstream of it, also if it is not the first reader") {
+  const auto roots = [](bool first, float wrong) {
+    const Trial trial([=](MadeNet& net) {
+      const auto w = net.weight("w", some_values(net.bad() ? wrong : 0.5F));
+      if (!first) net.op("Mul", {net.input("x"), w});
+      const auto y = net.op("Neg", {net.op("Abs", {w})});
+      if (net.bad()) net[y][5] = INFINITY;
+      add_siblings(net, {"Mul", "Neg", "Abs"});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(true, 0.6F) == Texts{"parameter w"});
+  CHECK(roots(false, 0.6F) == Texts{"parameter w"});
+  CHECK(roots(false, 0.5F) == Texts{"nan Default/Neg-op0"});
+}
+
 TEST_CASE("a missing operator is named although a comparison of what it makes comes out the same") {
   const auto roots = [](float summand, const char* reader) {
     const Trial trial([=](MadeNet& net) {
