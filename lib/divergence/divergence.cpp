@@ -63,7 +63,7 @@ class Finder {
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
       const bool known =
           !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) && judge_changed(run, inputs);
-      state.downstream = known;
+      state.downstream = state.downstream || known;
       if (roots_.size() == before && !known) judge_shape(run, inputs, outputs);
       if (roots_.size() == before && !known) judge_outputs(run, inputs, outputs);
     }

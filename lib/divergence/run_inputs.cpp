@@ -105,12 +105,12 @@ class Gatherer {
         inputs_.entering.push_back(&input);
       return;
     }
-    const auto made = view_.compared(input.made_as) ? view_.error(input.made_as) : std::nullopt;
+    const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
     if (view_.is_surprise(input.made_by)) {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
         inputs_.changed.push_back(&input);
-    } else if (made && tensor != input.made_as && is_off(tensor, made->relative)) {
+    } else if (made && tensor != input.made_as && is_off(tensor, view_.error(input.made_as)->relative)) {
       inputs_.changed.push_back(&input);
     }
     const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];

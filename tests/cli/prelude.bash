@@ -116,6 +116,7 @@ f32() {
     function bytes(high, low) { return sprintf("\\x%02x\\x%02x\\x%02x\\x%02x", low % 256, low / 256, high % 256, high / 256) }
     $1 == "nan" { printf "%s", bytes(32704, 0); next }
     $1 == "inf" || $1 == "-inf" { printf "%s", bytes($1 == "inf" ? 32640 : 65408, 0); next }
+    $1 !~ /^[-+]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][-+]?[0-9]+)?$/ { print "f32: not a number: " $1 >"/dev/stderr"; exit 1 }
     $1 == 0 { printf "%s", bytes(0, 0); next }
     {
       sign = $1 < 0 ? 32768 : 0

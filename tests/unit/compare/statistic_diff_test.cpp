@@ -199,6 +199,14 @@ TEST_CASE("statistics that prove nothing are close without a relative error") {
   CHECK(checksums.relative_error == 0.0);
 }
 
+TEST_CASE("extremes alone are compared where mean or norm are not finite on both sides") {
+  const auto only = [](std::string_view a, std::string_view b) { return diff(row(a), row(b)).extremes_only; };
+  CHECK(only("2,-inf,-inf,inf", "3,-inf,-inf,inf"));
+  CHECK(only("2,-1,nan,3", "3,-1,nan,3"));
+  CHECK_FALSE(only("2,-inf,0.5,3", "3,-inf,0.5,3"));
+  CHECK_FALSE(only("2,-1,0.5,3", "3,-1,0.5,3"));
+}
+
 TEST_CASE("a version that leaves infinities out is compared by its counts") {
   const stats::DialectChoice old{{*stats::dialect_from_text("2.0.0")}, "", false};
   const auto values = [&](std::string_view text) {

@@ -1,6 +1,7 @@
 // Differences that are not roots, and what is reported where dumps do not show everything: updates in place, noise,
 // growth, deleted files, coarser dtypes, no IR.
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string>
 
@@ -320,6 +321,75 @@ TEST_CASE("what reads random numbers that were drawn differently is not a root, 
     add_siblings(net, {"Mul"});
   });
   CHECK(trial.roots().empty());
+}
+
+TEST_CASE("a dropout that passes all of its input on draws nothing: it is judged, also where one side alone draws") {
+  enum class Drops : uint8_t { kNone, kBoth, kCandidate, kReference };
+  const auto trial = [](Drops drops, float factor) {
+    return Trial([=](MadeNet& net) {
+      const auto y = net.op("Dropout", {net.input("x", some_values(net.bad() ? factor : 1.0F))});
+      const bool draws = drops == Drops::kBoth || drops == (net.bad() ? Drops::kCandidate : Drops::kReference);
+      if (draws) net[y][net.bad() ? 3 : 5] = 0;
+      net.op("Neg", {y});
+    });
+  };
+  CHECK(trial(Drops::kNone, 1.5F).roots() == Texts{"input x"});
+  CHECK(trial(Drops::kBoth, 1.5F).roots() == Texts{});
+  CHECK(trial(Drops::kNone, 1).roots() == Texts{});
+  CHECK(trial(Drops::kBoth, 1).roots() == Texts{});
+  for (const Drops drops : {Drops::kCandidate, Drops::kReference}) {
+    const Trial one_sided = trial(drops, 1);
+    REQUIRE(one_sided.roots() == Texts{"value Default/Dropout-op0"});
+    const std::string side = drops == Drops::kCandidate ? "candidate" : "reference";
+    CHECK(one_sided.root().reason == "only the " + side + " draws random numbers here; the other passes its input on");
+  }
+}
+
+TEST_CASE("an overflow two operators after a root is of values that it made too large") {
+  const auto roots = [](float factor) {
+    const Trial trial([=](MadeNet& net) {
+      // The root makes a value larger that was in the range of the others.
+      const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+      if (net.bad()) net[y][5] *= factor;
+      const auto z = net.op("Exp", {net.op("Neg", {y})});
+      if (net.bad()) net[z][5] = INFINITY;
+      add_siblings(net, {"Mul", "Neg", "Exp"});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(50) == Texts{"value Default/Mul-op0"});
+  CHECK(roots(1) == Texts{"nan Default/Exp-op0"});
+}
+
+TEST_CASE("what reads a wrong parameter is downstream of it, also if it is not the first reader") {
+  const auto roots = [](bool first, float wrong) {
+    const Trial trial([=](MadeNet& net) {
+      const auto w = net.weight("w", some_values(net.bad() ? wrong : 0.5F));
+      if (!first) net.op("Mul", {net.input("x"), w});
+      const auto y = net.op("Neg", {net.op("Abs", {w})});
+      if (net.bad()) net[y][5] = INFINITY;
+      add_siblings(net, {"Mul", "Neg", "Abs"});
+    });
+    return trial.roots();
+  };
+  CHECK(roots(true, 0.6F) == Texts{"parameter w"});
+  CHECK(roots(false, 0.6F) == Texts{"parameter w"});
+  CHECK(roots(false, 0.5F) == Texts{"nan Default/Neg-op0"});
+}
+
+TEST_CASE("a missing operator is named although a comparison of what it makes comes out the same") {
+  const auto roots = [](float summand, const char* reader) {
+    const Trial trial([=](MadeNet& net) {
+      auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+      if (!net.bad()) y = net.op("Add", {y, net.weight("w", some_values(summand))});
+      const auto z = net.op(reader, {y, net.constant(0)});
+      net[z] = some_values(3);
+    });
+    return trial.roots();
+  };
+  CHECK(roots(2, "Greater") == Texts{"missing Default/Add-op0"});
+  CHECK(roots(0.5F, "Greater") == Texts{});  // a quarter of the value, less than is unlike it
+  CHECK(roots(2, "Atan2") == Texts{});       // what is judged by its own error agrees
 }
 
 }  // namespace msdump

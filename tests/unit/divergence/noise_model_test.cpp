@@ -7,114 +7,10 @@
 #include "divergence/model/constants.h"
 #include "support/catch.h"
 #include "support/made_net.h"
+#include "support/net_of_errors.h"
 
 namespace msdump {
 namespace {
-
-constexpr double kElements = 4096;
-
-// Equal dumps of a net, in which a test then says what error each tensor has.
-class NetOfErrors {
- public:
-  explicit NetOfErrors(const Trial::Build& build, const TrialOptions& options = {})
-      : trial_(build, options), diffs_(trial_.compared().diffs()), view_(made_view()) {
-    for (TensorDiff& diff : diffs_) resize(diff, kElements);
-  }
-
-  // Of an output, and of the inputs that read it.
-  void set_output(std::string_view op, double error, std::string_view slot = "0") {
-    for (const OpRun& run : view_.runs()) {
-      if (name(run) == op) {
-        for (const uint32_t tensor : run.outputs) {
-          if (view_.slot(tensor) == slot) set(tensor, error);
-        }
-      }
-      for (const RunInput& input : run.inputs) {
-        if (input.made_by == kNoRun || input.tensor == kNoTensor) continue;
-        if (view_.name(input.made_by) == op && view_.slot(input.made_as) == slot) set(input.tensor, error);
-      }
-    }
-  }
-  void set_input(std::string_view op, size_t slot, double error) {
-    for (const OpRun& run : view_.runs()) {
-      if (name(run) == op) set(run.inputs.at(slot).tensor, error);
-    }
-  }
-  // All tensors of an operator.
-  void set_elements(std::string_view op, double elements) {
-    for (const OpRun& run : view_.runs()) {
-      if (name(run) != op) continue;
-      for (const RunInput& input : run.inputs) resize(diffs_[input.tensor], elements);
-      for (const uint32_t tensor : run.outputs) resize(diffs_[tensor], elements);
-    }
-  }
-  // There are no elements from now on.
-  void use_statistics() {
-    for (TensorDiff& diff : diffs_) {
-      diff.by_statistics = true;
-      diff.scale = 1;
-      diff.shape = {64, 64};
-      diff.relative_error = 0.0;
-    }
-  }
-
-  [[nodiscard]] RunView made_view() const {
-    const test::ComparedDumps& compared = trial_.compared();
-    return {compared.a(), compared.b(), compared.pairing(), diffs_,
-            ModuleTree::of(*compared.b().index, *compared.a().index)};
-  }
-
- private:
-  [[nodiscard]] const std::string& name(const OpRun& run) const {
-    return view_.name(static_cast<uint32_t>(&run - view_.runs().data()));
-  }
-  static void resize(TensorDiff& diff, double elements) {
-    if (has_metrics(diff.verdict)) diff.metrics.count = diff.metrics.equal = static_cast<uint64_t>(elements);
-  }
-  void set(uint32_t tensor, double error) {
-    TensorDiff& diff = diffs_[tensor];
-    diff.verdict = error == 0 ? Verdict::kSame : Verdict::kDiffer;
-    if (diff.by_statistics) {
-      diff.relative_error = error;
-      return;
-    }
-    const double rms = std::hypot(*diff.metrics.mean_b, *diff.metrics.std_b);
-    diff.metrics.l2_distance = error * rms * std::sqrt(static_cast<double>(diff.metrics.count));
-  }
-
-  const Trial trial_;
-  std::vector<TensorDiff> diffs_;
-  const RunView view_;
-};
-
-class ScoredNet {
- public:
-  explicit ScoredNet(const NetOfErrors& net) : view(net.made_view()), model(view) {}
-
-  [[nodiscard]] uint32_t run(std::string_view name) const {
-    for (uint32_t run = 0; run < view.runs().size(); ++run) {
-      if (view.name(run) == name) return run;
-    }
-    FAIL("no run of " << name);
-    return kNoRun;
-  }
-  [[nodiscard]] const ScoredOutput& operator[](std::string_view name) const {
-    const auto outputs = model.outputs(run(name));
-    REQUIRE_FALSE(outputs.empty());
-    return outputs.front();
-  }
-  [[nodiscard]] bool alarmed(std::string_view name) const {
-    const ScoredOutput& output = (*this)[name];
-    return output.judged && output.score > model.threshold();
-  }
-
-  const RunView view;
-  const NoiseModel model;
-};
-
-std::string numbered(std::string_view type, int i) {
-  return "Default/" + std::string(type) + "-op" + std::to_string(i);
-}
 
 // Operators of a type side by side, all of which read equal inputs.
 Trial::Build side_by_side(const char* type, int count) {
@@ -464,18 +360,6 @@ TEST_CASE("values that are all the same say nothing about rounding") {
   });
   for (int i = 0; i < 3; ++i) net.set_output(numbered("Exp", i), 1e-4);
   CHECK(ScoredNet(net)["Default/Exp-op0"].noise > 1e-6);
-}
-
-TEST_CASE("what no arithmetic leads to is a fault only of an operator that is known") {
-  NetOfErrors net([](MadeNet& made) {
-    const auto x = made.input("x");
-    made.op("Tanh", {x});
-    made.op("MyOwnKernel", {x});
-  });
-  for (const char* const type : {"Tanh", "MyOwnKernel"}) net.set_output(numbered(type, 0), 0.1);
-  const ScoredNet scored(net);
-  CHECK(scored["Default/Tanh-op0"].beyond_arithmetic);
-  CHECK_FALSE(scored["Default/MyOwnKernel-op0"].beyond_arithmetic);
 }
 
 TEST_CASE("a large error of a normalisation's gradient is one of several that are as large") {

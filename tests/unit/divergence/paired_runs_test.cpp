@@ -1,6 +1,7 @@
 #include "divergence/paired_runs.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -171,6 +172,53 @@ TEST_CASE("without an IR nothing is made by what ran after it") {
     calls.ran("Functional.linear.0.forward", {some_values(5)}, {y});
   });
   CHECK(Flow(trial.compared()).graph.flow() == FlowKind::kOrder);
+}
+
+TEST_CASE("statistics link an input to what wrote its value, where they tell tensors apart") {
+  // A Neg reads what an Exp wrote, with these statistics in the reference. Others have other ones.
+  struct Statistics {
+    std::optional<double> max, min, mean;
+    double scale;
+  };
+  const Trial trial([](MadeNet& net) { net.op("Neg", {net.op("Exp", {net.input("x")})}); }, {.ir = false});
+  const test::ComparedDumps& compared = trial.compared();
+  const auto linked = [&](const Statistics& written, const Statistics& read) {
+    std::vector<TensorDiff> diffs = compared.diffs();
+    for (size_t i = 0; i < diffs.size(); ++i) {
+      const TensorRecord& record = (*compared.b().tensors)[compared.pairing().tensors[i].b];
+      const bool of_exp = record.name.op_type == "Exp", is_output = record.name.io == Io::kOutput;
+      const double other = of_exp ? 17.25 : 19.5;
+      const Statistics own = of_exp && is_output ? written : !of_exp && !is_output ? read : Statistics{other, 1, 2, 3};
+      diffs[i] = {};
+      diffs[i].verdict = Verdict::kClose;
+      diffs[i].by_statistics = true;
+      diffs[i].metrics.max_b = own.max;
+      diffs[i].metrics.min_b = own.min;
+      diffs[i].metrics.mean_b = own.mean;
+      diffs[i].scale = own.scale;
+    }
+    const RunGraph graph = paired_runs(compared.a(), compared.b(), compared.pairing(), diffs);
+    return graph.runs().back().inputs.at(0).made_by != kNoRun;
+  };
+  const Statistics usual{3.5, -2.5, 0.5, 1.5};
+  CHECK(linked(usual, usual));
+  CHECK_FALSE(linked(usual, {3.5, -2.5, 0.5, 1.75}));  // another norm
+  CHECK_FALSE(linked(usual, {3.5, -2.5, 0.75, 1.5}));
+  CHECK_FALSE(linked(usual, {3.5, -2.25, 0.5, 1.5}));
+  const Statistics masked{3.25, std::nullopt, std::nullopt, 0}, masked_above{std::nullopt, 3.25, std::nullopt, 0};
+  CHECK(linked(masked, masked));
+  CHECK(linked(masked_above, masked_above));
+  CHECK_FALSE(linked(masked, masked_above));
+  CHECK_FALSE(linked(masked, {3.75, std::nullopt, std::nullopt, 0}));
+  // Many masks have a largest value of 0, and other whole numbers.
+  for (const double whole : {0.0, 1.0, -2.0}) {
+    INFO(whole);
+    CHECK_FALSE(linked({whole, std::nullopt, std::nullopt, 0}, {whole, std::nullopt, std::nullopt, 0}));
+    CHECK_FALSE(linked({std::nullopt, whole, std::nullopt, 0}, {std::nullopt, whole, std::nullopt, 0}));
+    CHECK(linked({whole, -3.5, 0.5, 1.5}, {whole, -3.5, 0.5, 1.5}));
+  }
+  CHECK_FALSE(linked({2.5, 2.5, 2.5, 2.5}, {2.5, 2.5, 2.5, 2.5}));  // one value alone
+  CHECK_FALSE(linked({std::nullopt, std::nullopt, 1, 1}, {std::nullopt, std::nullopt, 1, 1}));
 }
 
 TEST_CASE("gradients of parameters are outputs of their entry") {

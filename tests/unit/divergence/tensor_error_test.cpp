@@ -59,6 +59,17 @@ TensorDiff of_statistics(double max, double of_reference) {
   return diff;
 }
 
+// Tensors whose candidate is these factors of the reference, but for noise: factor and how many.
+using Factors = std::vector<std::pair<float, int>>;
+double scale_by(const Factors& factors) {
+  std::vector<TensorDiff> diffs;
+  for (const auto& [factor, count] : factors) {
+    diffs.insert(diffs.end(), static_cast<size_t>(count),
+                 diff_of_floats(multiplied(numbers(1e-3F), factor), numbers()));
+  }
+  return loss_scale(diffs);
+}
+
 }  // namespace
 
 TEST_CASE("the error of elements is their root mean square over that of the reference") {
@@ -131,6 +142,9 @@ TEST_CASE("of statistics the largest deviation is the error, on the scale of the
   CHECK(error->elements == 16);
   CHECK((error->rms == 1 && error->deviation == 1));
   CHECK(error->norm() == 4);
+  diff.extremes_only = true;
+  CHECK_FALSE(error_of(diff));  // infinities hide how far the others are off
+  diff.extremes_only = false;
   diff.relative_error.reset();
   CHECK_FALSE(error_of(diff));  // nothing is known
   diff.verdict = Verdict::kSame;
@@ -142,24 +156,33 @@ TEST_CASE("of statistics the largest deviation is the error, on the scale of the
 }
 
 TEST_CASE("the scale of a loss is a power of two that six gradients share and most that differ by a factor have") {
-  const auto scale = [](const std::vector<std::pair<float, int>>& factors) {
-    std::vector<TensorDiff> diffs;
-    for (const auto& [factor, count] : factors)
-      diffs.insert(diffs.end(), static_cast<size_t>(count),
-                   diff_of_floats(multiplied(numbers(1e-3F), factor), numbers()));
-    return loss_scale(diffs);
-  };
-  CHECK(scale({}) == 1);
-  CHECK(scale({{1, 20}}) == 1);
-  CHECK(scale({{1024, 6}}) == 1024);
-  CHECK(scale({{1024, 6}, {1, 50}}) == 1024);
-  CHECK(scale({{1024, 5}}) == 1);
-  CHECK(scale({{1.0F / 1024, 6}}) == 1.0 / 1024);  // the reference is scaled
-  CHECK(scale({{8, 6}}) == 8);
-  CHECK(scale({{4, 6}}) == 1);  // more often a fault than a scale
-  CHECK(scale({{1500, 6}}) == 1);
-  CHECK(scale({{1024, 7}, {64, 6}}) == 1024);
-  CHECK(scale({{1024, 6}, {64, 3}, {1500, 3}}) == 1);
+  CHECK(scale_by({}) == 1);
+  CHECK(scale_by({{1, 20}}) == 1);
+  CHECK(scale_by({{1024, 6}}) == 1024);
+  CHECK(scale_by({{1024, 6}, {1, 50}}) == 1024);
+  CHECK(scale_by({{1024, 5}}) == 1);
+  CHECK(scale_by({{1.0F / 1024, 6}}) == 1.0 / 1024);  // the reference is scaled
+  CHECK(scale_by({{8, 6}}) == 8);
+  CHECK(scale_by({{4, 6}}) == 1);  // more often a fault than a scale
+  CHECK(scale_by({{1500, 6}}) == 1);
+  CHECK(scale_by({{1024, 7}, {64, 6}}) == 1024);
+  CHECK(scale_by({{1024, 6}, {64, 3}, {1500, 3}}) == 1);
+}
+
+TEST_CASE("squares of gradients are scaled twice, whether there are more of them or fewer") {
+  constexpr float kSquares = 1024.0F * 1024;
+  CHECK(scale_by({{1024, 6}, {kSquares, 9}}) == 1024);
+  CHECK(scale_by({{1024, 9}, {kSquares, 6}}) == 1024);
+  CHECK(scale_by({{1 / 1024.0F, 6}, {1 / kSquares, 9}}) == 1.0 / 1024);
+  CHECK(scale_by({{1024, 5}, {kSquares, 9}}) == kSquares);  // too few that are gradients
+  CHECK(scale_by({{1024, 5}, {kSquares, 5}}) == 1);
+  // Both count against those that have another factor.
+  CHECK(scale_by({{1024, 6}, {kSquares, 9}, {1500, 14}}) == 1024);
+  CHECK(scale_by({{1024, 6}, {kSquares, 9}, {1500, 15}}) == 1);
+  CHECK(scale_by({{1024, 9}, {kSquares, 6}, {1500, 14}}) == 1024);
+  CHECK(scale_by({{1024, 9}, {kSquares, 6}, {1500, 15}}) == 1);
+  // An odd power is not a square.
+  CHECK(scale_by({{512, 9}, {16, 6}}) == 512);
 }
 
 TEST_CASE("tensors that do not look alike and whole numbers tell nothing of a scale") {
@@ -190,6 +213,10 @@ TEST_CASE("what the scale of the loss multiplied is divided by it, what it did n
   CHECK(error_of(scaled, 1)->relative > 1000);
   CHECK(error_of(diff_of_floats(numbers(1e-2F), numbers()), 1024)->relative == Approx(plain));
   CHECK(error_of(diff_of_floats(multiplied(numbers(), 1024), numbers()), 1024)->relative < 1e-6);
+  // Squares by its square.
+  const TensorDiff square = diff_of_floats(multiplied(numbers(1e-2F), 1024 * 1024), numbers());
+  CHECK(error_of(square, 1024)->relative == Approx(plain).epsilon(1e-3));
+  CHECK(error_of(of_statistics(1024 * 1024 * 1.25, 1), 1024)->relative == Approx(0.25));
   MadeTensors made;
   const auto whole = [&](int32_t value) { return made.make(DType::kInt32, {1}, std::vector<int32_t>{value}); };
   CHECK(error_of(diff_of(whole(1024), whole(1)), 1024)->relative == 1);

@@ -1,0 +1,100 @@
+// Errors that no arithmetic leads to, and masked values, whose error says nothing about the others.
+#include <cmath>
+
+#include "divergence/model/constants.h"
+#include "support/catch.h"
+#include "support/made_calls.h"
+#include "support/net_of_errors.h"
+
+namespace msdump {
+namespace {
+
+// Is the error of a run, the sum of whose inputs has this one, beyond arithmetic?
+bool beyond(const char* type, double of_inputs, double error, bool statistics = false) {
+  NetOfErrors net([&](MadeNet& made) {
+    made.op(type, {made.op("Exp", {made.input("x")}), made.op("Tanh", {made.input("y")})});
+  });
+  if (statistics) net.use_statistics();
+  net.set_output("Default/Exp-op0", 0.75 * of_inputs);
+  net.set_output("Default/Tanh-op0", 0.25 * of_inputs);
+  net.set_output(numbered(type, 0), error);
+  return ScoredNet(net)[numbered(type, 0)].beyond_arithmetic;
+}
+
+}  // namespace
+
+TEST_CASE("no operator has three times what its inputs add up to, one that is not known not thirty times") {
+  CHECK_FALSE(beyond("Mul", 0, 0.0039));
+  CHECK(beyond("Mul", 0, 0.0041));
+  CHECK_FALSE(beyond("MyOwnKernel", 0, 0.0039));
+  CHECK(beyond("MyOwnKernel", 0, 0.0041));
+  const double known = std::hypot(0.03, kMostNoise), unknown = std::hypot(0.3, kMostNoise);
+  CHECK_FALSE(beyond("Mul", 0.01, 0.99 * known));
+  CHECK(beyond("Mul", 0.01, 1.01 * known));
+  CHECK_FALSE(beyond("MyOwnKernel", 0.01, 0.99 * unknown));
+  CHECK(beyond("MyOwnKernel", 0.01, 1.01 * unknown));
+}
+
+TEST_CASE("statistics exaggerate: of an operator that is known three times as much as of one that is not") {
+  const double known = 9 * std::hypot(0.006, kMostNoise), unknown = 3 * std::hypot(0.06, kMostNoise);
+  CHECK_FALSE(beyond("Mul", 0.002, 0.99 * known, true));
+  CHECK(beyond("Mul", 0.002, 1.01 * known, true));
+  CHECK_FALSE(beyond("MyOwnKernel", 0.002, 0.99 * unknown, true));
+  CHECK(beyond("MyOwnKernel", 0.002, 1.01 * unknown, true));
+}
+
+TEST_CASE("a module is beyond arithmetic only where no call inside it was dumped") {
+  const std::string module = "Module.net.MyBlock.forward.0";
+  const auto beyond_in_module = [&](const char* inside, const char* elsewhere) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      const Values x = some_values(), y = some_values(2), z = some_values(3);
+      Values wrong = z;
+      if (calls.bad()) wrong[3] += 0.5F;
+      if (*inside != '\0') calls.ran(inside, {x}, {y}, module);
+      calls.ran(module, {x}, {wrong});
+      if (*elsewhere != '\0') calls.ran(elsewhere, {x}, {y});
+    });
+    const test::ComparedDumps& compared = trial.compared();
+    const RunView view(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
+                       ModuleTree::of(*compared.b().index, *compared.a().index));
+    const NoiseModel model(view);
+    for (const ScoredOutput& output : model.outputs()) {
+      if (view.name(output.run) == module) return output.beyond_arithmetic;
+    }
+    FAIL("no module");
+    return false;
+  };
+  CHECK(beyond_in_module("", ""));
+  CHECK_FALSE(beyond_in_module("Functional.tanh.0.forward", ""));
+  CHECK(beyond_in_module("", "Functional.tanh.0.forward"));
+  CHECK(beyond_in_module("Module.net.fc.Linear.forward.0", ""));  // modules repeat nothing where no calls were dumped
+}
+
+TEST_CASE("an exponential of masked values is judged by what was masked") {
+  // The error that a Softmax is taken to read, of scores that have 1e-3 and a sum with a mask that has 1e-6.
+  const auto read = [](const char* type, float least, float largest) {
+    NetOfErrors net([=](MadeNet& made) {
+      const auto scores = made.op("Exp", {made.input("x", Values(16, 1.0F))});
+      Values mask(16, least);
+      mask[5] = largest;
+      made.op(type, {made.op("Add", {scores, made.weight("mask", mask)})});
+    });
+    net.set_output("Default/Exp-op0", 1e-3);
+    net.set_output("Default/Add-op0", 1e-6);
+    const ScoredNet scored(net);
+    const uint32_t run = scored.run(numbered(type, 0)), add = scored.run("Default/Add-op0");
+    const std::vector<KnownInput> inputs = scored.model.inputs(run);
+    const bool through = inputs.size() == 2;
+    CHECK(inputs.front().error.relative == (through ? 1e-3 : 1e-6));
+    CHECK(scored.model.within(run) == (through ? std::vector<uint32_t>{add, run} : std::vector<uint32_t>{run}));
+    return through;
+  };
+  CHECK(read("Softmax", -1e4F, 0));
+  CHECK(read("Softmax", -1e4F, -990));
+  CHECK_FALSE(read("Softmax", -1e4F, -1010));  // nothing is left of what is masked
+  CHECK(read("Softmax", -1002, 0));
+  CHECK_FALSE(read("Softmax", -1000, 0));
+  CHECK_FALSE(read("Neg", -1e4F, 0));
+}
+
+}  // namespace msdump
