@@ -30,7 +30,7 @@ struct ScoredOutput {
   bool beyond_arithmetic = false;  // more than any arithmetic of this format leads to, whatever the siblings have
   bool by_statistics = false;
   bool past_operators = false;  // what others read stands for an input
-  bool exact_inputs = false;  // all of them equal bit for bit
+  bool exact_inputs = false;    // all of them equal bit for bit
   Centre siblings;
   SampleGroup group;
 };
