@@ -417,7 +417,7 @@ class Finder {
                                                          [&](uint32_t tensor) { return view_.is_scaled(tensor); });
     if (!makes_nan && (inputs.elevated || scaled)) return;
     Root& root = roots_.add(run, DivergenceKind::kNan, inputs, outputs);
-    root.lower(kDownstream);
+    root.lower(kOfDownstream);
     root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
                                        : "one side alone has infinities or NaN in its outputs, and not in its inputs";
   }

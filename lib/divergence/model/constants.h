@@ -138,7 +138,7 @@ inline constexpr double kMostFlips = 0.1;
 // By what the flow of data is known from; how often roots of a confidence are right on random nets: docs/blame.md.
 inline constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
 // Bounds of it; the lowest that applies counts.
-inline constexpr double kNotAllKnown = 0.7, kDownstream = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
+inline constexpr double kNotAllKnown = 0.7, kOfDownstream = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
 // Of an argument that differs, and of a line of the script that one side alone has.
 inline constexpr double kArgumentConfidence = 0.9, kOneSidedLine = 0.5;
 

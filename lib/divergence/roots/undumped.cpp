@@ -16,7 +16,7 @@ namespace {
 using From = InputEdge::From;
 
 // A value agrees if its error is that much smaller than the one that is to be explained.
-constexpr double kAgrees = 1.0 / 3;
+constexpr double kShareThatAgrees = 1.0 / 3;
 
 class Search {
  public:
@@ -98,7 +98,7 @@ class Search {
     if (found == known_.end()) return State::kUnknown;
     double largest = 0;
     for (const uint32_t tensor : found->second) largest = std::max(largest, error_of(tensor));
-    return largest > kAgrees * error_ && largest > 0 ? State::kDiffers : State::kAgrees;
+    return largest > kShareThatAgrees * error_ && largest > 0 ? State::kDiffers : State::kAgrees;
   }
 
   // All operators that may have made the value of an edge, up to what was dumped or is known.
