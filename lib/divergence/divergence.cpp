@@ -15,6 +15,7 @@
 #include "divergence/root_list.h"
 #include "divergence/root_reach.h"
 #include "divergence/roots/undumped.h"
+#include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
 
@@ -277,6 +278,7 @@ class Finder {
     root.divergence.reason =
         fmt::format("its input {} has more error than {}, which wrote it: {} changes it", view_.slot(input.tensor),
                     view_.name(input.made_by), happened_between(first, run));
+    if (!root.exchanges && one_sided_.first_of_candidate(first, run) == kNoRun) root.divergence.after = input.made_by;
     return true;
   }
 
@@ -446,6 +448,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
+  find_unseen_calls(view, model, finder.history(), report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
