@@ -83,12 +83,15 @@ class Finder {
   // A run without a partner has no outputs of its own to judge.
   void pass_on(uint32_t run) {
     RunState& state = history_.states[run];
+    const auto inherit = [&](uint32_t producer) {
+      const RunState& from = history_.states[producer];
+      state.downstream = state.downstream || from.downstream;
+      state.downstream_of_nan = state.downstream_of_nan || from.downstream_of_nan;
+      state.random = state.random || from.random;
+    };
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.made_by == kNoRun) continue;
-      const RunState& producer = history_.states[input.made_by];
-      state.downstream = state.downstream || producer.downstream;
-      state.downstream_of_nan = state.downstream_of_nan || producer.downstream_of_nan;
-      state.random = state.random || producer.random;
+      if (input.made_by != kNoRun) inherit(input.made_by);
+      for (const uint32_t before : view_.graph().before_gap(input)) inherit(before);
     }
   }
 

@@ -104,7 +104,9 @@ class Explainer {
       if (input.tensor == kNoTensor || !view_.differs(input.tensor) || result_[input.tensor] != Explanation::kNone)
         continue;
       if (input.made_by == kNoRun) {
-        entering.push_back(&input);
+        const Explanation before = after_gap(input);
+        set(input.tensor, before);
+        if (before == Explanation::kNone) entering.push_back(&input);
       } else {
         set(input.tensor, of_made(input));
       }
@@ -114,11 +116,26 @@ class Explainer {
   }
 
   [[nodiscard]] Explanation of_made(const RunInput& input) const {
-    const RunState& state = history_.states[input.made_by];
-    if (state.random) return Explanation::kRandom;
-    if (reach_.root_before(input.made_by) != kNoRoot || state.downstream || contains_root(input.made_by))
-      return Explanation::kDownstream;
+    const Explanation passed_on = of_producer(input.made_by);
+    if (passed_on != Explanation::kNone) return passed_on;
     return view_.compared(input.made_as) ? result_[input.made_as] : Explanation::kNone;
+  }
+
+  [[nodiscard]] Explanation of_producer(uint32_t run) const {
+    const RunState& state = history_.states[run];
+    if (state.random) return Explanation::kRandom;
+    const bool downstream = reach_.root_before(run) != kNoRoot || state.downstream || contains_root(run);
+    return downstream ? Explanation::kDownstream : Explanation::kNone;
+  }
+
+  [[nodiscard]] Explanation after_gap(const RunInput& input) const {
+    Explanation result = Explanation::kNone;
+    for (const uint32_t before : view_.graph().before_gap(input)) {
+      const Explanation one = of_producer(before);
+      if (one == Explanation::kRandom) return one;
+      if (one != Explanation::kNone) result = one;
+    }
+    return result;
   }
 
   void begin_step(uint32_t run) {
