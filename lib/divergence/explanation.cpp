@@ -32,7 +32,9 @@ class Explainer {
   std::vector<Explanation> run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) {
       explain_inputs(run);
+      for (const RunInput& input : view_.run(run).inputs) explain_scale(input.tensor);
       explain_outputs(run);
+      for (const uint32_t output : view_.run(run).outputs) explain_scale(output);
     }
     for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
       if (view_.alone(tensor) == Alone::kFused) result_[tensor] = Explanation::kFused;
@@ -51,6 +53,15 @@ class Explainer {
   void set(uint32_t tensor, Explanation explanation) {
     if (explanation == Explanation::kNoise && !view_.is(tensor, Verdict::kDiffer)) return;
     if (tensor != kNoTensor && view_.differs(tensor) && !of_root_[tensor]) result_[tensor] = explanation;
+  }
+
+  // Where nothing else is known: a tensor that the tolerance passes once the scale of the loss is divided out.
+  void explain_scale(uint32_t tensor) {
+    if (view_.loss_scale() == 1 || tensor == kNoTensor || result_[tensor] != Explanation::kNone) return;
+    const auto& error = view_.error(tensor);
+    if (!error || error->discrete || !view_.is_scaled(tensor)) return;
+    const Limits& limits = view_.diff(tensor).limits;
+    if (error->relative * error->rms <= limits.atol + limits.rtol * error->rms) set(tensor, Explanation::kNoise);
   }
 
   // Does a run depend on a root and is not one?
