@@ -15,6 +15,7 @@
 #include "divergence/root_list.h"
 #include "divergence/root_reach.h"
 #include "divergence/roots/undumped.h"
+#include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
 
@@ -84,12 +85,15 @@ class Finder {
   // A run without a partner has no outputs of its own to judge.
   void pass_on(uint32_t run) {
     RunState& state = history_.states[run];
+    const auto inherit = [&](uint32_t producer) {
+      const RunState& from = history_.states[producer];
+      state.downstream = state.downstream || from.downstream;
+      state.downstream_of_nan = state.downstream_of_nan || from.downstream_of_nan;
+      state.random = state.random || from.random;
+    };
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.made_by == kNoRun) continue;
-      const RunState& producer = history_.states[input.made_by];
-      state.downstream = state.downstream || producer.downstream;
-      state.downstream_of_nan = state.downstream_of_nan || producer.downstream_of_nan;
-      state.random = state.random || producer.random;
+      if (input.made_by != kNoRun) inherit(input.made_by);
+      for (const uint32_t before : view_.graph().before_gap(input)) inherit(before);
     }
   }
 
@@ -279,6 +283,7 @@ class Finder {
     root.divergence.reason =
         fmt::format("its input {} has more error than {}, which wrote it: {} changes it", view_.slot(input.tensor),
                     view_.name(input.made_by), happened_between(first, run));
+    if (!root.exchanges && one_sided_.first_of_candidate(first, run) == kNoRun) root.divergence.after = input.made_by;
     return true;
   }
 
@@ -450,6 +455,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
+  find_unseen_calls(view, model, finder.history(), report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};

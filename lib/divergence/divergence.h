@@ -30,6 +30,7 @@
 #include "divergence/explanation.h"
 #include "divergence/paired_runs.h"
 #include "divergence/roots/gradient_cut.h"
+#include "divergence/roots/unseen_calls.h"
 #include "divergence/run_account.h"
 
 namespace msdump {
@@ -63,6 +64,8 @@ struct Divergence {
   std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
   std::vector<uint32_t> candidates;         // in Pairing::operators: not dumped, and one of them is to blame
+  std::optional<UnseenCalls> unseen;        // of msprobe: calls that were not dumped
+  std::optional<uint32_t> after;            // the run that wrote an input; something changed it since
   std::optional<GradientCut> cut;           // of the gradient, that it shows
   uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
   std::optional<double> amplification;      // relative error of the outputs over that of the inputs

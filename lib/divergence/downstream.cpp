@@ -47,10 +47,12 @@ class Reach {
   bool pass_on(uint32_t run, bool forward) {
     bool visited = false;
     if (reached_[run] == 0) return visited;
-    for (const uint32_t reader : runs_[run].readers) {
-      const uint64_t news = reached_[run] & ~reached_[reader];
-      reached_[reader] |= news;
-      visited = visited || (news != 0 && (reader < run) == forward);
+    for (const auto* const readers : {&runs_[run].readers, &runs_[run].later}) {
+      for (const uint32_t reader : *readers) {
+        const uint64_t news = reached_[run] & ~reached_[reader];
+        reached_[reader] |= news;
+        visited = visited || (news != 0 && (reader < run) == forward);
+      }
     }
     return visited;
   }

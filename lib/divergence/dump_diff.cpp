@@ -343,6 +343,10 @@ std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uin
   return names;
 }
 
+MsprobeSettings msprobe_settings(const DiffResult& run, const UnseenCalls& calls, bool of_candidate) {
+  return settings_for(calls, run.pairing, (of_candidate ? *run.a : *run.b).side, of_candidate);
+}
+
 bool is_accepted(const DiffResult& run, const Divergence& root) {
   std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
   for (const DivergencePlace& other : root.places)

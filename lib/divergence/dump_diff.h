@@ -90,6 +90,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 // Operators of the comparison as the `kernels` of the candidate's, or of the reference's, data_dump.json name them.
 [[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators,
                                                   bool of_candidate);
+// The config.json that dumps calls in the candidate, or in the reference.
+[[nodiscard]] MsprobeSettings msprobe_settings(const DiffResult& run, const UnseenCalls& calls, bool of_candidate);
 // Is all the evidence of a root in the baseline?
 [[nodiscard]] bool is_accepted(const DiffResult& run, const Divergence& root);
 

@@ -32,7 +32,9 @@ class Explainer {
   std::vector<Explanation> run() {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) {
       explain_inputs(run);
+      for (const RunInput& input : view_.run(run).inputs) explain_scale(input.tensor);
       explain_outputs(run);
+      for (const uint32_t output : view_.run(run).outputs) explain_scale(output);
     }
     for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
       if (view_.alone(tensor) == Alone::kFused) result_[tensor] = Explanation::kFused;
@@ -51,6 +53,15 @@ class Explainer {
   void set(uint32_t tensor, Explanation explanation) {
     if (explanation == Explanation::kNoise && !view_.is(tensor, Verdict::kDiffer)) return;
     if (tensor != kNoTensor && view_.differs(tensor) && !of_root_[tensor]) result_[tensor] = explanation;
+  }
+
+  // Where nothing else is known: a tensor that the tolerance passes once the scale of the loss is divided out.
+  void explain_scale(uint32_t tensor) {
+    if (view_.loss_scale() == 1 || tensor == kNoTensor || result_[tensor] != Explanation::kNone) return;
+    const auto& error = view_.error(tensor);
+    if (!error || error->discrete || !view_.is_scaled(tensor)) return;
+    const Limits& limits = view_.diff(tensor).limits;
+    if (error->relative * error->rms <= limits.atol + limits.rtol * error->rms) set(tensor, Explanation::kNoise);
   }
 
   // Does a run depend on a root and is not one?
@@ -104,7 +115,9 @@ class Explainer {
       if (input.tensor == kNoTensor || !view_.differs(input.tensor) || result_[input.tensor] != Explanation::kNone)
         continue;
       if (input.made_by == kNoRun) {
-        entering.push_back(&input);
+        const Explanation before = after_gap(input);
+        set(input.tensor, before);
+        if (before == Explanation::kNone) entering.push_back(&input);
       } else {
         set(input.tensor, of_made(input));
       }
@@ -114,11 +127,26 @@ class Explainer {
   }
 
   [[nodiscard]] Explanation of_made(const RunInput& input) const {
-    const RunState& state = history_.states[input.made_by];
-    if (state.random) return Explanation::kRandom;
-    if (reach_.root_before(input.made_by) != kNoRoot || state.downstream || contains_root(input.made_by))
-      return Explanation::kDownstream;
+    const Explanation passed_on = of_producer(input.made_by);
+    if (passed_on != Explanation::kNone) return passed_on;
     return view_.compared(input.made_as) ? result_[input.made_as] : Explanation::kNone;
+  }
+
+  [[nodiscard]] Explanation of_producer(uint32_t run) const {
+    const RunState& state = history_.states[run];
+    if (state.random) return Explanation::kRandom;
+    const bool downstream = reach_.root_before(run) != kNoRoot || state.downstream || contains_root(run);
+    return downstream ? Explanation::kDownstream : Explanation::kNone;
+  }
+
+  [[nodiscard]] Explanation after_gap(const RunInput& input) const {
+    Explanation result = Explanation::kNone;
+    for (const uint32_t before : view_.graph().before_gap(input)) {
+      const Explanation one = of_producer(before);
+      if (one == Explanation::kRandom) return one;
+      if (one != Explanation::kNone) result = one;
+    }
+    return result;
   }
 
   void begin_step(uint32_t run) {

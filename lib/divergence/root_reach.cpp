@@ -27,6 +27,7 @@ RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
       const uint32_t run = work.back();
       work.pop_back();
       for (const uint32_t reader : view.run(run).readers) reach(reader);
+      for (const uint32_t reader : view.run(run).later) reach(reader);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "divergence/model/constants.h"
@@ -56,6 +57,7 @@ class Gatherer {
 
   void add(const RunInput& input) {
     if (input.made_by != kNoRun) add_producer(input.made_by);
+    for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
       tensor = input.made_as;
@@ -64,7 +66,7 @@ class Gatherer {
     if (!view_.compared(tensor)) {
       if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
       inputs_.unknown = true;
-      if (input.made_by != kNoRun && history_.states[input.made_by].downstream) inputs_.elevated = true;
+      if (is_downstream(input)) inputs_.elevated = true;
       inputs_.unknown_source = inputs_.unknown_source || input.made_by == kNoRun;
       return;
     }
@@ -78,6 +80,13 @@ class Gatherer {
     } else {
       see_error(input, tensor);
     }
+  }
+
+  // Of what made an input, or of what ran before operators that were not dumped.
+  [[nodiscard]] bool is_downstream(const RunInput& input) const {
+    const auto is_one = [&](uint32_t run) { return history_.states[run].downstream; };
+    const std::span<const uint32_t> before = view_.graph().before_gap(input);
+    return (input.made_by != kNoRun && is_one(input.made_by)) || std::any_of(before.begin(), before.end(), is_one);
   }
 
   // Is the error of a tensor more than rounding leaves of one that had `before`?
@@ -101,8 +110,11 @@ class Gatherer {
         inputs_.downstream = inputs_.elevated = true;
         return;
       }
-      if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))
+      if (is_downstream(input)) {
+        inputs_.elevated = inputs_.elevated || view_.differs(tensor);
+      } else if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)) {
         inputs_.entering.push_back(&input);
+      }
       return;
     }
     const bool made = view_.compared(input.made_as) && view_.error(input.made_as);

@@ -115,10 +115,28 @@ report::List candidates_value(const DiffResult& run, const std::vector<uint32_t>
   return list;
 }
 
-// The data_dump.json of each side that dumps the candidates, as far as it has to be set; null for none.
-report::Value dump_config_value(const DiffResult& run, const std::vector<uint32_t>& operators) {
-  if (operators.empty()) return {};
+report::Object config_object(const MsprobeSettings& settings) {
+  const auto list_of = [](const std::vector<std::string>& names) {
+    report::List list;
+    for (const std::string& name : names) list.emplace_back(name);
+    return list;
+  };
+  report::Object block, object;
+  if (!settings.scope.empty()) block.add("scope", list_of(settings.scope));
+  if (!settings.list.empty()) block.add("list", list_of(settings.list));
+  object.add("task", settings.task).add("level", settings.level);
+  if (settings.all_risks) object.add("risk_level", "ALL");
+  object.add(std::string(settings.task), std::move(block));
+  return object;
+}
+
+// The data_dump.json, or config.json of msprobe, of each side that dumps the candidates or calls, as far as it has to be
+// set; null for none.
+report::Value dump_config_value(const DiffResult& run, const Divergence& root) {
+  const std::vector<uint32_t>& operators = root.candidates;
+  if (operators.empty() && !root.unseen) return {};
   const auto config = [&](bool of_a) {
+    if (root.unseen) return config_object(msprobe_settings(run, *root.unseen, of_a));
     report::List kernels;
     for (const std::string& name : kernels_of(run, operators, of_a)) kernels.emplace_back(name);
     report::Object settings;
@@ -172,7 +190,7 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   }
   object.add("places", std::move(places));
   object.add("candidates", candidates_value(run, root.candidates));
-  object.add("dump_config", dump_config_value(run, root.candidates));
+  object.add("dump_config", dump_config_value(run, root));
   object.add("gradient_cut", cut_value(run, root.cut));
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
   return object;

@@ -102,6 +102,23 @@ void add_candidates(std::string& text, const DiffResult& run, const std::vector<
   if (of_a != of_b) add_kernels(" in the reference", of_b);
 }
 
+// "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
+std::string text_of(const MsprobeSettings& settings) {
+  std::string names;
+  for (const auto& list : {settings.scope, settings.list}) {
+    for (const std::string& name : list) names += fmt::format(R"({}"{}")", names.empty() ? "" : ", ", name);
+  }
+  return fmt::format(R"("level": "{}", {}"{}": {{"{}": [{}]}})", settings.level,
+                     settings.all_risks ? R"("risk_level": "ALL", )" : "", settings.task,
+                     settings.scope.empty() ? "list" : "scope", names);
+}
+
+void add_unseen(std::string& text, const DiffResult& run, const UnseenCalls& calls) {
+  const MsprobeSettings of_a = msprobe_settings(run, calls, true), of_b = msprobe_settings(run, calls, false);
+  add_line(text, "  dump  {}{}", text_of(of_a), of_a == of_b ? "" : " in the candidate");
+  if (of_a != of_b) add_line(text, "  dump  {} in the reference", text_of(of_b));
+}
+
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
   const bool named = !root.parameter.empty();
   const std::string name =
@@ -113,6 +130,7 @@ void add_root(std::string& text, std::string_view title, const DiffResult& run, 
   if (!root.outputs.empty()) add_line(text, "  out   {}", tensors_text(run, root.outputs));
   add_line(text, "  why   {}", root.reason);
   if (!root.candidates.empty()) add_candidates(text, run, root.candidates);
+  if (root.unseen) add_unseen(text, run, *root.unseen);
   if (root.score) add_line(text, "  error {}", error_text(run, root));
   if (!root.places.empty()) add_line(text, "  and   {}", places_text(run, root));
   add_line(text, "  so    it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"), root.confidence,

@@ -51,6 +51,12 @@ bool is_numbered_constant(const SequencedOp& one) {
   return one.type == "Parameter" && name.starts_with(kData) && is_digits(name.substr(kData.size()));
 }
 
+bool is_pytorch(const std::vector<SequencedOp>& operators) {
+  return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
+    return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
+  });
+}
+
 std::string name_without_numbers(std::string_view name) {
   if (const auto numbered = split_number(name)) return std::string(numbered->prefix);
   std::string result;

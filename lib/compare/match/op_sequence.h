@@ -27,6 +27,9 @@ using CompareSide = DumpWithGraph;
 // A constant that MindSpore numbers, "Parameter.data-12": such a number means nothing in another run.
 [[nodiscard]] bool is_numbered_constant(const SequencedOp& one);
 
+// Of msprobe, by the prefixes of modules and calls: a dump of PyTorch. Functions alone do not tell.
+[[nodiscard]] bool is_pytorch(const std::vector<SequencedOp>& operators);
+
 // "Default/conv1-Conv2d/Conv2D" of "Default/conv1-Conv2d/Conv2D-op12"; calls of msprobe lose their counter.
 [[nodiscard]] std::string name_without_numbers(std::string_view name);
 

@@ -44,13 +44,6 @@ Numbers steps_of(const CompareSide& side) {
   return numbers;
 }
 
-// By the prefixes of modules and calls.
-bool is_pytorch(const std::vector<SequencedOp>& operators) {
-  return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
-    return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
-  });
-}
-
 using Place = ComparedPlaces::Place;
 
 class Pairer {

@@ -7,6 +7,7 @@
 
 #include "base/order.h"
 #include "base/text.h"
+#include "graph/flow/gap_ancestors.h"
 #include "graph/flow/in_place.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
@@ -81,6 +82,7 @@ RunGraph::RunGraph(RunSource source)
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     for (const RunInput& input : runs_[run].inputs) {
       if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
+      for (const uint32_t before : before_gap(input)) runs_[before].later.push_back(run);
     }
   }
   source_.tensor = nullptr;
@@ -227,6 +229,7 @@ void RunGraph::add_ir_edges() {
     }
   }
   for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
+  find_gaps();
   const OutputReads reads(graph);
   for (uint32_t run = 0; run < runs_.size(); ++run) drop_unwritten(run, reads);
 }
@@ -278,6 +281,33 @@ RunInput RunGraph::input_of(const InputEdge& edge, uint32_t index) {
     if (input.made_by != kNoRun) input.made_as = output_of(input.made_by, edge.output);
   }
   return input;
+}
+
+// What another step or rank has of an operator says nothing: a run that this one lacks may not have happened.
+void RunGraph::find_gaps() {
+  const OpGraph& graph = *source_.graph;
+  std::vector<bool> dumped(graph.size());
+  for (const OpRun& run : runs_) {
+    if (source_.operators[run.op].op != kNoIndex) dumped[source_.operators[run.op].op] = true;
+  }
+  GapAncestors ancestors(graph, std::move(dumped));
+  for (OpRun& run : runs_) {
+    const bool any = std::any_of(run.inputs.begin(), run.inputs.end(), [](const RunInput& input) {
+      return input.made_by == kNoRun && input.from == From::kOperator;
+    });
+    if (!any) continue;
+    for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
+      const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
+                                      [&](const RunInput& one) { return one.slot == edge.slot; });
+      if (edge.from != From::kOperator || input == run.inputs.end() || input->made_by != kNoRun) continue;
+      for (const OpId before : ancestors.of(edge.op)) {
+        const uint32_t found = find(operator_of_[before], run.place);
+        if (found != kNoRun) before_gaps_.push_back(found);
+      }
+      input->gap = static_cast<uint32_t>(gap_ends_.size());
+      gap_ends_.push_back(before_gaps_.size());
+    }
+  }
 }
 
 uint64_t RunGraph::contents(uint32_t tensor) const { return source_.contents.empty() ? 0 : source_.contents[tensor]; }
@@ -405,6 +435,12 @@ void RunGraph::judge_by_type(uint32_t index) {
 }
 
 // ---- questions
+
+std::span<const uint32_t> RunGraph::before_gap(const RunInput& input) const {
+  if (input.gap >= gap_ends_.size()) return {};
+  const size_t begin = input.gap == 0 ? 0 : gap_ends_[input.gap - 1];
+  return {before_gaps_.data() + begin, gap_ends_[input.gap] - begin};
+}
 
 const std::vector<uint32_t>& RunGraph::readers_of_parameter(std::string_view name, const RunPlace& place) const {
   static const std::vector<uint32_t> kNobody;

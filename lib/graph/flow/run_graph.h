@@ -12,6 +12,8 @@
 // nothing reads may never have been written if others of the run are read, or inputs are updated. Such outputs are in
 // no run. What the graph returns is read, and so is what an operator reads that was not dumped. An input that kernels
 // ignore is in no run either, and what it shows counts as unwritten.
+// Ancestry is closed over operators that were not dumped: of an input that one of them made, the nearest runs before
+// these are known (graph/flow/gap_ancestors.h).
 // Source: corpus/diagnosis/README.md 2 and 4.
 #pragma once
 
@@ -21,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -46,6 +49,7 @@ struct RunInput {
   uint32_t made_as = kNoTensor;  // that output, where it was dumped
   InputEdge::From from = InputEdge::From::kUnknown;
   uint32_t slot = 0;
+  uint32_t gap = UINT32_MAX;        // what made it was not dumped: see RunGraph::before_gap
   std::string_view parameter = {};  // From::kParameter: its name
   bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
 };
@@ -58,6 +62,7 @@ struct OpRun {
   std::vector<RunInput> inputs;
   std::vector<uint32_t> outputs;  // and inputs that were updated
   std::vector<uint32_t> readers;  // runs, once for each input
+  std::vector<uint32_t> later;    // runs that read what operators that were not dumped made of its outputs
 };
 
 // kUnwritten: nothing that the run computes with, whatever the file holds.
@@ -111,6 +116,10 @@ class RunGraph {
   [[nodiscard]] TensorRole role(uint32_t tensor) const { return roles_[tensor]; }
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNoRun: in no run
 
+  // The runs on whose outputs a value that was made by an operator without a run depends, without another run between:
+  // those that ran last, if they are many. Empty for any other input.
+  [[nodiscard]] std::span<const uint32_t> before_gap(const RunInput& input) const;
+
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
   // Runs that read the parameter of this name; empty without an IR.
@@ -133,6 +142,7 @@ class RunGraph {
   void add_ir_edges();
   void add_edges_of(uint32_t run);
   [[nodiscard]] RunInput input_of(const InputEdge& edge, uint32_t run);
+  void find_gaps();
   [[nodiscard]] bool is_updated(const RunInput& input) const;
   [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input);
   void drop_unwritten(uint32_t run, const OutputReads& reads);
@@ -153,6 +163,8 @@ class RunGraph {
   std::vector<uint32_t> run_of_, slots_;  // by tensor
   std::vector<uint32_t> operator_of_;     // by operator of the graph: in RunSource::operators
   std::vector<std::vector<uint32_t>> op_readers_;
+  std::vector<uint32_t> before_gaps_;  // runs, gap after gap
+  std::vector<size_t> gap_ends_;       // by RunInput::gap: in `before_gaps_`
   std::map<ParameterKey, ParameterUse> parameters_;
   std::deque<std::string> module_parameters_;  // names: "Module.fc.Linear.forward.0:weight"
 };

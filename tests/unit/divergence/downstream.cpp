@@ -17,8 +17,10 @@ uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_
     const uint32_t run = work.back();
     work.pop_back();
     count += counts[run];
-    for (const uint32_t reader : runs[run].readers) {
-      if (reached.insert(reader).second) work.push_back(reader);
+    for (const auto& readers : {runs[run].readers, runs[run].later}) {
+      for (const uint32_t reader : readers) {
+        if (reached.insert(reader).second) work.push_back(reader);
+      }
     }
   }
   return count;
@@ -36,7 +38,8 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
       for (size_t edges = random() % 3; edges > 0; --edges) {
         // Mostly to later runs; in some rounds backward only.
         const auto reader = static_cast<uint32_t>(random() % size);
-        if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) runs[run].readers.push_back(reader);
+        auto& readers = random() % 4 == 0 ? runs[run].later : runs[run].readers;
+        if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) readers.push_back(reader);
       }
       from.push_back({static_cast<uint32_t>(random() % size)});
       if (run % 3 == 0) from.back().push_back(static_cast<uint32_t>(random() % size));

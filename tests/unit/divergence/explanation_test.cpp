@@ -65,6 +65,46 @@ TEST_CASE("what comes before a root is noise, what comes after it is downstream,
   CHECK(found.at("op7:output") == "downstream");
 }
 
+TEST_CASE("what comes after a root is downstream past operators that were not dumped") {
+  const Trial trial([](MadeNet& net) {
+    auto x = net.op("Neg", {net.input("x")});
+    x = net.op("Mul", {x, net.constant(2)});
+    if (net.bad()) net[x] = Values(net[x].size(), 0.25F);
+    for (int i = 0; i < 2; ++i) {
+      x = net.op("Sub", {x, x});
+      net.hide_output(x);
+      net.hide_input(x, 0);
+      net.hide_input(x, 1);
+    }
+    net[x] = some_values(net.bad() ? 3 : 1);
+    net.op("ReLU", {x});
+  });
+  REQUIRE(trial.roots() == Texts{"value Default/Mul-op0"});
+  CHECK(trial.compared().report().roots[0].downstream == 3);
+  const auto found = explained(trial.compared());
+  REQUIRE(found.count("op0:input") == 1);
+  CHECK(found.at("op0:input") == "downstream");
+}
+
+TEST_CASE("what comes after a random draw is random past an operator that was not dumped") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.op("Neg", {net.input("x")});
+    const auto drawn = net.op("Dropout", {x});
+    net[drawn] = some_values(net.bad() ? 2 : 1);
+    const auto hidden = net.op("Sub", {drawn, x});
+    net.hide_output(hidden);
+    net.hide_input(hidden, 0);
+    net.hide_input(hidden, 1);
+    net[hidden] = some_values(net.bad() ? 5 : 1);
+    net.op("ReLU", {hidden});
+  });
+  CHECK(trial.roots().empty());
+  for (const auto& [tensor, explanation] : explained(trial.compared())) {
+    INFO(tensor);
+    CHECK(explanation == "random");
+  }
+}
+
 TEST_CASE("the error grows along the operators") {
   const Trial trial([](MadeNet& net) { rounding_chain(net, -1); });
   const ErrorGrowth& growth = trial.compared().report().growth;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/flow/dot.h"
+#include "graph/flow/gap_ancestors.h"
 #include "graph/join/file_join.h"
 #include "graph/join/renumber.h"
 #include "graph/lines/line_search.h"
@@ -73,6 +74,47 @@ TEST_CASE("a stack that all operators of a stack.json share is made once") {
     CHECK(graph->stack(graph->nodes.back()).size() == stacks->frames.size());
   };
   CHECK(growth(500, shared_stack, run) < kNotQuadratic);
+}
+
+// Operator i reads the two before it: each depends on all.
+OpGraph ladder(size_t n) {
+  std::string body;
+  for (size_t i = 0; i < n; ++i) {
+    const std::string id = std::to_string(i);
+    const std::string input = i < 2 ? "%para1_x" : "%" + std::to_string(i - 1) + ", %" + std::to_string(i - 2);
+    body += node_text("%" + id, "Add", input, "Default/Add-op" + id);
+  }
+  return test::graph_of({{"graphs/ms_output_trace_code_graph_0.ir", ir_text(body)}});
+}
+
+TEST_CASE("operators that were dumped before a gap are found once for all that read it") {
+  const auto run = [](const OpGraph& graph) {
+    std::vector<bool> dumped(graph.size());
+    for (size_t op = 0; op < graph.size() / 2; ++op) dumped[op] = op % 2 == 0;
+    GapAncestors ancestors(graph, std::move(dumped));
+    size_t found = 0;
+    for (OpId op = 0; op < graph.size(); ++op) found += ancestors.of(op).size();
+    CHECK(found > graph.size());
+  };
+  CHECK(growth(1000, ladder, run) < kNotQuadratic);
+}
+
+TEST_CASE("of many operators before a gap the last ones are kept") {
+  std::string body, inputs;
+  for (size_t i = 0; i < 40; ++i) {
+    body += node_text("%" + std::to_string(i), "Neg", "%para1_x", "Default/Neg-op" + std::to_string(i));
+    inputs += (i == 0 ? "%" : ", %") + std::to_string(i);
+  }
+  body += node_text("%40", "AddN", inputs, "Default/AddN-op40");
+  const OpGraph graph = test::graph_of({{"graphs/ms_output_trace_code_graph_0.ir", ir_text(body)}});
+  std::vector<bool> dumped(graph.size(), true);
+  const OpId sum = test::find_operator(graph, "Default/AddN-op40");
+  dumped[sum] = false;
+  GapAncestors ancestors(graph, std::move(dumped));
+  const auto found = ancestors.of(sum);
+  REQUIRE(found.size() == kMostAncestors);
+  CHECK(graph.full_name(found.back()) == "Default/Neg-op39");
+  CHECK(graph.full_name(found.front()) == "Default/Neg-op8");
 }
 
 TEST_CASE("a file's name of many numbers is not compared from each beginning to each end") {

@@ -372,4 +372,32 @@ TEST_CASE("the role of a tensor follows from its name") {
   CHECK(role("Mul", "Default_Mul-op1", Io::kBuffer) == kOther);
 }
 
+TEST_CASE("an input after operators that were not dumped knows the runs before these") {
+  const Network network;
+  const RunGraph graph =
+      network.runs({{Network::kMul, kOut, "0"}, {Network::kSub, kIn, "0"}, {Network::kSub, kIn, "1"}});
+  const OpRun& sub = run_of(graph, Network::kSub);
+  REQUIRE(sub.inputs.size() == 3);
+  const auto before = [&](uint32_t slot) {
+    const auto found = graph.before_gap(sub.inputs[slot]);
+    return std::vector<uint32_t>(found.begin(), found.end());
+  };
+  const auto index_of = [&](const OpRun& run) { return static_cast<uint32_t>(&run - graph.runs().data()); };
+  const OpRun& mul = run_of(graph, Network::kMul);
+  CHECK(before(0) == std::vector<uint32_t>{index_of(mul)});  // past the Neg
+  CHECK(before(1).empty());                                  // the Mul itself made it
+  CHECK(before(2).empty());
+  CHECK(sub.inputs[0].made_by == kNoRun);
+  CHECK(mul.later == std::vector<uint32_t>{index_of(sub)});
+  CHECK(mul.readers == std::vector<uint32_t>{index_of(sub)});
+  CHECK(sub.later.empty());
+}
+
+TEST_CASE("a run of another step or rank is not before a gap") {
+  const Network network;
+  const RunGraph graph = network.runs(
+      {{Network::kMul, kOut, "0", 0, {0, 1, 0}}, {Network::kMul, kOut, "0", 0, {1, 0, 0}}, {Network::kSub, kIn, "0"}});
+  CHECK(graph.before_gap(run_of(graph, Network::kSub).inputs.front()).empty());
+}
+
 }  // namespace msdump

@@ -1,0 +1,41 @@
+// Calls that msprobe did not dump, and one of which may be to blame: those inside a module in a dump of modules (L0), and
+// those before a call that reads something else although all before it agrees.
+// Source: reference/verified-on-real-msprobe.md 7, compare-and-check.md 1.6.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/match/pairing.h"
+
+namespace msdump {
+
+class NoiseModel;
+class RunView;
+struct Divergence;
+struct RunHistory;
+
+// Operators in Pairing::operators.
+struct UnseenCalls {
+  uint32_t after = kNoOperator;  // kNoOperator: those inside `before`, a module
+  uint32_t before = 0;
+  std::string_view level;  // of msprobe, that dumps them: "L1" or "mix"
+};
+
+// Sets Divergence::unseen. A module of a type that is known to be a single operator hides no calls.
+void find_unseen_calls(const RunView& view, const NoiseModel& model, const RunHistory& history,
+                       std::vector<Divergence>& roots);
+
+// The config.json of msprobe that dumps them.
+struct MsprobeSettings {
+  std::string_view task, level;          // as the dump has them, but for modules the level mix
+  std::vector<std::string> scope, list;  // one of them: the calls around them, or the module
+  bool all_risks = false;                // by default msprobe leaves out calls of PyTorch that move values
+  bool operator==(const MsprobeSettings&) const = default;
+};
+[[nodiscard]] MsprobeSettings settings_for(const UnseenCalls& calls, const Pairing& pairing, const CompareSide& side,
+                                           bool of_candidate);
+
+}  // namespace msdump
