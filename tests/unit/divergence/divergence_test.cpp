@@ -198,6 +198,7 @@ TEST_CASE("parameter: a weight differs where it is first read, no operator is gu
   CHECK(trial.compared().pairing().b[trial.compared().pairing().operators[trial.root().op].b].name ==
         "Default/Mul-op0");
   CHECK(trial.root().outputs.empty());
+  CHECK_FALSE(trial.root().amplification);  // of no output
   CHECK(trial.root().inputs.size() == 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "divergence/roots/cut_text.h"
 #include "graph/lines/source_lines.h"
 #include "support/catch.h"
 #include "support/made_calls.h"
@@ -255,6 +256,133 @@ TEST_CASE("a selection of operators knows the names of both sides and leaves out
   });
   CHECK(rows(dumps.diff()) ==
         Texts{"0 0 Default/Mul-op1 output:0 same, line 13", "0 0 Default/Mul-op1 output:0 unmatched, line 14"});
+}
+
+TEST_CASE("a root is accepted if the baseline has all that it shows, tensors and arguments") {
+  const DiffedDumps dumps;
+  for (const bool bad : {false, true}) {
+    MadeCalls calls(bad);
+    calls.ran("Tensor.mul.0.forward", {{1, 2}}, {{3, bad ? 40.0F : 4.0F}});
+    calls.given("float", bad ? "2.5" : "2");
+    calls.given("bool", "true");
+    calls.write(dumps.side(bad));
+  }
+  const DiffResult run = dumps.diff();
+  const auto is_accepted_with = [&](bool argument, bool output) {
+    DiffRules rules;
+    rules.baseline.emplace();
+    for (const ArgumentDiff& one : run.arguments) {
+      if (argument && one.differs) rules.baseline->add(run.key(one), difference_of(one, run.pairing));
+    }
+    for (const uint32_t row : run.rows) {
+      if (output && is_difference(run.diffs[row].verdict)) rules.baseline->add(run.key(row), run.diffs[row]);
+    }
+    const DiffResult accepted = dumps.diff(std::move(rules));
+    REQUIRE(accepted.divergence.roots.size() == 1);
+    return is_accepted(accepted, accepted.divergence.roots[0]);
+  };
+  CHECK(is_accepted_with(true, true));
+  CHECK_FALSE(is_accepted_with(true, false));
+  CHECK_FALSE(is_accepted_with(false, true));
+  CHECK_FALSE(is_accepted_with(false, false));
+}
+
+TEST_CASE("where no operator stands out, the line with most calls of one side alone is named") {
+  const auto root = [](bool of_reference) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      const auto ran_alone = [&](const std::string& name, int line) {
+        if (bad == of_reference) return;
+        calls.ran(name, {some_values(5)}, {some_values(7)});
+        calls.made_at(line);
+      };
+      if (bad) calls.ran("Tensor.exp.0.forward", {some_values()}, {some_values(2)});  // of the candidate alone
+      ran_alone("Tensor.abs.0.forward", 40);
+      ran_alone("Tensor.neg.0.forward", 50);
+      ran_alone("Tensor.sin.0.forward", 50);
+      calls.ran("Functional.relu.0.forward", {some_values(9)}, {some_values(11)});
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    REQUIRE(run.divergence.roots.size() == 1);
+    const Divergence& found = run.divergence.roots[0];
+    return fmt::format("{} {} {}.{} {}: {}", name_of(found.kind), run.op_name(found.op), found.place.rank.value_or(-1),
+                       found.place.step.value_or(-1), found.confidence, found.reason);
+  };
+  CHECK(root(true) ==
+        "missing Tensor.neg.0.forward 0.0 0.5: 2 calls of this line exist only in the reference; no operator stands "
+        "out");
+  CHECK(root(false) ==
+        "value Tensor.neg.0.forward 0.0 0.5: 2 calls of this line exist only in the candidate; no operator stands "
+        "out");
+}
+
+TEST_CASE("a reason says which values were exchanged: those of two weights, or two operands") {
+  const auto reasons = [](const std::function<void(MadeNet&)>& build) {
+    const DiffedDumps dumps;
+    dumps.write_nets(build);
+    const DiffResult run = dumps.diff();
+    Texts texts;
+    for (const Divergence& root : run.divergence.roots) texts.push_back(run.op_name(root.op) + ": " + root.reason);
+    return texts;
+  };
+  const Values gate = some_values(3), up = some_values(5);
+  CHECK(reasons([&](MadeNet& net) {
+          const auto x = net.input("x");
+          net.op("Mul", {x, net.weight("gate", net.bad() ? up : gate)});
+          net.op("Mul", {x, net.weight("up", net.bad() ? gate : up)});
+          net.op("Mul", {x, net.weight("down", some_values(net.bad() ? 7.0F : 6.0F))});
+        }) == Texts{"Default/Mul-op0: it is exchanged with up: each has the value that the other has in the reference; "
+                    "its value differs already where it is first read",
+                    "Default/Mul-op1: it is exchanged with gate: each has the value that the other has in the "
+                    "reference; its value differs already where it is first read",
+                    "Default/Mul-op2: its value differs already where it is first read"});
+  CHECK(reasons([&](MadeNet& net) {
+          const auto left = net.op("Exp", {net.input("x", gate)}), right = net.op("Exp", {net.input("y", up)});
+          net.op("Sub", net.bad() ? std::vector{right, left} : std::vector{left, right});
+        }) == Texts{"Default/Sub-op0: its inputs 0 and 1 are exchanged"});
+}
+
+TEST_CASE("a gradient that is cut is described by the lines of what is missing, most operators first, four at most") {
+  const auto described = [](const std::vector<int>& lines, bool of_candidate) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        const auto name = fmt::format("Functional.silu.{}.", i);
+        calls.ran(name + "forward", {some_values(static_cast<float>(i) + 2)},
+                  {some_values(static_cast<float>(i) + 20)});
+        calls.made_at(lines[i]);
+      }
+      for (size_t i = 0; i < lines.size() && bad == of_candidate; ++i) {
+        const auto name = fmt::format("Functional.silu.{}.", i);
+        calls.ran(name + "backward", {some_values(static_cast<float>(i) + 40)},
+                  {some_values(static_cast<float>(i) + 60)});
+        calls.made_at(lines[i]);
+      }
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    GradientCut cut;
+    cut.of_candidate = of_candidate;
+    for (uint32_t op = 0; op < run.pairing.operators.size(); ++op) {
+      const OpPair& pair = run.pairing.operators[op];
+      if (pair.a == kNoOperator || pair.b == kNoOperator) cut.operators.push_back(op);
+    }
+    REQUIRE(cut.operators.size() == lines.size());
+    cut.at = cut.operators.front();
+    return text_of_cut(run, cut);
+  };
+  CHECK(described({12}, false) == "the gradient is cut at net.py:12: 1 gradient operator exists only in the reference");
+  CHECK(described({12, 12}, true) ==
+        "the reference cuts the gradient at net.py:12: 2 gradient operators exist only in the candidate");
+  CHECK(described({12, 13, 13}, false) ==
+        "the gradient is cut at net.py:12: 3 gradient operators exist only in the reference (2 of net.py:13, 1 of "
+        "net.py:12)");
+  CHECK(described({12, 13, 14, 15, 15, 16}, false) ==
+        "the gradient is cut at net.py:12: 6 gradient operators exist only in the reference (2 of net.py:15, 1 of "
+        "net.py:12, 1 of net.py:13, 2 of 2 further lines)");
 }
 
 TEST_CASE("a baseline accepts the differences that it lists, and those that are gone are reported") {

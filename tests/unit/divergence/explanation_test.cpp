@@ -145,6 +145,7 @@ TEST_CASE("an operator is named by its name, the end of it or a glob, and only i
   CHECK(name_of_only("Default/Neg-op3") == "Default/Neg-op3");
   CHECK(name_of_only("Neg-op3") == "Default/Neg-op3");
   CHECK(name_of_only("*op3") == "Default/Neg-op3");
+  CHECK(name_of_only("Default/*op3") == "Default/Neg-op3");
   const auto none = operators_named(pairing, "Neg-op33"), several = operators_named(pairing, "Neg*");
   REQUIRE_FALSE(none);
   CHECK(none.error().code == ErrorCode::kUsage);

@@ -97,6 +97,27 @@ TEST_CASE("operators of which neither inputs nor outputs are known are looked th
   CHECK(scored.model.likeliest_within(exp) == exp);
 }
 
+TEST_CASE("of the operators that an output stands for the first that adds most noise is the likeliest, else the last") {
+  const auto likeliest = [](const char* first, const char* second) {
+    const NetOfErrors net([=](MadeNet& made) {
+      const auto w = made.weight("w");
+      const auto y = made.op(first, {made.op("Exp", {made.input("x")}), w});
+      const auto z = made.op(second, {y, w});
+      for (const auto hidden : {y, z}) {
+        made.hide_input(hidden, 0);
+        made.hide_output(hidden);
+      }
+      made.hide_input(made.op("Mul", {z, made.constant(2)}), 0);
+    });
+    const ScoredNet scored(net);
+    return scored.view.name(scored.model.likeliest_within(scored.run("Default/Mul-op0")));
+  };
+  CHECK(likeliest("Softmax", "Tanh") == "Default/Softmax-op0");
+  CHECK(likeliest("Neg", "Tanh") == "Default/Tanh-op0");
+  CHECK(likeliest("Softmax", "Neg") == "Default/Softmax-op0");
+  CHECK(likeliest("Sub", "Abs") == "Default/Mul-op0");  // each adds as much
+}
+
 TEST_CASE("inputs are exact only if all of them are known to be equal") {
   const auto exact = [](const std::function<void(MadeNet&, MadeNet::Tensor)>& change) {
     const NetOfErrors net([&](MadeNet& made) {

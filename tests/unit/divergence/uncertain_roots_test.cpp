@@ -304,4 +304,42 @@ TEST_CASE("an operator whose inputs agree is to blame, whatever was not dumped b
   CHECK(candidates(trial.compared()).empty());
 }
 
+TEST_CASE("of two values that were not dumped, the operators behind the one that differs are candidates") {
+  const auto found = [](bool first) {
+    const Trial trial([=](MadeNet& net) {
+      const auto left = net.op("Mul", {net.input("x"), net.constant(net.bad() && first ? 3.0F : 2.0F)});
+      const auto right = net.op("Div", {net.input("y"), net.constant(net.bad() && !first ? 3.0F : 2.0F)});
+      for (const auto hidden : {left, right}) {
+        net.hide_output(hidden);
+        net.hide_input(hidden, 0);
+        net.hide_input(hidden, 1);
+      }
+      net.op("Add", {left, right});
+    });
+    return candidates(trial.compared());
+  };
+  CHECK(found(true) == Texts{"Default/Mul-op0"});
+  CHECK(found(false) == Texts{"Default/Div-op0"});
+}
+
+TEST_CASE("where something changes a value after it was written, what wrote it is named in place of several readers") {
+  const auto roots = [](int readers) {
+    const Trial trial([=](MadeNet& net) {
+      const auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+      for (int i = 0; i < readers; ++i) {
+        const auto z = net.op("ReLU", {y});
+        if (!net.bad()) continue;
+        net.show_input(z, 0, scaled(net[y], 1.5F));
+        net[z] = scaled(net[z], 1.5F);
+      }
+    });
+    return whole(trial.compared());
+  };
+  CHECK(roots(1) ==
+        Texts{"value Default/ReLU-op0 0.7 +2, 0 -> 0: its input 0 has more error than Default/Mul-op0, which wrote it: "
+              "something between them that was not dumped changes it"});
+  CHECK(roots(3) == Texts{"value Default/Mul-op0 0.7 +6, 0 -> 0: what its readers take from it differs, although its "
+                          "outputs agree: they read something else of it"});
+}
+
 }  // namespace msdump
