@@ -57,6 +57,46 @@ TEST_CASE("msprobe: a module is the root when no call inside it was dumped") {
   CHECK(trial.roots() == Texts{"value " + kLayer});
 }
 
+TEST_CASE("msprobe: what a module of an own class computes may not have been dumped") {
+  const auto found = [](const std::string& module, bool calls) {
+    const CallTrial trial([&](MadeCalls& made) {
+      const Values x = some_values(), y = with_error(times(x, 2), made.bad() ? 0.5F : 0.0F);
+      if (calls) made.ran("Tensor.view.0.forward", {x}, {x}, module);
+      made.ran(module, {x}, {y});
+    });
+    return unseen_settings(trial);
+  };
+  CHECK(found(kBlock, false) == "tensor mix list " + kBlock + " all");
+  CHECK(found("Cell.block.Block.forward.0", false) == "tensor mix list Cell.block.Block.forward.0");
+  CHECK(found(kBlock, true).empty());
+  CHECK(found(kLayer, false).empty());  // a single operator
+}
+
+TEST_CASE("msprobe: what ran between two calls may not have been dumped") {
+  enum class Between : uint8_t { kNothing, kHook };
+  const auto found = [](Between between, const std::string& first) {
+    const CallTrial trial([&](MadeCalls& made) {
+      const Values x = some_values(), y = times(x, 2), z = with_error(y, made.bad() ? 0.5F : 0.0F);
+      made.ran(first, {x}, {y});
+      if (made.bad() && between == Between::kHook) made.ran("Tensor.mul.0.forward", {y}, {z});
+      made.ran("Functional.relu.0.forward", {z}, {times(z, 3)});
+    });
+    return unseen_settings(trial);
+  };
+  CHECK(found(Between::kNothing, "Torch.abs.0.forward") ==
+        "tensor L1 scope Torch.abs.0.forward scope Functional.relu.0.forward all");
+  CHECK(found(Between::kNothing, kBlock) == "tensor mix scope " + kBlock + " scope Functional.relu.0.forward all");
+  CHECK(found(Between::kHook, "Torch.abs.0.forward").empty());  // it was dumped
+}
+
+TEST_CASE("msprobe: nothing was left out before the first call") {
+  const CallTrial first([](MadeCalls& calls) {
+    const Values x = with_error(some_values(), calls.bad() ? 0.5F : 0.0F);
+    calls.ran("Functional.relu.0.forward", {x}, {times(x, 3)});
+  });
+  CHECK(unseen_settings(first).empty());
+}
+
 TEST_CASE("msprobe: a module is explained by a call that only one side has inside it") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values(), y = times(x, 2), z = with_error(y, 0.5F);
@@ -343,53 +383,6 @@ TEST_CASE("msprobe: a list that lacks an element is not compared by position") {
   };
   CHECK(roots(true) != roots(false));
   CHECK(roots(false) == Texts{"shape Torch.cat.0.forward"});
-}
-
-TEST_CASE("msprobe: what a module of an own class computes may not have been dumped") {
-  const auto found = [](const std::string& module, bool calls) {
-    const CallTrial trial([&](MadeCalls& made) {
-      const Values x = some_values(), y = with_error(times(x, 2), made.bad() ? 0.5F : 0.0F);
-      if (calls) made.ran("Tensor.view.0.forward", {x}, {x}, module);
-      made.ran(module, {x}, {y});
-    });
-    return unseen_settings(trial);
-  };
-  CHECK(found(kBlock, false) == "tensor mix list " + kBlock + " all");
-  CHECK(found("Cell.block.Block.forward.0", false) == "tensor mix list Cell.block.Block.forward.0");
-  CHECK(found(kBlock, true).empty());
-  CHECK(found(kLayer, false).empty());  // a single operator
-}
-
-TEST_CASE("msprobe: what ran between two calls may not have been dumped") {
-  enum class Between : uint8_t { kNothing, kHook };
-  const auto found = [](Between between, const std::string& first) {
-    const CallTrial trial([&](MadeCalls& made) {
-      const Values x = some_values(), y = times(x, 2), z = with_error(y, made.bad() ? 0.5F : 0.0F);
-      made.ran(first, {x}, {y});
-      if (made.bad() && between == Between::kHook) made.ran("Tensor.mul.0.forward", {y}, {z});
-      made.ran("Functional.relu.0.forward", {z}, {times(z, 3)});
-    });
-    return unseen_settings(trial);
-  };
-  CHECK(found(Between::kNothing, "Torch.abs.0.forward") ==
-        "tensor L1 scope Torch.abs.0.forward scope Functional.relu.0.forward all");
-  CHECK(found(Between::kNothing, kBlock) == "tensor mix scope " + kBlock + " scope Functional.relu.0.forward all");
-  CHECK(found(Between::kHook, "Torch.abs.0.forward").empty());  // it was dumped
-}
-
-TEST_CASE("msprobe: nothing was left out before the first call, nor where a parameter differs") {
-  const CallTrial first([](MadeCalls& calls) {
-    const Values x = with_error(some_values(), calls.bad() ? 0.5F : 0.0F);
-    calls.ran("Functional.relu.0.forward", {x}, {times(x, 3)});
-  });
-  CHECK(unseen_settings(first).empty());
-  const CallTrial parameter([](MadeCalls& calls) {
-    const Values x = some_values();
-    calls.ran("Functional.relu.0.forward", {x}, {times(x, 3)});
-    calls.ran(kBlock, {times(x, 3)}, {times(x, calls.bad() ? 5 : 4)});
-    calls.has("weight", with_error(some_values(0.7F), calls.bad() ? 0.5F : 0.0F));
-  });
-  CHECK(unseen_settings(parameter).empty());
 }
 
 }  // namespace msdump
