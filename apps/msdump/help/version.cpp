@@ -37,9 +37,9 @@ std::string version_text() {
       "cpu target: {} (available: {})\n"
       "libraries:  CLI11 {}, fmt {}.{}.{}, spdlog {}.{}.{}, {}\n"
       "schema:     {}\n",
-      kVersion, kGitHash, kCompiler, kBuildType, kProcessor, kLinked, kernels::cpu_target(), available_targets(), CLI11_VERSION,
-      FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR,
-      SPDLOG_VER_PATCH, kLibraries, report::kSchema);
+      kVersion, kGitHash, kCompiler, kBuildType, kProcessor, kLinked, kernels::cpu_target(), available_targets(),
+      CLI11_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR,
+      SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, kLibraries, report::kSchema);
 }
 
 }  // namespace msdump::cli
