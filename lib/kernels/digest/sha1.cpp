@@ -8,6 +8,11 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+#define MSDUMP_SHA_TARGET __attribute__((target("sha,sse4.1")))
+#elif defined(__aarch64__) && !defined(__clang__)
+#include <arm_neon.h>
+#include <sys/auxv.h>
+#define MSDUMP_SHA_TARGET __attribute__((target("+crypto")))
 #endif
 
 #include "kernels/dispatch.h"
@@ -62,8 +67,6 @@ void compress_portable(Sha1Words& state, const std::byte* data, size_t blocks) {
 
 #if defined(__x86_64__)
 
-#define MSDUMP_SHA_TARGET __attribute__((target("sha,sse4.1")))
-
 // Four steps at a time; `e` is the fifth word, `before` the other four as they were four steps ago.
 struct Sha1Vectors {
   __m128i abcd, before;
@@ -116,16 +119,71 @@ bool has_sha_instructions() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_SHA) != 0;
 }
 
-Compress best_compress() {
-  static const bool fast = has_sha_instructions();
-  return fast && !portable_forced() ? compress_sha_instructions : compress_portable;
+#elif defined(MSDUMP_SHA_TARGET)
+
+// Four steps at a time, and the next sixteen words of the schedule.
+struct Sha1Vectors {
+  uint32x4_t abcd, w0, w1, w2, w3;
+  uint32_t e;
+};
+
+// Twenty steps, which share a constant.
+template <int kPhase>
+MSDUMP_SHA_TARGET inline void twenty_steps(Sha1Vectors& v) {
+  const uint32x4_t constant = vdupq_n_u32(kSha1Constants[kPhase]);
+#pragma GCC unroll 5
+  for (int group = 0; group < 5; ++group) {
+    const uint32x4_t words = vaddq_u32(v.w0, constant);
+    const uint32_t next_e = vsha1h_u32(vgetq_lane_u32(v.abcd, 0));
+    if constexpr (kPhase == 0) v.abcd = vsha1cq_u32(v.abcd, v.e, words);
+    if constexpr (kPhase == 2) v.abcd = vsha1mq_u32(v.abcd, v.e, words);
+    if constexpr (kPhase % 2 == 1) v.abcd = vsha1pq_u32(v.abcd, v.e, words);
+    v.e = next_e;
+    const uint32x4_t next = vsha1su1q_u32(vsha1su0q_u32(v.w0, v.w1, v.w2), v.w3);
+    v.w0 = v.w1;
+    v.w1 = v.w2;
+    v.w2 = v.w3;
+    v.w3 = next;
+  }
 }
 
-#else
+MSDUMP_SHA_TARGET uint32x4_t load_words(const std::byte* from) {
+  return vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(reinterpret_cast<const uint8_t*>(from))));
+}
 
-Compress best_compress() { return compress_portable; }
+MSDUMP_SHA_TARGET void compress_sha_instructions(Sha1Words& state, const std::byte* data, size_t blocks) {
+  Sha1Vectors v;
+  v.abcd = vld1q_u32(state.data());
+  v.e = state[4];
+  for (size_t block = 0; block < blocks; ++block, data += kSha1Block) {
+    const uint32x4_t abcd = v.abcd;
+    const uint32_t e = v.e;
+    v.w0 = load_words(data);
+    v.w1 = load_words(data + 16);
+    v.w2 = load_words(data + 32);
+    v.w3 = load_words(data + 48);
+    twenty_steps<0>(v);
+    twenty_steps<1>(v);
+    twenty_steps<2>(v);
+    twenty_steps<3>(v);
+    v.abcd = vaddq_u32(v.abcd, abcd);
+    v.e += e;
+  }
+  vst1q_u32(state.data(), v.abcd);
+  state[4] = v.e;
+}
+
+bool has_sha_instructions() { return (getauxval(AT_HWCAP) & HWCAP_SHA1) != 0; }
 
 #endif
+
+Compress best_compress() {
+#ifdef MSDUMP_SHA_TARGET
+  static const bool fast = has_sha_instructions();
+  if (fast && !portable_forced()) return compress_sha_instructions;
+#endif
+  return compress_portable;
+}
 
 }  // namespace
 

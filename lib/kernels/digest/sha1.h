@@ -11,7 +11,7 @@ namespace msdump::kernels {
 
 using Sha1Digest = std::array<std::byte, 20>;
 
-// With the SHA instructions of x86 where the CPU has them and choose_cpu_target() was not "scalar".
+// With the SHA instructions of x86 or aarch64 where the CPU has them and choose_cpu_target() was not "scalar".
 [[nodiscard]] Sha1Digest sha1(std::span<const std::byte> bytes);
 
 }  // namespace msdump::kernels
