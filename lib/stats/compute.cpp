@@ -179,8 +179,8 @@ class Computation {
       if (!slot.stream) continue;
       Status status = context_.cancel.check();
       if (status) status = slot.stream->read(digests() ? kDigestSlabBytes : kSlabBytes);
-      if (status) status = slot.stream->add_digests(jobs);
       if (status) {
+        slot.stream->add_digests(jobs);
         slot.stream->add_lanes(lanes);
         slot.stream->add_mean_abs_lanes(magnitudes);
       } else {

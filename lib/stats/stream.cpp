@@ -115,11 +115,9 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
   if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
   if (!options.wanted.sha1) return std::move(result);
   if (state.analysis.elements > kHashedSlice) {
-    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
-    result.sha1 = kernels::hex(digest);
+    result.sha1 = kernels::hex(kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
   } else if (state.analysis.elements == 0) {
-    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1({}));
-    result.sha1 = kernels::hex(digest);
+    result.sha1 = kernels::hex(kernels::sha1({}));
   } else {
     result.sha1 = state.sha1_text;
   }
@@ -187,9 +185,9 @@ void Stream::add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStati
   }
 }
 
-Status Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
+void Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
   const Analysis& analysis = state_->analysis;
-  if (!wanted_.md5 && !wanted_.sha1) return {};
+  if (!wanted_.md5 && !wanted_.sha1) return;
   const std::byte* data = buffer_->data();
   size_t width = analysis.element_bytes;
   const auto count = static_cast<size_t>(slab_);
@@ -208,17 +206,15 @@ Status Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
     const uint64_t left = analysis.md5_bytes > before ? analysis.md5_bytes - before : 0;
     jobs.push_back({&state_->md5, data, static_cast<size_t>(std::min<uint64_t>(left, count * width))});
   }
-  return wanted_.sha1 ? add_sha1(data, width) : Status();
+  if (wanted_.sha1) add_sha1(data, width);
 }
 
-Status Stream::add_sha1(const std::byte* data, size_t element_bytes) {
+void Stream::add_sha1(const std::byte* data, size_t element_bytes) {
   for (int64_t at = 0; at < slab_; at += kHashedSlice) {
     const auto elements = static_cast<size_t>(std::min(kHashedSlice, slab_ - at));
     const std::span<const std::byte> slice(data + static_cast<size_t>(at) * element_bytes, elements * element_bytes);
-    MSDUMP_TRY(const kernels::Sha1Digest digest, kernels::sha1(slice));
-    state_->sha1_text += kernels::hex(digest);
+    state_->sha1_text += kernels::hex(kernels::sha1(slice));
   }
-  return {};
 }
 
 }  // namespace msdump::stats

@@ -63,11 +63,11 @@ class Stream {
   // The kernels' jobs for the slab that was read. They hold pointers into the stream.
   void add_lanes(std::vector<kernels::ReduceLane>& lanes);
   void add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes);
-  Status add_digests(std::vector<kernels::Md5Job>& jobs);
+  void add_digests(std::vector<kernels::Md5Job>& jobs);
   [[nodiscard]] uint64_t slab_bytes() const { return static_cast<uint64_t>(slab_) * state_->analysis.element_bytes; }
 
  private:
-  Status add_sha1(const std::byte* data, size_t element_bytes);
+  void add_sha1(const std::byte* data, size_t element_bytes);
   void count_codes();
   void add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStatistics>& states,
                     std::vector<kernels::ReduceLane>& lanes) const;

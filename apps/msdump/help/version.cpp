@@ -32,13 +32,14 @@ std::string_view version_number() { return kVersion; }
 std::string version_text() {
   return fmt::format(
       "msdump {} (git {})\n"
-      "compiler:   {}, {}, {}\n"
+      "compiler:   {}, {}\n"
+      "target:     Linux {}, {}\n"
       "cpu target: {} (available: {})\n"
       "libraries:  CLI11 {}, fmt {}.{}.{}, spdlog {}.{}.{}, {}\n"
       "schema:     {}\n",
-      kVersion, kGitHash, kCompiler, kBuildType, kProcessor, kernels::cpu_target(), available_targets(), CLI11_VERSION,
-      FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR,
-      SPDLOG_VER_PATCH, kLibraries, report::kSchema);
+      kVersion, kGitHash, kCompiler, kBuildType, kProcessor, kLinked, kernels::cpu_target(), available_targets(),
+      CLI11_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR,
+      SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, kLibraries, report::kSchema);
 }
 
 }  // namespace msdump::cli

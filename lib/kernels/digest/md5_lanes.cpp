@@ -81,6 +81,7 @@ HWY_INLINE void step(Words* HWY_RESTRICT words, Words message) {
 
 template <size_t kUsed>
 struct Registers {
+  HWY_INLINE Registers() {}  // the implicit one lacks the attribute of the target, and g++ for aarch64 refuses it
   Words words[kUsed][4];
   Words message[kUsed][16];
 };

@@ -1,18 +1,17 @@
-// SHA-1 through OpenSSL; for checksums that a format prescribes, not for security.
+// SHA-1 (FIPS 180); for checksums that formats prescribe, not for security.
 //
-// OpenSSL may refuse it (how a host is configured decides): that is an error (kUsage), never a wrong digest.
+// We have our own because OpenSSL reads the host's openssl.cnf, which may switch SHA-1 off.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <span>
 
-#include "base/error.h"
-
 namespace msdump::kernels {
 
 using Sha1Digest = std::array<std::byte, 20>;
 
-[[nodiscard]] Result<Sha1Digest> sha1(std::span<const std::byte> bytes);
+// With the SHA instructions of x86 or aarch64 where the CPU has them and choose_cpu_target() was not "scalar".
+[[nodiscard]] Sha1Digest sha1(std::span<const std::byte> bytes);
 
 }  // namespace msdump::kernels
