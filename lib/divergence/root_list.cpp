@@ -166,6 +166,7 @@ std::vector<Divergence> RootList::finish() && {
 }
 
 void RootList::find_cuts() {
+  if (roots_.empty()) return;
   const GradientCuts cuts(view_);
   for (Root& root : roots_) {
     Divergence& divergence = root.divergence;

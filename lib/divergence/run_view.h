@@ -108,7 +108,7 @@ class RunView {
   [[nodiscard]] bool is_collective(uint32_t index) const { return is_collective_[index]; }
   // The inputs of the collective operation of this name in the step of a run, on all ranks.
   [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
-  // The runs inside a module, of its rank and step; empty for any other operator.
+  // The runs inside a module, of its rank and step, ascending; empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
   // The outputs that count. A differing output does not count if every run that reads it got an equal input: the dump

@@ -60,7 +60,7 @@ class UnseenSearch {
       const auto kind = kind_of(other);
       const bool has_scope = kind == MsprobeEntryKind::kModule || kind == MsprobeEntryKind::kCall;
       if (!has_scope || view_.one_sided(other) || history_.states[other].downstream) continue;
-      if (std::find(inside.begin(), inside.end(), other) == inside.end()) return other;
+      if (!std::binary_search(inside.begin(), inside.end(), other)) return other;
     }
     return kNoRun;
   }
