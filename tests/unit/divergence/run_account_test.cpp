@@ -35,7 +35,7 @@ using Conclusions = std::map<std::string, std::string>;
 
 }  // namespace
 
-TEST_CASE("an account says why a run is no root: by what it depends on, or by what is known of it") {
+TEST_CASE("an account says why a run is not a root: by what it depends on, or by what is known of it") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x"), y = net.input("y");
     net.op("Abs", {net.op("Mul", {x, net.constant(net.bad() ? 3.0F : 2.0F)})});

@@ -304,7 +304,7 @@ TEST_CASE("an operator whose inputs agree is to blame, whatever was not dumped b
   CHECK(candidates(trial.compared()).empty());
 }
 
-TEST_CASE("of two values that were not dumped, the operators behind the one that differs are candidates") {
+TEST_CASE("of two values that were not dumped, the operators that lead to the one that differs are candidates") {
   const auto found = [](bool first) {
     const Trial trial([=](MadeNet& net) {
       const auto left = net.op("Mul", {net.input("x"), net.constant(net.bad() && first ? 3.0F : 2.0F)});
