@@ -89,6 +89,17 @@ TEST_CASE("msprobe: what ran between two calls may not have been dumped") {
   CHECK(found(Between::kHook, "Torch.abs.0.forward").empty());  // it was dumped
 }
 
+TEST_CASE("msprobe: what ran inside a module does not end what was left out before it") {
+  const CallTrial trial([](MadeCalls& made) {
+    const Values x = some_values(), unseen = with_error(times(x, 5), made.bad() ? 0.5F : 0.0F);
+    made.ran("Torch.abs.0.forward", {x}, {times(x, 2)});
+    made.ran("Tensor.view.0.forward", {times(x, 2)}, {times(x, 7)}, kBlock);
+    made.ran(kBlock, {unseen}, {times(unseen, 3)});
+  });
+  CHECK(trial.roots() == Texts{"input " + kBlock});
+  CHECK(unseen_settings(trial) == "tensor mix scope Torch.abs.0.forward scope " + kBlock + " all");
+}
+
 TEST_CASE("msprobe: nothing was left out before the first call") {
   const CallTrial first([](MadeCalls& calls) {
     const Values x = with_error(some_values(), calls.bad() ? 0.5F : 0.0F);
