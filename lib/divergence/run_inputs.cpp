@@ -30,7 +30,7 @@ class Gatherer {
       add_forward();
       if (view_.run(run_).inputs.empty()) inputs_.unknown = inputs_.unknown_source = true;
     }
-    if (view_.is_collective(run_)) add_hidden(view_.inputs_of_all_ranks(run_));
+    if (view_.is_collective(run_)) add_hidden(view_.inputs_of_group(run_));
     return std::move(inputs_);
   }
 
@@ -57,7 +57,9 @@ class Gatherer {
 
   void add(const RunInput& input) {
     if (input.made_by != kNoRun) add_producer(input.made_by);
-    for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
+    if (input.from == From::kOperator) {
+      for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
+    }
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
       tensor = input.made_as;
@@ -110,7 +112,7 @@ class Gatherer {
         inputs_.downstream = inputs_.elevated = true;
         return;
       }
-      if (is_downstream(input)) {
+      if (input.from == From::kOperator && is_downstream(input)) {
         inputs_.elevated = inputs_.elevated || view_.differs(tensor);
       } else if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)) {
         inputs_.entering.push_back(&input);

@@ -211,18 +211,52 @@ void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
 void RunView::sum_up_collectives() {
   std::unordered_map<std::string_view, bool> types;
   is_collective_.resize(runs().size());
+  find_groups_of_calls(b_);
+  find_groups_of_calls(a_);
   for (uint32_t index = 0; index < runs().size(); ++index) {
     const auto [type, is_new] = types.try_emplace(op(index).type, false);
     if (is_new) type->second = is_communication(type->first);
     is_collective_[index] = type->second;
     if (!type->second) continue;
-    InputSummary& summary = collectives_[{name(index), place(index).step}];
-    for (const RunInput& input : run(index).inputs) add_to(summary, input.tensor);
+    const Collective group = collective(index), all = {name(index), place(index).step, {}};
+    for (const RunInput& input : run(index).inputs) {
+      add_to(collectives_[all], input.tensor);
+      if (group != all) add_to(collectives_[group], input.tensor);
+    }
   }
 }
 
-const InputSummary& RunView::inputs_of_all_ranks(uint32_t index) const {
-  return collectives_.at({name(index), place(index).step});
+RunView::Collective RunView::collective(uint32_t index) const {
+  const RunPlace& at = place(index);
+  const auto group_by_ir = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
+    if (op == kNoOperator || operators[op].op == kNoIndex || side.graph == nullptr) return std::string();
+    const OpId id = operators[op].op;
+    return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), at.rank);
+  };
+  Collective result = {name(index), at.step, group_by_ir(b_, pairing_.b, pair(index).b)};
+  if (result.group.empty()) result.group = group_by_ir(a_, pairing_.a, pair(index).a);
+  if (!result.group.empty()) return result;
+  const auto call = groups_of_calls_.find({name(index), at.rank, at.step});
+  if (call != groups_of_calls_.end()) result.group = call->second;
+  return result;
+}
+
+// Arguments of calls of one name as the reference spells it; the candidate's where that has none.
+void RunView::find_groups_of_calls(const CompareSide& side) {
+  if (side.arguments == nullptr) return;
+  for (const CallArgument& argument : *side.arguments) {
+    const bool ranks = argument.value.kind == CallValue::Kind::kGroup;
+    if (!ranks && (argument.value.kind != CallValue::Kind::kText || argument.slot != "group")) continue;
+    const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
+    std::string group = ranks ? group_of_ranks(argument.value.text, folder.rank) : std::string(argument.value.text);
+    if (!group.empty()) groups_of_calls_.try_emplace({argument.op_name, folder.rank, folder.step}, std::move(group));
+  }
+}
+
+const InputSummary& RunView::inputs_of_group(uint32_t index) const {
+  static const InputSummary kNoInputs;
+  const auto found = collectives_.find(collective(index));
+  return found == collectives_.end() ? kNoInputs : found->second;
 }
 
 const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }

@@ -106,8 +106,9 @@ class RunView {
   [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
   // Does the operator exchange values between ranks?
   [[nodiscard]] bool is_collective(uint32_t index) const { return is_collective_[index]; }
-  // The inputs of the collective operation of this name in the step of a run, on all ranks.
-  [[nodiscard]] const InputSummary& inputs_of_all_ranks(uint32_t index) const;
+  // The inputs of the collective operation of this name in the step of a run, on the ranks of its group: all ranks where
+  // the dump does not name the group.
+  [[nodiscard]] const InputSummary& inputs_of_group(uint32_t index) const;
   // The runs inside a module, of its rank and step, ascending; empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
@@ -138,9 +139,22 @@ class RunView {
   }
 
  private:
+  struct Collective {
+    std::string_view name;
+    std::optional<int64_t> step;
+    std::string group;  // empty: all ranks
+    auto operator<=>(const Collective&) const = default;
+  };
+  struct CollectiveCall {  // of one rank
+    std::string_view name;
+    std::optional<int64_t> rank, step;
+    auto operator<=>(const CollectiveCall&) const = default;
+  };
   void find_errors();
   void find_names();
   void sum_up_collectives();
+  [[nodiscard]] Collective collective(uint32_t index) const;
+  void find_groups_of_calls(const CompareSide& side);
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
   [[nodiscard]] std::vector<uint32_t> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
@@ -158,7 +172,9 @@ class RunView {
   std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;        // by run: in `named_`
   std::vector<bool> is_collective_;           // by run
-  std::map<std::pair<std::string_view, std::optional<int64_t>>, InputSummary> collectives_;  // by name and step
+  std::map<Collective, InputSummary> collectives_;
+  // By msprobe's arguments: the ranks or the name of the group.
+  std::map<CollectiveCall, std::string> groups_of_calls_;
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
   const std::vector<bool> expected_;           // by operator: alone_for_known_reason()

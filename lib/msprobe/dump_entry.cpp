@@ -142,6 +142,8 @@ class EntryReader {
       ++result_.others;
       const JsonValue* scalar = value.find("value");
       if (scalar != nullptr && is_plain_type(type)) argument(*scalar, type);
+      const JsonValue* ranks = type.ends_with(".ProcessGroup") ? value.find("group_ranks") : nullptr;
+      if (ranks != nullptr && ranks->is(JsonKind::kArray)) argument(*ranks, type);
       return;
     }
     MsprobeTensor tensor;
@@ -177,6 +179,7 @@ class EntryReader {
       case JsonKind::kObject: return;
     }
     if (argument.text.size() > kLongestArgument) return;
+    if (type.ends_with(".ProcessGroup")) argument.kind = Kind::kGroup;
     argument.slot = slot_;
     argument.is_dtype = argument.kind == Kind::kText && is_dtype_name(type);
     result_.arguments.push_back(std::move(argument));

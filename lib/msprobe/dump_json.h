@@ -50,14 +50,15 @@ struct MsprobeTensor {
 
 // An argument that is not a tensor.
 struct MsprobeArgument {
-  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList };
+  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kGroup };  // kGroup: the ranks of a process group
   std::string slot;
   Kind kind = Kind::kNone;
   bool is_dtype = false;  // kText: of torch.dtype or mindspore.dtype
   std::string text;       // as written: "1e-05", "true", "mean", "[1,null]"; of None empty
 };
 
-// The arguments of a call or module that are values with one meaning on every machine (no devices, process groups, ..).
+// The arguments of a call or module that are values with one meaning on every machine (no devices, ..), and the ranks
+// of process groups.
 struct MsprobeCall {
   std::string op_name;  // the entry
   std::vector<MsprobeArgument> arguments;

@@ -124,8 +124,11 @@ std::string MadeNet::ir() const {
     std::string operands;
     for (const Input& input : nodes_[i].inputs)
       operands += (operands.empty() ? "" : ", ") + tensors_[input.tensor].operand;
-    text += test::node_text(fmt::format("%{}", i), nodes_[i].type, operands, nodes_[i].name,
-                            {fmt::format("/home/user/net.py:{}, 8~20/y = f(x)", nodes_[i].line)});
+    std::string node = test::node_text(fmt::format("%{}", i), nodes_[i].type, operands, nodes_[i].name,
+                                       {fmt::format("/home/user/net.py:{}, 8~20/y = f(x)", nodes_[i].line)});
+    if (!nodes_[i].attributes.empty())
+      node.insert(node.find('\n'), fmt::format(" primitive_attrs: {{{}}}", nodes_[i].attributes));
+    text += node;
   }
   return text + "}\n";
 }

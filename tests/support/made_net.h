@@ -64,7 +64,8 @@ class MadeNet {
   void narrow_input(Tensor of, size_t slot) { node(of).inputs[slot].half = true; }  // to float16
   // A second output, which nothing reads.
   void add_output(Tensor of, const Values& values) { node(of).more_outputs.push_back(values); }
-  void on_line(int line) { line_ = line; }  // of the next operator
+  void set_attributes(Tensor of, const std::string& text) { node(of).attributes = text; }  // "group: 0-1, axis: 1"
+  void on_line(int line) { line_ = line; }                                                 // of the next operator
 
   void write(const std::filesystem::path& dump, bool with_ir) const;
 
@@ -85,7 +86,7 @@ class MadeNet {
     bool half = false;
   };
   struct Node {
-    std::string type, scope, name;
+    std::string type, scope, name, attributes;
     int line = 0;
     std::vector<Input> inputs;
     Tensor output = 0;

@@ -121,10 +121,12 @@ class ArgumentComparison {
  private:
   void compare(const Call& a, const Call& b) {
     for (const CallArgument& argument : b.arguments) {
-      if (has_one_meaning(argument.slot)) add(b, argument.slot, value_in(a, argument.slot), argument.value);
+      if (argument.value.kind != Kind::kGroup && has_one_meaning(argument.slot))
+        add(b, argument.slot, value_in(a, argument.slot), argument.value);
     }
     for (const CallArgument& argument : a.arguments) {
-      if (has_one_meaning(argument.slot) && value_in(b, argument.slot).kind == Kind::kAbsent)
+      if (argument.value.kind != Kind::kGroup && has_one_meaning(argument.slot) &&
+          value_in(b, argument.slot).kind == Kind::kAbsent)
         add(b, argument.slot, argument.value, {});
     }
   }
@@ -141,7 +143,7 @@ class ArgumentComparison {
   [[nodiscard]] CallValue value_in(const Call& call, std::string_view slot) const {
     const auto named = [&](std::string_view name) {
       return std::find_if(call.arguments.begin(), call.arguments.end(),
-                          [&](const CallArgument& one) { return one.slot == name; });
+                          [&](const CallArgument& one) { return one.slot == name && one.value.kind != Kind::kGroup; });
     };
     auto found = named(slot);
     if (pairing_.other_framework) {

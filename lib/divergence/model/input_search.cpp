@@ -85,7 +85,7 @@ void InputSearch::add_before(uint32_t run, KnownInputs& result) const {
 
 // A collective operation passes on the errors of all ranks.
 void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
-  const InputSummary& all = view_.inputs_of_all_ranks(run);
+  const InputSummary& all = view_.inputs_of_group(run);
   for (KnownInput& input : result.known) {
     input.error.relative = std::max(input.error.relative, all.largest_error);
     input.error.exact = input.error.exact && all.all_same;

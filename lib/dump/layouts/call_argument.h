@@ -8,7 +8,8 @@
 namespace msdump {
 
 struct CallValue {
-  enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList };
+  // kGroup: the ranks of a process group, "[0,1]"; no argument to compare.
+  enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList, kGroup };
   Kind kind = Kind::kAbsent;
   bool is_dtype = false;  // kText: the name of a dtype
   std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; of None empty

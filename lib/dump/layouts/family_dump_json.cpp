@@ -33,6 +33,7 @@ CallValue call_value(const MsprobeArgument& argument, TextArena& arena) {
       case MsprobeArgument::Kind::kNumber: return Kind::kNumber;
       case MsprobeArgument::Kind::kText: return Kind::kText;
       case MsprobeArgument::Kind::kList: return Kind::kList;
+      case MsprobeArgument::Kind::kGroup: return Kind::kGroup;
     }
     return Kind::kNone;
   };

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
+#include "ir/text/attributes.h"
 
 namespace msdump {
 namespace {
@@ -17,6 +20,25 @@ constexpr std::array<std::string_view, 9> kFirst = {"broadcast", "send",    "ise
 constexpr std::array<std::string_view, 4> kOther = {"broadcastto", "broadcastgradientargs", "broadcasttensors",
                                                     "broadcastshapes"};
 
+// Of "(0, 1)", "[0,1]" or "0-1"; empty where there is anything else.
+std::vector<int64_t> ranks_in(std::string_view text) {
+  std::vector<int64_t> ranks;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    int64_t rank = 0;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (*at != '-' && error == std::errc()) {
+      ranks.push_back(rank);
+      at = next;
+    } else if (std::string_view("(), []-").find(*at) != std::string_view::npos) {
+      ++at;
+    } else {
+      return {};
+    }
+  }
+  return ranks;
+}
+
 }  // namespace
 
 bool is_communication(std::string_view op_type) {
@@ -26,6 +48,23 @@ bool is_communication(std::string_view op_type) {
   const auto holds = [&](std::string_view word) { return plain.find(word) != std::string::npos; };
   if (std::any_of(kAnywhere.begin(), kAnywhere.end(), holds)) return true;
   return std::any_of(kFirst.begin(), kFirst.end(), begins) && std::none_of(kOther.begin(), kOther.end(), begins);
+}
+
+std::string group_of_ranks(std::string_view list, std::optional<int64_t> rank) {
+  const std::vector<int64_t> ranks = ranks_in(list);
+  if (rank && std::find(ranks.begin(), ranks.end(), *rank) == ranks.end()) return {};
+  std::string text;
+  for (const int64_t one : ranks) text += (text.empty() ? "" : " ") + std::to_string(one);
+  return text;
+}
+
+std::string group_of(std::string_view attributes, std::optional<int64_t> rank) {
+  for (const std::string_view key : kGroupAttributes) {
+    const std::string_view value = attribute_value(attributes, key);
+    if (key == kGroupAttributes.back()) return std::string(value);
+    if (!ranks_in(value).empty()) return group_of_ranks(value, rank);
+  }
+  return {};
 }
 
 }  // namespace msdump

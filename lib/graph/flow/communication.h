@@ -2,12 +2,29 @@
 // Known by their type: MindSpore's (AllReduce, ReduceScatter, NeighborExchange, InnerCommAllGather, DistCommIrecv) and
 // those of torch.distributed (all_reduce, isend). Not those that only share a word with them (BroadcastTo).
 // Source: the operator lists of MindSpore's mindspore.ops and mint.distributed, and of torch.distributed.
+//
+// Which ranks take part is an attribute: rank_list (0, 1), group_ranks 0-1, or only the name of the group.
+// Source: reference/ir.md 1.8; corpus/ir, corpus/real/2.10.0-distributed-2ranks.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace msdump {
 
 [[nodiscard]] bool is_communication(std::string_view op_type);
+
+// What an IR has to keep for group_of(): the most telling first.
+inline constexpr std::array<std::string_view, 3> kGroupAttributes = {"rank_list", "group_ranks", "group"};
+
+// The group of an operator by its attributes as an IR keeps them (ir/text/attributes.h): its ranks, "0 1", or its name;
+// the same text on all of its ranks. Empty: not known, or `rank` is not among the ranks, as those are of another rank's
+// operator.
+[[nodiscard]] std::string group_of(std::string_view attributes, std::optional<int64_t> rank);
+// The same of a list of ranks.
+[[nodiscard]] std::string group_of_ranks(std::string_view list, std::optional<int64_t> rank);
 
 }  // namespace msdump

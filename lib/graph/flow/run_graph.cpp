@@ -245,10 +245,12 @@ void RunGraph::add_edges_of(uint32_t index) {
   std::vector<RunInput> inputs;
   for (const InputEdge& edge : edges) {
     const RunInput input = input_of(edge, index);
+    const bool updates = updates_input(*source_.graph, op, edge.slot);
+    if (updates && input.is_weight)
+      updates_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}] = index;
     if (ignores_input(source_.operators[run.op].type, edge.slot)) {
       if (input.tensor != kNoTensor) roles_[input.tensor] = TensorRole::kUnwritten;
-    } else if (!updates_input(*source_.graph, op, edge.slot) && !is_updated(input) &&
-               !shows_new_value(op, run.place, input)) {
+    } else if (!updates && !is_updated(input) && !shows_new_value(op, run.place, input)) {
       inputs.push_back(input);
     } else if (input.tensor != kNoTensor) {
       roles_[input.tensor] = TensorRole::kUpdated;
@@ -292,9 +294,15 @@ void RunGraph::find_gaps() {
   }
   GapAncestors ancestors(graph, std::move(dumped));
   for (OpRun& run : runs_) {
-    const bool any = std::any_of(run.inputs.begin(), run.inputs.end(), [](const RunInput& input) {
-      return input.made_by == kNoRun && input.from == From::kOperator;
-    });
+    bool any = false;
+    for (RunInput& input : run.inputs) {
+      any = any || (input.made_by == kNoRun && input.from == From::kOperator);
+      const uint32_t updated = updated_before(input, run.place);
+      if (updated == kNoRun) continue;
+      before_gaps_.push_back(updated);
+      input.gap = static_cast<uint32_t>(gap_ends_.size());
+      gap_ends_.push_back(before_gaps_.size());
+    }
     if (!any) continue;
     for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
       const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
@@ -308,6 +316,15 @@ void RunGraph::find_gaps() {
       gap_ends_.push_back(before_gaps_.size());
     }
   }
+}
+
+uint32_t RunGraph::updated_before(const RunInput& input, const RunPlace& place) const {
+  if (!input.is_weight || updates_.empty()) return kNoRun;
+  const std::string name = normalised_op_name(input.parameter);
+  const auto after = updates_.lower_bound({name, place.rank, place.step});
+  if (after == updates_.begin()) return kNoRun;
+  const auto& [key, run] = *std::prev(after);
+  return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoRun;
 }
 
 uint64_t RunGraph::contents(uint32_t tensor) const { return source_.contents.empty() ? 0 : source_.contents[tensor]; }

@@ -117,7 +117,8 @@ class RunGraph {
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNoRun: in no run
 
   // The runs on whose outputs a value that was made by an operator without a run depends, without another run between:
-  // those that ran last, if they are many. Empty for any other input.
+  // those that ran last, if they are many. Of a value that the network keeps the run that updated it last in a step
+  // before. Empty for any other input.
   [[nodiscard]] std::span<const uint32_t> before_gap(const RunInput& input) const;
 
   // Operators that read an output of this one; empty without an IR.
@@ -143,6 +144,7 @@ class RunGraph {
   void add_edges_of(uint32_t run);
   [[nodiscard]] RunInput input_of(const InputEdge& edge, uint32_t run);
   void find_gaps();
+  [[nodiscard]] uint32_t updated_before(const RunInput& input, const RunPlace& place) const;
   [[nodiscard]] bool is_updated(const RunInput& input) const;
   [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input);
   void drop_unwritten(uint32_t run, const OutputReads& reads);
@@ -166,6 +168,7 @@ class RunGraph {
   std::vector<uint32_t> before_gaps_;  // runs, gap after gap
   std::vector<size_t> gap_ends_;       // by RunInput::gap: in `before_gaps_`
   std::map<ParameterKey, ParameterUse> parameters_;
+  std::map<ParameterKey, uint32_t> updates_;   // the last run that updated a parameter
   std::deque<std::string> module_parameters_;  // names: "Module.fc.Linear.forward.0:weight"
 };
 

@@ -11,6 +11,7 @@
 #include "ge/graph/ge_graph.h"
 #include "ge/graph/torchair_lines.h"
 #include "ge/operators/operator_table.h"
+#include "graph/flow/communication.h"
 #include "graph/lines/line_search.h"
 #include "graph/load/ge_lines.h"
 #include "graph/load/stack_graph.h"
@@ -86,6 +87,7 @@ class FileLoader {
       if (ir.place == OriginPlace::kDump) origin.second = protobuf_beside(origin.path, damage);
       IrTextOptions options;
       options.arguments = ge::OperatorTable::get().argument_keys();
+      options.attributes.insert(options.attributes.end(), kGroupAttributes.begin(), kGroupAttributes.end());
       // The .pb may say that others are from the line, too, and graphs of GE need the lines of all.
       if (request_.only_line && !origin.second && !any_ge_) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));

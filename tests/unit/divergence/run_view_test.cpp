@@ -291,6 +291,61 @@ TEST_CASE("a collective operation works with the inputs of every rank") {
   CHECK(words_of_ranks(first_operator) == Texts{"", ""});
 }
 
+TEST_CASE("a collective operation works with the inputs of the ranks of its group") {
+  const auto words_of_ranks = [](const std::string& low, const std::string& high) {
+    const Trial trial(
+        [=](MadeNet& net) {
+          const auto y = net.op("Exp", {net.input("x")});
+          if (net.bad() && net.rank() == 1) net[y][4] += 1;
+          net.set_attributes(net.op("AllReduce", {y}), net.rank() < 2 ? low : high);
+        },
+        {.ranks = 4});
+    const RunView view = view_of(trial.compared());
+    const std::vector<RunState> states(view.runs().size());
+    Texts texts;
+    for (const int rank : {0, 1, 2, 3})
+      texts.push_back(words(inputs_of(view, run_of(view, "Default/AllReduce-op0", rank), states)));
+    return texts;
+  };
+  CHECK(words_of_ranks("rank_list: (0, 1)", "rank_list: (2, 3)") == Texts{"", "", "same", "same"});
+  CHECK(words_of_ranks("group: \"low\"", "group: \"high\"") == Texts{"", "", "same", "same"});
+  CHECK(words_of_ranks("group: \"world\"", "group: \"world\"") == Texts{"", "", "", ""});
+  CHECK(words_of_ranks("", "") == Texts{"", "", "", ""});
+}
+
+TEST_CASE("msprobe: a collective operation works with the inputs of the ranks of its group") {
+  const auto words_of_ranks = [](const std::string& type, const std::function<std::string(int)>& group) {
+    const test::ScratchDir scratch;
+    for (const bool bad : {false, true}) {
+      for (int rank = 0; rank < 4; ++rank) {
+        MadeCalls calls(bad);
+        const Values x = some_values(bad && rank == 1 ? 2.0F : 1.0F);
+        calls.ran("Distributed.all_reduce.0.forward", {x}, {some_values(3)});
+        calls.given("group", type, group(rank));
+        calls.write(scratch.path() / (bad ? "bad" : "ref"), fmt::format("step0/rank{}", rank));
+      }
+    }
+    const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
+    const RunView view = view_of(compared);
+    const std::vector<RunState> states(view.runs().size());
+    Texts texts;
+    for (const int rank : {0, 1, 2, 3}) {
+      const std::string all = words(inputs_of(view, run_of(view, "Distributed.all_reduce.0.forward", rank), states));
+      texts.push_back(all.substr(0, all.find(' ')));
+    }
+    return texts;
+  };
+  const auto by_ranks = [](int rank) { return rank < 2 ? R"(0,"group_ranks":[0,1])" : R"(0,"group_ranks":[2,3])"; };
+  const Texts halves = words_of_ranks("torch.ProcessGroup", by_ranks);
+  CHECK(halves.at(0) != "same");
+  CHECK(halves.at(1) != "same");
+  CHECK(halves.at(2) == "same");
+  CHECK(halves.at(3) == "same");
+  const auto by_name = [](int rank) { return rank < 2 ? R"("low")" : R"("high")"; };
+  CHECK(words_of_ranks("str", by_name) == halves);
+  for (const std::string& all : words_of_ranks("int", [](int) { return "0"; })) CHECK(all != "same");
+}
+
 TEST_CASE(
     "msprobe: a backward call works with what its forward call read and wrote; a call without inputs with unknown "
     "ones") {

@@ -400,4 +400,24 @@ TEST_CASE("a run of another step or rank is not before a gap") {
   CHECK(graph.before_gap(run_of(graph, Network::kSub).inputs.front()).empty());
 }
 
+TEST_CASE("a value that the network keeps comes from the run that updated it in the step before") {
+  const Network network;
+  const auto in_step = [](uint32_t op, TensorRole role, std::string_view slot, int64_t step, int64_t rank = 0) {
+    return Dumped{op, role, slot, 0, {rank, step, 0}};
+  };
+  const RunGraph graph = network.runs({in_step(Network::kSub, kIn, "2", 0), in_step(Network::kWrite, kIn, "0", 0),
+                                       in_step(Network::kWrite, kIn, "0", 2), in_step(Network::kSub, kIn, "2", 3),
+                                       in_step(Network::kSub, kIn, "2", 3, 1)});
+  const auto before = [&](const RunPlace& place) {
+    Tensors written;
+    for (const uint32_t run : graph.before_gap(run_of(graph, Network::kSub, place).inputs.at(2)))
+      written.push_back(graph.runs()[run].outputs.at(0));
+    return written;
+  };
+  CHECK(before({0, 0, 0}).empty());
+  CHECK(before({0, 3, 0}) == Tensors{2});
+  CHECK(before({1, 3, 0}).empty());
+  CHECK(run_of(graph, Network::kWrite, {0, 2, 0}).later.size() == 1);
+}
+
 }  // namespace msdump
