@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "divergence/error_growth.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -393,7 +394,7 @@ class Finder {
     double score = output.score;
     if (inputs.elevated && !output.exact_inputs) {
       const double spread = output.siblings.spread;
-      score *= spread / std::hypot(spread, kSpreadOfFaults);
+      score *= spread / hypotenuse(spread, kSpreadOfFaults);
     }
     return score > model_.threshold();
   }

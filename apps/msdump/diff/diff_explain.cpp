@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "diff/diff_text.h"
 #include "dump/names/identity_value.h"
@@ -84,13 +85,13 @@ report::Object input_object(const DiffResult& run, const RunAccount& account, co
   object.add("made_by", input.made_by == kNoOperator ? report::Value() : report::Value(run.op_name(input.made_by)));
   object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);
   object.add("equal", input.exact).add("error", input.error);
-  object.add("gain", input.gain);
+  object.add("gain", rounded(input.gain));
   return object;
 }
 
 report::Object output_object(const DiffResult& run, const OutputAccount& output) {
   const NameFacts& name = run.record_of(run.pairing.tensors[output.tensor]).name;
-  const auto known = [&](double value) { return output.judged ? report::Value(value) : report::Value(); };
+  const auto known = [&](double value) { return output.judged ? report::Value(rounded(value)) : report::Value(); };
   report::Object object;
   object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   object.add("measured_error", output.measured).add("judged", output.judged);
@@ -129,7 +130,7 @@ report::List explain_value(const DiffResult& run) {
     object.add("rank", account.place.rank).add("step", account.place.step).add("occurrence", account.place.occurrence);
     object.add("source", source_value(run.frame(account.op)));
     object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
-    object.add("threshold", account.threshold).add("is_root", account.is_root);
+    object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
     object.add("root",
                account.root ? report::Value(run.op_name(run.divergence.roots[*account.root].op)) : report::Value());
     object.add("reason", account.conclusion);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
 #include "diff/diff_text.h"
@@ -179,7 +180,8 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   }
   object.add("arguments", std::move(arguments));
   object.add("amplification", root.amplification);
-  object.add("measured_error", root.measured_error).add("expected_error", root.expected_error).add("score", root.score);
+  object.add("measured_error", root.measured_error).add("expected_error", rounded(root.expected_error));
+  object.add("score", rounded(root.score));
   object.add("siblings",
              root.score ? siblings_value(root.siblings, root.sibling_median, root.sibling_spread) : report::Value());
   report::List places;
@@ -366,8 +368,8 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   row.add("accepted", bool{run.accepted[tensor]}).add("explained", report::text_or_null(run.explained(tensor)));
   const std::optional<TensorScore>& score = run.divergence.scores[tensor];
   row.add("measured_error", score ? report::Value(score->measured) : report::Value());
-  row.add("expected_error", score ? report::Value(score->expected) : report::Value());
-  row.add("score", score ? report::Value(score->score) : report::Value());
+  row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
+  row.add("score", score ? report::Value(rounded(score->score)) : report::Value());
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
   return row;

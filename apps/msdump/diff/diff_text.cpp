@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
 #include "diff/diff_rows.h"
@@ -228,7 +229,7 @@ std::string siblings_text(uint32_t count, double median, double spread) {
 
 report::Value siblings_value(uint32_t count, double median, double spread) {
   report::Object siblings;
-  siblings.add("count", uint64_t{count}).add("median", median).add("spread", spread);
+  siblings.add("count", uint64_t{count}).add("median", rounded(median)).add("spread", rounded(spread));
   return siblings;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/load.h"
+#include "base/numbers.h"
 #include "compare/pair/tensor_slabs.h"
 #include "dump/index/host_tensor.h"
 #include "io/zip.h"
@@ -63,8 +64,8 @@ struct Moduli {
       std::array<T, 2> parts{};
       std::memcpy(parts.data(), elements.data() + at, sizeof parts);
       const auto real = static_cast<double>(parts[0]), imaginary = static_cast<double>(parts[1]);
-      const bool is_nan = std::isnan(real) || std::isnan(imaginary);  // hypot(NaN, infinity) is infinite
-      const double modulus = is_nan ? std::nan("") : std::hypot(real, imaginary);
+      const bool is_nan = std::isnan(real) || std::isnan(imaginary);  // hypotenuse(NaN, infinity) is infinite
+      const double modulus = is_nan ? std::nan("") : hypotenuse(real, imaginary);
       if (is_nan) ++nan;
       max = std::max(max, modulus);
       min = std::min(min, modulus);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "tensor/dtype_kind.h"
 
@@ -25,7 +26,7 @@ bool is_whole(DType dtype) { return kind_of(dtype) == DTypeKind::kBool || kind_o
 // Half a unit of the sixth digit, and a little for the rounding of the comparison.
 double half_unit(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const double half = 0.5000001 * std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
+  const double half = 0.5000001e-5 * power_of_ten_below(value);
   return std::max(half, std::numeric_limits<double>::denorm_min());
 }
 

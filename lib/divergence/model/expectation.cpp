@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/numbers.h"
 #include "divergence/model/backward_gain.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/product_terms.h"
@@ -207,11 +208,11 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
     sum += share;
   }
   if (family.find("filter") != std::string_view::npos)
-    result.uncertainty = std::hypot(result.uncertainty, rules.of_sums());
+    result.uncertainty = hypotenuse(result.uncertainty, rules.of_sums());
   // Errors of several inputs are independent, or alike where they come from the same place.
   if (sum > 0) {
     result.propagated = std::sqrt(std::sqrt(squares) * sum);
-    result.uncertainty = std::hypot(result.uncertainty, std::log(sum / std::sqrt(squares)) / 4);
+    result.uncertainty = hypotenuse(result.uncertainty, std::log(sum / std::sqrt(squares)) / 4);
   }
   if (gain.rule == GainRule::kPart) result.chance = error_of_part(inputs, output);
   if (may_flip(family, gain, backward)) result.chance = chance_of_flips(family, inputs, output);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "divergence/model/own_noise.h"
 #include "divergence/model/scores.h"
 
@@ -21,7 +22,7 @@ double NoiseModel::expected_with(const ScoredOutput& output, std::span<const Kno
   if (!error) return output.expected;
   const KnownOutput known{output.tensor, 0, *error, view_.diff(output.tensor).shape};
   const double propagated = expect(family(output.run), gain(output.run), inputs, known).propagated;
-  return std::hypot(propagated, output.noise * output.amplification);
+  return hypotenuse(propagated, output.noise * output.amplification);
 }
 
 uint32_t NoiseModel::likeliest_within(uint32_t run) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "divergence/model/calibration.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_bounds.h"
@@ -57,7 +58,7 @@ class NoiseEstimate {
     if (output.measured > 0) bounds_.add(output.group.kind, op, all);
     double own = output.propagated;
     const double unsure =
-        std::hypot(operators_.gain(output.run).spread, output.by_statistics ? 2 * kSpreadOfStatistics : 0);
+        hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kSpreadOfStatistics : 0);
     if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
       own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
     } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
@@ -83,7 +84,7 @@ class NoiseEstimate {
     double above = output.noise * std::exp(centre.spread);
     if (centre.siblings == 0) above = std::max(above, operators_.gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
-    output.expected = std::hypot(output.propagated, output.noise * output.amplification);
+    output.expected = hypotenuse(output.propagated, output.noise * output.amplification);
   }
 
   const RunView& view_;

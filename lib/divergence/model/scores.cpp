@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "divergence/model/calibration.h"
 #include "divergence/model/constants.h"
 
@@ -64,9 +65,9 @@ class Scorer {
         output.propagated <= std::max(least, kMostHidden * output.hidden))
       return;
     output_of_.push_back(i);
-    const double spread = std::hypot(gain.spread, output.by_statistics ? kSpreadOfStatistics : 0);
+    const double spread = hypotenuse(gain.spread, output.by_statistics ? kSpreadOfStatistics : 0);
     samples_.push_back(
-        {output.group, view_.run(output.run).op, output.residual, std::hypot(spread, output.uncertainty)});
+        {output.group, view_.run(output.run).op, output.residual, hypotenuse(spread, output.uncertainty)});
   }
 
   // Of a module, the calls inside it say more.
@@ -78,7 +79,7 @@ class Scorer {
     const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
     const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
-    return output.measured > std::max(output.chance, slack * std::hypot(growth * output.most, ceiling));
+    return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
   }
 
   // Steps show the same operator again: what its statistics show by chance averages out.
@@ -114,7 +115,7 @@ class Scorer {
     // The error of a tensor of few elements is itself a random number.
     const double elements = view_.error(output.tensor)->elements;
     // Its own noise is known from others alone, and often as a bound only.
-    const double above = std::hypot(output.propagated, output.noise_above * output.amplification);
+    const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
     const double of_statistics =
         output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / steps_.at(key_of(output)).runs : 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/numbers.h"
 #include "divergence/model/constants.h"
 #include "tensor/dtype_kind.h"
 
@@ -21,7 +22,7 @@ double ratio_of_norms(const TensorDiff& diff) {
   if (!metrics.std_a || !metrics.std_b || !metrics.mean_a || !metrics.mean_b) {
     return metrics.max_a && metrics.max_b && *metrics.max_b != 0 ? std::abs(*metrics.max_a / *metrics.max_b) : 0;
   }
-  const double a = std::hypot(*metrics.mean_a, *metrics.std_a), b = std::hypot(*metrics.mean_b, *metrics.std_b);
+  const double a = hypotenuse(*metrics.mean_a, *metrics.std_a), b = hypotenuse(*metrics.mean_b, *metrics.std_b);
   return b > 0 ? a / b : 0;
 }
 
@@ -127,7 +128,7 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
   }
   const kernels::PairMetrics& metrics = diff.metrics;
   error.elements = static_cast<double>(metrics.count);
-  error.rms = std::hypot(metrics.mean_b.value_or(0), metrics.std_b.value_or(0));
+  error.rms = hypotenuse(metrics.mean_b.value_or(0), metrics.std_b.value_or(0));
   error.deviation = metrics.std_b.value_or(0);
   if (error.exact || metrics.count == 0) return error;
   if (error.discrete) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/load.h"
+#include "base/numbers.h"
 #include "kernels/widen/widen.h"
 #include "tensor/dtype_kind.h"
 
@@ -86,8 +87,8 @@ double float_distance(const NumpyScalar& a, const NumpyScalar& b) {
 
 template <class T>
 double complex_distance(const NumpyScalar& a, const NumpyScalar& b) {
-  return std::hypot(static_cast<T>(a.real) - static_cast<T>(b.real),
-                    static_cast<T>(a.imaginary) - static_cast<T>(b.imaginary));
+  return static_cast<T>(hypotenuse(static_cast<T>(a.real) - static_cast<T>(b.real),
+                                   static_cast<T>(a.imaginary) - static_cast<T>(b.imaginary)));
 }
 
 template <class T>

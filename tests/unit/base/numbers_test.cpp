@@ -1,13 +1,16 @@
-// checked.h, byte_reader.h, int_ranges.h, order.h
+// checked.h, byte_reader.h, int_ranges.h, numbers.h, order.h
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/byte_reader.h"
 #include "base/checked.h"
 #include "base/int_ranges.h"
 #include "base/load.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "support/catch.h"
 
@@ -136,6 +139,39 @@ TEST_CASE("a range that cannot be understood names the item") {
     CHECK(ranges.error().message == fmt::format("'{}' is not a number or a range such as 5-8", item));
     CHECK(ranges.error().hint == "write 0|5-8|100-120 or 0,5-8");
   }
+}
+
+TEST_CASE("the hypotenuse of numbers whose squares overflow or vanish") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(hypotenuse(3, -4) == 5);
+  CHECK(hypotenuse(-7, 0) == 7);
+  CHECK(hypotenuse(0, 0) == 0);
+  CHECK(hypotenuse(0x3p600, 0x4p600) == 0x5p600);
+  CHECK(hypotenuse(0x3p-1060, 0x4p-1060) == 0x5p-1060);
+  CHECK(hypotenuse(std::numeric_limits<double>::denorm_min(), 0) == std::numeric_limits<double>::denorm_min());
+  CHECK(hypotenuse(kNan, -kInfinity) == kInfinity);
+  CHECK(hypotenuse(kInfinity, 1) == kInfinity);
+  CHECK(std::isnan(hypotenuse(kNan, 0)));
+  CHECK(std::isnan(hypotenuse(0, kNan)));
+  CHECK(std::isnan(hypotenuse(1, kNan)));
+}
+
+TEST_CASE("an estimate has six significant digits") {
+  CHECK(rounded(8.884342341730743e-08) == 8.88434e-08);
+  CHECK(rounded(-123456.5) == -123456);  // to even
+  CHECK(rounded(9999996) == 1e7);
+  CHECK(rounded(0.0) == 0);
+  CHECK(std::isinf(rounded(-std::numeric_limits<double>::infinity())));
+  CHECK(rounded(std::optional(1.00000049)) == 1);
+  CHECK_FALSE(rounded(std::optional<double>()));
+}
+
+TEST_CASE("the power of ten of a number") {
+  CHECK(power_of_ten_below(999.9) == 100);
+  CHECK(power_of_ten_below(-1000) == 1000);
+  CHECK(power_of_ten_below(0.5) == 0.1);
+  CHECK(power_of_ten_below(1e-7) == 1e-7);
+  CHECK(power_of_ten_below(5e-324) == 0);  // nothing is between 0 and 4.94e-324
 }
 
 }  // namespace

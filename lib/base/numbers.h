@@ -1,0 +1,33 @@
+// Arithmetic with the same result on every CPU. The C library's exp, log, pow and hypot are not: it has several of each, for
+// CPUs with and without fused multiply-add, and they may differ in the last digit.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace msdump {
+
+// sqrt(x² + y²), right to the last digit or the one beside it. Infinite if one of them is; else NaN if one of them is.
+[[nodiscard]] inline double hypotenuse(double x, double y) {
+  constexpr double kSafe = 0x1p500;  // squares of numbers between 1 / kSafe and kSafe neither overflow nor vanish
+  const double larger = std::max(std::abs(x), std::abs(y));
+  if (larger < kSafe && larger > 1 / kSafe) return std::sqrt(x * x + y * y);
+  if (std::isinf(x) || std::isinf(y)) return std::numeric_limits<double>::infinity();
+  if (larger == 0 || std::isnan(larger)) return larger + std::abs(y);
+  int exponent = 0;
+  (void)std::frexp(larger, &exponent);
+  return std::ldexp(hypotenuse(std::ldexp(x, -exponent), std::ldexp(y, -exponent)), exponent);
+}
+
+// An estimate to six significant digits: what exp and log leave in the others differs between CPUs.
+[[nodiscard]] double rounded(double estimate);
+[[nodiscard]] inline std::optional<double> rounded(const std::optional<double>& estimate) {
+  return estimate ? std::optional(rounded(*estimate)) : std::nullopt;
+}
+
+// 10 to the power of the exponent of a number of up to 15 digits: 100 of 999.9, 0.1 of 0.5; 0 where that is too small.
+[[nodiscard]] double power_of_ten_below(double value);
+
+}  // namespace msdump
