@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -203,12 +204,16 @@ TEST_CASE("pools come and go") {
 #ifndef MSDUMP_UNDER_SANITIZER
 TEST_CASE("a pool makes do with the threads the system gives") {
   // In a process of its own that may not map the stacks of 2000 threads; 0 says that the loop has run.
+  constexpr int kNoLimit = 2;
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     ::alarm(60);
     const struct rlimit limit = {rlim_t{1} << 30, rlim_t{1} << 30};
     ::setrlimit(RLIMIT_AS, &limit);
+    const void* const more =
+        ::mmap(nullptr, size_t{2} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (more != MAP_FAILED) ::_exit(kNoLimit);
     WorkerPool pool(2000);
     std::atomic<int> runs = 0;
     pool.parallel_for(100, [&](int64_t) { ++runs; });
@@ -216,6 +221,10 @@ TEST_CASE("a pool makes do with the threads the system gives") {
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoLimit) {
+    WARN("not tried: memory cannot be limited here (qemu-user)");
+    return;
+  }
   CHECK(status == 0);
 }
 #endif
