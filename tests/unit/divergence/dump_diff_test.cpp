@@ -133,6 +133,21 @@ TEST_CASE("verdicts are of the elements alone; what was never written is explain
   CHECK(run.divergence.roots[0].outputs == std::vector<uint32_t>{run.rows[5]});
 }
 
+TEST_CASE("the first tensor of a dump may be one that was never written") {
+  const DiffedDumps dumps;
+  dumps.write_nets([](MadeNet& net) {
+    const auto y = net.op("BatchNorm", {net.input("x")});
+    net.hide_input(y, 0);
+    net.hide_output(y);
+    net.add_output(y, some_values(net.bad() ? 1e6F : 1.0F));
+    net.op("ReLU", {y});
+  });
+  const DiffResult run = dumps.diff();
+  REQUIRE(run.rows.size() > 1);
+  CHECK(run.rows[0] == 0);
+  CHECK(run.explained(0) == "unwritten");
+}
+
 TEST_CASE("arguments that differ are selected as inputs, by rank and step, and a baseline accepts them") {
   const auto write = [](const DiffedDumps& dumps) {
     for (const bool bad : {false, true}) {

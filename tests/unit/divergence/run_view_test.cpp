@@ -219,6 +219,23 @@ TEST_CASE("the inputs of readers stand for outputs that were not dumped, and agr
         }) == "open");
 }
 
+TEST_CASE("a power of two between gradients is divided out of their errors") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    for (int i = 0; i < 8; ++i) {
+      const auto y = net.op("Mul", {x, x}, "Gradients/Default");
+      if (!net.bad()) continue;
+      for (float& value : net[y]) value *= 1024;
+    }
+  });
+  const RunView view = view_of(trial.compared());
+  CHECK(view.loss_scale() == 1024);
+  const OpRun& run = view.run(run_of(view, "Gradients/Default/Mul-op3"));
+  CHECK(view.is_scaled(run.outputs.at(0)));
+  CHECK(view.error(run.outputs.at(0))->relative == 0);
+  CHECK_FALSE(view.is_scaled(run.inputs.at(0).tensor));
+}
+
 TEST_CASE("each input that differs counts by where it comes from") {
   const Trial trial([](MadeNet& net) {
     const float error = net.bad() ? 1.5F : 1.0F;

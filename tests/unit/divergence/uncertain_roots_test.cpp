@@ -121,6 +121,8 @@ TEST_CASE("a constant of the script is one root, whatever lines and operators ha
       net.op("Mul", {x, net.constant(net.bad() ? 3.0F : 2.0F)});
       net.on_line(line);
       net.op("Mul", {net.input("y"), net.constant(net.bad() ? other : 2.0F)});
+      net.on_line(line);
+      net.op("Add", {net.input("z"), net.constant(net.bad() ? 7.0F : 2.0F)});  // on the line of a root
     };
   };
   const std::string first = "value Default/Mul-op0 0.95 +2, 0 1 -> 0: its constant input 1 differs: 3 against 2";
