@@ -100,6 +100,16 @@ TEST_CASE("msprobe: what ran inside a module does not end what was left out befo
   CHECK(unseen_settings(trial) == "tensor mix scope Torch.abs.0.forward scope " + kBlock + " all");
 }
 
+TEST_CASE("msprobe: gradients of parameters do not end what was left out before a call") {
+  const CallTrial trial([](MadeCalls& made) {
+    const Values x = some_values(), unseen = with_error(times(x, 5), made.bad() ? 0.5F : 0.0F);
+    made.ran("Torch.abs.0.backward", {x}, {times(x, 2)});
+    made.ran("Module.fc.Linear.parameters_grad", {}, {times(x, -1)});
+    made.ran("Functional.relu.0.backward", {unseen}, {times(unseen, 3)});
+  });
+  CHECK(unseen_settings(trial) == "tensor L1 scope Torch.abs.0.backward scope Functional.relu.0.backward all");
+}
+
 TEST_CASE("msprobe: nothing was left out before the first call") {
   const CallTrial first([](MadeCalls& calls) {
     const Values x = with_error(some_values(), calls.bad() ? 0.5F : 0.0F);
