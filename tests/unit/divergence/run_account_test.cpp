@@ -160,4 +160,16 @@ TEST_CASE("the runs of an operator are accounted for, up to a limit; others are 
   CHECK(compared.report().accounts.empty());
 }
 
+TEST_CASE("an account lists 64 inputs, dumped or not") {
+  for (const bool dumped : {true, false}) {
+    const Trial trial([=](MadeNet& net) {
+      std::vector<MadeNet::Tensor> inputs;
+      for (int i = 0; i < 70; ++i) inputs.push_back(net.input(fmt::format("x{}", i)));
+      const auto sum = net.op("AddN", inputs);
+      for (size_t i = 0; i < inputs.size() && !dumped; ++i) net.hide_input(sum, i);
+    });
+    CHECK(with_accounts(trial.compared()).accounts.at(0).inputs.size() == 64);
+  }
+}
+
 }  // namespace msdump
