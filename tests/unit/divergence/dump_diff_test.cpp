@@ -148,6 +148,22 @@ TEST_CASE("the first tensor of a dump may be one that was never written") {
   CHECK(run.explained(0) == "unwritten");
 }
 
+TEST_CASE("a constant that one side has as a file is compared with the one in the other side's graph") {
+  const auto row = [](float factor) {
+    const DiffedDumps dumps;
+    dumps.write_nets([=](MadeNet& net) {
+      const auto y = net.op("Mul", {net.input("x"), net.constant(net.bad() ? factor : 2.0F)});
+      if (!net.bad()) net.hide_input(y, 1);
+    });
+    const DiffResult run = dumps.diff();
+    return fmt::format("{}; {}", rows(run).at(1), run.diffs[run.rows[1]].reason);
+  };
+  CHECK(row(3) ==
+        "0 0 Default/Mul-op0 input:1 differ, line 10; input 1 is 3 here, the constant input 1 2 in the reference's "
+        "graph");
+  CHECK(row(2) == "0 0 Default/Mul-op0 input:1 skipped, line 10; equal to the constant input 1 = 2 of the reference");
+}
+
 TEST_CASE("arguments that differ are selected as inputs, by rank and step, and a baseline accepts them") {
   const auto write = [](const DiffedDumps& dumps) {
     for (const bool bad : {false, true}) {
