@@ -25,12 +25,14 @@ std::vector<uint32_t> differing_tensors(const RunView& view) {
 // Which of 64 roots reach a run, a bit each.
 class Reach {
  public:
-  explicit Reach(const std::vector<OpRun>& runs) : runs_(runs), reached_(runs.size()) {}
+  Reach(const std::vector<OpRun>& runs, const Collectives& collectives)
+      : runs_(runs), collectives_(collectives), reached_(runs.size()), exchanged_(collectives.members.size()) {}
 
   // Most runs come after those that they read: one pass forward is enough, plus one that finds nothing to do. Passes
   // backward follow edges that lead back.
   const std::vector<uint64_t>& from(std::span<const std::vector<uint32_t>> roots) {
     std::fill(reached_.begin(), reached_.end(), 0);
+    std::fill(exchanged_.begin(), exchanged_.end(), 0);
     for (size_t root = 0; root < roots.size(); ++root) {
       for (const uint32_t run : roots[root]) reached_[run] |= uint64_t{1} << root;
     }
@@ -47,18 +49,27 @@ class Reach {
   bool pass_on(uint32_t run, bool forward) {
     bool visited = false;
     if (reached_[run] == 0) return visited;
+    const auto pass_to = [&](uint32_t reader) {
+      const uint64_t news = reached_[run] & ~reached_[reader];
+      reached_[reader] |= news;
+      visited = visited || (news != 0 && (reader < run) == forward);
+    };
     for (const auto* const readers : {&runs_[run].readers, &runs_[run].later}) {
       for (const uint32_t reader : *readers) {
-        const uint64_t news = reached_[run] & ~reached_[reader];
-        reached_[reader] |= news;
-        visited = visited || (news != 0 && (reader < run) == forward);
+        pass_to(reader);
+        const uint32_t group = collectives_.at[reader];
+        if (group == kNoRun || (reached_[run] & ~exchanged_[group]) == 0) continue;
+        exchanged_[group] |= reached_[run];
+        for (const uint32_t member : collectives_.members[group]) pass_to(member);
       }
     }
     return visited;
   }
 
   const std::vector<OpRun>& runs_;
-  std::vector<uint64_t> reached_;
+  const Collectives& collectives_;
+  std::vector<uint64_t> reached_;    // by run
+  std::vector<uint64_t> exchanged_;  // by collective operation: what has reached all members
 };
 
 }  // namespace
@@ -66,7 +77,7 @@ class Reach {
 std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<std::vector<uint32_t>>& from) {
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
-  if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), counts, from);
+  if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), view.collectives(), counts, from);
   std::vector<uint64_t> later(counts.begin(), counts.end());
   std::partial_sum(later.rbegin(), later.rend(), later.rbegin());
   std::vector<uint64_t> result;
@@ -74,11 +85,12 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<st
   return result;
 }
 
-std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
+std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collectives& collectives,
+                                    const std::vector<uint32_t>& counts,
                                     const std::vector<std::vector<uint32_t>>& from) {
   constexpr size_t kAtOnce = 64;
   std::vector<uint64_t> result(from.size(), 0);
-  Reach reach(runs);
+  Reach reach(runs, collectives);
   for (size_t first = 0; first < from.size(); first += kAtOnce) {
     const size_t end = std::min(first + kAtOnce, from.size());
     const std::vector<uint64_t>& reached = reach.from({from.data() + first, end - first});

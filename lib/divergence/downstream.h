@@ -17,7 +17,8 @@ namespace msdump {
 
 // The sum of `counts`, which are by run, over the runs that the readers of some runs lead to, these among them. Edges may
 // lead back.
-[[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
+[[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collectives& collectives,
+                                                  const std::vector<uint32_t>& counts,
                                                   const std::vector<std::vector<uint32_t>>& from);
 
 }  // namespace msdump

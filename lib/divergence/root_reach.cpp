@@ -6,6 +6,8 @@ namespace msdump {
 
 RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
     : root_at_(view.runs().size(), kNoRoot), root_before_(view.runs().size(), kNoRoot) {
+  const Collectives& collectives = view.collectives();
+  std::vector<bool> spread(collectives.members.size());
   std::vector<uint32_t> work;
   for (uint32_t index = 0; index < roots.size(); ++index) {
     const Divergence& root = roots[index];
@@ -26,8 +28,15 @@ RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
     while (!work.empty()) {
       const uint32_t run = work.back();
       work.pop_back();
-      for (const uint32_t reader : view.run(run).readers) reach(reader);
-      for (const uint32_t reader : view.run(run).later) reach(reader);
+      for (const auto* const readers : {&view.run(run).readers, &view.run(run).later}) {
+        for (const uint32_t reader : *readers) {
+          reach(reader);
+          const uint32_t group = collectives.at[reader];
+          if (group == kNoRun || spread[group]) continue;
+          spread[group] = true;
+          for (const uint32_t member : collectives.members[group]) reach(member);
+        }
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -45,7 +46,7 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
   find_errors();
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
-  sum_up_collectives();
+  find_collectives();
   find_not_passed_on();
   find_modules(modules);
   coarser_throughout_ = msdump::coarser_throughout(a, b, pairing).has_value();
@@ -208,37 +209,46 @@ void RunView::add_to(InputSummary& summary, uint32_t tensor) const {
   if (const auto& error = errors_[tensor]) summary.largest_error = std::max(summary.largest_error, error->relative);
 }
 
-void RunView::sum_up_collectives() {
-  std::unordered_map<std::string_view, bool> types;
-  is_collective_.resize(runs().size());
+void RunView::find_collectives() {
   find_groups_of_calls(b_);
   find_groups_of_calls(a_);
+  using Key = std::tuple<std::string_view, std::optional<int64_t>, std::string>;  // name, step, group
+  std::map<Key, uint32_t> places;
+  const auto place_of = [&](uint32_t index, const std::string& group) {
+    const auto next = static_cast<uint32_t>(places.size());
+    const auto [found, is_new] = places.try_emplace({name(index), place(index).step, group}, next);
+    if (is_new) {
+      collectives_.members.emplace_back();
+      inputs_of_groups_.emplace_back();
+    }
+    return found->second;
+  };
+  std::unordered_map<std::string_view, bool> types;
+  collectives_.at.assign(runs().size(), kNoRun);
   for (uint32_t index = 0; index < runs().size(); ++index) {
     const auto [type, is_new] = types.try_emplace(op(index).type, false);
     if (is_new) type->second = is_communication(type->first);
-    is_collective_[index] = type->second;
     if (!type->second) continue;
-    const Collective group = collective(index), all = {name(index), place(index).step, {}};
-    for (const RunInput& input : run(index).inputs) {
-      add_to(collectives_[all], input.tensor);
-      if (group != all) add_to(collectives_[group], input.tensor);
+    std::string group = group_by_ir(index);
+    const auto call = groups_of_calls_.find({name(index), place(index).rank, place(index).step});
+    if (group.empty() && call != groups_of_calls_.end()) group = call->second;
+    collectives_.at[index] = place_of(index, group);
+    // A rank that does not name its group may be in any.
+    for (const uint32_t one : std::set<uint32_t>{place_of(index, group), place_of(index, {})}) {
+      collectives_.members[one].push_back(index);
+      for (const RunInput& input : run(index).inputs) add_to(inputs_of_groups_[one], input.tensor);
     }
   }
 }
 
-RunView::Collective RunView::collective(uint32_t index) const {
-  const RunPlace& at = place(index);
-  const auto group_by_ir = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
+std::string RunView::group_by_ir(uint32_t index) const {
+  const auto by = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
     if (op == kNoOperator || operators[op].op == kNoIndex || side.graph == nullptr) return std::string();
     const OpId id = operators[op].op;
-    return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), at.rank);
+    return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), place(index).rank);
   };
-  Collective result = {name(index), at.step, group_by_ir(b_, pairing_.b, pair(index).b)};
-  if (result.group.empty()) result.group = group_by_ir(a_, pairing_.a, pair(index).a);
-  if (!result.group.empty()) return result;
-  const auto call = groups_of_calls_.find({name(index), at.rank, at.step});
-  if (call != groups_of_calls_.end()) result.group = call->second;
-  return result;
+  std::string group = by(b_, pairing_.b, pair(index).b);
+  return group.empty() ? by(a_, pairing_.a, pair(index).a) : group;
 }
 
 // Arguments of calls of one name as the reference spells it; the candidate's where that has none.
@@ -251,12 +261,6 @@ void RunView::find_groups_of_calls(const CompareSide& side) {
     std::string group = ranks ? group_of_ranks(argument.value.text, folder.rank) : std::string(argument.value.text);
     if (!group.empty()) groups_of_calls_.try_emplace({argument.op_name, folder.rank, folder.step}, std::move(group));
   }
-}
-
-const InputSummary& RunView::inputs_of_group(uint32_t index) const {
-  static const InputSummary kNoInputs;
-  const auto found = collectives_.find(collective(index));
-  return found == collectives_.end() ? kNoInputs : found->second;
 }
 
 const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }

@@ -39,6 +39,12 @@ struct InputSummary {
   double largest_error = 0;
 };
 
+// Collective operations: what goes into one of `members` comes out of all of them.
+struct Collectives {
+  std::vector<std::vector<uint32_t>> members;  // runs of one operation on the ranks of its group
+  std::vector<uint32_t> at;                    // by run: in `members`; kNoRun for any other operator
+};
+
 class RunView {
  public:
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
@@ -105,10 +111,13 @@ class RunView {
   [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
   [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
   // Does the operator exchange values between ranks?
-  [[nodiscard]] bool is_collective(uint32_t index) const { return is_collective_[index]; }
+  [[nodiscard]] bool is_collective(uint32_t index) const { return collectives_.at[index] != kNoRun; }
+  [[nodiscard]] const Collectives& collectives() const { return collectives_; }
   // The inputs of the collective operation of this name in the step of a run, on the ranks of its group: all ranks where
   // the dump does not name the group.
-  [[nodiscard]] const InputSummary& inputs_of_group(uint32_t index) const;
+  [[nodiscard]] const InputSummary& inputs_of_group(uint32_t index) const {
+    return inputs_of_groups_[collectives_.at[index]];
+  }
   // The runs inside a module, of its rank and step, ascending; empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
@@ -139,12 +148,6 @@ class RunView {
   }
 
  private:
-  struct Collective {
-    std::string_view name;
-    std::optional<int64_t> step;
-    std::string group;  // empty: all ranks
-    auto operator<=>(const Collective&) const = default;
-  };
   struct CollectiveCall {  // of one rank
     std::string_view name;
     std::optional<int64_t> rank, step;
@@ -152,8 +155,8 @@ class RunView {
   };
   void find_errors();
   void find_names();
-  void sum_up_collectives();
-  [[nodiscard]] Collective collective(uint32_t index) const;
+  void find_collectives();
+  [[nodiscard]] std::string group_by_ir(uint32_t index) const;
   void find_groups_of_calls(const CompareSide& side);
   void find_not_passed_on();
   void find_modules(const ModuleTree& modules);
@@ -171,8 +174,8 @@ class RunView {
   HashSlots names_;                           // of runs, in `named_`
   std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;        // by run: in `named_`
-  std::vector<bool> is_collective_;           // by run
-  std::map<Collective, InputSummary> collectives_;
+  Collectives collectives_;
+  std::vector<InputSummary> inputs_of_groups_;  // by place in Collectives::members
   // By msprobe's arguments: the ranks or the name of the group.
   std::map<CollectiveCall, std::string> groups_of_calls_;
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none

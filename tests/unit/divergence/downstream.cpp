@@ -8,8 +8,8 @@
 namespace msdump {
 namespace {
 
-uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_t>& counts,
-                       const std::vector<uint32_t>& from) {
+uint64_t count_by_hand(const std::vector<OpRun>& runs, const Collectives& collectives,
+                       const std::vector<uint32_t>& counts, const std::vector<uint32_t>& from) {
   std::set<uint32_t> reached(from.begin(), from.end());
   std::vector<uint32_t> work(reached.begin(), reached.end());
   uint64_t count = 0;
@@ -19,22 +19,34 @@ uint64_t count_by_hand(const std::vector<OpRun>& runs, const std::vector<uint32_
     count += counts[run];
     for (const auto& readers : {runs[run].readers, runs[run].later}) {
       for (const uint32_t reader : readers) {
-        if (reached.insert(reader).second) work.push_back(reader);
+        std::vector<uint32_t> all = {reader};
+        if (collectives.at[reader] != kNoRun) all = collectives.members[collectives.at[reader]];
+        for (const uint32_t one : all) {
+          if (reached.insert(one).second) work.push_back(one);
+        }
       }
     }
   }
   return count;
 }
 
-TEST_CASE("what a run explains is what its readers lead to, also where edges lead back, of any number of roots") {
+TEST_CASE(
+    "what a run explains is what its readers and the other ranks of their groups lead to, also where edges lead back, "
+    "of "
+    "any number of roots") {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {
     const auto size = static_cast<uint32_t>(1 + random() % 200);
     std::vector<OpRun> runs(size);
     std::vector<uint32_t> counts;
     std::vector<std::vector<uint32_t>> from;  // a root may have several places
+    Collectives collectives;
+    collectives.members.resize(4);
     for (uint32_t run = 0; run < size; ++run) {
       counts.push_back(static_cast<uint32_t>(random() % 3));
+      const auto group = static_cast<uint32_t>(random() % 40);
+      collectives.at.push_back(group < collectives.members.size() ? group : kNoRun);
+      if (group < collectives.members.size()) collectives.members[group].push_back(run);
       for (size_t edges = random() % 3; edges > 0; --edges) {
         // Mostly to later runs; in some rounds backward only.
         const auto reader = static_cast<uint32_t>(random() % size);
@@ -44,13 +56,13 @@ TEST_CASE("what a run explains is what its readers lead to, also where edges lea
       from.push_back({static_cast<uint32_t>(random() % size)});
       if (run % 3 == 0) from.back().push_back(static_cast<uint32_t>(random() % size));
     }
-    const std::vector<uint64_t> found = count_reached(runs, counts, from);
+    const std::vector<uint64_t> found = count_reached(runs, collectives, counts, from);
     for (size_t i = 0; i < from.size(); ++i) {
       INFO(round << ' ' << i);
-      REQUIRE(found[i] == count_by_hand(runs, counts, from[i]));
+      REQUIRE(found[i] == count_by_hand(runs, collectives, counts, from[i]));
     }
   }
-  CHECK(count_reached({}, {}, {}).empty());
+  CHECK(count_reached({}, {}, {}, {}).empty());
 }
 
 }  // namespace

@@ -86,6 +86,31 @@ TEST_CASE("what comes after a root is downstream past operators that were not du
   CHECK(found.at("op0:input") == "downstream");
 }
 
+TEST_CASE("what a collective operation hands to the other ranks of its group is downstream") {
+  const Trial trial(
+      [](MadeNet& net) {
+        const auto y = net.op("Exp", {net.input("x")});
+        if (net.bad() && net.rank() == 1) net[y][4] += 1;
+        const auto sum = net.op("AllReduce", {y});
+        net.set_attributes(sum, net.rank() < 2 ? "rank_list: (0, 1)" : "rank_list: (2, 3)");
+        if (net.bad()) net[sum][4] += 1;
+        net.op("Neg", {sum});
+      },
+      {.ranks = 4});
+  CHECK(trial.roots() == Texts{"value Default/Exp-op0", "value Default/AllReduce-op0"});
+  const test::ComparedDumps& compared = trial.compared();
+  CHECK(compared.report().roots.at(0).downstream == 8);
+  CHECK(compared.report().roots.at(1).downstream == 6);
+  Texts outputs;
+  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+    const TensorPair& pair = compared.pairing().tensors[i];
+    const Io io = (*compared.b().tensors)[pair.b].name.io;
+    if (compared.pairing().op_name(pair.op) == "Default/AllReduce-op0" && io == Io::kOutput)
+      outputs.emplace_back(name_of(compared.report().explained[i]));
+  }
+  CHECK(outputs == Texts{"downstream", "downstream", "", ""});
+}
+
 TEST_CASE("what comes after a random draw is random past an operator that was not dumped") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.op("Neg", {net.input("x")});
