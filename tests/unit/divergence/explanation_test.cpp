@@ -177,6 +177,7 @@ TEST_CASE("an operator is named by its name, the end of it or a glob, and only i
   CHECK(none.error().hint == "did you mean 'Neg-op3'?");
   REQUIRE_FALSE(several);
   CHECK(several.error().message == "'Neg*' names 8 operators");
+  CHECK(several.error().hint == "name one: Default/Neg-op0, Default/Neg-op1, Default/Neg-op2, ...");
 }
 
 }  // namespace

@@ -160,6 +160,23 @@ TEST_CASE("the runs of an operator are accounted for, up to a limit; others are 
   CHECK(compared.report().accounts.empty());
 }
 
+TEST_CASE("up to eight operators whose outputs were not dumped are looked through") {
+  const auto looked_through = [](int hidden) {
+    const Trial trial([=](MadeNet& net) {
+      auto x = net.op("Neg", {net.input("x")});
+      for (int i = 0; i <= hidden; ++i) {
+        x = net.op("Add", {x, net.weight(fmt::format("w{}", i))});
+        net.hide_input(x, 0);
+        if (i < hidden) net.hide_output(x);
+      }
+    });
+    return with_accounts(trial.compared()).accounts.back().through.size();
+  };
+  CHECK(looked_through(1) == 1);
+  CHECK(looked_through(8) == 8);
+  CHECK(looked_through(9) == 8);
+}
+
 TEST_CASE("an account lists 64 inputs, dumped or not") {
   for (const bool dumped : {true, false}) {
     const Trial trial([=](MadeNet& net) {
