@@ -65,6 +65,24 @@ TEST_CASE("what comes before a root is noise, what comes after it is downstream,
   CHECK(found.at("op7:output") == "downstream");
 }
 
+TEST_CASE("what comes after one of two roots is downstream") {
+  const Trial trial([](MadeNet& net) {
+    const auto y = net.op("Exp", {net.input("x")}), z = net.op("Cos", {net.input("w")});
+    if (net.bad()) net[y][4] += 1;
+    if (net.bad()) net[z][7] += 2;
+    net.op("Add", {y, z});
+    net.op("Neg", {z});
+  });
+  REQUIRE(trial.roots() == Texts{"value Default/Exp-op0", "value Default/Cos-op0"});
+  const test::ComparedDumps& compared = trial.compared();
+  Texts unexplained;
+  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+    if (is_difference(compared.diffs()[i].verdict) && compared.report().explained[i] != Explanation::kDownstream)
+      unexplained.emplace_back(compared.pairing().op_name(compared.pairing().tensors[i].op));
+  }
+  CHECK(unexplained == Texts{"Default/Exp-op0", "Default/Cos-op0"});
+}
+
 TEST_CASE("what comes after a root is downstream past operators that were not dumped") {
   const Trial trial([](MadeNet& net) {
     auto x = net.op("Neg", {net.input("x")});
