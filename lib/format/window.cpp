@@ -143,13 +143,16 @@ int64_t tiles_in(const PlanAxis& axis, int64_t tile) {
 std::pair<int64_t, int64_t> tile_range(const PlanAxis& axis, int64_t tile, int64_t number) {
   if (tile >= axis.extent) return {0, axis.extent};
   const int64_t at = tile_of(axis, tile, axis.phase) + number;
-  int64_t begin = at * tile, end = begin + tile;
+  int64_t begin = at * tile, size = tile;
   if (tile < axis.block) {
-    const int64_t per_block = ceil_div(axis.block, tile), block = at / per_block * axis.block;
-    begin = block + at % per_block * tile;
-    end = std::min(begin + tile, block + axis.block);
+    const int64_t per_block = ceil_div(axis.block, tile), offset = at % per_block * tile;
+    begin = at / per_block * axis.block + offset;
+    size = std::min(tile, axis.block - offset);
   }
-  return {std::max<int64_t>(begin - axis.phase, 0), std::min(end - axis.phase, axis.extent)};
+  begin -= axis.phase;
+  // The sum may be beyond int64_t.
+  const int64_t end = begin <= axis.extent - size ? begin + size : axis.extent;
+  return {std::max<int64_t>(begin, 0), end};
 }
 
 std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const Tiling& tiling, int64_t window_index) {

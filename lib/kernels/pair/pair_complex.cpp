@@ -60,11 +60,11 @@ void add_finite(Complex a, Complex b, const PairRule& rule, BlockFacts& facts, S
   facts.sums.over_tolerance += magnitude > rule.atol + rule.rtol * value_of(reference) ? 1 : 0;
   facts.sums.max_rel = std::max(facts.sums.max_rel, ratio);
   if (magnitude != 0) {
-    const double base = value_of(reference) + rule.scale;
-    const bool is_wide = !std::isfinite(magnitude) || !std::isfinite(base);
-    const double scaled = is_wide ? std::ldexp(d.value, d.exponent - 2) /
-                                        (std::ldexp(reference.value, reference.exponent - 2) + 0.25 * rule.scale)
-                                  : magnitude / base;
+    // In the units of the reference, where no modulus is rounded; infinite if the reference is nothing beside it.
+    const double scale = std::ldexp(rule.scale, -reference.exponent);
+    const double scaled = std::isfinite(scale)
+                              ? std::ldexp(d.value / (reference.value + scale), d.exponent - reference.exponent)
+                              : magnitude / rule.scale;
     facts.sums.max_scaled = std::max(facts.sums.max_scaled, scaled);
   }
   facts.sums.relative += ratio;
