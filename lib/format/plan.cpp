@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked.h"
 #include "format/device_formats.h"
 #include "format/host_shape.h"
 
@@ -74,7 +73,7 @@ Result<Plan> plan_raw(const PlanRequest& request) {
   const auto packed = unpack_format(request.format_number, request.sub_format);
   if (!packed) return fail(ErrorCode::kUnsupportedFormat, "unknown format {}", request.format_number);
   plan.from = plan.to = packed->format;
-  constexpr auto kMostBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  constexpr auto kMostBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / 8;  // eight elements in each
   if (request.bytes > kMostBytes) return fail(ErrorCode::kTooLarge, "a tensor of {} bytes", request.bytes);
   if (is_raw(*request.dtype)) {
     plan.dtype = plan.npy_dtype = info(*request.dtype).npy_dtype;
@@ -86,13 +85,13 @@ Result<Plan> plan_raw(const PlanRequest& request) {
   const DTypeInfo& dtype = info(*request.dtype);
   plan.dtype = dtype.dtype;
   plan.npy_dtype = dtype.npy_dtype;
-  const auto bits = checked_mul<uint64_t>(request.bytes, 8);
+  const uint64_t bits = request.bytes * 8;
   const auto width = static_cast<uint64_t>(dtype.bits);
-  if (!bits || *bits % width != 0) {
+  if (bits % width != 0) {
     return fail(ErrorCode::kShapeMismatch, "no shape, and {} bytes are not a whole number of {} elements",
                 request.bytes, dtype.name);
   }
-  const auto count = static_cast<int64_t>(*bits / width);
+  const auto count = static_cast<int64_t>(bits / width);
   set_identity(plan, {count}, count);
   plan.note = fmt::format("the file has no shape: written as a vector of {}", count);
   return plan;

@@ -259,11 +259,17 @@ TEST_CASE("bytes without a type or a shape are a vector") {
   CHECK(plan.npy_dtype == DType::kInt8);
 }
 
-TEST_CASE("sizes beyond 63 bits are refused where there is no shape to compare them with") {
-  for (const DType dtype : {DType::kUndefined, DType::kString, DType::kFloat32, DType::kUint1}) {
+TEST_CASE("without a shape, more bytes than could be numbered element by element are refused") {
+  constexpr uint64_t kMost = (uint64_t{1} << 60) - 1;
+  for (const DType dtype : {DType::kUndefined, DType::kString, DType::kInt8, DType::kUint1}) {
     PlanRequest request = request_for(Format::kND, {1}, std::nullopt, Format::kNCHW, dtype);
     request.shape = std::nullopt;
-    request.bytes = std::numeric_limits<uint64_t>::max();
-    CHECK_FALSE(make_plan(request));
+    for (const uint64_t bytes : {std::numeric_limits<uint64_t>::max(), kMost + 1}) {
+      request.bytes = bytes;
+      check_refused(request, ErrorCode::kTooLarge, {"bytes"});
+    }
+    request.bytes = kMost;
+    const int64_t elements = dtype == DType::kUint1 ? int64_t{kMost} * 8 : int64_t{kMost};
+    CHECK(plan_of(request).dst_elements == elements);
   }
 }
