@@ -6,7 +6,7 @@ import random
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>\"'&amp;{{data}}"
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>'&amp;{{data}}"
 
 
 def shell(folder, script):
@@ -39,9 +39,8 @@ def hostile(folder):
         path.mkdir(parents=True)
         with open(path / "statistic.csv", "w") as out:
             out.write("Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,L2Norm Value\n")
-            for i, name in enumerate((HOSTILE, "a\u202eb\u2028c\u0007\u0000d", "=cmd()", "'; rm -rf ~ #", "x" * 3000)):
-                quoted = '"' + name.replace('"', '""').replace("\u0000", "") + '"'
-                out.write(f"{quoted},{quoted},0,0,{17000 + i},output,0,8,float32,\"(2)\",{value},-1,2\n")
+            for i, name in enumerate((HOSTILE, "a\u202eb\u2028c\u0007d", "=cmd()", "'; rm -rf ~ #", "x" * 3000)):
+                out.write(f"{name},{name},0,0,{17000 + i},output,0,8,float32,\"(2)\",{value},-1,2\n")
 
 
 def page(msdump, folder, name, command):

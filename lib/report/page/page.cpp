@@ -38,7 +38,7 @@ std::string facts_html(const std::vector<PageFact>& facts) {
   std::string text = "<dl>\n";
   for (const PageFact& fact : facts) {
     const std::string_view open = fact.is_code ? "<code>" : "", close = fact.is_code ? "</code>" : "";
-    text += fmt::format("<div><dt>{}</dt><dd>{}{}{}</dd></div>\n", html(fact.label), open, html(fact.text), close);
+    text += fmt::format("<dt>{}</dt><dd>{}{}{}</dd>\n", html(fact.label), open, html(fact.text), close);
   }
   return text + "</dl>\n";
 }
@@ -66,10 +66,8 @@ std::string gauge_html(const PageCause& cause) {
   const double low = std::log10(std::min(*cause.measured, *cause.expected)) - 1;
   const double high = std::max(std::log10(std::max(*cause.measured, *cause.expected)), low + 2);
   const auto bar = [&](std::string_view label, double error, std::string_view kind) {
-    return fmt::format(
-        "<div><dt>{0}</dt><dd><span class=\"bar {1}\" style=\"width:{2:.0f}%\"></span> "
-        "<span>{3:.2g}</span></dd></div>\n",
-        label, kind, 10 + 60 * (std::log10(error) - low) / (high - low), error);
+    return fmt::format("<dt>{}</dt><dd class=\"bar {}\" style=\"--wide:{:.0f}%\">{:.2g}</dd>\n", label, kind,
+                       10 + 60 * (std::log10(error) - low) / (high - low), error);
   };
   return "<dl class=\"gauge\" title=\"logarithmic\">\n" + bar("error measured", *cause.measured, "measured") +
          bar("error expected", *cause.expected, "expected") + "</dl>\n";

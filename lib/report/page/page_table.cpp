@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -13,12 +14,12 @@ namespace {
 std::string short_text(double number) {
   if (std::isnan(number)) return "\"nan\"";
   if (std::isinf(number)) return number < 0 ? "\"-inf\"" : "\"inf\"";
-  return fmt::format("{:.5g}", number);
+  return fmt::format(FMT_COMPILE("{:.5g}"), number);
 }
 
 // A list as people write a shape or an index: [2, 3].
 std::string cell_text(const Value& value) {
-  if (const auto* const text = value.get<std::string>()) return escape_for_terminal(*text);
+  if (const auto* const text = value.get<std::string>()) return *text;
   if (value.is_null()) return {};
   std::string text;
   append_json(text, value);
@@ -54,7 +55,9 @@ void PageTable::add(const Cells& cells) {
     Content& content = contents_[i];
     const std::string& text = cells[i];
     if (columns_[i].kind == PageColumn::Kind::kNumber) {
-      content.numbers.push_back(text);
+      if (rows_ > 0) content.numbers += ',';
+      content.numbers += text;
+      content.ends.push_back(content.numbers.size());
       continue;
     }
     if (text.empty()) {
@@ -62,7 +65,7 @@ void PageTable::add(const Cells& cells) {
       continue;
     }
     const auto [place, is_new] = content.places.try_emplace(text, static_cast<uint32_t>(content.words.size()));
-    if (is_new) content.words.push_back(text);
+    if (is_new) content.words.push_back(escape_for_terminal(text));
     content.cells.push_back(place->second);
   }
   ++rows_;
@@ -71,9 +74,11 @@ void PageTable::add(const Cells& cells) {
 std::string PageTable::text(size_t row, size_t column) const {
   const Content& content = contents_[column];
   if (columns_[column].kind == PageColumn::Kind::kText) return content.words[content.cells[row]];
-  const std::string& number = content.numbers[row];
+  const size_t begin = row == 0 ? 0 : content.ends[row - 1] + 1;
+  std::string_view number(content.numbers);
+  number = number.substr(begin, content.ends[row] - begin);
   if (number == "null") return {};
-  return number.front() == '"' ? number.substr(1, number.size() - 2) : number;
+  return std::string(number.front() == '"' ? number.substr(1, number.size() - 2) : number);
 }
 
 void PageTable::append_json(std::string& into) const {
@@ -91,7 +96,7 @@ void PageTable::append_json(std::string& into) const {
                         columns_[i].title, columns_[i].shown);
     const Content& content = contents_[i];
     if (columns_[i].kind == PageColumn::Kind::kNumber) {
-      add_list("numbers", content.numbers, [&](const std::string& number) { into += number; });
+      into += R"(,"numbers":[)" + content.numbers + "]";
     } else {
       add_list("words", content.words, [&](const std::string& word) { append_json_string(into, word); });
       add_list("cells", content.cells, [&](uint32_t cell) { into += fmt::format_int(cell).c_str(); });

@@ -47,9 +47,10 @@ class PageTable {
  private:
   struct Content {
     std::vector<std::string> words = {""};
-    std::unordered_map<std::string, uint32_t> places;  // of `words`
+    std::unordered_map<std::string, uint32_t> places;  // of `words`, by the text before it was escaped
     std::vector<uint32_t> cells;
-    std::vector<std::string> numbers;  // as JSON
+    std::string numbers;  // as JSON, with commas between them
+    std::vector<size_t> ends;
   };
 
   std::vector<PageColumn> columns_;

@@ -20,8 +20,8 @@ class Detail {
       .filter(Boolean).join(" ") || "Row";
     const facts = this.table.columns.filter(column => !HIDDEN_KEYS.has(column.key) && column.key !== "op_name")
       .map(column => [column.title, this.table.text(row, column.key)]).filter(([, text]) => text !== "");
-    const list = make("dl", { class: "facts" }, ...facts.map(([title, text]) =>
-      make("div", {}, make("dt", {}, titleText(title)), make("dd", {}, text))));
+    const list = make("dl", { class: "facts" }, ...facts.flatMap(([title, text]) =>
+      [make("dt", {}, titleText(title)), make("dd", {}, text)]));
     const picture = this.pictures.get(row);
     const right = [...this.overSteps(row), ...(picture ? picturesOf(picture) : [])];
     this.holder.replaceChildren(make("p", { class: "name" }, name), ...this.findings(row), this.command(row),

@@ -144,7 +144,7 @@ class RowTable {
     const chosen = state.selected >= 0 && pointOfRow(row) === state.selected;
     return make("tr", { "data-row": row, "aria-rowindex": i + 2, "aria-selected": chosen ? "true" : null },
       ...this.columns.map(column => {
-        const text = this.table.text(row, column.key);
+        const text = cut(this.table.text(row, column.key), 400);
         const kind = column.numbers ? "number" : column.key === "verdict" || column.key === "severity" ? "verdict" : null;
         const content = kind === "verdict" ? make("span", { class: "chip " + text }, text) : text;
         return make("td", { class: kind, title: text.length > 24 ? text : null }, content);
