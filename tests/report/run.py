@@ -2,23 +2,26 @@
 """Opens pages of --report in headless Chromium and uses them as a reader would.
 
   MSDUMP=PATH tests/report/run.py [NAME...]     all tests, or those whose names contain a word
-  MSDUMP=PATH tests/report/run.py --time        only prints how long a page of 100 000 rows takes
-  MSDUMP=PATH tests/report/run.py --pictures    writes the pictures of docs/
+  MSDUMP=PATH tests/report/run.py --time        prints how long a page of 100 000 rows takes: to make it, to its first paint
+  MSDUMP=PATH tests/report/run.py --pictures    writes the pictures of docs/ (needs pngquant)
 
 Without Chromium (Debian: chromium, chromium-driver) or tidy every test is skipped, with a message.
 """
 
+import base64
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
+import network  # noqa: E402
 import pages  # noqa: E402
 
 MSDUMP = os.environ.get("MSDUMP", "")
@@ -120,6 +123,26 @@ class Pages(unittest.TestCase):
         self.open(page)
         self.assertEqual(json["summary"]["compared"], self.counts()["compared"])
         self.assertEqual(1, self.browser.run("return document.querySelectorAll('canvas.map').length"))
+
+    def net(self):
+        if "net" not in self.made:
+            network.make(self.folder / "npu", layers=6, wrong=4, seed=2)
+            network.make(self.folder / "cpu", layers=6, rounding=1e-7)
+        return self.page("net", "diff", "npu", "cpu")
+
+    def test_a_network_with_one_wrong_softmax(self):
+        page, json = self.net()
+        self.open(page)
+        root = json["first_divergence"][0]
+        self.assertEqual("Softmax", root["op_type"])
+        self.assertIn(f"{root['op_name'].rsplit('/', 1)[1]}, net.py:45", self.browser.text("h1"))
+        self.assertEqual(6, self.browser.run("return document.querySelectorAll('.flow .node').length"))
+        counts = self.counts()
+        for key in ("noise", "downstream"):
+            self.assertEqual(json["summary"]["explained"][key], counts[key])
+        # The lost rows are the dark corner of the map; the worst element is that of --json.
+        worst = next(row["worst"] for row in json["rows"] if row["op_name"] == root["op_name"] and row["io"] == "output")
+        self.assertEqual(str(worst["index"]), "[" + self.browser.text("table.worst td").strip("[]") + "]")
 
     def test_check(self):
         pages.shell(self.folder, "dumped nan2 Log.Default_Log-op0 1 input.0 0 1; dumped nan2 Log.Default_Log-op0 1 output.0 -inf 0; "
@@ -336,6 +359,47 @@ CONTRAST = """
 """
 
 
+def print_times():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        pages.table(folder / "bad", 100_000, 1e-3, 60_000)
+        pages.table(folder / "good", 100_000, 0)
+        for more in ([], ["--report", "page.html"]):
+            started = time.monotonic()
+            subprocess.run([MSDUMP, "diff", "bad", "good", *more], cwd=folder, capture_output=True, check=False)
+            print(f"msdump diff {' '.join(more):22} {time.monotonic() - started:5.2f} s")
+        print(f"{(folder / 'page.html').stat().st_size / 1e6:.1f} MB")
+        with browser.Browser() as window:
+            for _ in range(3):
+                window.open(folder / "page.html")
+                ready = window.wait(f"{READY} && performance.now()")
+                paint = window.run("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
+                print(f"first paint after {paint:.0f} ms, all there after at most {ready:.0f} ms")
+
+
+PICTURES = {"light": (1240, 1330, 0.8), "dark": (1240, 1330, 0.8), "narrow": (420, 1500, 0.8)}
+
+
+def write_pictures():
+    with tempfile.TemporaryDirectory() as scratch, browser.Browser() as window:
+        folder = pathlib.Path(scratch)
+        network.make(folder / "npu", wrong=4, seed=2)
+        network.make(folder / "cpu", rounding=1e-7)
+        page, _ = pages.page(MSDUMP, folder, "page", ["diff", "npu", "cpu"])
+        for name, (width, height, scale) in PICTURES.items():
+            theme = "dark" if name == "dark" else "light"
+            window.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+            window.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+            window.open(page)
+            window.wait(READY)
+            clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
+            image = window.command("Page.captureScreenshot", clip=clip)["data"]
+            target = pages.ROOT / f"docs/report-{name}.png"
+            subprocess.run(["pngquant", "64", "--strip", "--force", "--output", target, "-"], check=True,
+                           input=base64.b64decode(image))
+            print(target, target.stat().st_size)
+
+
 def main():
     absent = browser.missing()
     if absent:
@@ -346,6 +410,9 @@ def main():
     if not MSDUMP:
         sys.exit("set MSDUMP to the program to test")
     words = sys.argv[1:]
+    if words in (["--time"], ["--pictures"]):
+        print_times() if words == ["--time"] else write_pictures()
+        return 0
     names = [name for name in unittest.TestLoader().getTestCaseNames(Pages) if not words or any(word in name for word in words)]
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(map(Pages, names)))
     bad, skipped = len(result.failures) + len(result.errors), len(result.skipped)

@@ -57,9 +57,10 @@ report::PageCause first_cause(const CheckRun& run) {
   if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
   if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
   cause.place = fmt::format("({})", cause.place);
-  if (const SourceFrame* const frame = run.frame(first.op)) {
-    cause.source = fmt::format("{}:{}", frame->file, frame->line);
-    cause.code = frame->code;
+  if (const OperatorLine line = run.line(first.op); line.frame != nullptr) {
+    cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
+    cause.code = line.frame->code;
+    if (line.one_of_several) cause.source += " (one of several calls)";
   }
   cause.evidence_title = "values";
   constexpr size_t kMostEvidence = 12;

@@ -92,6 +92,7 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   if (const OperatorLine line = run.line(root.op); line.frame != nullptr) {
     cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
     cause.code = line.frame->code;
+    if (line.one_of_several) cause.source += " (one of several calls)";
   }
   add_evidence(run, "in", root.inputs, cause);
   add_evidence(run, "out", root.outputs, cause);

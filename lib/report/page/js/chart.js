@@ -292,16 +292,18 @@ function mark(canvas, kind, x, y, size) {
   canvas.fill();
 }
 
+// Above the point, or below it at the upper edge.
 function label(canvas, text, point) {
   canvas.font = "600 12px system-ui, sans-serif";
-  const wide = canvas.measureText(text).width, right = point.canvasx + 12 + wide < canvas.canvas.clientWidth;
-  const x = right ? point.canvasx + 12 : point.canvasx - 12 - wide;
-  canvas.fillStyle = color("paper");
-  canvas.globalAlpha = 0.85;
-  canvas.fillRect(x - 3, point.canvasy - 9, wide + 6, 17);
-  canvas.globalAlpha = 1;
+  const wide = canvas.measureText(text).width;
+  const x = Math.min(point.canvasx + 9, canvas.canvas.clientWidth - wide - 6);
+  const y = point.canvasy < 50 ? point.canvasy + 24 : point.canvasy - 14;
+  canvas.lineWidth = 4;
+  canvas.strokeStyle = color("raised");
+  canvas.strokeText(text, x, y);
   canvas.fillStyle = color("ink");
-  canvas.fillText(text, x, point.canvasy + 4);
+  canvas.fillText(text, x, y);
+  canvas.lineWidth = 2;
 }
 
 // Neighbouring points that belong together: those of a rank and step; within one, those of a scope.
@@ -338,7 +340,10 @@ function bandsByScope(table, cutBy) {
     if (bands.length > 32) break;
     best = bands;
   }
-  for (const band of best) band.text = shortName(band.key);
+  const parts = best.map(band => band.key.split("/"));
+  const kinds = [0, 1, 2, 3, 4, 5].map(depth => new Set(parts.map(one => one[depth])).size);
+  const telling = kinds.indexOf(Math.max(...kinds));
+  best.forEach((band, i) => band.text = parts[i][telling] || shortName(band.key));
   return best.length > 1 ? best : [];
 }
 

@@ -108,7 +108,7 @@ class Flow {
       draw("path", { d: `M${x1},${from.y} C${x1 + bend},${from.y + bow} ${x2 - bend},${to.y + bow} ${x2},${to.y}` }));
     const key = this.data.kind === "diff" ? "error" : "max_abs";
     const text = edge.row === null ? "" : this.table.text(edge.row, key);
-    if (text && !back) group.append(draw("text", { x: x2 - 4, y: to.y - 5 }, text));
+    if (text && !back) group.append(draw("text", { x: (x1 + x2) / 2, y: (from.y + to.y) / 2 - 3 }, text));
     group.append(draw("title", {}, edge.gap ? "through operators that were not dumped" : text));
     return group;
   }

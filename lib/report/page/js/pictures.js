@@ -50,8 +50,9 @@ function histogram(of) {
   const bins = new Map(of.bins), places = [...bins.keys()];
   const first = Math.min(...places, 0 === places.length ? 0 : Infinity), last = Math.max(...places, first);
   const bars = [["0", of.equal, "agrees"]];
+  const every = of.per_decade * Math.max(1, Math.ceil((last - first) / of.per_decade / 8));
   for (let bin = first; bin <= last && places.length > 0; bin++)
-    bars.push([bin % of.per_decade === 0 ? powerText(bin / of.per_decade) : "", bins.get(bin) || 0, "culprit"]);
+    bars.push([bin % every === 0 ? powerText(bin / of.per_decade) : "", bins.get(bin) || 0, "culprit"]);
   if (of.mismatches > 0) bars.push(["NaN", of.mismatches, "nan"]);
   const most = Math.max(...bars.map(bar => bar[1]), 1), wide = 460, high = 120, step = (wide - 10) / bars.length;
   const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "histogram", role: "img",
@@ -59,10 +60,9 @@ function histogram(of) {
   bars.forEach(([text, count, name], i) => {
     const tall = count === 0 ? 0 : Math.max(2, (high - 22) * Math.log1p(count) / Math.log1p(most));
     const bar = draw("rect", { x: 5 + i * step, y: high - 18 - tall, width: Math.max(step - 1, 0.5), height: tall, class: name });
-    bar.append(draw("title", {}, `${text || ""} ${count} elements`));
+    bar.append(draw("title", {}, `${count} elements`));
     picture.append(bar);
-    const room = bars.length <= 40 || (i === 0 || Number(i) % (4 * of.per_decade) === 1);
-    if (text && room) picture.append(draw("text", { x: 5 + i * step + (i === 0 ? step / 2 : 0), y: high - 4 }, text));
+    if (text) picture.append(draw("text", { x: 5 + i * step + (i === 0 ? step / 2 : 0), y: high - 4 }, text));
   });
   return picture;
 }
@@ -71,7 +71,7 @@ function worstTable(worst) {
   return make("table", { class: "worst" },
     make("thead", {}, make("tr", {}, ...["index", "candidate", "reference"].map(text =>
       make("th", { scope: "col", class: "number" }, text)))),
-    make("tbody", {}, ...worst.slice(0, 20).map(one => make("tr", {},
+    make("tbody", {}, ...worst.slice(0, 10).map(one => make("tr", {},
       make("td", { class: "number" }, `[${one.index.join(", ")}]`),
       make("td", { class: "number" }, valueText(one.a)), make("td", { class: "number" }, valueText(one.b))))));
 }
