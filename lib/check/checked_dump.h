@@ -50,6 +50,7 @@ class CheckedDump {
   [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
   [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several
 
+  [[nodiscard]] const RunGraph& run_graph() const { return graph_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
   [[nodiscard]] bool has_flow() const { return graph_.flow() == FlowKind::kIr; }  // inputs have their sources
   [[nodiscard]] uint32_t any_tensor_of(const OpRun& run) const;  // kNone: only tensors of other runs show it

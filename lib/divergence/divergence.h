@@ -32,6 +32,7 @@
 #include "divergence/roots/gradient_cut.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_account.h"
+#include "graph/flow/flow_edges.h"
 
 namespace msdump {
 
@@ -101,6 +102,8 @@ struct DivergenceReport {
   std::vector<Explanation> explained;  // by Pairing::tensors
   double loss_scale = 1;               // what the candidate's gradients are multiplied by, which is divided out
   ErrorGrowth growth;
+  std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none
+  std::vector<FlowEdge> edges;       // between these runs
   std::vector<RunAccount> accounts;  // of `explain`
   uint64_t more_accounts = 0;        // that were left out
 };

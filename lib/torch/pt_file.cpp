@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "io/zip.h"
+#include "io/zip/zip.h"
 #include "torch/pickle.h"
 #include "torch/pt_names.h"
 #include "torch/pt_tensor.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "io/zip.h"
+#include "io/zip/zip.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "fuzz_file.h"
-#include "io/zip.h"
+#include "io/zip/zip.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "check/check_junit.h"
+#include "check/check_page.h"
 #include "check/check_rows.h"
 #include "check/check_shown.h"
 #include "check/check_text.h"
@@ -16,6 +17,7 @@
 #include "check/values/value_rules.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
+#include "shared/report_page.h"
 
 namespace msdump::cli {
 namespace {
@@ -38,6 +40,7 @@ const CommandInfo& check_info() {
                    {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
+                   {"msdump check -d dump --report check.html", "one page to look at and to pass on"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",
       .no = "something was found, or the selection matched nothing"};
@@ -63,6 +66,7 @@ class Check : public Command {
     app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
         ->type_name("FILE")
         ->group(kOutputGroup);
+    add_page_option(app, options_.report);
     add_report_options(app, options_.form);
   }
 
@@ -71,8 +75,10 @@ class Check : public Command {
     if (options_.trend && !options_.junit.empty()) throw UsageError("--trend has no findings for --junit");
     if (options_.trend && !(options_.rules.empty() && options_.rules_file.empty()))
       throw UsageError("--trend applies no rules: it takes neither --rule nor --rules");
+    if (options_.trend && !options_.report.empty()) throw UsageError("--trend has no findings for --report");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
+    if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     const Result<std::unique_ptr<OpenedCheck>> result = open_check(session, options_);
     if (!result) return session.end_with(result.error());
     const OpenedCheck& opened = **result;
@@ -169,9 +175,10 @@ class Check : public Command {
     return published ? conclude(session, opened) : session.end_with(published.error());
   }
 
-  // To the terminal or pipe, and as JUnit.
+  // To the terminal or pipe, as a page and as JUnit.
   Status publish(Session& session, const OpenedCheck& opened, bool printed) const {
     if (printed) print(session, opened);
+    if (!options_.report.empty()) MSDUMP_CHECK_OK(write_check_page(session, options_, opened));
     return options_.junit.empty() ? Status()
                                   : write_junit(*opened.run, options_.junit, options_.fail_level, options_.first);
   }

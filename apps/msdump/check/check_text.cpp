@@ -40,17 +40,8 @@ std::string specials_text(const TensorFacts& facts) {
 
 // "input 0 float32 -89.1 .. 93.2", "output 0 float32 24 +inf of 96, the others 0 .. 3e+38"
 std::string tensor_text(const check::CheckRun& run, uint32_t tensor) {
-  const NameFacts& name = run.dump.record(tensor).name;
-  const TensorFacts& facts = run.facts[tensor];
-  std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
-  if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
-  if (facts.elements == 0U) return text + " empty";
-  if (!facts.known()) return text;
-  const std::string range = range_text(facts);
-  if (facts.is_finite()) return range.empty() ? text + " finite" : text + " " + range;
-  text += " " + specials_text(facts);
-  if (facts.elements && facts.from == TensorFacts::From::kElements) text += fmt::format(" of {}", *facts.elements);
-  return range.empty() ? text : fmt::format("{}, the others {}", text, range);
+  const std::string values = values_text(run, tensor);
+  return tensor_head(run, tensor) + (values.empty() ? "" : " " + values);
 }
 
 std::string tensors_text(const check::CheckRun& run, const std::vector<uint32_t>& tensors) {
@@ -68,17 +59,6 @@ std::string place_text(const Identity& identity) {
   return text;
 }
 
-std::string heading(const check::CheckRun& run, const FirstNonfinite& first) {
-  switch (first.kind) {
-    case FirstNonfinite::Kind::kOverflow: return "the first overflow";
-    case FirstNonfinite::Kind::kInput: return "the first NaN or infinity came in from outside";
-    case FirstNonfinite::Kind::kParameter: return "the first NaN or infinity is in a parameter";
-    default: break;
-  }
-  const TensorFacts& facts = run.facts[first.tensor];
-  return fmt::format("the first {}", facts.has_nan ? "NaN" : facts.has_positive_inf ? "+inf" : "-inf");
-}
-
 // "nan 6, inf 2"
 std::string kinds_text(const check::CheckRun& run, check::Severity severity) {
   std::string text;
@@ -93,12 +73,43 @@ std::string kinds_text(const check::CheckRun& run, check::Severity severity) {
 
 }  // namespace
 
+std::string tensor_head(const check::CheckRun& run, uint32_t tensor) {
+  const NameFacts& name = run.dump.record(tensor).name;
+  const TensorFacts& facts = run.facts[tensor];
+  std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
+  if (facts.dtype != DType::kUndefined) text += fmt::format(" {}", name_of(facts.dtype));
+  return text;
+}
+
+std::string values_text(const check::CheckRun& run, uint32_t tensor) {
+  const TensorFacts& facts = run.facts[tensor];
+  if (facts.elements == 0U) return "empty";
+  if (!facts.known()) return {};
+  const std::string range = range_text(facts);
+  if (facts.is_finite()) return range.empty() ? "finite" : range;
+  std::string text = specials_text(facts);
+  if (facts.elements && facts.from == TensorFacts::From::kElements) text += fmt::format(" of {}", *facts.elements);
+  return range.empty() ? text : fmt::format("{}, the others {}", text, range);
+}
+
+std::string first_heading(const check::CheckRun& run) {
+  const FirstNonfinite& first = *run.report.first;
+  switch (first.kind) {
+    case FirstNonfinite::Kind::kOverflow: return "the first overflow";
+    case FirstNonfinite::Kind::kInput: return "the first NaN or infinity came in from outside";
+    case FirstNonfinite::Kind::kParameter: return "the first NaN or infinity is in a parameter";
+    default: break;
+  }
+  const TensorFacts& facts = run.facts[first.tensor];
+  return fmt::format("the first {}", facts.has_nan ? "NaN" : facts.has_positive_inf ? "+inf" : "-inf");
+}
+
 std::string first_text(const check::CheckRun& run) {
   if (!run.report.first) return {};
   const FirstNonfinite& first = *run.report.first;
   const Identity identity = identity_of(run.dump.index(), run.dump.record(first.tensor));
   const std::string type(run.op_type(first.op));
-  std::string text = fmt::format("{}: {} ({}{})\n", heading(run, first), escape_for_terminal(run.op_name(first.op)),
+  std::string text = fmt::format("{}: {} ({}{})\n", first_heading(run), escape_for_terminal(run.op_name(first.op)),
                                  type.empty() ? "no type" : escape_for_terminal(type), place_text(identity));
   if (const OperatorLine line = run.line(first.op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));

@@ -1,11 +1,18 @@
 // What msdump check prints for people: the first operator with its line and ranges, and what to do.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "check/check_run.h"
 
 namespace msdump::cli {
+
+// "input 0 float32", and what it holds: "-89.1 .. 93.2", "24 +inf of 96, the others 0 .. 3e+38"; empty if not known.
+[[nodiscard]] std::string tensor_head(const check::CheckRun& run, uint32_t tensor);
+[[nodiscard]] std::string values_text(const check::CheckRun& run, uint32_t tensor);
+// "the first NaN"; of a run whose report has a first one.
+[[nodiscard]] std::string first_heading(const check::CheckRun& run);
 
 // Empty if nothing is NaN or infinite and no overflow was recorded.
 [[nodiscard]] std::string first_text(const check::CheckRun& run);

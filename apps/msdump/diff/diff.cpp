@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "diff/diff_explain.h"
 #include "diff/diff_options.h"
+#include "diff/diff_page.h"
 #include "diff/diff_profile.h"
 #include "diff/diff_result.h"
 #include "diff/diff_rows.h"
@@ -19,6 +20,7 @@
 #include "frame/usage.h"
 #include "shared/opened_graph.h"
 #include "shared/parallel_rows.h"
+#include "shared/report_page.h"
 
 namespace msdump::cli {
 namespace {
@@ -40,6 +42,7 @@ const CommandInfo& diff_info() {
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
+                   {"msdump diff bad ref --report bad.html", "one page to look at and to pass on"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
                    {"msdump diff npu cpu --explain MatMul-op20", "why an operator is or is not to blame"},
                    {"msdump diff npu cpu --fail-on root", "in CI: rounding may differ"},
@@ -67,6 +70,7 @@ class Diff : public Command {
     check_diff_options(options_);
     check_profile_options(profile_, options_);
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
+    if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<DiffRules> rules = diff_rules(options_);
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
@@ -77,6 +81,7 @@ class Diff : public Command {
       if (const Status written = write_baseline(session, *run); !written) return session.end_with(written.error());
     }
     print(session, *run);
+    if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
     return conclude(session, *run);
   }
 
@@ -90,6 +95,8 @@ class Diff : public Command {
       if (code == ExitCode::kOk) code = conclude_listing(session, side->catalogue());
     }
     if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print_rows(session, run);
+    if (code == ExitCode::kUsage) return code;
+    if (const Status written = write_report(session, run); !written) return session.end_with(written.error());
     if (code != ExitCode::kOk) return code;
     std::string hint = selection_hint(run.a->opened, options_.selection);
     if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
@@ -108,6 +115,10 @@ class Diff : public Command {
     for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
     for (const ArgumentDiff& one : run.arguments) baseline.add(run.key(one), difference_of(one, run.pairing));
     return baseline.write(options_.new_baseline);
+  }
+
+  Status write_report(Session& session, const DiffResult& run) const {
+    return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
   }
 
   void print(Session& session, const DiffResult& run) const {

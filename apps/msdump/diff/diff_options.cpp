@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "frame/usage.h"
 #include "shared/opened_graph.h"
+#include "shared/report_page.h"
 
 namespace msdump::cli {
 namespace {
@@ -110,6 +111,7 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
                  "siblings, and why it is or is not a root; its name, the end of it, or a glob")
       ->type_name("OP")
       ->group(kOutputGroup);
+  add_page_option(app, options.report);
   add_report_options(app, options.form);
 }
 

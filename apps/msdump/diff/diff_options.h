@@ -26,6 +26,7 @@ struct DiffOptions {
   std::vector<std::string> metric_limits, more_metrics;
   std::string tolerance_file, baseline, new_baseline;
   std::string explain;          // the operator to account for
+  std::string report;           // a file for the page
   std::string fail_on = "any";  // what exit code 1 is for: any, unexplained or root
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;

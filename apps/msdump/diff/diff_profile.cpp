@@ -18,7 +18,7 @@ constexpr const char* kProfileGroup = "Other tools";
 
 // Options for msdump's own verdicts and rows, which a profile does not have.
 void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& options) {
-  const std::array<std::pair<bool, std::string_view>, 13> given = {{{options.rtol.has_value(), "--rtol"},
+  const std::array<std::pair<bool, std::string_view>, 14> given = {{{options.rtol.has_value(), "--rtol"},
                                                                     {options.atol.has_value(), "--atol"},
                                                                     {!options.metric_limits.empty(), "--metric"},
                                                                     {!options.tolerance_file.empty(), "--tolerances"},
@@ -30,6 +30,7 @@ void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& opti
                                                                     {options.worst > 0, "--worst"},
                                                                     {options.by_axis, "--by-axis"},
                                                                     {options.all, "--all"},
+                                                                    {!options.report.empty(), "--report"},
                                                                     {!options.ir.empty(), "--ir"}}};
   for (const auto& [is_given, name] : given) {
     if (!is_given) continue;

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
+#include "diff/diff_elements.h"
 #include "diff/diff_text.h"
 #include "divergence/roots/cut_text.h"
 #include "dump/names/identity_value.h"
@@ -30,41 +31,11 @@ report::Value tensor_value(const OpenedGraph& side, uint32_t tensor) {
   return identity_object(side.catalogue->index, side.catalogue->list.tensors()[tensor]);
 }
 
-report::Object element_object(const WorstElement& element) {
-  report::Object object;
-  object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
-  return object;
-}
-
 report::Value limits_value(const std::optional<Limits>& limits) {
   if (!limits) return {};
   report::Object object;
   object.add("rtol", limits->rtol).add("atol", limits->atol);
   return object;
-}
-
-report::List elements_value(const std::vector<WorstElement>& elements) {
-  report::List list;
-  for (const WorstElement& element : elements) list.emplace_back(element_object(element));
-  return list;
-}
-
-report::List axes_value(const ErrorAxes& axes) {
-  report::List list;
-  for (const AxisError& axis : axes.axes) {
-    report::List ranges;
-    for (const AxisRange& range : axis.ranges) {
-      report::Object object;
-      object.add("first", range.first).add("last", range.last).add("share", range.share);
-      object.add("max_abs", range.max_abs).add("mismatches", range.mismatches);
-      ranges.emplace_back(std::move(object));
-    }
-    report::Object object;
-    object.add("axis", axis.axis).add("extent", axis.extent).add("carried", axis.carried);
-    object.add("ranges", std::move(ranges));
-    list.emplace_back(std::move(object));
-  }
-  return list;
 }
 
 // The place in the data flow, or in msprobe's order; unknown if only names are known.

@@ -81,7 +81,7 @@ std::string places_text(const DiffResult& run, const Divergence& root) {
 }
 
 // "Default/Mul-op3 (net.py:12), Default/Add-op4 (net.py:13)", and how to dump them.
-void add_candidates(std::string& text, const DiffResult& run, const std::vector<uint32_t>& operators) {
+void add_candidates(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& operators) {
   const auto join = [&](const auto& list, const auto& item_text) {
     std::string joined;
     for (size_t i = 0; i < list.size() && i < kTensorsShown; ++i) joined += (i == 0 ? "" : ", ") + item_text(list[i]);
@@ -92,11 +92,11 @@ void add_candidates(std::string& text, const DiffResult& run, const std::vector<
     const SourceFrame* const frame = run.frame(op);
     return run.op_name(op) + (frame == nullptr ? "" : fmt::format(" ({})", source_text(frame)));
   };
-  add_line(text, "  or    {} before it that {} not dumped: {}", plural(operators.size(), "operator"),
-           operators.size() == 1 ? "was" : "were", join(operators, with_line));
+  lines.push_back({"or", fmt::format("{} before it that {} not dumped: {}", plural(operators.size(), "operator"),
+                                     operators.size() == 1 ? "was" : "were", join(operators, with_line))});
   const auto add_kernels = [&](std::string_view side, const std::vector<std::string>& names) {
     const auto quoted = [](const std::string& name) { return '"' + name + '"'; };
-    add_line(text, R"(  dump  "dump_mode": 1, "kernels": [{}]{})", join(names, quoted), side);
+    lines.push_back({"dump", fmt::format(R"("dump_mode": 1, "kernels": [{}]{})", join(names, quoted), side)});
   };
   const auto of_a = kernels_of(run, operators, true), of_b = kernels_of(run, operators, false);
   add_kernels(of_a == of_b ? "" : " in the candidate", of_a);
@@ -114,43 +114,16 @@ std::string text_of(const MsprobeSettings& settings) {
                      settings.scope.empty() ? "list" : "scope", names);
 }
 
-void add_unseen(std::string& text, const DiffResult& run, const UnseenCalls& calls) {
+void add_unseen(std::vector<RootLine>& lines, const DiffResult& run, const UnseenCalls& calls) {
   const MsprobeSettings of_a = msprobe_settings(run, calls, true), of_b = msprobe_settings(run, calls, false);
-  add_line(text, "  dump  {}{}", text_of(of_a), of_a == of_b ? "" : " in the candidate");
-  if (of_a != of_b) add_line(text, "  dump  {} in the reference", text_of(of_b));
+  lines.push_back({"dump", text_of(of_a) + (of_a == of_b ? "" : " in the candidate")});
+  if (of_a != of_b) lines.push_back({"dump", text_of(of_b) + " in the reference"});
 }
 
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  const bool named = !root.parameter.empty();
-  const std::string name =
-      named ? fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op))
-            : run.op_name(root.op);
-  add_line(text, "{}: {}{}", title, name, place_text(run, root.op, root.place));
-  if (const OperatorLine line = run.line(root.op); line.frame != nullptr) add_line(text, "  line  {}", line_text(line));
-  if (!root.inputs.empty()) add_line(text, "  in    {}", tensors_text(run, root.inputs));
-  if (!root.outputs.empty()) add_line(text, "  out   {}", tensors_text(run, root.outputs));
-  add_line(text, "  why   {}", root.reason);
-  if (!root.candidates.empty()) add_candidates(text, run, root.candidates);
-  if (root.unseen) add_unseen(text, run, *root.unseen);
-  if (root.score) add_line(text, "  error {}", error_text(run, root));
-  if (!root.places.empty()) add_line(text, "  and   {}", places_text(run, root));
-  add_line(text, "  so    it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"), root.confidence,
-           growth_text(root.amplification));
+  add_line(text, "{}: {}{}", title, root_name(run, root), place_text(run, root.op, root.place));
+  for (const RootLine& line : root_lines(run, root)) add_line(text, "  {:<5} {}", line.label, line.text);
   text += '\n';
-}
-
-// Those that nobody has accepted, by descending evidence: what needs no model, then by score. Of equal evidence the most
-// upstream first.
-std::vector<const Divergence*> roots_by_evidence(const DiffResult& run) {
-  std::vector<const Divergence*> roots;
-  for (const Divergence& root : run.divergence.roots) {
-    if (!is_accepted(run, root)) roots.push_back(&root);
-  }
-  std::stable_sort(roots.begin(), roots.end(), [](const Divergence* left, const Divergence* right) {
-    if (left->score.has_value() != right->score.has_value()) return !left->score.has_value();
-    return left->score.value_or(0) > right->score.value_or(0);
-  });
-  return roots;
 }
 
 // "  error  0.002 in the first tenth of the operators, 0.005 in the middle, 0.011 in the last"; of few operators nothing.
@@ -161,6 +134,49 @@ std::string growth_line(const ErrorGrowth& growth) {
     return {};
   return fmt::format("  error  {:.2g} in the first tenth of the operators, {:.2g} in the middle, {:.2g} in the last\n",
                      medians.front(), medians[kParts / 2], medians.back());
+}
+
+std::string loss_scale_text(double scale) {
+  if (scale == 1) return {};
+  return scale > 1
+             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out\n\n",
+                           scale)
+             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out\n\n",
+                           1 / scale);
+}
+
+}  // namespace
+
+std::string root_name(const DiffResult& run, const Divergence& root) {
+  if (root.parameter.empty()) return run.op_name(root.op);
+  return fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op));
+}
+
+std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root) {
+  std::vector<RootLine> lines;
+  if (const OperatorLine line = run.line(root.op); line.frame != nullptr) lines.push_back({"line", line_text(line)});
+  if (!root.inputs.empty()) lines.push_back({"in", tensors_text(run, root.inputs)});
+  if (!root.outputs.empty()) lines.push_back({"out", tensors_text(run, root.outputs)});
+  lines.push_back({"why", root.reason});
+  if (!root.candidates.empty()) add_candidates(lines, run, root.candidates);
+  if (root.unseen) add_unseen(lines, run, *root.unseen);
+  if (root.score) lines.push_back({"error", error_text(run, root)});
+  if (!root.places.empty()) lines.push_back({"and", places_text(run, root)});
+  lines.push_back({"so", fmt::format("it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"),
+                                     root.confidence, growth_text(root.amplification))});
+  return lines;
+}
+
+std::vector<const Divergence*> roots_by_evidence(const DiffResult& run) {
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) {
+    if (!is_accepted(run, root)) roots.push_back(&root);
+  }
+  std::stable_sort(roots.begin(), roots.end(), [](const Divergence* left, const Divergence* right) {
+    if (left->score.has_value() != right->score.has_value()) return !left->score.has_value();
+    return left->score.value_or(0) > right->score.value_or(0);
+  });
+  return roots;
 }
 
 std::string nothing_stands_out(const DiffResult& run) {
@@ -181,19 +197,8 @@ std::string nothing_stands_out(const DiffResult& run) {
     text += large ? std::string("; the error is too large to tell more")
                   : fmt::format(": the error is what rounding leads to, by about {:.2g} an operator", growth.noise);
   }
-  return text + "\n" + growth_line(run.divergence.growth) + "\n";
+  return text;
 }
-
-std::string loss_scale_text(double scale) {
-  if (scale == 1) return {};
-  return scale > 1
-             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out\n\n",
-                           scale)
-             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out\n\n",
-                           1 / scale);
-}
-
-}  // namespace
 
 std::string divergence_text(const DiffResult& run) {
   const std::vector<const Divergence*> roots = roots_by_evidence(run);
@@ -204,7 +209,7 @@ std::string divergence_text(const DiffResult& run) {
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
-    text = nothing_stands_out(run);
+    text = nothing_stands_out(run) + "\n" + growth_line(run.divergence.growth) + "\n";
   }
   return text + loss_scale_text(run.divergence.loss_scale);
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,21 @@
 #include "report/value.h"
 
 namespace msdump::cli {
+
+// The name of a root's operator, or of the value that enters the graph.
+[[nodiscard]] std::string root_name(const DiffResult& run, const Divergence& root);
+// What is said of a root after its name: line, in, out, why, or, dump, error, and, so.
+struct RootLine {
+  std::string_view label;
+  std::string text;
+};
+[[nodiscard]] std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root);
+// Those that nobody has accepted, by descending evidence: what needs no model, then by score. Of equal evidence the most
+// upstream first.
+[[nodiscard]] std::vector<const Divergence*> roots_by_evidence(const DiffResult& run);
+
+// "no operator stands out", and why: where there is no root, and values differ.
+[[nodiscard]] std::string nothing_stands_out(const DiffResult& run);
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);

@@ -137,7 +137,8 @@ class Program {
                     out_,
                     messages_,
                     process_cancel_token(),
-                    {pool, process_cancel_token(), &progress_}};
+                    {pool, process_cancel_token(), &progress_},
+                    arguments_};
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);

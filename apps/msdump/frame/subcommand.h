@@ -63,7 +63,8 @@ struct Session {
   Output& out;
   Messages& messages;
   CancelToken& cancel;
-  RunContext context;  // the pool is made once, from -j; the progress display is never null
+  RunContext context;                         // the pool is made once, from -j; the progress display is never null
+  const std::vector<std::string>& arguments;  // as they were typed, the command first
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,

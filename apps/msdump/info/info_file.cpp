@@ -10,6 +10,7 @@
 #include "info/info_run.h"
 #include "info/info_text.h"
 #include "info/info_values.h"
+#include "shared/shell_text.h"
 
 namespace msdump::cli {
 namespace {

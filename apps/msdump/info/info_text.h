@@ -46,7 +46,5 @@ class InfoText {
 [[nodiscard]] std::string shape_text(const report::Value& shape);
 // "1.5 KiB (1536 bytes)"
 [[nodiscard]] std::string bytes_text(uint64_t bytes);
-// A path as a shell accepts it.
-[[nodiscard]] std::string shell_quoted(std::string_view path);
 
 }  // namespace msdump::cli

@@ -11,6 +11,7 @@
 #include "info/info_run.h"
 #include "info/info_text.h"
 #include "info/tree_facts.h"
+#include "shared/shell_text.h"
 
 namespace msdump::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/numbers.h"
 #include "compare/pair/tensor_slabs.h"
 #include "dump/index/host_tensor.h"
-#include "io/zip.h"
+#include "io/zip/zip.h"
 #include "kernels/widen/widen.h"
 #include "stats/compute.h"
 #include "tensor/dtype_kind.h"

@@ -59,16 +59,6 @@ TEST_CASE("shapes look as Python writes them") {
   CHECK(shape_text({}) == "");
 }
 
-TEST_CASE("a path is quoted where a shell would take it apart") {
-  CHECK(shell_quoted("a/b-c_1.2") == "a/b-c_1.2");
-  CHECK(shell_quoted("a b") == "'a b'");
-  CHECK(shell_quoted("it's") == "'it'\\''s'");
-  CHECK(shell_quoted("$(x)") == "'$(x)'");
-  CHECK(shell_quoted("a\\b") == "'a\\b'");
-  CHECK(shell_quoted("a\x1b'\\b") == "$'a\\x1b\\'\\\\b'");
-  CHECK(shell_quoted("") == "''");
-}
-
 TEST_CASE("bytes are printed for people and exactly") {
   CHECK(bytes_text(1) == "1 byte");
   CHECK(bytes_text(1023) == "1023 bytes");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/flow/flow_edges.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 
@@ -391,6 +392,18 @@ TEST_CASE("an input after operators that were not dumped knows the runs before t
   CHECK(mul.later == std::vector<uint32_t>{index_of(sub)});
   CHECK(mul.readers == std::vector<uint32_t>{index_of(sub)});
   CHECK(sub.later.empty());
+}
+
+TEST_CASE("edges lead from what makes a value to what reads it, also past a gap") {
+  const Network network;
+  const RunGraph graph =
+      network.runs({{Network::kMul, kOut, "0"}, {Network::kSub, kIn, "0"}, {Network::kSub, kOut, "0"}});
+  const uint32_t mul = graph.run_of(0), sub = graph.run_of(2);
+  const std::vector<FlowEdge> edges = flow_edges(graph);
+  REQUIRE(edges.size() == 2);
+  CHECK((edges[0].from == mul && edges[0].to == sub && edges[0].tensor == 1 && edges[0].gap));
+  // Its input was not dumped, so that the output stands for it.
+  CHECK((edges[1].from == mul && edges[1].to == sub && edges[1].tensor == 0 && !edges[1].gap));
 }
 
 TEST_CASE("a run of another step or rank is not before a gap") {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "io/zip.h"
+#include "io/zip/zip.h"
 
 namespace msdump {
 namespace {

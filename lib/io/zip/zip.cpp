@@ -1,4 +1,4 @@
-#include "io/zip.h"
+#include "io/zip/zip.h"
 
 #include <algorithm>
 #include <array>

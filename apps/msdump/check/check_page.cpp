@@ -1,0 +1,197 @@
+#include "check/check_page.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "check/check_points.h"
+#include "check/check_rows.h"
+#include "check/check_text.h"
+#include "report/page/page_sample.h"
+#include "shared/graph_rows.h"
+#include "shared/identity_row.h"
+#include "shared/report_page.h"
+
+namespace msdump::cli {
+namespace {
+
+using check::CheckRun;
+using check::Finding;
+using check::FirstNonfinite;
+using check::Severity;
+
+std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
+  if (!run.selects_any()) return {"Nothing was checked: the selection matches nothing", report::Tone::kNeutral};
+  const size_t errors = run.count(Severity::kError), warnings = run.count(Severity::kWarning);
+  if (run.report.first) {
+    const FirstNonfinite& first = *run.report.first;
+    std::string text = first_heading(run) + ": " + run.op_name(first.op).substr(run.op_name(first.op).rfind('/') + 1);
+    text.front() = 'T';
+    if (const SourceFrame* const frame = run.frame(first.op)) text += ", " + source_text(frame);
+    return {text, report::Tone::kBad};
+  }
+  if (errors + warnings == 0) return {"Nothing is wrong with what was checked", report::Tone::kGood};
+  std::string text = errors > 0 ? plural(errors, "error") : "";
+  if (warnings > 0) text += (errors > 0 ? " and " : "") + plural(warnings, "warning");
+  return {text + ", but no operator that makes NaN or an infinity",
+          errors > 0 ? report::Tone::kBad : report::Tone::kNeutral};
+}
+
+std::string state_text(const check::TensorFacts& facts) {
+  if (!facts.known()) return "not known";
+  if (facts.has_nan) return "NaN";
+  return facts.is_finite() ? "finite" : "infinite";
+}
+
+report::PageCause first_cause(const CheckRun& run) {
+  const FirstNonfinite& first = *run.report.first;
+  const Identity identity = run.dump.identity(first.tensor);
+  report::PageCause cause;
+  cause.title = first_heading(run);
+  cause.name = run.op_name(first.op);
+  cause.place = std::string(run.op_type(first.op));
+  if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
+  if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
+  cause.place = fmt::format("({})", cause.place);
+  if (const OperatorLine line = run.line(first.op); line.frame != nullptr) {
+    cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
+    cause.code = line.frame->code;
+    if (line.one_of_several) cause.source += " (one of several calls)";
+  }
+  cause.evidence_title = "values";
+  constexpr size_t kMostEvidence = 12;
+  for (const auto& [side, tensors] : {std::pair("in", &first.inputs), std::pair("out", &first.outputs)}) {
+    for (size_t i = 0; i < std::min(tensors->size(), kMostEvidence); ++i) {
+      const uint32_t tensor = (*tensors)[i];
+      cause.evidence.push_back(
+          {side, tensor_head(run, tensor), state_text(run.facts[tensor]), values_text(run, tensor)});
+    }
+  }
+  cause.facts.push_back({"why", escape_for_terminal(first.reason)});
+  return cause;
+}
+
+std::vector<report::PageCount> check_counts(const CheckRun& run) {
+  const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
+  std::vector<report::PageCount> counts = {{tensors == 1 ? "tensor" : "tensors", tensors}};
+  const auto add = [&](const std::string& label, size_t number, report::Tone tone) {
+    if (number > 0) counts.push_back({label, number, tone});
+  };
+  const auto add_severity = [&](Severity severity, report::Tone tone) {
+    const size_t number = run.count(severity);
+    add(std::string(check::name_of(severity)) + (number == 1 ? "" : "s"), number, tone);
+  };
+  add_severity(Severity::kError, report::Tone::kBad);
+  add_severity(Severity::kWarning, report::Tone::kBad);
+  add_severity(Severity::kNote, report::Tone::kNeutral);
+  for (const check::RuleInfo& rule : check::all_rules())
+    add(std::string(rule.name), run.count(rule.id), report::Tone::kNeutral);
+  return counts;
+}
+
+std::vector<report::PageColumn> finding_page_columns(const CheckRun& run) {
+  std::vector<report::PageColumn> columns;
+  for (const report::Column& column : finding_columns(run)) {
+    const bool shown = !column.title.empty();
+    std::string key = column.key == "io" ? "tensor" : column.key == "source.file" ? "line" : column.key;
+    const std::string title = shown ? column.title : key;
+    const bool is_number = key == "rank" || key == "step" || key == "graph" || key == "value";
+    if (column.text && !is_number) {
+      columns.push_back(cell_column(key, title, column.text, shown));
+    } else {
+      columns.push_back(is_number ? figure_column(key, title, shown) : text_column(key, title, shown));
+    }
+  }
+  columns.push_back(figure_column("point", "point", false));
+  return columns;
+}
+
+// Of all findings those that the page has: errors and warnings before notes.
+std::vector<size_t> chosen_findings(const CheckRun& run) {
+  std::vector<report::PagePoint> points;
+  for (const Finding& finding : run.report.findings)
+    points.push_back({std::numeric_limits<double>::quiet_NaN(), static_cast<uint8_t>(finding.severity),
+                      finding.severity == Severity::kError, finding.severity == Severity::kWarning});
+  return report::page_sample(points);
+}
+
+std::vector<size_t> first_findings(const CheckRun& run, const std::vector<size_t>& taken) {
+  std::vector<size_t> first;
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    for (size_t i = 0; i < taken.size() && first.size() < kFirstRows; ++i) {
+      if (run.report.findings[taken[i]].severity == severity) first.push_back(i);
+    }
+  }
+  return first;
+}
+
+report::List first_evidence(const CheckRun& run, const CheckPoints& points) {
+  if (!run.report.first) return {};
+  report::List rows;
+  const FirstNonfinite& first = *run.report.first;
+  if (const auto point = points.point_of(first.tensor)) rows.emplace_back(*point);
+  for (const auto* const tensors : {&first.outputs, &first.inputs}) {
+    for (const uint32_t tensor : *tensors) {
+      const auto point = points.point_of(tensor);
+      if (point && tensor != first.tensor) rows.emplace_back(*point);
+    }
+  }
+  report::Object cause;
+  cause.add("rows", std::move(rows));
+  return {cause};
+}
+
+std::vector<std::string> check_notes(const CheckRun& run, const CheckPoints& points, size_t shown) {
+  std::vector<std::string> notes;
+  for (std::string note :
+       {sample_note(points.table().rows(), points.all()), sample_note(shown, run.report.findings.size())}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  if (run.failed() > 0)
+    notes.push_back(fmt::format("{} could not be read: msdump names them on standard error and in --json.",
+                                plural(run.failed(), "input")));
+  return notes;
+}
+
+}  // namespace
+
+Status write_check_page(Session& session, const CheckOptions& options, const OpenedCheck& opened) {
+  const CheckRun& run = *opened.run;
+  const CheckPoints points(session.context.pool, run);
+  const std::vector<size_t> taken = chosen_findings(run);
+  report::PageTable rows(finding_page_columns(run));
+  fill_page_table(rows, session.context.pool, taken.size(), [&](size_t i) {
+    const Finding& finding = run.report.findings[taken[i]];
+    report::Row row = finding_row(run, finding);
+    const auto point = points.point_of(finding.tensor);
+    row.add("point", point ? report::Value(*point) : report::Value());
+    return row;
+  });
+  const std::string dumps = fmt::format("{}", fmt::join(run.dump.index().paths(), ", "));
+  report::Page page;
+  page.heading = dumps;
+  std::tie(page.sentence, page.tone) = check_answer(run);
+  if (run.report.first) page.causes.push_back(first_cause(run));
+  page.counts = check_counts(run);
+  page.about = {{"dump", dumps}};
+  page.notes = check_notes(run, points, rows.rows());
+  page.chart_title = "Values along the execution";
+  page.rows_title = "Findings";
+  page.rows = &rows;
+  page.first_rows = first_findings(run, taken);
+  report::PageData data;
+  data.command = {"msdump", "check", "--all"};
+  for (const std::string& path : run.dump.index().paths()) data.command.insert(data.command.end(), {"-d", path});
+  data.all = run.report.findings.size();
+  data.rows = &rows;
+  data.points = &points.table();
+  data.edges = points.edges();
+  data.causes = first_evidence(run, points);
+  return write_page(session, options.report, std::move(page), std::move(data));
+}
+
+}  // namespace msdump::cli

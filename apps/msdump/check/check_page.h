@@ -1,0 +1,12 @@
+// msdump check --report: the findings, and the values of every tensor along the execution, as a page.
+#pragma once
+
+#include "base/error.h"
+#include "check/opened_check.h"
+#include "frame/subcommand.h"
+
+namespace msdump::cli {
+
+Status write_check_page(Session& session, const CheckOptions& options, const OpenedCheck& opened);
+
+}  // namespace msdump::cli

@@ -1,0 +1,94 @@
+#include "shared/report_page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "frame/cli.h"
+#include "frame/usage.h"
+#include "io/atomic_file.h"
+#include "io/zip/gzip.h"
+#include "shared/shell_text.h"
+
+namespace msdump::cli {
+
+void add_page_option(CLI::App& app, std::string& path) {
+  app.add_option("--report", path,
+                 "Also write one HTML page, for looking at and for passing on: the answer with its evidence, the error "
+                 "along the execution, the data flow, the rows. It needs no network")
+      ->type_name("FILE.html")
+      ->group(kOutputGroup);
+}
+
+Status check_page_path(const std::string& path) {
+  if (path == "-") throw UsageError("--report needs the name of a file; /dev/stdout is standard output");
+  if (path.empty()) return {};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return fail(make_error(ErrorCode::kWriteFailed, "is a folder, where --report needs a file").with_path(path));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
+  return fail(make_error(ErrorCode::kWriteFailed, "there is no folder {}", folder.string()).with_path(path));
+}
+
+void fill_page_table(report::PageTable& table, WorkerPool& pool, size_t count,
+                     const std::function<report::Row(size_t)>& row_of) {
+  constexpr size_t kChunk = 256;
+  constexpr int64_t kMostWaiting = 64;
+  const auto make_chunk = [&](int64_t chunk) {
+    std::vector<report::PageTable::Cells> rows;
+    const size_t begin = static_cast<size_t>(chunk) * kChunk;
+    for (size_t i = begin; i < std::min(begin + kChunk, count); ++i) rows.push_back(table.cells_of(row_of(i)));
+    return rows;
+  };
+  const auto add_chunk = [&](int64_t, std::vector<report::PageTable::Cells>&& rows) {
+    for (const report::PageTable::Cells& row : rows) table.add(row);
+  };
+  pool.ordered_for(static_cast<int64_t>((count + kChunk - 1) / kChunk), make_chunk, add_chunk, kMostWaiting);
+}
+
+std::string sample_note(size_t shown, size_t all) {
+  if (shown >= all) return {};
+  return fmt::format(
+      "The page has {} of {} rows: the evidence, the largest and the smallest error of every part of the run for each "
+      "verdict, then what differs in the order of execution. --json and --csv have all.",
+      shown, all);
+}
+
+Status write_page(const Session& session, const std::string& path, report::Page page, report::PageData data) {
+  page.command = data.kind = std::string(session.command.name);
+  page.version = std::string(version_number());
+  std::vector<std::string> line = {"msdump"};
+  line.insert(line.end(), session.arguments.begin(), session.arguments.end());
+  page.about.insert(page.about.begin(), {{"command", shell_line(line), true}, {"msdump", page.version}});
+  MSDUMP_TRY(const std::string packed, gzip(report::page_json(data)));
+  return write_named_file(path, report::page_html(page, base64(packed)));
+}
+
+report::PageColumn text_column(const std::string& key, const std::string& title, bool shown) {
+  return {key, title, report::PageColumn::Kind::kText, shown};
+}
+
+report::PageColumn figure_column(const std::string& key, const std::string& title, bool shown) {
+  return {key, title, report::PageColumn::Kind::kNumber, shown};
+}
+
+report::PageColumn cell_column(const std::string& key, const std::string& title,
+                               std::function<std::string(const report::Row&)> text, bool shown) {
+  report::PageColumn column = text_column(key, title, shown);
+  column.value = [text = std::move(text)](const report::Row& row) {
+    std::string cell = text(row);
+    return cell == "-" ? report::Value() : report::Value(std::move(cell));
+  };
+  return column;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,44 @@
+// --report FILE: the page (report/page/page.h) beside what a command prints.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "frame/subcommand.h"
+#include "report/page/page.h"
+#include "report/page/page_data.h"
+
+namespace CLI {
+class App;
+}
+
+namespace msdump::cli {
+
+// Rows of a page in plain HTML.
+inline constexpr size_t kFirstRows = 50;
+
+void add_page_option(CLI::App& app, std::string& path);
+
+// Fails where `path` could not be written after hours of work: its folder is missing, or it is a folder. An empty path is
+// none. May throw UsageError.
+Status check_page_path(const std::string& path);
+
+// The rows [0, count) in order, made on all threads.
+void fill_page_table(report::PageTable& table, WorkerPool& pool, size_t count,
+                     const std::function<report::Row(size_t)>& row_of);
+
+// Which rows of how many the page has; empty where it has all.
+[[nodiscard]] std::string sample_note(size_t shown, size_t all);
+
+// Fills in the command, its version and line, and writes the page under `path`, complete or not at all.
+Status write_page(const Session& session, const std::string& path, report::Page page, report::PageData data);
+
+// "input:0" and similar columns that all pages share.
+[[nodiscard]] report::PageColumn text_column(const std::string& key, const std::string& title, bool shown = true);
+[[nodiscard]] report::PageColumn figure_column(const std::string& key, const std::string& title, bool shown = true);
+// A text that the table of the command shows: "-" is none.
+[[nodiscard]] report::PageColumn cell_column(const std::string& key, const std::string& title,
+                                             std::function<std::string(const report::Row&)> text, bool shown = true);
+
+}  // namespace msdump::cli

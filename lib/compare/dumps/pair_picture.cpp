@@ -1,0 +1,22 @@
+#include "compare/dumps/pair_picture.h"
+
+#include <utility>
+
+#include "dump/index/host_tensor.h"
+
+namespace msdump {
+
+Result<std::optional<PairPicture>> picture_pair(const PictureSide& a, const PictureSide& b, const TensorDiff& diff,
+                                                const CancelToken& cancel) {
+  const bool differs =
+      diff.verdict == Verdict::kClose || diff.verdict == Verdict::kDiffer || diff.verdict == Verdict::kNan;
+  if (!differs || diff.by_statistics) return std::optional<PairPicture>();
+  MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, a.tensor, {}));
+  MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, b.tensor, {}));
+  PairPicture picture;
+  MSDUMP_TRY(picture.error, picture_error(left, right, cancel));
+  MSDUMP_TRY(picture.look, look_again(left, right, diff, {kPictureWorst, true}, cancel));
+  return std::optional(std::move(picture));
+}
+
+}  // namespace msdump

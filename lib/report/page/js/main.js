@@ -1,0 +1,40 @@
+// ---- main: unpacks the data, then brings the page to life
+
+function makeTheme() {
+  const toggle = byId("theme"), names = ["system", "light", "dark"];
+  let at = 0;
+  toggle.hidden = false;
+  toggle.addEventListener("click", () => {
+    at = (at + 1) % names.length;
+    document.documentElement.dataset.theme = names[at];
+    toggle.textContent = `Theme: ${names[at]}`;
+    state.tell("look");
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.tell("look"));
+}
+
+async function start() {
+  makeTheme();
+  try {
+    state.data = await readData();
+  } catch (error) {
+    byId("problem").textContent = `The data of this page cannot be read: ${error.message}. The browser may be too old.`;
+    byId("problem").hidden = false;
+    return;
+  }
+  const data = state.data;
+  classify(data);
+  new RowTable(data);
+  if (data.points.count > 0) {
+    for (const id of ["along", "around", "close"]) byId(id).hidden = false;
+    new Chart(data);
+    new Detail(data);
+    new Flow(data);
+    const evidence = data.causes.flatMap(cause => cause.rows);
+    const wrong = data.classOf.findIndex(of => of !== 0);
+    state.select(evidence.length > 0 ? evidence[0] : Math.max(wrong, 0));
+  }
+  document.body.dataset.ready = "";
+}
+
+start();

@@ -1,0 +1,177 @@
+#include "report/page/page.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/base64.h"
+#include "report/junit.h"
+#include "report/page/page_parts.h"
+
+namespace msdump::report {
+namespace {
+
+// The escapes of XML are those of HTML.
+std::string html(std::string_view text) { return xml_escaped(text); }
+
+std::string_view class_of(Tone tone) {
+  static constexpr std::array<std::string_view, 3> kNames = {"good", "neutral", "bad"};
+  return kNames[static_cast<size_t>(tone)];
+}
+
+// 'sha256-...' as a content security policy has it.
+std::string policy_hash(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    unsigned byte = 0;
+    std::from_chars(hex.data() + i, hex.data() + i + 2, byte, 16);
+    bytes += static_cast<char>(byte);
+  }
+  return "'sha256-" + base64(bytes) + "'";
+}
+
+std::string facts_html(const std::vector<PageFact>& facts) {
+  if (facts.empty()) return {};
+  std::string text = "<dl>\n";
+  for (const PageFact& fact : facts) {
+    const std::string_view open = fact.is_code ? "<code>" : "", close = fact.is_code ? "</code>" : "";
+    text += fmt::format("<dt>{}</dt><dd>{}{}{}</dd>\n", html(fact.label), open, html(fact.text), close);
+  }
+  return text + "</dl>\n";
+}
+
+std::string evidence_html(const PageCause& cause) {
+  if (cause.evidence.empty()) return {};
+  std::string text = fmt::format(
+      "<table class=\"evidence\"><thead><tr><th scope=\"col\">Evidence</th><th scope=\"col\">tensor</th>"
+      "<th scope=\"col\">verdict</th><th scope=\"col\" class=\"number\">{}</th></tr></thead><tbody>\n",
+      html(cause.evidence_title));
+  for (const PageEvidence& one : cause.evidence) {
+    text += fmt::format(
+        "<tr><td>{}</td><td class=\"name\">{}</td><td><span class=\"chip {}\">{}</span></td>"
+        "<td class=\"number\">{}</td></tr>\n",
+        html(one.side), html(one.name), html(one.verdict), html(one.verdict), html(one.value));
+  }
+  return text + "</tbody></table>\n";
+}
+
+// Two bars over decades: what was measured, what was expected.
+std::string gauge_html(const PageCause& cause) {
+  if (!cause.measured || !cause.expected || !(*cause.measured > 0) || !(*cause.expected > 0) ||
+      !std::isfinite(*cause.measured) || !std::isfinite(*cause.expected))
+    return {};
+  const double low = std::log10(std::min(*cause.measured, *cause.expected)) - 1;
+  const double high = std::max(std::log10(std::max(*cause.measured, *cause.expected)), low + 2);
+  const auto bar = [&](std::string_view label, double error, std::string_view kind) {
+    return fmt::format("<dt>{}</dt><dd class=\"bar {}\" style=\"--wide:{:.0f}%\">{:.2g}</dd>\n", label, kind,
+                       10 + 60 * (std::log10(error) - low) / (high - low), error);
+  };
+  return "<dl class=\"gauge\" title=\"logarithmic\">\n" + bar("error measured", *cause.measured, "measured") +
+         bar("error expected", *cause.expected, "expected") + "</dl>\n";
+}
+
+std::string cause_html(const PageCause& cause, bool is_first) {
+  std::string text =
+      fmt::format("<p class=\"who\"><span class=\"name\">{}</span> <span class=\"quiet\">{}</span></p>\n",
+                  html(cause.name), html(cause.place));
+  if (!cause.source.empty())
+    text += fmt::format("<p class=\"source\"><span class=\"quiet\">{}</span> <code>{}</code></p>\n", html(cause.source),
+                        html(cause.code));
+  text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + "</div><div>\n" + gauge_html(cause) +
+          facts_html(cause.facts) + "</div></div>\n";
+  if (is_first) {
+    return fmt::format(
+        "<section class=\"cause\" aria-labelledby=\"cause-title\"><h2 id=\"cause-title\">{}</h2>\n{}</section>\n",
+        html(cause.title), text);
+  }
+  return fmt::format("<details class=\"cause\"><summary>{} <span class=\"name\">{}</span> {}</summary>\n{}</details>\n",
+                     html(cause.title), html(cause.name), html(cause.source), text);
+}
+
+std::string causes_html(const std::vector<PageCause>& causes) {
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) text += cause_html(causes[i], i == 0);
+  return text;
+}
+
+std::string counts_html(const std::vector<PageCount>& counts) {
+  std::string text = "<ul class=\"counts\" aria-label=\"Counts\">\n";
+  for (const PageCount& count : counts) {
+    text += fmt::format("<li class=\"{0}\" data-count=\"{1}\"><b>{2}</b> {1}</li>\n", class_of(count.tone),
+                        html(count.label), count.number);
+  }
+  return counts.empty() ? std::string() : text + "</ul>\n";
+}
+
+std::string rows_html(const PageTable& rows, const std::vector<size_t>& first) {
+  std::string text = "<div id=\"table\" class=\"table\"><table><thead><tr>";
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < rows.columns().size(); ++i) {
+    const PageColumn& column = rows.columns()[i];
+    if (!column.shown) continue;
+    shown.push_back(i);
+    const std::string_view kind = column.kind == PageColumn::Kind::kNumber ? " class=\"number\"" : "";
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", kind, html(column.title));
+  }
+  text += "</tr></thead><tbody>\n";
+  for (const size_t row : first) {
+    text += "<tr>";
+    for (const size_t i : shown) {
+      const PageColumn& column = rows.columns()[i];
+      const bool is_number = column.kind == PageColumn::Kind::kNumber;
+      text += fmt::format("<td class=\"{} c-{}\">{}</td>", is_number ? "number" : "text", html(column.key),
+                          html(rows.text(row, i)));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+std::string notes_html(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += fmt::format("<p class=\"note\">{}</p>\n", html(note));
+  return text;
+}
+
+// Of `text`, with {{name}} replaced by what `part` gives for the name. What was put in is not searched.
+template <class Part>
+std::string filled(std::string_view text, const Part& part) {
+  std::string result;
+  for (;;) {
+    const size_t begin = text.find("{{"), end = text.find("}}", begin);
+    result += text.substr(0, begin);
+    if (begin == std::string_view::npos || end == std::string_view::npos) return result;
+    result += part(text.substr(begin + 2, end - begin - 2));
+    text.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace
+
+std::string page_html(const Page& page, std::string_view data) {
+  return filled(kPageSkeleton, [&](std::string_view name) -> std::string {
+    if (name == "version") return html(page.version);
+    if (name == "licence") return std::string(kChartLicence);
+    if (name == "hashes") return policy_hash(kChartScriptHash) + " " + policy_hash(kPageScriptHash);
+    if (name == "title") return html(fmt::format("{} - msdump {}", page.heading, page.command));
+    if (name == "style") return fmt::format("{}{}", kChartStyle, kPageStyle);
+    if (name == "command") return html(page.command);
+    if (name == "heading") return html(page.heading);
+    if (name == "tone") return std::string(class_of(page.tone));
+    if (name == "sentence") return html(page.sentence);
+    if (name == "causes") return causes_html(page.causes);
+    if (name == "counts") return counts_html(page.counts);
+    if (name == "chart_title") return html(page.chart_title);
+    if (name == "rows_title") return html(page.rows_title);
+    if (name == "rows") return rows_html(*page.rows, page.first_rows);
+    if (name == "about") return facts_html(page.about);
+    if (name == "notes") return notes_html(page.notes);
+    if (name == "data") return std::string(data);
+    return std::string(name == "chart_script" ? kChartScript : kPageScript);
+  });
+}
+
+}  // namespace msdump::report

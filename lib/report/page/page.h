@@ -1,0 +1,65 @@
+// The page of --report: one HTML file that needs nothing else. It loads nothing over the network (a content security
+// policy says so to the browser), opens from file://, prints, and follows the colors of the system.
+//
+//   plain HTML    the answer, its evidence, counts, the first rows, how the page was made: works without JavaScript
+//   data          every row, the data flow and the pictures of the culprits: gzip as base64 (no text from a file
+//                 appears in a script), unpacked by the page's script
+//   script        the chart (dygraphs, MIT, from the distribution's package at build time), the table of rows, the
+//                 neighbourhood of an operator
+//
+// Every text is escaped on its way into the page; the script puts texts into the document as text, never as markup.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/page/page_table.h"
+
+namespace msdump::report {
+
+enum class Tone : uint8_t { kGood, kNeutral, kBad };
+
+struct PageFact {
+  std::string label, text;
+  bool is_code = false;
+};
+
+struct PageEvidence {
+  std::string side, name, verdict, value;  // "in", "input 0", "differ", "0.52"
+};
+
+// What went wrong first, or one of several such places.
+struct PageCause {
+  std::string title, name, place;  // "First divergence", the operator, "MatMul, rank 0, step 1"
+  std::string source, code;        // "net.py:12", the text of the line
+  std::vector<PageEvidence> evidence;
+  std::string evidence_title = "relative error";  // of its last column
+  std::optional<double> measured, expected;       // errors
+  std::vector<PageFact> facts;
+};
+
+struct PageCount {
+  std::string label;
+  uint64_t number = 0;
+  Tone tone = Tone::kNeutral;
+};
+
+struct Page {
+  std::string command, version;
+  std::string heading, sentence;  // "bad against good", the answer
+  Tone tone = Tone::kNeutral;
+  std::vector<PageCause> causes;
+  std::vector<PageCount> counts;
+  std::vector<PageFact> about;     // the command line, the dumps
+  std::vector<std::string> notes;  // what the page does not show
+  std::string chart_title, rows_title;
+  const PageTable* rows = nullptr;
+  std::vector<size_t> first_rows;  // in `rows`: those in plain HTML
+};
+
+// `data`: gzip as base64 of JSON, see page_data.h.
+[[nodiscard]] std::string page_html(const Page& page, std::string_view data);
+
+}  // namespace msdump::report
