@@ -2,20 +2,16 @@
 """Opens pages of --report in headless Chromium and uses them as a reader would.
 
   MSDUMP=PATH tests/report/run.py [NAME...]     all tests, or those whose names contain a word
-  MSDUMP=PATH tests/report/run.py --time        prints how long a page of 100 000 rows takes: to make it, to its first paint
-  MSDUMP=PATH tests/report/run.py --pictures    writes the pictures of docs/ (needs pngquant)
 
 Without Chromium (Debian: chromium, chromium-driver) or tidy every test is skipped, with a message.
 """
 
-import base64
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -168,6 +164,12 @@ class Pages(unittest.TestCase):
         for row in range(len(json["rows"])):
             self.browser.run("document.querySelectorAll('tr[data-row]')[arguments[0]].click()", row)
         self.assertIsNone(self.browser.run("return window.hacked || null"))
+
+    def test_a_page_without_rows(self):
+        page, _ = self.page("none", "diff", "bad", "good", "--op", "nothing")
+        self.open(page)
+        self.assertIn("Nothing was compared", self.browser.text("h1"))
+        self.assertEqual("0 of 0 rows", self.rows_said())
 
     # ---- what a reader does
 
@@ -359,47 +361,6 @@ CONTRAST = """
 """
 
 
-def print_times():
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        pages.table(folder / "bad", 100_000, 1e-3, 60_000)
-        pages.table(folder / "good", 100_000, 0)
-        for more in ([], ["--report", "page.html"]):
-            started = time.monotonic()
-            subprocess.run([MSDUMP, "diff", "bad", "good", *more], cwd=folder, capture_output=True, check=False)
-            print(f"msdump diff {' '.join(more):22} {time.monotonic() - started:5.2f} s")
-        print(f"{(folder / 'page.html').stat().st_size / 1e6:.1f} MB")
-        with browser.Browser() as window:
-            for _ in range(3):
-                window.open(folder / "page.html")
-                ready = window.wait(f"{READY} && performance.now()")
-                paint = window.run("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
-                print(f"first paint after {paint:.0f} ms, all there after at most {ready:.0f} ms")
-
-
-PICTURES = {"light": (1240, 1330, 0.8), "dark": (1240, 1330, 0.8), "narrow": (420, 1500, 0.8)}
-
-
-def write_pictures():
-    with tempfile.TemporaryDirectory() as scratch, browser.Browser() as window:
-        folder = pathlib.Path(scratch)
-        network.make(folder / "npu", wrong=4, seed=2)
-        network.make(folder / "cpu", rounding=1e-7)
-        page, _ = pages.page(MSDUMP, folder, "page", ["diff", "npu", "cpu"])
-        for name, (width, height, scale) in PICTURES.items():
-            theme = "dark" if name == "dark" else "light"
-            window.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
-            window.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-            window.open(page)
-            window.wait(READY)
-            clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
-            image = window.command("Page.captureScreenshot", clip=clip)["data"]
-            target = pages.ROOT / f"docs/report-{name}.png"
-            subprocess.run(["pngquant", "64", "--strip", "--force", "--output", target, "-"], check=True,
-                           input=base64.b64decode(image))
-            print(target, target.stat().st_size)
-
-
 def main():
     absent = browser.missing()
     if absent:
@@ -410,9 +371,6 @@ def main():
     if not MSDUMP:
         sys.exit("set MSDUMP to the program to test")
     words = sys.argv[1:]
-    if words in (["--time"], ["--pictures"]):
-        print_times() if words == ["--time"] else write_pictures()
-        return 0
     names = [name for name in unittest.TestLoader().getTestCaseNames(Pages) if not words or any(word in name for word in words)]
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(map(Pages, names)))
     bad, skipped = len(result.failures) + len(result.errors), len(result.skipped)

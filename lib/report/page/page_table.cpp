@@ -19,10 +19,14 @@ std::string short_text(double number) {
 
 // A list as people write a shape or an index: [2, 3].
 std::string cell_text(const Value& value) {
-  if (const auto* const text = value.get<std::string>()) return *text;
   if (value.is_null()) return {};
   std::string text;
-  append_json(text, value);
+  if (const auto* const own = value.get<std::string>()) {
+    text = *own;
+  } else {
+    append_json(text, value);
+  }
+  if (text.size() > kMostPageText) text = text.substr(0, kMostPageText) + "...";
   return text;
 }
 

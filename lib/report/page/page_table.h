@@ -6,7 +6,7 @@
 //
 // A text is a place in the column's `words`, of which the first is for a cell without text. Numbers have five digits,
 // because people read them; NaN and infinities are the texts of machine output; null is an absent number. Texts are
-// escaped as for a terminal.
+// escaped as for a terminal, and end after kMostPageText bytes.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,8 @@
 #include "report/value.h"
 
 namespace msdump::report {
+
+inline constexpr size_t kMostPageText = 1000;
 
 struct PageColumn {
   enum class Kind : uint8_t { kText, kNumber };

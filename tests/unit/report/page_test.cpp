@@ -64,6 +64,14 @@ TEST_CASE("a column may be made of the row, and lists are shown as JSON") {
   CHECK(table.text(0, 0) == "[2,3]");
 }
 
+TEST_CASE("a text of any length takes a bounded part of a page") {
+  PageTable table = names_and_errors();
+  add_row(table, std::string(1 << 20, 'x'), 1);
+  CHECK(table.text(0, 0) == std::string(kMostPageText, 'x') + "...");
+  add_row(table, std::string(kMostPageText, 'y'), 1);
+  CHECK(table.text(1, 0) == std::string(kMostPageText, 'y'));
+}
+
 TEST_CASE("numbers of a page have five digits") {
   CHECK(short_number(1.0 / 3) == "0.33333");
   CHECK(short_number(0.1F) == "0.1");

@@ -106,7 +106,7 @@ class Chart {
       labels: ["position", "height"],
       legend: "never",
       valueRange: this.range(),
-      xRangePad: 8,
+      xRangePad: 14,
       highlightCircleSize: 0,
       gridLineColor: color("line"),
       axisLineColor: color("line"),

@@ -1,6 +1,6 @@
 // ---- table: all rows, of which only those in sight are elements
 
-const ROW_HEIGHT = 28;
+const ROW_HEIGHT = 28, MOST_HEIGHT = 560; // as in the style
 const TEXT_KEYS = ["op_name", "op_type", "tensor", "verdict", "explained", "line", "reason", "dtype", "kind", "severity",
   "message", "path"];
 
@@ -35,7 +35,8 @@ class RowTable {
   makeTools() {
     const what = this.data.kind === "diff" ? "differences" : "errors and warnings";
     this.filter = make("input", {
-      type: "search", id: "filter", placeholder: "text, verdict:differ, error>1e-3", spellcheck: "false",
+      type: "search", id: "filter", spellcheck: "false",
+      placeholder: this.data.kind === "diff" ? "text, verdict:differ, error>1e-3" : "text, kind:nan, severity:error",
       "aria-label": "Filter the rows", on: { input: () => this.soon() },
     });
     this.choice = chooser("Show", [["wrong", `${what} (${this.countWrong()})`], ["all", `all (${this.table.count})`]],
@@ -130,7 +131,7 @@ class RowTable {
 
   render(forPrint = false) {
     const first = forPrint ? 0 : Math.max(Math.floor(this.holder.scrollTop / ROW_HEIGHT) - 8, 0);
-    const count = forPrint ? 200 : Math.ceil(this.holder.clientHeight / ROW_HEIGHT) + 16;
+    const count = forPrint ? 200 : Math.ceil(Math.max(this.holder.clientHeight, MOST_HEIGHT) / ROW_HEIGHT) + 16;
     const end = Math.min(first + count, this.order.length);
     const space = rows => make("tr", { class: "space", "aria-hidden": "true" },
       make("td", { colspan: this.columns.length, style: `height:${rows * ROW_HEIGHT}px` }));
