@@ -461,10 +461,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
   }
-  for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) {
-    if (view.graph().role(tensor) == TensorRole::kUnwritten) report.unwritten.push_back(tensor);
-    report.runs.push_back(view.graph().run_of(tensor));
-  }
+  for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
   report.edges = flow_edges(view.graph());
   const RootReach reach(view, report.roots);
   report.explained = explain_tensors(view, model, finder.history(), reach, report.roots);

@@ -96,7 +96,6 @@ struct ErrorGrowth {
 struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first; empty if nothing diverges or nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
-  std::vector<uint32_t> unwritten;     // ascending: outputs that hold whatever the memory held (graph/flow/run_graph.h)
   std::optional<GradientCut> cut;      // where there is no root
   FlowKind flow = FlowKind::kOrder;    // what was followed
   std::vector<Explanation> explained;  // by Pairing::tensors

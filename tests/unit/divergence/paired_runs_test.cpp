@@ -149,7 +149,6 @@ TEST_CASE("outputs that nothing reads are left out beside those that are read, a
   const Flow flow(trial.compared());
   CHECK(flow.outputs("Default/BatchNorm-op0") == Texts{"output:0"});
   CHECK(flow.outputs("Default/Split-op0") == Texts{"output:0", "output:1"});
-  CHECK(trial.compared().report().unwritten.size() == 1);
 }
 
 TEST_CASE("without an IR an input was made by the first that wrote its value") {
@@ -253,7 +252,7 @@ TEST_CASE("an output that an operator without a file reads is compared, not pass
     tensor(side, "Neg-op1", "output.0", -3);
   }
   const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
-  CHECK(compared.report().unwritten.empty());
+  CHECK(compared.report().explained.back() != Explanation::kUnwritten);
   CHECK(compared.roots() == Texts{"value Default/LayerNorm-op1"});
 }
 
