@@ -75,7 +75,7 @@ RunSource CheckedDump::source() const {
     tensor.role = tensor.op == kNone ? TensorRole::kOther : role_of(record.name);
     tensor.op_name = record.name.op_name;
     tensor.slot = record.name.slot;
-    tensor.time = parse_u64(record.name.timestamp);
+    tensor.time = time_of(record.name);
     return tensor;
   };
   source.known_types = true;

@@ -66,7 +66,8 @@ class Conversion {
     for (const IndexedFile& file : index_.files()) {
       if (file.family == nullptr || !file.family->has_elements() || file.family == &pt_family()) {
         ++summary_.ignored;
-      } else if (selection_.matches_file(index_.identity_of(file))) {
+      } else if (file.family->names_tensors() ? selection_.matches_folder(index_.identity_of(file))
+                                              : selection_.matches_file(index_.identity_of(file))) {
         chosen.push_back(&file);
         bytes += file.size;
       }
@@ -94,8 +95,10 @@ class Conversion {
   // Names out of files, formats in names that are replaced, and .npy files that keep their names can meet; all other
   // outputs begin with the name of their input and end in as many fields.
   [[nodiscard]] bool is_contested(const std::vector<ConvertInput>& inputs) const {
-    const auto is_npy = [](const ConvertInput& input) { return input.file->kind == FileKind::kNpy; };
-    return options_.type == OutputType::kMsnpy || std::any_of(inputs.begin(), inputs.end(), is_npy);
+    const auto has_free_names = [](const ConvertInput& input) {
+      return input.file->kind == FileKind::kNpy || input.file->family->names_tensors();
+    };
+    return options_.type == OutputType::kMsnpy || std::any_of(inputs.begin(), inputs.end(), has_free_names);
   }
 
   void report(const Error& error) {

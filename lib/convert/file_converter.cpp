@@ -78,14 +78,18 @@ FileOutcome FileConverter::convert(const ConvertInput& input) {
   turn.end();
   for (size_t i = 0; i < unit.opened.tensors.size() && !outcome.interrupted; ++i) {
     const StoredTensor& tensor = unit.opened.tensors[i];
-    if (is_wanted(tensor)) convert_tensor(unit, tensor, claims.empty() ? Claim::kOwn : claims[i]);
+    if (is_wanted(unit.file, tensor)) convert_tensor(unit, tensor, claims.empty() ? Claim::kOwn : claims[i]);
   }
   if (context_.progress != nullptr) context_.progress->unit_done(input.base);
   return outcome;
 }
 
-bool FileConverter::is_wanted(const StoredTensor& tensor) const {
-  return !tensor.absent() && selection_.matches_tensor(tensor.io, tensor.slot);
+bool FileConverter::is_wanted(const IndexedFile& file, const StoredTensor& tensor) const {
+  if (tensor.absent() || !selection_.matches_tensor(tensor.io, tensor.slot)) return false;
+  if (tensor.op_name.empty()) return true;
+  Identity identity = index_.identity_of(file);
+  identity.name.op_name = tensor.op_name;
+  return selection_.matches_file(identity);
 }
 
 Result<Plan> FileConverter::plan_for(const StoredTensor& tensor) const {
@@ -112,7 +116,8 @@ std::vector<FileConverter::Claim> FileConverter::claim_names(const Unit& unit, O
 FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTensor& tensor,
                                                OutputClaims::Turn& turn) const {
   // A tensor without an output, for whatever reason, claims none.
-  if (!is_wanted(tensor) || tensor.problem || unit.opened.container == FileKind::kOpdebug) return Claim::kOwn;
+  if (!is_wanted(unit.file, tensor) || tensor.problem || unit.opened.container == FileKind::kOpdebug)
+    return Claim::kOwn;
   const auto plan = plan_for(tensor);
   if (!plan || is_left_alone(unit.opened.container, *plan)) return Claim::kOwn;
   for (const Claim claim : {Claim::kOwn, Claim::kWithoutOpName}) {

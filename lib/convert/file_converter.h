@@ -58,7 +58,7 @@ class FileConverter {
   struct Unit;
   enum class Claim : uint8_t { kOwn, kWithoutOpName, kTaken };
 
-  [[nodiscard]] bool is_wanted(const StoredTensor& tensor) const;
+  [[nodiscard]] bool is_wanted(const IndexedFile& file, const StoredTensor& tensor) const;
   [[nodiscard]] Result<Plan> plan_for(const StoredTensor& tensor) const;
   [[nodiscard]] OutputName name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const;
   // By tensor, in the turn of the input.

@@ -43,6 +43,7 @@ std::string with_short_op_name(const std::string& input_name, const std::string&
 }
 
 std::string tensor_prefix(const std::string& base, const StoredTensor& tensor) {
+  if (!tensor.op_name.empty()) return fmt::format("{}.{}", base, tensor.op_name);
   return fmt::format("{}.{}.{}", base, name_of(tensor.io), tensor.slot);
 }
 

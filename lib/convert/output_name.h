@@ -6,6 +6,7 @@
 //   --naming mindspore   B.io.k.F.dtype.npy
 //   buffers and spaces   B.l1buffer.k.bin, B.space.k.bin        overflow records   B.output.k.json
 //
+// A tensor with a name of its own (a parameter) has that name for io.k.
 // B' is B with its second field replaced by the last component of the operator's full name, when B has five fields.
 // A name of 255 bytes or more becomes the hash of the name plus its suffix; mapping.csv in the same folder has the name.
 // Source: reference/ascend-dump-file.md section 7.2 (msaccucmp) and reference/dump-layouts-and-statistics.md 2.2.

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "compare/pair/precision.h"
 #include "graph/flow/communication.h"
 #include "graph/lines/source_lines.h"
@@ -316,7 +315,7 @@ std::optional<uint64_t> RunView::time(uint32_t index) const {
     if (tensor == kNoTensor) return;
     const TensorPair& both = pairing_.tensors[tensor];
     const TensorRecord& record = both.b != kNoTensor ? (*b_.tensors)[both.b] : (*a_.tensors)[both.a];
-    const auto time = parse_u64(record.name.timestamp);
+    const auto time = time_of(record.name);
     if (time && (!first || *time < *first)) first = time;
   };
   for (const RunInput& input : run(index).inputs) see(input.tensor);

@@ -22,6 +22,7 @@ std::string_view dialect_text(const StatisticHeader& header, const StatisticRow&
   const auto has = [&](StatisticColumn column) {
     return std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end();
   };
+  if (header.form == StatisticForm::kOneOperator) return "CANN";
   if (header.msprobe) return "msprobe";
   if (row.square_brackets || has(StatisticColumn::kSha1)) return "MindSpore 2.7.1 and later";
   if (row.trailing_comma) return "MindSpore 2.3.0 to 2.7.0";

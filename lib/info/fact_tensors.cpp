@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "ascend/atb_tensor.h"
 #include "ascend/dump_file.h"
 #include "ascend/opdebug.h"
+#include "checkpoint/ms_ckpt.h"
+#include "checkpoint/safetensors.h"
 #include "dump/layouts/sidecars.h"
 #include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"
@@ -41,6 +44,7 @@ report::Value format_value(const PlanRequest& request) {
 report::Object tensor_object(const StoredTensor& tensor) {
   const PlanRequest& request = tensor.request;
   report::Object object;
+  if (!tensor.op_name.empty()) object.add("op_name", tensor.op_name);
   object.add("io", name_of(tensor.io)).add("slot", slot_value(tensor.slot));
   object.add("dtype", dtype_value(tensor.original_dtype ? tensor.original_dtype : request.dtype));
   const auto packed = unpack_format(request.format_number, request.sub_format);
@@ -83,7 +87,7 @@ void add_npy_facts(const FactSource& source, FileFacts& facts) {
   const auto header = npy::read_header_alone(source.file);
   DType original = source.indexed.facts.dtype;
   const auto opened = open_tensors(source, facts);
-  if (opened) {
+  if (opened && !opened->tensors.empty()) {
     facts.tensors = opened->tensors;
     original = opened->tensors.front().original_dtype.value_or(DType::kUndefined);
   }
@@ -183,6 +187,29 @@ void add_pt_facts(const FactSource& source, FileFacts& facts) {
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }
 
+void add_safetensors_facts(const FactSource& source, FileFacts& facts) {
+  const auto checkpoint = read_safetensors(source.file);
+  report::Object metadata;
+  if (checkpoint) {
+    for (const auto& [key, value] : checkpoint->metadata) metadata.add(key, value.substr(0, kLongestAttribute));
+  }
+  facts.detail.add("metadata", checkpoint ? report::Value(std::move(metadata)) : report::Value());
+  add_tensor_list(checkpoint ? open_tensors(source, facts) : no_tensors(checkpoint.error(), facts), facts);
+}
+
+void add_ckpt_facts(const FactSource& source, FileFacts& facts) {
+  const auto checkpoint = read_ms_ckpt(source.file);
+  facts.detail.add("other_values", checkpoint ? report::Value(checkpoint->other_values) : report::Value());
+  add_tensor_list(checkpoint ? open_tensors(source, facts) : no_tensors(checkpoint.error(), facts), facts);
+}
+
+void add_atb_facts(const FactSource& source, FileFacts& facts) {
+  const auto tensor = ascend::read_atb_tensor(source.file);
+  facts.detail.add("same_as", tensor ? report::text_or_null(tensor->same_as) : report::Value());
+  facts.detail.add("identity", identity_of(source));
+  add_tensor_list(tensor ? open_tensors(source, facts) : no_tensors(tensor.error(), facts), facts);
+}
+
 // Real files have one tensor, the record. Damage to further ones is a problem of the file.
 Result<std::string> record_text(const FactSource& source, FileFacts& facts) {
   MSDUMP_TRY(const ascend::DumpFile dump, ascend::read_dump_file(source.file));
@@ -212,6 +239,9 @@ void add_tensor_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kNpy) return add_npy_facts(source, facts);
   if (facts.kind == FileKind::kRaw) return add_raw_facts(source, facts);
   if (facts.kind == FileKind::kPt) return add_pt_facts(source, facts);
+  if (facts.kind == FileKind::kSafetensors) return add_safetensors_facts(source, facts);
+  if (facts.kind == FileKind::kCheckpoint) return add_ckpt_facts(source, facts);
+  if (facts.kind == FileKind::kAtbTensor) return add_atb_facts(source, facts);
   add_dump_file_facts(source, facts);
 }
 

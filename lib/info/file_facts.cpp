@@ -23,15 +23,17 @@ const Family* family_of(FileKind kind, const IndexedFile& file) {
   switch (kind) {
     case FileKind::kNpy: return &npy_family();
     case FileKind::kPt: return &pt_family();
+    case FileKind::kSafetensors: return &safetensors_family();
+    case FileKind::kAtbTensor: return &atb_family();
+    case FileKind::kCheckpoint: return &ckpt_family();
     case FileKind::kDumpFile:
     case FileKind::kOpdebug: return &ascend_family();
     default: return nullptr;
   }
 }
 
-bool says_nothing(FileKind kind) {
-  return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
-}
+// Names that promise nothing that msdump reads are not trusted.
+bool says_nothing(FileKind kind) { return !is_read(kind); }
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -75,7 +77,10 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kDumpFile:
     case FileKind::kNpy:
     case FileKind::kPt:
-    case FileKind::kRaw: return add_tensor_facts(source, facts);
+    case FileKind::kRaw:
+    case FileKind::kSafetensors:
+    case FileKind::kCheckpoint:
+    case FileKind::kAtbTensor: return add_tensor_facts(source, facts);
     case FileKind::kOpdebug: return add_opdebug_facts(source, facts);
     case FileKind::kStatistic: return add_statistic_facts(source, facts);
     case FileKind::kMapping:
@@ -90,9 +95,7 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kIrText:
     case FileKind::kIrProtobuf: return add_ir_facts(source, facts);
     case FileKind::kGeGraph: return add_ge_facts(source, facts);
-    case FileKind::kUnknown:
-    case FileKind::kGraphText:
-    case FileKind::kText: return add_unknown_facts(source, facts);
+    default: return add_unknown_facts(source, facts);
   }
 }
 

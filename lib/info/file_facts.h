@@ -7,6 +7,9 @@
 //   raw                dtype, format, shape, elements, data_bytes (what shape and dtype need), identity
 //   dump_file          header (binary, classic, nano), op_name, dump_time_us, attributes [{name, value}], identity, tensors
 //   pt                 other_values, identity, tensors
+//   atb_tensor         same_as (the key of the file that has its elements), identity, tensors
+//   checkpoint         other_values (texts, hash tables), tensors, each with its op_name
+//   safetensors        metadata, tensors, each with its op_name
 //     tensors          [{io, slot, dtype, format, sub_format, shape, original_shape, original_format, offset, bytes,
 //                      problem, note}]; format and shape as on the device; `problem`: why its elements cannot be had,
 //                      `note`: why they cannot leave the device format
@@ -24,7 +27,7 @@
 //   stack_json, construct_json         entries
 //   kernel_args        op_type, op_name, arguments
 //   config             tool (whose configuration), version, keys
-//   unknown            why, first_bytes
+//   unknown, and kinds that are named but not read      why, first_bytes
 // A file that cannot be opened has `why` and no more.
 // `identity` is what name and folders say: rank, graph, step, op_name, op_type, io, slot, task_id, stream_id, timestamp.
 #pragma once

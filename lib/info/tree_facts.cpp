@@ -18,10 +18,6 @@ bool holds_elements(const IndexedFile& file) {
   return file.family != nullptr && file.family->has_elements() && !file.by_content;
 }
 
-bool is_understood(FileKind kind) {
-  return kind != FileKind::kUnknown && kind != FileKind::kGraphText && kind != FileKind::kText;
-}
-
 // One pass over the files with counters instead of maps: there may be hundreds of thousands.
 class Counter {
  public:
@@ -47,7 +43,7 @@ class Counter {
     ++of_kind.files;
     of_kind.bytes += file.size;
     facts_.bytes += file.size;
-    if (!is_understood(kind)) facts_.not_understood.push_back(number);
+    if (!is_read(kind)) facts_.not_understood.push_back(number);
     if (file.family == nullptr || file.by_content) return;
     known_folders_[file.folder] = true;
     if (holds_elements(file) && kind != FileKind::kOpdebug) count_tensor(file);

@@ -18,23 +18,24 @@ namespace {
 
 // The smallest possible size of each kind: its magic and lengths, an empty archive, the titles that all its tables
 // have.
-uint64_t smallest_size(FileKind kind) {
+uint64_t smallest_size(FileKind kind, std::string_view name) {
+  constexpr std::string_view kTitles = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
+  constexpr std::string_view kTitlesOfOneOperator = "Input/Output,Index,Data Size,Data Type,Format,Shape";
   switch (kind) {
     case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
     case FileKind::kDumpFile: return 10;
     case FileKind::kOpdebug: return 10;
     case FileKind::kPt: return 22;
+    case FileKind::kSafetensors: return std::string_view("{}").size() + 8;
     case FileKind::kStatistic:
-      return std::string_view("Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape").size();
+      return (kind_of_name(name) == FileKind::kStatistic ? kTitles : kTitlesOfOneOperator).size();
     case FileKind::kDumpJson:
     case FileKind::kDebugJson: return std::string_view("{\"data\":{}}").size();
     default: return 0;
   }
 }
 
-bool may_be_empty(FileKind kind) {
-  return kind == FileKind::kUnknown || kind == FileKind::kText || kind == FileKind::kGraphText;
-}
+bool may_be_empty(FileKind kind) { return !is_read(kind); }
 
 // "shape_0" is a scalar: MindSpore writes no file for an empty tensor.
 bool is_lost_scalar(const IndexedFile& file) {
@@ -68,7 +69,7 @@ std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
     return std::nullopt;
   }
   if (file.size == 0 && !may_be_empty(kind)) return Oddity{OddityKind::kEmptyFile, number, {}};
-  if (file.size < smallest_size(kind)) return Oddity{OddityKind::kTooSmall, number, {}};
+  if (file.size < smallest_size(kind, file.shown_name())) return Oddity{OddityKind::kTooSmall, number, {}};
   return std::nullopt;
 }
 

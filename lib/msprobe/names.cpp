@@ -176,4 +176,23 @@ std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name) {
   return parse_debug(parts);
 }
 
+std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name) {
+  if (file_name.size() > kMaxName || !file_name.ends_with(".pt")) return std::nullopt;
+  const std::vector<std::string_view> parts = split(file_name.substr(0, file_name.rfind('.')), '.');
+  for (size_t at = 2; at < parts.size(); ++at) {
+    const bool keywords = parts[at] == "input_kwargs";
+    if (!is_digits(parts[at - 1]) || !(keywords || parts[at] == "input" || parts[at] == "output")) continue;
+    const Parts scope = Parts(parts).first(at - 1);
+    const std::string_view number = parts[at - 1];
+    const bool module = scope.front() == "Module" && scope.size() >= 3;
+    AclGraphName name;
+    name.op_name = fmt::format("{}.{}.{}", joined(scope), module ? "forward" : number, module ? number : "forward");
+    name.op_type = module ? scope.back() : joined(scope.subspan(scope.size() > 1 ? 1 : 0));
+    name.io = parts[at] == "output" ? MsprobeIo::kOutput : MsprobeIo::kInput;
+    name.slot = joined(Parts(parts).subspan(at + 1));
+    return name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace msdump

@@ -10,10 +10,13 @@
 //                        a slot is a number, the name of a keyword argument or of a parameter, or for nested
 //                        arguments several of these: "0", "dtype", "1.0"
 //   keyword argument     {module}.kwargs.{slot}: an input
+//   of AclGraphDumper    {call or module without its direction}.{call}.{input|input_kwargs|output}[.{slot}].pt, which its
+//                        dump.json calls {call}.{n}.forward or {module}.forward.{n}
 //   unfinished           {Cell}.{path}.{Class}.forward.input.{slot}_{dtype}_{counter}.npy: of a graph part whose process
 //                        ended before msprobe had renamed its files; no call number yet
 // The prefixes (Tensor, Functional, Mint, Torch, Aten, ...) are open: users register their own.
-// Source: reference/verified-on-real-msprobe.md 1 and 3, compare-and-check.md 1.2.
+// Source: reference/verified-on-real-msprobe.md 1 and 3, compare-and-check.md 1.2; msprobe
+// ccsrc/aclgraph_dump/aclgraph_dump.cpp and python/msprobe/pytorch/aclgraph_dumper.py.
 #pragma once
 
 #include <cstdint>
@@ -57,5 +60,14 @@ struct MsprobeName {
 
 // A file name in dump_tensor_data, with its .npy or .pt.
 [[nodiscard]] std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name);
+
+// A file of AclGraphDumper, with its .pt; `op_name` as its dump.json has it.
+struct AclGraphName {
+  std::string op_name;
+  std::string_view op_type;
+  MsprobeIo io = MsprobeIo::kInput;
+  std::string_view slot;  // empty: the only one
+};
+[[nodiscard]] std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name);
 
 }  // namespace msdump

@@ -1,7 +1,9 @@
 #include "tables/statistic_csv.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "tables/statistic_row.h"
@@ -13,6 +15,10 @@ constexpr std::string_view kHeaderBegin = "Op Type,Op Name,";
 constexpr std::string_view kFields = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
 constexpr std::string_view kMsprobeFields =
     "Op Type,Op Name,Task ID,Stream ID,Timestamp,Input/Output,Slot,Data Size,Data Type,Format,Shape";
+constexpr std::string_view kOneOperatorFields = "Input/Output,Index,Data Size,Data Type,Format,Shape";
+constexpr std::string_view kAtbFields =
+    "Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,Shape,Max,Min,Mean,Norm,"
+    "Tensor Path";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write one; no dump does
 constexpr size_t kMaxColumns = 1000;  // a category may be listed again and again; no dump has more
 
@@ -20,14 +26,31 @@ bool begins_with_fields(std::string_view text, std::string_view fields) {
   return text.starts_with(fields) && (text.size() == fields.size() || text[fields.size()] == ',');
 }
 
+// Takes the fields before the statistics off a header; nothing if they are of no known form.
+std::optional<StatisticForm> take_fields(std::string_view& text) {
+  using enum StatisticForm;
+  for (const auto& [form, fields] : {std::pair(kMindSpore, kFields), std::pair(kMsprobe, kMsprobeFields),
+                                     std::pair(kOneOperator, kOneOperatorFields)}) {
+    if (!begins_with_fields(text, fields)) continue;
+    text.remove_prefix(fields.size());
+    return form;
+  }
+  if (text != kAtbFields) return std::nullopt;
+  text = {};
+  return kAtb;
+}
+
 // False with the reason in `why`.
 bool parse_header(std::string_view text, StatisticHeader& header, std::string& why) {
-  header.msprobe = begins_with_fields(text, kMsprobeFields);
-  if (!header.msprobe && !begins_with_fields(text, kFields)) {
+  const auto form = take_fields(text);
+  if (!form) {
     why = fmt::format("expected the header '{},...', found '{}'", kFields, excerpt(text));
     return false;
   }
-  text.remove_prefix(header.msprobe ? kMsprobeFields.size() : kFields.size());
+  header.form = *form;
+  header.msprobe = *form != StatisticForm::kMindSpore;
+  using enum StatisticColumn;
+  if (*form == StatisticForm::kAtb) header.columns = {kMax, kMin, kAvg, kL2Norm};
   while (!text.empty()) {
     const size_t end = std::min(text.find(',', 1), text.size());
     const std::string_view title = text.substr(1, end - 1);
@@ -97,7 +120,8 @@ Result<const StatisticRow*> StatisticReader::next() {
     MSDUMP_TRY(const auto line, lines_.next());
     if (!line) break;
     if (line->text.empty()) continue;
-    if (line->text.starts_with(kHeaderBegin)) {
+    if (line->text.starts_with(kHeaderBegin) || line->text.starts_with(kOneOperatorFields) ||
+        line->text == kAtbFields) {
       MSDUMP_CHECK_OK(take_header(*line));
       continue;
     }

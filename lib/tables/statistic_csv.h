@@ -9,13 +9,18 @@
 //   * MindSpore 2.7.1+: "[2,3]" for the shape.
 //   * msprobe (O2): Input/Output for IO, a column Format before Shape, the shape as 2x3 ("-" for a scalar), no quotes.
 //     The device writes this; how msprobe spells the shapes of its own MD5 rows is unknown, and 2_3 is accepted too.
+//   * CANN, dump_data=stats: a file for each operator, whose name says which: Input/Output,Index,Data Size,Data
+//     Type,Format,Shape[,TITLE]..., otherwise as msprobe's (O2).
+//   * msprobe, of ATB operators: Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,
+//     Shape,Max,Min,Mean,Norm,Tensor Path; "N/A" for what there is not. Its writer lets no comma into a field.
 //   * what msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
 // Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op
 // type is the first field; the shape is the last quoted field (else the last in brackets), with fields of known kinds
 // before it and one value for each column after it. A shape that a spreadsheet turned into a negative number ("(4096)"
 // into -4096) is restored if the data size agrees, and is an error otherwise ("(2,300)" becomes -2300).
 // Each run that appends to a file writes a header, which holds for the rows after it. Source:
-// reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4.
+// reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4; CANN runtime
+// src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe ccsrc/atb_probe/atb_probe.cpp.
 #pragma once
 
 #include <cstdint>
@@ -30,22 +35,26 @@
 
 namespace msdump {
 
+enum class StatisticForm : uint8_t { kMindSpore, kMsprobe, kOneOperator, kAtb };
+
 struct StatisticHeader {
   std::vector<StatisticColumn> columns;  // as in the file, repeats too
-  bool msprobe = false;                  // it has Input/Output and Format
+  StatisticForm form = StatisticForm::kMindSpore;
+  bool msprobe = false;  // any other form than MindSpore's: it has Input/Output and Format
   size_t line = 0;
 };
 
 // Texts are views into the line, as written; those marked "number" hold digits only.
 struct StatisticRow {
-  size_t line = 0;      // from 1
-  uint64_t offset = 0;  // of the line in the file
-  std::string_view op_type, op_name;
-  std::string_view task_id, stream_id, timestamp;  // numbers
+  size_t line = 0;                                 // from 1
+  uint64_t offset = 0;                             // of the line in the file
+  std::string_view op_type, op_name;               // empty in a file of one operator
+  std::string_view task_id, stream_id, timestamp;  // numbers; empty in files of one operator and of ATB
+  std::string_view op_id, device, run, data_path;  // of ATB: "5_0", "0_39943", "0", the path of the elements or "N/A"
   std::string_view io;                             // "input" or "output"
-  std::string_view slot, data_size;                // numbers
+  std::string_view slot, data_size;                // numbers; ATB says no size
   std::string_view dtype;                          // "float32", "unsupported(46)"; msprobe: "FLOAT"
-  std::string_view format;                         // msprobe only: "ND"
+  std::string_view format;                         // "ND"; MindSpore has none
   std::string_view shape_text;                     // with its brackets, without its quotes
   Shape shape;
   bool square_brackets = false;

@@ -1,6 +1,7 @@
 #include "tables/statistic_row.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 
 #include "base/text.h"
@@ -168,9 +169,49 @@ bool parse_values(std::string_view text, size_t columns, StatisticRow& row, std:
   return false;
 }
 
+// Takes fields off the front of `text`, with the comma after each.
+bool take_first(std::string_view& text, std::initializer_list<std::string_view*> fields) {
+  for (std::string_view* const field : fields) {
+    const size_t comma = text.find(',');
+    if (comma == kNone) return false;
+    *field = text.substr(0, comma);
+    text.remove_prefix(comma + 1);
+  }
+  return true;
+}
+
+// Of the forms in which no field holds a comma.
+bool parse_plain_row(std::string_view text, const StatisticHeader& header, StatisticRow& row, std::string& why) {
+  row.op_type = row.op_name = row.task_id = row.stream_id = row.timestamp = row.data_size = {};
+  row.square_brackets = false;
+  std::string_view io;
+  const bool atb = header.form == StatisticForm::kAtb;
+  const bool complete = atb ? take_first(text, {&row.device, &row.run, &row.op_name, &row.op_type, &row.op_id, &io,
+                                                &row.slot, &row.dtype, &row.format}) &&
+                                  take_last(text, row.data_path)
+                            : take_first(text, {&io, &row.slot, &row.data_size, &row.dtype, &row.format});
+  row.shape_text = text.substr(0, text.find(','));
+  row.io = plain_io(io);
+  row.shape.clear();
+  if (!complete) {
+    why = "a field is missing before the statistics";
+  } else if (row.io.empty()) {
+    why = fmt::format("expected input or output, found '{}'", excerpt(io));
+  } else if (!is_digits(row.slot) || (!atb && !is_digits(row.data_size))) {
+    why = "index or data size is not a number";
+  } else if (row.shape_text != "-" && !parse_dims(row.shape_text, "x", row.shape)) {
+    why = fmt::format("'{}' is not a shape", excerpt(row.shape_text));
+  } else {
+    return parse_values(text.substr(row.shape_text.size()), header.columns.size(), row, why);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool parse_statistic_row(std::string_view text, const StatisticHeader& header, StatisticRow& row, std::string& why) {
+  if (header.form == StatisticForm::kOneOperator || header.form == StatisticForm::kAtb)
+    return parse_plain_row(text, header, row, why);
   std::string first_reason;
   for (const Place place : {Place::kQuoted, Place::kBracketed, Place::kCounted, Place::kCountedBeforeComma}) {
     const auto field = find_shape(text, place, header.columns.size());

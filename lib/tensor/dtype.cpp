@@ -106,6 +106,8 @@ std::optional<DType> dtype_from_ge(int32_t number) {
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
+  constexpr std::string_view kGePrefix = "DT_";
+  if (name.starts_with(kGePrefix)) name.remove_prefix(kGePrefix.size());
   for (const auto& entry : kInfo) {
     if (equals_ignoring_case(entry.name, name) || equals_ignoring_case(entry.cann_name, name)) return entry.dtype;
   }

@@ -60,6 +60,17 @@ npy() {
   } >"$1"
 }
 
+# safetensors PATH HEADER [BYTES]: a .safetensors file, data as printf's escapes.
+safetensors() {
+  local length=${#2} i
+  # shellcheck disable=SC2059  # escapes on purpose
+  {
+    for ((i = 0; i < 8; ++i)); do printf "\\x$(printf %02x $((length >> 8 * i & 255)))"; done
+    printf '%s' "$2"
+    printf "${3:-}"
+  } >"$1"
+}
+
 # files DIR: what is there, one path a line.
 files() { (cd "$1" && find . -type f | LC_ALL=C sort); }
 

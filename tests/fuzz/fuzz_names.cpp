@@ -10,8 +10,10 @@
 #include "base/text.h"
 #include "dump/layouts/layout.h"
 #include "dump/names/file_name.h"
+#include "dump/names/saved_name.h"
 
 #include "fuzz_file.h"
+#include "msprobe/names.h"
 #include "tables/mapping_csv.h"
 
 namespace {
@@ -76,6 +78,28 @@ void check_raw_bin_name(std::string_view text) {
   require(again && again->op_name == parsed->op_name && again->io == parsed->io && again->slot == parsed->slot &&
               again->shape == parsed->shape && again->dtype == parsed->dtype && again->format == parsed->format,
           "a raw bin name printed is parsed back");
+}
+
+void check_saved_names(std::string_view text) {
+  if (const auto fx = parse_fx_file_name(text)) {
+    const std::string_view io = fx->io == Io::kInput ? "INPUT" : "OUTPUT";
+    require(fmt::format("{}-{}.{}.{}.{}.npy", fx->node, fx->target, io, fx->slot, fx->timestamp) ==
+                std::string(text.substr(0, text.size() - 4)) + ".npy",
+            "the name of an FX tensor printed is the name");
+  }
+  if (const auto saved = parse_torch_npu_name(text)) {
+    const std::string number = saved->number.empty() ? "" : fmt::format("_{}", saved->number);
+    require(fmt::format("{}_device_{}{}", saved->name, saved->device, number) == text,
+            "a device name printed is the name");
+  }
+  if (const auto saved = parse_tensor_dump_name(text)) {
+    require(fmt::format("{}_{}_{}", saved->name, name_of(saved->dtype), saved->number) == text,
+            "a TensorDump name printed is the name");
+  }
+  if (const auto saved = parse_numbered_name(text))
+    require(fmt::format("{}_{}", saved->name, saved->number) == text, "a numbered name printed is the name");
+  if (const auto name = parse_aclgraph_file_name(text))
+    require(!name->op_name.empty(), "a name of AclGraphDumper has an operator");
 }
 
 void check_mapping(const uint8_t* data, size_t size) {
@@ -144,6 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_dump_name(first);
   check_npy_name(first);
   check_raw_bin_name(first);
+  check_saved_names(first);
   check_ranges(first);
   check_text(first, rest);
   check_mapping(data, size);

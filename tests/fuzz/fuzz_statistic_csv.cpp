@@ -33,6 +33,26 @@ std::string back_of(const StatisticRow& row, bool msprobe, std::string_view quot
   return text;
 }
 
+// Of the forms in which no field holds a comma. io is spelled with or without a capital.
+void check_plain_row(const StatisticRow& row, bool one_operator, std::string_view line) {
+  std::string front, back;
+  const auto put = [](std::string& text, std::string_view field) { text.append(field).append(","); };
+  if (!one_operator) {
+    for (const auto field : {row.device, row.run, row.op_name, row.op_type, row.op_id}) put(front, field);
+  }
+  put(back, row.slot);
+  if (one_operator) put(back, row.data_size);
+  for (const auto field : {row.dtype, row.format}) put(back, field);
+  back += row.shape_text;
+  for (const auto value : row.values) back.append(",").append(value);
+  if (row.trailing_comma) back += ',';
+  if (!one_operator) back.append(",").append(row.data_path);
+  require(line.starts_with(front), "the fields before io are those of the line");
+  line.remove_prefix(front.size());
+  require(line.size() > row.io.size() && line.substr(1, row.io.size() - 1) == row.io.substr(1), "so is io");
+  require(line.substr(row.io.size() + 1) == back, "so is everything after io");
+}
+
 void check_row(const StatisticRow& row, const StatisticHeader& header, std::string_view content) {
   require(row.values.size() == header.columns.size(), "one value a column");
   require(row.shape.size() <= kMaxRank, "the rank is limited");
@@ -41,6 +61,8 @@ void check_row(const StatisticRow& row, const StatisticHeader& header, std::stri
   std::string_view line = content.substr(static_cast<size_t>(row.offset));
   line = line.substr(0, line.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
+  const bool one_operator = header.form == StatisticForm::kOneOperator;
+  if (one_operator || header.form == StatisticForm::kAtb) return check_plain_row(row, one_operator, line);
   const std::string front = front_of(row);
   require(line.starts_with(front), "the fields up to the time stamp are those of the line");
   line.remove_prefix(front.size());

@@ -9,6 +9,7 @@
 #include "support/ir_pb_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
+#include "support/safetensors_builder.h"
 #include "support/scratch_dir.h"
 
 namespace {
@@ -62,15 +63,31 @@ void names(const fs::path& folder) {
   fs::create_directories(folder);
   int number = 0;
   for (const char* text :
-       {"Conv2D.Default_net_Conv2D-op12.3.7.1700000000001000", "Add.x.3.1673383728093446",
-        "Add..0.0.1673383728093446.bin", "Add.x.5.0.3.1673383728093446.FFTSPLUS.1.0.0",
-        "Add.x.0.3.1673383728093446.4.1.0.0", "Add.x.1.2.3",
+       {"Conv2D.Default_net_Conv2D-op12.3.7.1700000000001000",
+        "Add.x.3.1673383728093446",
+        "Add..0.0.1673383728093446.bin",
+        "Add.x.5.0.3.1673383728093446.FFTSPLUS.1.0.0",
+        "Add.x.0.3.1673383728093446.4.1.0.0",
+        "Add.x.1.2.3",
         "Conv2D.Conv2D-op1.3.7.1612345678901234.input.1.NC1HWC0.float16.npy",
         "Parameter.layers.3.0.0.1612345678901234.output.0.DefaultFormat.npy",
         "Default--net--Conv2D-op12_input_1_shape_8_3_3_3_Float32_FracZ.bin",
-        "w_output_0_shape_0_kNumberTypeInt32_FRACTAL_NZ.bin", "0|5-8,100-120",
-        "*conv?-Conv2d*\nDefault/net/conv1-Conv2d/Conv2D", "covnert\nconvert", "file10\nfile2", "/data/rank_0/Net/1/20",
-        "/data/5/20240102030405/2/model/1/0", "/out/step3/rank1/dump_tensor_data",
+        "w_output_0_shape_0_kNumberTypeInt32_FRACTAL_NZ.bin",
+        "0|5-8,100-120",
+        "*conv?-Conv2d*\nDefault/net/conv1-Conv2d/Conv2D",
+        "covnert\nconvert",
+        "file10\nfile2",
+        "/data/rank_0/Net/1/20",
+        "/data/5/20240102030405/2/model/1/0",
+        "/out/step3/rank1/dump_tensor_data",
+        "mm-aten.mm.default.INPUT.0.20240125031118787351.npy",
+        "cat-aten.cat.default.INPUT.0.1.20240125031118787351.npy",
+        "add_device_0_0.pt",
+        "mul_float32_3.npy\nact_0",
+        "Module.fc.Linear.0.input_kwargs.x.pt",
+        "/d/worldsize2_global_rank1/graph_3/7",
+        "/d/dump_tensor_data/rank1",
+        "/d/step0/pid77",
         "71502983415062987341509827364518,Add.x.1.2.1700000000000000\n1804289383.npy,Mul.y.0.0.17\r\n",
         "\x1b[31m\xe7\xbd\x91\xe2\x80\xae\xff\n\t"}) {
     write_seed(folder, "seed" + std::to_string(++number), text);
@@ -134,6 +151,14 @@ void pt_files(const fs::path& folder) {
                            tensor_call({.storage_class = "UntypedStorage", .elements = 24, .dtype = "uint32"}))}));
   write_seed(folder, "pickle", PtSpec{}.pickle);
   for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
+}
+
+void safetensors_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_seed(folder, "good", build_faulty_safetensors(SafetensorsFault::kNone));
+  write_seed(folder, "header", "{" + safetensors_entry("w", "BF16", "[2,2]", 0, 8) + R"(,"__metadata__":{"a":"b"}})");
+  for (const SafetensorsFault fault : all_safetensors_faults())
+    write_seed(folder, name_of(fault), build_faulty_safetensors(fault));
 }
 
 // A row of files: the number of a name in fuzz_check_dump.cpp, the length in two bytes, the content.
@@ -357,6 +382,7 @@ int main(int argc, char** argv) {
   md5_jobs(folder / "md5");
   pairs(folder / "pair");
   pt_files(folder / "pt");
+  safetensors_files(folder / "safetensors");
   facts(folder / "file_facts");
   small_dumps(folder / "check_dump");
   catalogues(folder / "catalogue");

@@ -21,8 +21,8 @@ const CommandInfo& info_info() {
       .description =
           "Says what each PATH is. For a dump tree: who wrote it, its ranks, graphs, steps, dtypes and kinds of "
           "files, quickly, from names and sizes alone. For a file: its kind, and what its header says. PATH may be "
-          "any file in or beside a dump. In a tree, files of tensors are counted; msdump ls lists the tensors in "
-          "them.",
+          "any file in or beside a dump; one that msdump does not read is named, with what reads it. In a tree, files "
+          "of tensors are counted; msdump ls lists the tensors in them.",
       .examples = {{"msdump info dump", "a tree: what is there, and is it complete?"},
                    {"msdump info dump/rank_0/Net/0/0/*.npy --jsonl", "many files, one object a line for scripts"},
                    {"msdump info x.npy --values", "the elements too"},

@@ -87,7 +87,8 @@ void add_tensors(const report::List& tensors, InfoText& text) {
   if (tensors.empty()) text.line("tensors", "none");
   for (size_t i = 0; i < std::min(tensors.size(), kShownTensors); ++i) {
     const auto& tensor = *tensors[i].get<report::Object>();
-    const std::string label = text_at(tensor, "io") + ":" + number_at(tensor, "slot") + text_at(tensor, "slot");
+    std::string label = text_at(tensor, "op_name");
+    if (label.empty()) label = text_at(tensor, "io") + ":" + number_at(tensor, "slot") + text_at(tensor, "slot");
     text.line(escape_for_terminal(label), tensor_text(tensor));
   }
   if (tensors.size() > kShownTensors)

@@ -58,7 +58,7 @@ report::Object counts_object(const Counts& counts) {
 
 std::string reason(const IndexedFile& file) {
   if (!file.regular) return "not a regular file";
-  if (is_open_question(file)) return "its name says nothing; it may be a dump file";
+  if (is_open_question(file) && file.kind == FileKind::kUnknown) return "its name says nothing; it may be a dump file";
   return std::string(explanation(file.kind));
 }
 

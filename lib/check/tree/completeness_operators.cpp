@@ -292,7 +292,7 @@ uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops,
   for (const uint32_t op : ops) {
     for (const uint32_t tensor : dump.operators()[op].tensors) {
       if (step && dump.identity(tensor).step != step) continue;
-      const auto time = parse_u64(dump.record(tensor).name.timestamp);
+      const auto time = time_of(dump.record(tensor).name);
       if (!time || (last != kNone && std::pair(*time, tensor) < latest)) continue;
       latest = {*time, tensor};
       last = op;

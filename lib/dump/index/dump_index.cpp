@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "dump/index/counted_files.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/sidecars.h"
 #include "io/dir_walk.h"
@@ -66,20 +67,40 @@ std::optional<NameMapping> load_mapping(const std::string& path, std::vector<Err
 void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) {
   const FileContext context{file.shown_name(), folder.relative, folder.identity, arena};
   const Family* maybe = nullptr;
+  NameFacts facts_of_maybe;
   for (const Family* family : all_families()) {
-    const Claim claim = family->claim(context, file.facts);
+    NameFacts facts;
+    const Claim claim = family->claim(context, facts);
     if (claim == Claim::kByName) {
       file.family = family;
       file.kind = family->kind();
+      file.facts = facts;
       return;
     }
-    if (claim == Claim::kByContent && maybe == nullptr) maybe = family;
+    if (claim != Claim::kByContent || maybe != nullptr) continue;
+    maybe = family;
+    facts_of_maybe = facts;
   }
   file.kind = kind_of_name(context.name);
+  const bool nameless = file.kind == FileKind::kUnknown || file.kind == FileKind::kText;
+  if (nameless && folder.identity.profiler) file.kind = FileKind::kProfile;
   // A FIFO, socket or device is not opened unless its name is a dump file's.
   if (maybe == nullptr || !file.regular) return;
   file.family = maybe;
+  file.facts = facts_of_maybe;
   file.by_content = true;
+}
+
+// Of the families that the name does not rule out, the one that recognises the content; null if none does.
+const Family* family_of_content(const IndexedFile& indexed, const IndexedFolder& folder, const File& file) {
+  TextArena arena;
+  NameFacts facts;
+  const FileContext context{indexed.shown_name(), folder.relative, folder.identity, arena};
+  for (const Family* family : all_families()) {
+    if (family->claim(context, facts) != Claim::kByContent) continue;
+    if (family->recognises(file.head(), file.size())) return family;
+  }
+  return nullptr;
 }
 
 // Known values come before unknown ones.
@@ -237,6 +258,10 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   } else {
     for (size_t piece = 0; piece < pieces; ++piece) classify_piece(static_cast<int64_t>(piece));
   }
+  for (size_t begin = first_file, end = begin; begin < files_.size(); begin = end) {
+    while (end < files_.size() && files_[end].folder == files_[begin].folder) ++end;
+    take_counters(std::span(files_).subspan(begin, end - begin), folders_[files_[begin].folder]);
+  }
   return {};
 }
 
@@ -260,6 +285,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
     }
   }
   classify(file, folders_.back(), texts);
+  take_counters({&file, 1}, folders_.back());
   files_.push_back(file);
   texts_.push_back(std::move(texts));
   return {};
@@ -275,7 +301,7 @@ void DumpIndex::sort_files() {
   const std::vector<uint32_t> places = places_of(folders_);
   std::vector<Key> keys(files_.size());
   for (uint32_t i = 0; i < files_.size(); ++i) {
-    const auto timestamp = parse_u64(files_[i].facts.timestamp);
+    const auto timestamp = time_of(files_[i].facts);
     keys[i] = {places[files_[i].folder], i, timestamp.value_or(UINT64_MAX)};
   }
   const auto comes_first = [&](const Key& a, const Key& b) {
@@ -315,8 +341,9 @@ std::string DumpIndex::relative_path_of(const IndexedFile& file) const { return 
 
 Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
   MSDUMP_TRY(File opened, File::open(path_of(file)));
-  if (file.by_content && !file.family->recognises(opened.head(), opened.size())) return fail(ErrorCode::kNotADump, "");
-  return file.family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
+  const Family* family = file.by_content ? family_of_content(file, folders_[file.folder], opened) : file.family;
+  if (family == nullptr) return fail(ErrorCode::kNotADump, "");
+  return family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
 }
 
 Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item) const {

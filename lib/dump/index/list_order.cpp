@@ -13,8 +13,7 @@ namespace {
 
 constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 
-// A time stamp as a number that sorts.
-uint64_t time_of(const TensorRecord& tensor) { return parse_u64(tensor.name.timestamp).value_or(kNoTime); }
+uint64_t time_or_last(const TensorRecord& tensor) { return time_of(tensor.name).value_or(kNoTime); }
 
 // Folders by rank, graph and step, unknown values last. Folders with equal ones share a number, but never folders of
 // two dumps given together.
@@ -225,7 +224,7 @@ void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors) {
   const std::vector<uint32_t> places = places_of(index);
   std::vector<Key> keys(tensors.size());
   for (uint32_t i = 0; i < tensors.size(); ++i) {
-    keys[i] = {places[index.files()[tensors[i].file].folder], tensors[i].order, time_of(tensors[i]), i, 0};
+    keys[i] = {places[index.files()[tensors[i].file].folder], tensors[i].order, time_or_last(tensors[i]), i, 0};
   }
   sort_by_time(keys);
   RunFinder finder(tensors.size());

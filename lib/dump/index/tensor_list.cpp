@@ -55,10 +55,7 @@ class TensorListBuilder {
       const IndexedFile& file = index_.files()[i];
       if (file.family == nullptr) continue;
       const Identity identity = index_.identity_of(file);
-      // A table covers many operators: its rows are selected below.
-      const bool wanted =
-          file.family->has_elements() ? selection_.matches_file(identity) : selection_.matches_folder(identity);
-      if (!wanted) continue;
+      if (!(selected_by_tensor(i) ? selection_.matches_folder(identity) : selection_.matches_file(identity))) continue;
       chosen.push_back(i);
       bytes += file.size;
     }
@@ -81,14 +78,20 @@ class TensorListBuilder {
   }
 
  private:
+  // Of tables and files with many operators.
+  [[nodiscard]] bool selected_by_tensor(uint32_t file) const {
+    const Family& family = *index_.files()[file].family;
+    return !family.has_elements() || family.names_tensors();
+  }
+
   [[nodiscard]] bool selected(const TensorRecord& tensor) const {
-    if (!tensor.has_elements && !selection_.matches_file(identity_of(index_, tensor))) return false;
+    if (selected_by_tensor(tensor.file) && !selection_.matches_file(identity_of(index_, tensor))) return false;
     return tensor.name.slot.empty() || selection_.matches_tensor(tensor.name.io, tensor.name.slot);
   }
 
   [[nodiscard]] bool needs_header(const IndexedFile& file) const {
-    if (file.by_content) return true;
-    if (options_.headers == Headers::kWhereNeeded) return file.facts.slot.empty();
+    if (file.by_content || file.family->names_tensors()) return true;
+    if (options_.headers == Headers::kWhereNeeded) return file.family->needs_header(file.shown_name(), file.facts);
     return options_.headers == Headers::kAll;
   }
 
@@ -132,6 +135,7 @@ class TensorListBuilder {
       tensor.item = item;
       tensor.name = file.facts;
       if (!op_name.empty()) tensor.name.op_name = op_name;
+      if (!stored.op_name.empty()) tensor.name.op_name = listing.texts.keep(stored.op_name);
       tensor.name.io = stored.io;
       tensor.name.slot = slot_text(stored.slot, listing.texts);
       tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
@@ -150,7 +154,8 @@ class TensorListBuilder {
 
   class RowCollector : public TableSink {
    public:
-    RowCollector(uint32_t file, FileListing& listing) : file_(file), listing_(listing) {}
+    RowCollector(uint32_t file, const NameFacts& of_file, FileListing& listing)
+        : file_(file), of_file_(of_file), listing_(listing) {}
     void row(const TableRow& row) override {
       TensorRecord tensor;
       tensor.file = tensor.table = file_;
@@ -158,6 +163,13 @@ class TensorListBuilder {
       tensor.row_offset = row.offset;
       tensor.order = row.order;
       tensor.name = row.facts;
+      if (row.facts.op_name.empty()) {
+        tensor.name.op_name = of_file_.op_name;
+        tensor.name.op_type = of_file_.op_type;
+        tensor.name.task_id = of_file_.task_id;
+        tensor.name.stream_id = of_file_.stream_id;
+        tensor.name.timestamp = of_file_.timestamp;
+      }
       tensor.bytes = row.bytes;
       tensor.has_elements = false;
       listing_.data_names.resize(listing_.tensors.size());
@@ -171,6 +183,7 @@ class TensorListBuilder {
 
    private:
     uint32_t file_, rows_ = 0;
+    const NameFacts& of_file_;
     FileListing& listing_;
   };
 
@@ -178,7 +191,7 @@ class TensorListBuilder {
     const IndexedFile& indexed = index_.files()[file_index];
     const auto file = File::open(index_.path_of(indexed));
     if (!file) return listing.failures.push_back(file.error());
-    RowCollector rows(file_index, listing);
+    RowCollector rows(file_index, indexed.facts, listing);
     Status listed = indexed.family->list_rows(*file, listing.texts, rows);
     if (!listed) listing.failures.push_back(std::move(listed).error());
   }

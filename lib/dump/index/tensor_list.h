@@ -52,7 +52,7 @@ struct TensorRecord {
 // The files of which headers are read.
 enum class Headers : uint8_t {
   kAll,
-  kWhereNeeded,  // those that may hold several tensors; for others dtype and shape stay as the name says them
+  kWhereNeeded,  // those that may hold several tensors or none; for others dtype and shape stay as the name says them
   kNone,         // an Ascend dump file, which may hold several tensors, is one record without slot
 };
 

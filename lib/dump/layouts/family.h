@@ -41,7 +41,7 @@ struct OpenContext {
 
 // One tensor of a table: numbers and no elements.
 struct TableRow {
-  NameFacts facts;  // views into the arena that `list_rows` was given
+  NameFacts facts;  // views into the arena that `list_rows` was given; without an op name those of the file count
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
   uint64_t offset = 0;          // of the row in its file, to read its numbers again
@@ -71,6 +71,14 @@ class Family {
   // Reads headers, not data.
   [[nodiscard]] virtual Result<OpenedFile> open(File file, const OpenContext& context) const;
 
+  // Is the name not enough to list the tensors of the file?
+  [[nodiscard]] virtual bool needs_header(std::string_view /*name*/, const NameFacts& facts) const {
+    return facts.slot.empty();
+  }
+
+  // Do the tensors of a file have op names of their own, which its name does not say?
+  [[nodiscard]] virtual bool names_tensors() const { return false; }
+
   // False for tables, which are read with `list_rows` and not with `open`.
   [[nodiscard]] virtual bool has_elements() const { return true; }
   // An error when the table as a whole cannot be used.
@@ -84,9 +92,12 @@ class Family {
 [[nodiscard]] const Family& npy_family();      // family_npy.cpp
 [[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
 [[nodiscard]] const Family& raw_family();
-[[nodiscard]] const Family& pt_family();         // family_pt.cpp
-[[nodiscard]] const Family& statistic_family();  // family_statistic.cpp
-[[nodiscard]] const Family& dump_json_family();  // family_dump_json.cpp
+[[nodiscard]] const Family& pt_family();  // family_pt.cpp
+[[nodiscard]] const Family& ckpt_family();
+[[nodiscard]] const Family& safetensors_family();  // family_checkpoint.cpp
+[[nodiscard]] const Family& atb_family();          // family_atb.cpp
+[[nodiscard]] const Family& statistic_family();    // family_statistic.cpp
+[[nodiscard]] const Family& dump_json_family();    // family_dump_json.cpp
 [[nodiscard]] const Family& debug_json_family();
 
 }  // namespace msdump

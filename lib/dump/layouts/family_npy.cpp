@@ -1,9 +1,10 @@
-// .npy files: MindSpore's own, whose names carry the operator, and all others.
+// .npy files: MindSpore's own, whose names carry the operator, those of torchair's FX graphs, and all others.
 #include "base/text.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "dump/layouts/sidecars.h"
 #include "dump/names/file_name.h"
+#include "dump/names/saved_name.h"
 #include "npy/npy.h"
 
 namespace msdump {
@@ -24,6 +25,19 @@ void claim_foreign(const FileContext& file, NameFacts& facts) {
     return;
   }
   facts.op_name = foreign_name(file, kSuffixBytes);
+}
+
+void take_fx_name(const FxFileName& name, NameFacts& facts) {
+  facts.op_type = name.target;
+  facts.op_name = name.node;
+  facts.timestamp = name.timestamp;
+  facts.io = name.io;
+  facts.slot = name.slot;
+}
+
+// torchair writes every argument of a call: None, a text or a dtype as an array of objects or of text.
+bool is_no_tensor(const Error& error, std::string_view name) {
+  return error.code == ErrorCode::kUnsupportedDtype && parse_fx_file_name(name);
 }
 
 // Does a file of `stored` hold what was `original`? numpy has neither bfloat16 nor 4-bit integers.
@@ -49,10 +63,16 @@ class NpyFamily final : public Family {
       facts.slot = parsed->slot;
       facts.format = parsed->format;
       facts.dtype = parsed->dtype.value_or(DType::kUndefined);
+    } else if (const auto fx = parse_fx_file_name(file.name)) {
+      take_fx_name(*fx, facts);
     } else {
       claim_foreign(file, facts);
     }
     return Claim::kByName;
+  }
+
+  bool needs_header(std::string_view name, const NameFacts& /*facts*/) const override {
+    return parse_fx_file_name(name).has_value();
   }
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
@@ -61,7 +81,9 @@ class NpyFamily final : public Family {
                       .with_path(file.path())
                       .with_hint("without the suffix .npy it is converted like any other"));
     }
-    MSDUMP_TRY(const npy::Header header, npy::read_header(file));
+    auto read = npy::read_header(file);
+    if (!read && is_no_tensor(read.error(), context.name)) return OpenedFile{std::move(file), FileKind::kNpy, {}, {}};
+    MSDUMP_TRY(const npy::Header header, std::move(read));
     StoredTensor tensor;
     tensor.slot = "0";
     tensor.offset = header.data_offset;

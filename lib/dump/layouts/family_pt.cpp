@@ -2,6 +2,7 @@
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "dump/names/file_name.h"
+#include "dump/names/saved_name.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
@@ -21,6 +22,12 @@ StoredTensor stored_tensor(const torch::PtTensor& tensor, std::string_view slot,
   return stored;
 }
 
+// torch_npu saves the same archive as .bin when it is told so.
+bool is_saved_bin(std::string_view name) {
+  constexpr std::string_view kSuffix = ".bin";
+  return has_suffix(name, kSuffix) && parse_torch_npu_name(name.substr(0, name.size() - kSuffix.size()));
+}
+
 class PtFamily final : public Family {
  public:
   std::string_view name() const override { return "PyTorch .pt"; }
@@ -28,8 +35,8 @@ class PtFamily final : public Family {
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
     // Checkpoints are called .pth, and mostly hold more than tensors: their content decides.
-    const bool pt = has_suffix(file.name, ".pt"), pth = has_suffix(file.name, ".pth");
-    if (!pt && !pth) return Claim::kNo;
+    const bool pt = has_suffix(file.name, ".pt");
+    if (!pt && !has_suffix(file.name, ".pth") && !is_saved_bin(file.name)) return Claim::kNo;
     if (!(pt && file.identity.tensor_data && take_msprobe_name(file, facts))) {
       facts.op_name = foreign_name(file, pt ? 3 : 4);
     }

@@ -23,6 +23,10 @@ std::string_view part_at(const Parts& parts, size_t index) { return index < part
 
 bool is_time(std::string_view part) { return part.size() == 14 && is_digits(part); }
 
+bool is_profiler_folder(std::string_view part) {
+  return part.starts_with("PROF_") || part.ends_with("_ascend_ms") || part.ends_with("_ascend_pt");
+}
+
 // rank_R/net/G/S or device_R/...
 void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& identity) {
   const bool device = parts[rank_at].starts_with("device_");
@@ -69,11 +73,29 @@ bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (at == 0) return false;
   const auto step = number_after(parts[at - 1], "step");
   const auto rank = number_after(parts[at], "rank");
-  if (!step || !(rank || parts[at] == "rank" || number_after(parts[at], "proc"))) return false;
+  const bool process = number_after(parts[at], "proc") || number_after(parts[at], "pid");
+  const bool unfinished = parts[at - 1] == "dump_tensor_data" && (rank || process);
+  if (!unfinished && (!step || !(rank || process || parts[at] == "rank"))) return false;
   identity.rank = rank;
   identity.step = step;
   identity.layout = Layout::kMsprobe;
   return true;
+}
+
+// The R of worldsizeW_global_rankR.
+std::optional<int64_t> global_rank(std::string_view part) {
+  constexpr std::string_view kMark = "_global_rank";
+  const size_t mark = part.find(kMark);
+  if (mark == std::string_view::npos || !number_after(part.substr(0, mark), "worldsize")) return std::nullopt;
+  return number_after(part.substr(mark), kMark);
+}
+
+// graph_G/S; gm_TIME_dump/S of a graph without a number.
+void identify_under_global_rank(const Parts& parts, size_t at, FolderIdentity& identity) {
+  identity.layout = Layout::kTorchair;
+  identity.rank = global_rank(parts[at]);
+  identity.graph = number_after(part_at(parts, at + 1), "graph_");
+  identity.step = number_at(parts, at + 2);
 }
 
 // What the folder at `at` says, if anything.
@@ -86,6 +108,17 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
     }
   }
   if (identify_msprobe(parts, at, identity)) return true;
+  if (global_rank(parts[at])) {
+    identify_under_global_rank(parts, at, identity);
+    return true;
+  }
+  if (parts[at] == "data" && at > 0 && parts[at - 1] == "atb_dump_data") {
+    const std::string_view device = part_at(parts, at + 1);
+    identity.layout = Layout::kAtb;
+    identity.rank = parse_i64(device.substr(0, device.find('_')));
+    identity.step = number_at(parts, at + 2);
+    return true;
+  }
   if (parts[at] == "data-dump" && at > 0 && parts[at - 1] == "extra-info") {
     identity.rank = number_at(parts, at + 1);
     identity.layout = Layout::kException;
@@ -94,6 +127,8 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   // Below a rank_R stands a time of msprobe's, which says nothing.
   if (!is_time(parts[at])) return false;
   identify_under_time(parts, at, identity);
+  const auto rank = at > 0 ? global_rank(parts[at - 1]) : std::nullopt;
+  if (rank && identity.rank) identity.rank = rank;
   return identity.rank.has_value();
 }
 
@@ -112,6 +147,8 @@ std::string_view name_of(Layout layout) {
     case Layout::kAcl: return "ACL tree STEP/TIME/DEVICE";
     case Layout::kAdump: return "msprobe adump tree rank_R/TIME/step_S";
     case Layout::kMsprobe: return "msprobe tree stepN/rankN";
+    case Layout::kTorchair: return "torchair tree worldsizeN_global_rankN/graph_N/STEP";
+    case Layout::kAtb: return "msprobe tree of ATB operators atb_dump_data/data/DEVICE_PID/RUN";
     case Layout::kException: return "exception dump extra-info/data-dump";
   }
   return "plain folder";
@@ -120,13 +157,12 @@ std::string_view name_of(Layout layout) {
 FolderIdentity identify_folder(std::string_view folder) {
   FolderIdentity identity;
   Parts parts;
-  bool tensor_data = false;
   for (const std::string_view part : split(folder, '/')) {
     if (part.empty() || part == ".") continue;
     parts.push_back(part);
-    tensor_data = tensor_data || part == "dump_tensor_data";
+    identity.tensor_data = identity.tensor_data || part == "dump_tensor_data";
+    identity.profiler = identity.profiler || is_profiler_folder(part);
   }
-  identity.tensor_data = tensor_data;
   // From the inside out: the nearest folder that says something wins.
   for (size_t i = parts.size(); i-- > 0;) {
     if (identify_at(parts, i, identity)) return identity;

@@ -9,10 +9,15 @@
 //   S/TIME/R[/model]/G/S'/             ACL dump, 2.3 to 2.5; with jit_level O0 S/TIME/R[/S']/
 //   rank_R/TIME/step_S/                msprobe with adump
 //   stepS/rankR/, stepS/rank/          msprobe; below it dump_tensor_data/
-//   stepS/procPID/                     msprobe, one process: the usual case on one card; it says no rank
+//   stepS/procPID/, stepS/pidPID/      msprobe, one process: the usual case on one card; it says no rank
+//   dump_tensor_data/rankR/            msprobe's AclGraphDumper, before the step has ended
+//   worldsizeW_global_rankR/           torchair: below it graph_G/S/ of an FX graph, or a GE dump, whose device is not the
+//                                      rank
+//   atb_dump_data/data/R_PID/S/        msprobe, of ATB operators; S counts runs
 //   extra-info/data-dump/R/            exception dump of CANN
-// Source: reference/dump-layouts-and-statistics.md section 1, reference/verified-on-real-msprobe.md section 1. Other
-// folders say nothing.
+// Source: reference/dump-layouts-and-statistics.md section 1, reference/verified-on-real-msprobe.md section 1; torchair
+// python/torchair/fx_dumper.py; msprobe python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp. Other folders say
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +38,8 @@ enum class Layout : uint8_t {
   kAcl,
   kAdump,
   kMsprobe,
+  kTorchair,
+  kAtb,
   kException,
 };
 // What people call it: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
@@ -42,6 +49,7 @@ struct FolderIdentity {
   std::optional<int64_t> rank, graph, step;
   Layout layout = Layout::kFlat;
   bool tensor_data = false;  // it is, or lies in, msprobe's dump_tensor_data
+  bool profiler = false;     // it is, or lies in, what the Ascend profiler writes: PROF_N, *_ascend_ms, *_ascend_pt
 };
 
 // `folder` is the absolute path, so that a command may start at any level of a tree.

@@ -14,9 +14,23 @@ Io io_of(MsprobeIo io) {
   return Io::kOutput;
 }
 
+namespace {
+
+bool take_aclgraph_name(const FileContext& file, NameFacts& facts) {
+  const auto name = parse_aclgraph_file_name(file.name);
+  if (!name) return false;
+  facts.op_name = file.arena.keep(name->op_name);
+  facts.op_type = name->op_type;
+  facts.io = io_of(name->io);
+  facts.slot = name->slot.empty() ? "0" : name->slot;
+  return true;
+}
+
+}  // namespace
+
 bool take_msprobe_name(const FileContext& file, NameFacts& facts) {
   const auto name = parse_msprobe_file_name(file.name);
-  if (!name) return false;
+  if (!name) return take_aclgraph_name(file, facts);
   facts.op_name = name->op_name;
   facts.op_type = file.arena.keep(name->op_type);
   facts.io = io_of(name->io);

@@ -15,7 +15,8 @@ namespace msdump {
 
 struct StoredTensor {
   Io io = Io::kOutput;
-  std::string slot;  // "0"
+  std::string slot;     // "0"
+  std::string op_name;  // of a file that names its tensors (parameters); else empty
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint64_t address = 0;  // where it was on the device; 0: not said
@@ -29,7 +30,7 @@ struct StoredTensor {
   bool fortran_order = false;
   std::optional<Error> problem;  // why the bytes cannot be read
 
-  [[nodiscard]] std::string label() const { return std::string(name_of(io)) + ":" + slot; }
+  [[nodiscard]] std::string label() const { return op_name.empty() ? std::string(name_of(io)) + ":" + slot : op_name; }
   // An optional input that was not given: no shape and no bytes. There is nothing to convert.
   [[nodiscard]] bool absent() const { return !problem && bytes == 0 && !request.shape; }
 };

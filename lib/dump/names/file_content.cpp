@@ -3,11 +3,24 @@
 #include <string_view>
 
 #include "ascend/dump_file.h"
+#include "checkpoint/safetensors.h"
 #include "npy/npy.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
 namespace {
+
+FileKind kind_of_magic(std::string_view head) {
+  using namespace std::string_view_literals;
+  constexpr size_t kEventBytes = 64;  // the first record says its version
+  if (head.starts_with("SQLite format 3\0"sv)) return FileKind::kDatabase;
+  if (head.starts_with("\x89HDF\r\n\x1a\n"sv)) return FileKind::kHdf5;
+  if (head.starts_with("IMOD"sv)) return FileKind::kOfflineModel;
+  if (head.starts_with("$Version="sv)) return FileKind::kAtbTensor;
+  const std::string_view first = head.substr(0, kEventBytes);
+  const bool event = first.find("brain.Event:") != first.npos || first.find("MindSpore.Event:") != first.npos;
+  return event ? FileKind::kEvents : FileKind::kUnknown;
+}
 
 FileKind kind_of_json_text(std::string_view text) {
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
@@ -19,7 +32,9 @@ FileKind kind_of_json_text(std::string_view text) {
 FileKind kind_of_text(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (text.starts_with("Op Type,Op Name,")) return FileKind::kStatistic;
+  for (const std::string_view title : {"Op Type,Op Name,", "Input/Output,Index,", "Device and PID,Execution Count,"}) {
+    if (text.starts_with(title)) return FileKind::kStatistic;
+  }
   if (text.starts_with("NodeExecutionOrder-FullNameWithScope")) return FileKind::kExecutionOrder;
   if (text.starts_with("#IR entry") || text.starts_with("# IR entry")) return FileKind::kIrText;
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -31,6 +46,10 @@ FileKind kind_of_text(std::string_view text) {
 FileKind kind_of_content(std::span<const std::byte> head, uint64_t file_size) {
   if (npy::has_magic(head)) return FileKind::kNpy;
   if (torch::looks_like_pt(head)) return FileKind::kPt;
+  if (looks_like_safetensors(head, file_size)) return FileKind::kSafetensors;
+  if (const FileKind magic = kind_of_magic({reinterpret_cast<const char*>(head.data()), head.size()});
+      magic != FileKind::kUnknown)
+    return magic;
   const FileKind kind = kind_of_text({reinterpret_cast<const char*>(head.data()), head.size()});
   if (kind != FileKind::kUnknown) return kind;
   return ascend::looks_like_dump_file(head, file_size) ? FileKind::kDumpFile : FileKind::kUnknown;

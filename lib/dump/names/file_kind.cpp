@@ -14,7 +14,7 @@ struct KindText {
   std::string_view name, explanation;
 };
 
-constexpr std::array<KindText, 21> kTexts = {{
+constexpr std::array<KindText, 33> kTexts = {{
     {FileKind::kUnknown, "unknown", "no name that a dump uses"},
     {FileKind::kDumpFile, "dump_file", "tensors of one operator as the device holds them; msdump convert makes arrays"},
     {FileKind::kOpdebug, "opdebug", "an overflow record"},
@@ -34,7 +34,21 @@ constexpr std::array<KindText, 21> kTexts = {{
     {FileKind::kFreeBenchmark, "free_benchmark", "results of msprobe's free benchmark"},
     {FileKind::kConfig, "config", "how the dump was set up"},
     {FileKind::kGeGraph, "ge_graph", "a graph of GE; what the operators of the device are made of"},
-    {FileKind::kGraphText, "unknown", "a graph in a form that msdump does not read"},
+    {FileKind::kSafetensors, "safetensors", "the parameters of a model"},
+    {FileKind::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore"},
+    {FileKind::kAtbTensor, "atb_tensor", "one tensor that msprobe dumped of an ATB operator"},
+    {FileKind::kSafetensorsIndex, "safetensors_index", "which .safetensors file holds which parameter"},
+    {FileKind::kOfflineModel, "offline_model",
+     "an offline model of CANN; atc --mode=1 makes JSON of it, which msdump reads"},
+    {FileKind::kMindir, "mindir", "a model that MindSpore exported; mindspore.load reads it"},
+    {FileKind::kAir, "air", "a model that MindSpore exported for CANN; atc makes an offline model of it"},
+    {FileKind::kOnnx, "onnx", "a model in ONNX; Netron shows it"},
+    {FileKind::kDatabase, "database",
+     "an SQLite database; msprobe's trends and graphs are read by its TensorBoard plugins"},
+    {FileKind::kHdf5, "hdf5", "an HDF5 file; h5dump reads it"},
+    {FileKind::kEvents, "events", "scalars and graphs of a training; TensorBoard or MindInsight shows them"},
+    {FileKind::kProfile, "profile", "data of the Ascend profiler; msprof and MindStudio Insight read them"},
+    {FileKind::kGraphText, "graph_text", "a graph in a form that msdump does not read"},
     {FileKind::kText, "unknown", "text, a log or an archive"},
 }};
 
@@ -44,6 +58,21 @@ const KindText& text_of(FileKind kind) {
   }
   return kTexts[0];
 }
+
+struct SuffixKind {
+  std::string_view suffix;
+  FileKind kind;
+};
+
+constexpr std::array kSuffixKinds = {
+    SuffixKind{"om", FileKind::kOfflineModel}, SuffixKind{"mindir", FileKind::kMindir},
+    SuffixKind{"air", FileKind::kAir},         SuffixKind{"onnx", FileKind::kOnnx},
+    SuffixKind{"db", FileKind::kDatabase},     SuffixKind{"h5", FileKind::kHdf5},
+    SuffixKind{"hdf5", FileKind::kHdf5},       SuffixKind{"ckpt", FileKind::kCheckpoint},
+    SuffixKind{"dat", FileKind::kGraphText},   SuffixKind{"dot", FileKind::kGraphText},
+    SuffixKind{"pbtxt", FileKind::kGraphText}, SuffixKind{"yaml", FileKind::kConfig},
+    SuffixKind{"yml", FileKind::kConfig},      SuffixKind{"cfg", FileKind::kConfig},
+};
 
 FileKind kind_of_csv(std::string_view name) {
   if (name == "mapping.csv") return FileKind::kMapping;
@@ -60,6 +89,7 @@ FileKind kind_of_json(std::string_view name) {
   if (name == "stack.json") return FileKind::kStackJson;
   if (name == "construct.json") return FileKind::kConstructJson;
   if (name.starts_with("Opdebug.")) return FileKind::kOpdebug;
+  if (name.ends_with(".safetensors.index.json")) return FileKind::kSafetensorsIndex;
   // Exactly what save_kernel_args writes beside the tensors: type.full_name.json.
   const auto fields = split(name, '.');
   if (fields.size() == 3 && fields[1].find("-op") != std::string_view::npos) return FileKind::kKernelArgs;
@@ -70,6 +100,8 @@ FileKind kind_of_json(std::string_view name) {
 
 std::string_view name_of(FileKind kind) { return text_of(kind).name; }
 std::string_view explanation(FileKind kind) { return text_of(kind).explanation; }
+
+bool is_read(FileKind kind) { return kind != FileKind::kUnknown && kind <= FileKind::kCheckpoint; }
 
 FileKind kind_of_name(std::string_view name) {
   const std::string suffix = suffix_of(name);
@@ -84,11 +116,11 @@ FileKind kind_of_name(std::string_view name) {
   if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
   if (ge_file_name(name)) return FileKind::kGeGraph;
   if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;
-  for (const std::string_view graph : {"dat", "dot", "pbtxt", "onnx", "om", "mindir", "air"}) {
-    if (suffix == graph) return FileKind::kGraphText;
+  for (const SuffixKind& known : kSuffixKinds) {
+    if (suffix == known.suffix) return known.kind;
   }
   if (suffix == "txt" && name.starts_with("ge_")) return FileKind::kGraphText;
-  if (suffix == "yaml" || suffix == "yml" || suffix == "cfg") return FileKind::kConfig;
+  if (name.starts_with("events.out.")) return FileKind::kEvents;
   return is_known_other_suffix(suffix) ? FileKind::kText : FileKind::kUnknown;
 }
 

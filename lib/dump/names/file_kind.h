@@ -26,8 +26,21 @@ enum class FileKind : uint8_t {
   kConstructJson,
   kFreeBenchmark,
   kConfig,
-  kGeGraph,    // ge_proto, ge_onnx
-  kGraphText,  // .dat, .dot, actor sets: named, not read
+  kGeGraph,  // ge_proto, ge_onnx
+  kSafetensors,
+  kAtbTensor,
+  kCheckpoint,  // MindSpore's .ckpt
+  // Named, not read:
+  kSafetensorsIndex,
+  kOfflineModel,  // .om
+  kMindir,
+  kAir,
+  kOnnx,
+  kDatabase,
+  kHdf5,
+  kEvents,  // TensorBoard's, MindInsight's
+  kProfile,
+  kGraphText,  // .dat, .dot, actor sets
   kText,
 };
 // The words of the machine output: "dump_file", "npy", "statistic", ...
@@ -35,6 +48,9 @@ enum class FileKind : uint8_t {
 
 // By the name alone, for names that no family of tensors claims; kUnknown when it says nothing.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
+
+// Does msdump read files of this kind, or use what they say?
+[[nodiscard]] bool is_read(FileKind kind);
 
 // One sentence for people: what such a file is and what to do with it.
 [[nodiscard]] std::string_view explanation(FileKind kind);

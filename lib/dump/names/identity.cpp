@@ -1,5 +1,7 @@
 #include "dump/names/identity.h"
 
+#include "base/text.h"
+
 namespace msdump {
 
 std::string_view name_of(Io io) {
@@ -13,6 +15,11 @@ std::string_view name_of(Io io) {
     case Io::kArgument: return "argument";
   }
   return "output";
+}
+
+std::optional<uint64_t> time_of(const NameFacts& name) {
+  constexpr size_t kDateDigits = 20;
+  return parse_u64(name.timestamp.substr(name.timestamp.size() == kDateDigits ? 1 : 0));
 }
 
 }  // namespace msdump

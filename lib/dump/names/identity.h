@@ -28,6 +28,10 @@ struct NameFacts {
   std::optional<Format> format;
 };
 
+// A number that sorts like the time stamp; nothing if there is none or it is too long. A date with microseconds has 20
+// digits, more than 64 bits hold: the first one, the millennium, is left out.
+[[nodiscard]] std::optional<uint64_t> time_of(const NameFacts& name);
+
 struct Identity {
   std::optional<int64_t> rank, graph, step;
   NameFacts name;

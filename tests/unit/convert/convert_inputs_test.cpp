@@ -6,6 +6,7 @@
 #include "support/dump_builder.h"
 #include "support/format_oracle.h"
 #include "support/npy_builder.h"
+#include "support/safetensors_builder.h"
 #include "support/scratch_dir.h"
 
 using namespace msdump;
@@ -270,4 +271,19 @@ TEST_CASE("a bin has the elements without a header, except under MindSpore's nam
   files = converted("arrays", Naming::kMindspore);
   CHECK(files.size() == 2);
   CHECK((parse_npy(files.at(name + ".output.0.ND.float32.npy")).body == tensor.data));
+}
+
+TEST_CASE("each parameter of a safetensors file becomes an array of its name, and two of one name are a failure") {
+  const ScratchDir scratch;
+  const std::string header = "{" + safetensors_entry("fc/w", "F32", "[2]", 0, 8) + "," +
+                             safetensors_entry("h", "BF16", "[2]", 8, 12) + "," +
+                             safetensors_entry("fc_w", "U8", "[1]", 12, 13) + "}";
+  scratch.write("dump/m.safetensors",
+                safetensors_file(header, std::string("\0\0\x80\x3f\0\0\0\x40\x80\x3f\0\x40x", 13)));
+  const ConvertRun run = convert_dump(scratch, {}, std::nullopt);
+  CHECK(run.summary.written == 2);
+  CHECK(scratch.read("out/m.safetensors.fc_w.npy").ends_with(std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
+  CHECK(scratch.read("out/m.safetensors.h.npy").ends_with(std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
+  REQUIRE(run.failures.size() == 1);
+  CHECK(run.failures[0].tensor == "fc_w");
 }

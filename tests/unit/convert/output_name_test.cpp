@@ -111,6 +111,17 @@ TEST_CASE("buffers and spaces are bytes in every mode") {
         "Opdebug.Node_OpDebug.1.2.3.output.0.json");
 }
 
+TEST_CASE("a parameter gives its own name to its output, which stays one file name") {
+  StoredTensor parameter = tensor_of(Io::kParameter);
+  parameter.op_name = "fc.weight";
+  const NameRequest request = {"m.safetensors", "", OutputType::kNpy, Naming::kMsaccucmp, false};
+  CHECK(output_name(request, parameter, kept({2})).name == "m.safetensors.fc.weight.npy");
+  parameter.op_name = "../../etc/x";
+  const std::string hostile = output_name(request, parameter, kept({2})).name;
+  CHECK(hostile == "m.safetensors..._.._etc_x.npy");
+  CHECK(is_one_component(hostile));
+}
+
 TEST_CASE("names of 255 bytes and more are hashed, with their suffix and the name they stand for") {
   const std::string tail = ".output.0.1x2.npy";
   for (const size_t length : {254U, 255U, 256U, 271U, 5000U}) {

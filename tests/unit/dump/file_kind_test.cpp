@@ -43,7 +43,7 @@ TEST_CASE("each kind of file is explained in words of its own") {
 }
 
 TEST_CASE("graphs and settings of other tools are known by their names") {
-  for (const char* name : {"ge_readable_00000.txt", "ge_x.pb", "ge.pbtxt", "a.dot", "m.om", "m.onnx"}) {
+  for (const char* name : {"ge_readable_00000.txt", "ge_x.pb", "ge.pbtxt", "a.dot", "hwopt_0.dat"}) {
     INFO(name);
     CHECK(kind_of_name(name) == FileKind::kGraphText);
   }
@@ -54,10 +54,42 @@ TEST_CASE("graphs and settings of other tools are known by their names") {
   CHECK(kind_of_name("a.b-op1.c.json") == FileKind::kConfig);  // four fields
 }
 
+TEST_CASE("files of the field that msdump does not read are named, with what reads them") {
+  const auto kind = [](std::string_view name) {
+    CHECK_FALSE(is_read(kind_of_name(name)));
+    return name_of(kind_of_name(name));
+  };
+  CHECK(kind("m.om") == "offline_model");
+  CHECK(kind("m.mindir") == "mindir");
+  CHECK(kind("m.air") == "air");
+  CHECK(kind("m.onnx") == "onnx");
+  CHECK(kind("monitor.trend.db") == "database");
+  CHECK(kind("compare.vis.db") == "database");
+  CHECK(kind("w.h5") == "hdf5");
+  CHECK(kind("w.HDF5") == "hdf5");
+  CHECK(kind("events.out.tfevents.1700000000.host.1.0") == "events");
+  CHECK(kind("events.out.events.summary.1700000000.ms") == "events");
+  CHECK(kind("model.safetensors.index.json") == "safetensors_index");
+  CHECK(explanation(FileKind::kOfflineModel).find("atc") != std::string_view::npos);
+}
+
+TEST_CASE("a file without a name of its own in a profiler's folder is the profiler's") {
+  const ScratchDir scratch;
+  scratch.write("PROF_000001_1/host/data/aicore.slice_0", "x");
+  scratch.write("PROF_000001_1/host/end_info.done", "x");
+  scratch.write("PROF_000001_1/host/sample.json", "{}");
+  scratch.write("other/aicore.slice_0", "x");
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  std::multiset<std::string_view> kinds;
+  for (const IndexedFile& file : index->files()) kinds.insert(name_of(file.kind));
+  CHECK(kinds == std::multiset<std::string_view>{"config", "profile", "profile", "unknown"});
+}
+
 TEST_CASE("what ends in .ir is not always IR") {
   CHECK(kind_of_name("actor_set_kernel_graph_0.ir") == FileKind::kGraphText);
   CHECK(kind_of_name("somas_after_0.ir") == FileKind::kGraphText);
-  CHECK(name_of(FileKind::kGraphText) == "unknown");
+  CHECK(name_of(FileKind::kGraphText) == "graph_text");
 }
 
 TEST_CASE("names of nothing in particular are unknown") {

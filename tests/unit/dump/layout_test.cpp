@@ -56,6 +56,48 @@ TEST_CASE("folders of msprobe") {
   CHECK(identity("/out/step3/proc12/dump_tensor_data") == "- - 3");
 }
 
+// python/msprobe/pytorch/aclgraph_dumper.py: _step_rank_dir, _tensor_data_dir.
+TEST_CASE("folders of msprobe's AclGraphDumper") {
+  CHECK(identity("/out/step3/pid12") == "- - 3");
+  CHECK(identity("/out/step3/pid12/dump_tensor_data") == "- - 3");
+  CHECK(identity("/out/step3/rank1/dump_tensor_data") == "1 - 3");
+  CHECK(identity("/out/dump_tensor_data/rank1") == "1 - -");
+  CHECK(identity("/out/dump_tensor_data/pid12") == "- - -");
+  CHECK(identity("/out/other/rank1") == "- - -");
+  CHECK(identity("/out/step3/pid") == "- - -");
+  CHECK(identify_folder("/out/step3/pid12").layout == Layout::kMsprobe);
+  CHECK(identify_folder("/out/dump_tensor_data/pid12").layout == Layout::kMsprobe);
+  CHECK(identify_folder("/out/dump_tensor_data/rank").layout == Layout::kFlat);
+}
+
+// python/torchair/fx_dumper.py: step_path; docs/zh/ascend_ir/features/advanced/data_dump.md.
+TEST_CASE("folders of torchair name the global rank, also above a GE dump of a device") {
+  CHECK(identity("/d/worldsize8_global_rank5/graph_2/7") == "5 2 7");
+  CHECK(identity("/d/worldsize8_global_rank5/gm_20240125031118787351_dump/7") == "5 - 7");
+  CHECK(identity("/d/worldsize1_global_rank0") == "0 - -");
+  CHECK(identity("/d/worldsize16_global_rank9/20241121145738/1/ge_default_20200808163719_121/3/0") == "9 3 0");
+  CHECK(identity("/d/worldsize_global_rank9") == "- - -");
+  CHECK(identity("/d/worldsize8_global_rank") == "- - -");
+  CHECK(identify_folder("/d/worldsize8_global_rank5/graph_2/7").layout == Layout::kTorchair);
+  CHECK(identify_folder("/d/worldsize8_global_rank5/20241121145738/1/m/3/0").layout == Layout::kGe);
+}
+
+// ccsrc/atb_probe/atb_probe.cpp; docs/en/dump/atb_data_dump_instruct.md.
+TEST_CASE("folders of msprobe's ATB dump have device and run") {
+  CHECK(identity("/d/atb_dump_data/data/1_39945/2/0_WordEmbedding/before") == "1 - 2");
+  CHECK(identity("/d/atb_dump_data/data/1_39945") == "1 - -");
+  CHECK(identity("/d/atb_dump_data/info/layer/1_39945") == "- - -");
+  CHECK(identity("/d/data/1_39945/2") == "- - -");
+  CHECK(identify_folder("/d/atb_dump_data/data/1_39945/2").layout == Layout::kAtb);
+}
+
+TEST_CASE("folders of the profiler are known, also from inside") {
+  CHECK(identify_folder("/d/PROF_000001_20240101/host").profiler);
+  CHECK(identify_folder("/d/host_1_2024_ascend_ms/ASCEND_PROFILER_OUTPUT").profiler);
+  CHECK(identify_folder("/d/host_1_2024_ascend_pt").profiler);
+  CHECK_FALSE(identify_folder("/d/PROFILE/host").profiler);
+}
+
 TEST_CASE("an offline model has no step, an exception dump neither") {
   CHECK(identity("/data/20240102030405/2/7") == "2 7 -");
   CHECK(identity("/work/extra-info/data-dump/3") == "3 - -");

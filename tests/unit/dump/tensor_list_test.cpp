@@ -6,6 +6,8 @@
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"
+#include "support/pt_builder.h"
+#include "support/safetensors_builder.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
 
@@ -185,6 +187,119 @@ TEST_CASE("each bad entry of a dump.json is a failure, and very many are counted
   REQUIRE(failures.size() == 1001);
   CHECK(failures.back().message == "3 entries more like these");
   CHECK(failures.back().path.ends_with("dump.json"));
+}
+
+TEST_CASE("parameters of a safetensors file are selected by name, wherever the file lies") {
+  const ScratchDir scratch;
+  scratch.write("rank_1/model.safetensors",
+                test::safetensors_file("{" + test::safetensors_entry("b.weight", "F32", "[2]", 0, 8) + "," +
+                                           test::safetensors_entry("a.bias", "BF16", "[2]", 8, 12) + "}",
+                                       std::string(12, '\0')));
+  const ListedDump all = list_dump({scratch.path()});
+  CHECK(rows(all) == std::vector<std::string>{"a.bias parameter 0 0", "b.weight parameter 0 0"});
+  CHECK(all.tensors()[0].name.op_type == "Parameter");
+  CHECK(all.tensors()[0].name.dtype == DType::kBfloat16);
+  CHECK(identity_of(all.index, all.tensors()[0]).rank == 1);
+  SelectionOptions options;
+  options.op = {"*.weight"};
+  CHECK(rows(list_dump({scratch.path()}, Headers::kAll, 2, options)) ==
+        std::vector<std::string>{"b.weight parameter 0 0"});
+  options.rank = "0";
+  CHECK(rows(list_dump({scratch.path()}, Headers::kAll, 2, options)).empty());
+}
+
+TEST_CASE("a damaged parameter is one failure, a damaged safetensors file another") {
+  const ScratchDir scratch;
+  scratch.write("one.safetensors", build_faulty_safetensors(test::SafetensorsFault::kOneCut));
+  scratch.write("whole.safetensors", build_faulty_safetensors(test::SafetensorsFault::kOverlap));
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(rows(dump).size() == 2);
+  REQUIRE(dump.list.failures().size() == 2);
+  CHECK(dump.list.failures()[0].tensor == "b");
+  CHECK(dump.list.failures()[1].path == scratch.file("whole.safetensors"));
+}
+
+TEST_CASE("the tensors of an FX graph are runs in the order of their dates, without arguments that are not tensors") {
+  const ScratchDir scratch;
+  test::NpySpec none;
+  none.literal = test::npy_literal("|O", "()");
+  const auto name = [](const char* node, const char* io_slot, const char* time) {
+    return "worldsize1_global_rank0/graph_1/4/" + std::string(node) + "." + io_slot + ".2024012503111878" + time +
+           ".npy";
+  };
+  scratch.write(name("mm-aten.mm.default", "INPUT.0", "7351"), kNpy);
+  scratch.write(name("mm-aten.mm.default", "OUTPUT.0", "7351"), kNpy);
+  scratch.write(name("cat-aten.cat.default", "INPUT.0.1", "7352"), kNpy);
+  scratch.write(name("cat-aten.cat.default", "INPUT.1", "7352"), test::build_npy(none));
+  scratch.write(name("add-aten.add.Tensor", "INPUT.0", "7353"), kNpy);
+  for (const Headers headers : {Headers::kAll, Headers::kWhereNeeded}) {
+    const ListedDump dump = list_dump({scratch.path()}, headers);
+    CHECK(rows(dump) == std::vector<std::string>{"mm input 0 0", "mm output 0 0", "cat input 0.1 0", "add input 0 0"});
+    CHECK(dump.tensors()[0].name.op_type == "aten.mm.default");
+    CHECK(dump.tensors()[0].name.timestamp == "20240125031118787351");
+    CHECK(dump.list.failures().empty());
+  }
+}
+
+TEST_CASE("a file of torch_npu by the name .bin is read by its content") {
+  const ScratchDir scratch;
+  scratch.write("x_device_0_0.bin", test::build_pt());
+  scratch.write("y_device_0_0.bin", "something else");
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(rows(dump) == std::vector<std::string>{"x output 0 0"});
+  CHECK(dump.list.foreign() == 1);
+  CHECK(dump.list.failures().empty());
+}
+
+// runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp: ProcessDumpStats.
+TEST_CASE("statistics that CANN writes for one operator are rows of the operator in the file's name") {
+  const ScratchDir scratch;
+  scratch.write("20240102030405/2/model/1/3/MatMul.net_MatMul_1.5.7.1700000000003000.csv",
+                "Input/Output,Index,Data Size,Data Type,Format,Shape,Max Value,Min Value,Avg Value,Count,Nan Count,"
+                "Negative Inf Count,Positive Inf Count\n"
+                "Input,0,24,DT_FLOAT,ND,2x3,6,1,3.5,6,0,0,0\nOutput,1,4,DT_FLOAT16,NCHW,,1,1,1,1,0,0,0\n");
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(dump.list.failures().empty());
+  CHECK(rows(dump) == std::vector<std::string>{"net_MatMul_1 input 0 0", "net_MatMul_1 output 1 0"});
+  const TensorRecord& input = dump.tensors()[0];
+  CHECK(input.name.op_type == "MatMul");
+  CHECK(input.name.task_id == 5);
+  CHECK(input.name.timestamp == "1700000000003000");
+  CHECK(input.name.dtype == DType::kFloat32);
+  CHECK(*input.shape == Shape{2, 3});
+  CHECK_FALSE(input.has_elements);
+  CHECK(identity_of(dump.index, input).step == 3);
+  CHECK(dump.tensors()[1].shape->empty());
+}
+
+// msprobe ccsrc/atb_probe/atb_probe.cpp: SaveTensor, GenLineStrforStatsCsv.
+TEST_CASE("ATB tensors and the rows about others are listed by the operator's folders") {
+  const ScratchDir scratch;
+  const std::string run = "atb_dump_data/data/3_39943/1/";
+  const std::string tensor =
+      "$Version=1.0\n$Object.Count=1\n$Object.Length=8\nformat=2\ndtype=1\ndims=2,2\n"
+      "$Object.data=0,8\n$End=1\n" +
+      std::string(8, '\0');
+  scratch.write(run + "5_Prefill_layer/0_Attention/before/intensor0.bin", tensor);
+  scratch.write(run + "5_Prefill_layer/0_Attention/after/outtensor0.bin",
+                "$Version=1.0\nformat=2\ndtype=1\ndims=2,2\ndata=5_0_intensor0.bin\n$End=1\n");
+  const std::string row = "3_39943,1,Prefill_layer/Attention,Attention,5_0,input,";
+  scratch.write(run + "statistic.csv",
+                "Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,Shape,Max,Min,"
+                "Mean,Norm,Tensor Path\n" +
+                    row + "0,float16,nd,2x2,N/A,N/A,N/A,N/A,/x/" + run +
+                    "5_Prefill_layer/0_Attention/before/intensor0.bin\n" + row + "1,bf16,nd,4,2,1,1.5,3,N/A\n" + row +
+                    "2,bf16,nd,4,2,1,1.5,3,/x/" + run + "5_Prefill_layer/0_Attention/before/gone.bin\n");
+  const ListedDump dump = list_dump({scratch.path()});
+  CHECK(dump.list.failures().empty());
+  const std::string op = "5_Prefill_layer/0_Attention input ";
+  CHECK(rows(dump) == std::vector<std::string>{op + "0 0", op + "1 0", op + "2 0"});
+  CHECK(dump.tensors()[0].has_elements);
+  CHECK(dump.tensors()[0].name.op_type == "Attention");
+  CHECK_FALSE(dump.tensors()[1].has_elements);
+  CHECK(dump.tensors()[1].name.dtype == DType::kBfloat16);
+  CHECK(identity_of(dump.index, dump.tensors()[0]).rank == 3);
+  CHECK(identity_of(dump.index, dump.tensors()[0]).step == 1);
 }
 
 TEST_CASE("a tensor costs less than 200 bytes beside its name") { CHECK(sizeof(TensorRecord) < 200); }

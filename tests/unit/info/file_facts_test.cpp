@@ -9,6 +9,7 @@
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
+#include "support/safetensors_builder.h"
 #include "support/scratch_dir.h"
 
 namespace msdump {
@@ -137,6 +138,68 @@ TEST_CASE("a name that says nothing is read by its content") {
         FileKind::kExecutionOrder);
   CHECK(facts_of(scratch, "g.dat", "#IR entry : @g\n").facts.kind == FileKind::kIrText);
   CHECK(facts_of(scratch, "other.json", R"({"dump_data_dir": "", "data": {}})").facts.kind == FileKind::kDumpJson);
+}
+
+TEST_CASE("a file that msdump does not read is named by its first bytes, whatever it is called") {
+  using namespace std::string_literals;
+  const ScratchDir scratch;
+  const auto kind = [&](const char* name, const std::string& content) {
+    const Facts facts = facts_of(scratch, name, content);
+    CHECK(facts.facts.problems.empty());
+    return name_of(facts.facts.kind);
+  };
+  CHECK(kind("trend", "SQLite format 3\0\x10\0"s) == "database");
+  CHECK(kind("weights", "\x89HDF\r\n\x1a\n\0"s) == "hdf5");
+  CHECK(kind("model", "IMOD\0\1\0\0"s) == "offline_model");
+  // A record of TensorFlow: length, its checksum, the event.
+  CHECK(kind("log.1",
+             "\x18\0\0\0\0\0\0\0\xa3\x7fK\x22\x09\0\0\0\0\0\0\0\0\x1a\x0d"
+             "brain.Event:2"s) == "events");
+  CHECK(kind("w.bin", test::build_faulty_safetensors(test::SafetensorsFault::kNone)) == "safetensors");
+  CHECK(kind("a.csv", "Input/Output,Index,Data Size,Data Type,Format,Shape\n") == "statistic");
+  const Facts named = facts_of(scratch, "m.om", "no magic");
+  CHECK(name_of(named.facts.kind) == "offline_model");
+  CHECK(named.at("why") == "\"an offline model of CANN; atc --mode=1 makes JSON of it, which msdump reads\"");
+}
+
+TEST_CASE("a .safetensors file lists its parameters by name, with its metadata") {
+  const ScratchDir scratch;
+  const std::string header =
+      "{" + test::safetensors_entry("a.weight", "F32", "[2,3]", 0, 24) + R"(,"__metadata__":{"format":"pt"}})";
+  const Facts facts = facts_of(scratch, "m.safetensors", test::safetensors_file(header, std::string(24, '\0')));
+  CHECK(facts.facts.kind == FileKind::kSafetensors);
+  CHECK(facts.at("metadata") == R"({"format":"pt"})");
+  REQUIRE(facts.facts.tensors.size() == 1);
+  CHECK(facts.facts.tensors[0].label() == "a.weight");
+  CHECK(facts.at("tensors").find(R"("op_name":"a.weight")") != std::string::npos);
+  const Facts cut = facts_of(scratch, "cut.safetensors", "abc");
+  CHECK(cut.at("metadata") == "null");
+  CHECK(cut.facts.problems.size() == 1);
+}
+
+TEST_CASE("a tensor of ATB says which file has its elements, or lists it") {
+  const ScratchDir scratch;
+  const std::string head = "$Version=1.0\n$Object.Count=1\n$Object.Length=8\nformat=2\ndtype=1\ndims=2,2\n";
+  const Facts own = facts_of(scratch, "intensor0.bin", head + "$Object.data=0,8\n$End=1\n" + std::string(8, '\0'));
+  CHECK(own.facts.kind == FileKind::kAtbTensor);
+  CHECK(own.at("same_as") == "null");
+  REQUIRE(own.facts.tensors.size() == 1);
+  CHECK(own.facts.tensors[0].request.dtype == DType::kFloat16);
+  const Facts other = facts_of(scratch, "outtensor1.bin", head + "data=2_0_intensor1.bin\n$End=1\n");
+  CHECK(other.at("same_as") == "\"2_0_intensor1.bin\"");
+  CHECK(other.facts.tensors.empty());
+  CHECK(facts_of(scratch, "outtensor2.bin", "x").facts.problems.size() == 1);
+}
+
+TEST_CASE("an argument of an FX operator that is not a tensor has no elements, and is no problem") {
+  const ScratchDir scratch;
+  test::NpySpec spec;
+  spec.literal = test::npy_literal("|O", "()");
+  const char* const name = "sum_1-aten.sum.default.INPUT.1.20240125031118787351.npy";
+  const Facts facts = facts_of(scratch, name, test::build_npy(spec));
+  CHECK(facts.facts.problems.empty());
+  CHECK(facts.facts.tensors.empty());
+  CHECK(facts_of(scratch, "other.npy", test::build_npy(spec)).facts.problems.size() == 1);
 }
 
 TEST_CASE("a zip archive that is no .pt keeps the kind of its name") {

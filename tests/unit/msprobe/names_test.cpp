@@ -147,5 +147,28 @@ TEST_CASE("entries of the json files tell their kind and op type") {
   }
 }
 
+// ccsrc/aclgraph_dump/aclgraph_dump.cpp: build_indexed_tensor_path; the names of its dump.json are those of
+// _parse_stat_key in python/msprobe/pytorch/aclgraph_dumper.py.
+TEST_CASE("a tensor of AclGraphDumper is named as in its dump.json") {
+  const auto text = [](std::string_view file_name) {
+    const auto name = parse_aclgraph_file_name(file_name);
+    if (!name) return std::string("none");
+    return name->op_name + "|" + std::string(name->op_type) + "|" + std::string(name_of(name->io)) + "|" +
+           std::string(name->slot);
+  };
+  CHECK(text("Module.layers.0.attn.Attention.2.input.0.pt") ==
+        "Module.layers.0.attn.Attention.forward.2|Attention|input|0");
+  CHECK(text("Module.__root__.Net.0.output.pt") == "Module.__root__.Net.forward.0|Net|output|");
+  CHECK(text("Module.fc.Linear.0.input_kwargs.mask.0.pt") == "Module.fc.Linear.forward.0|Linear|input|mask.0");
+  CHECK(text("Aten.add.Tensor.3.output.0.pt") == "Aten.add.Tensor.3.forward|add.Tensor|output|0");
+  CHECK(text("rotary.1.input.0.pt") == "rotary.1.forward|rotary|input|0");
+  for (const char* name : {"Aten.mm.0.output.0.npy", "Aten.mm.output.0.pt", "0.output.0.pt", "Aten.mm.0.param.0.pt",
+                           "Aten.mm.0.pt", ".pt", ""}) {
+    INFO(name);
+    CHECK(text(name) == "none");
+  }
+  CHECK(text(std::string(2000, 'a') + ".0.output.pt") == "none");
+}
+
 }  // namespace
 }  // namespace msdump

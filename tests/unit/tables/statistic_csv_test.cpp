@@ -236,6 +236,81 @@ TEST_CASE("the rows of msprobe have a format and their own shapes") {
   CHECK(reason("Add,a,1,2,3,Output,0,640000,FLOAT,NHWC,4x,1,0", kMsprobe) == "line 2: '4x' is not a shape");
 }
 
+const std::string kOneOperator =
+    "Input/Output,Index,Data Size,Data Type,Format,Shape,Max Value,Min Value,Avg Value,Nan Count,l2norm\n";
+
+// CANN runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats.
+TEST_CASE("the rows that CANN writes for one operator have no operator") {
+  const Table table = read(kOneOperator + "Input,0,268435456,DT_INT64,ND,100x20x40,200,100,10.1,0,3\n" +
+                           "Output,1,4,-,NCHW,,,,,,\nOutput,2,4,DT_FLOAT,NCHW,-,1,1,1,0,1\n");
+  REQUIRE_FALSE(table.refused);
+  CHECK(table.errors.empty());
+  CHECK(table.msprobe);
+  CHECK(table.columns == std::vector{kMax, kMin, kAvg, kNan, kL2Norm});
+  REQUIRE(table.rows.size() == 3);
+  const Row& row = table.rows[0];
+  CHECK(row.op_type.empty());
+  CHECK(row.op_name.empty());
+  CHECK(row.timestamp.empty());
+  CHECK(row.io == "input");
+  CHECK(row.slot == "0");
+  CHECK(row.data_size == "268435456");
+  CHECK(row.dtype == "DT_INT64");
+  CHECK(row.format == "ND");
+  CHECK(row.shape == Shape{100, 20, 40});
+  CHECK(row.values == Strings{"200", "100", "10.1", "0", "3"});
+  CHECK(row.offset == kOneOperator.size());
+  CHECK(table.rows[1].shape.empty());
+  CHECK(table.rows[1].values == Strings{"", "", "", "", ""});
+  CHECK(table.rows[2].shape.empty());
+}
+
+TEST_CASE("a bad row of one operator says what is wrong with it") {
+  const auto why = [](const char* row) { return reason(row, kOneOperator); };
+  CHECK(why("Input,0,24,DT_FLOAT") == "line 2: a field is missing before the statistics");
+  CHECK(why("Both,0,24,DT_FLOAT,ND,2x3,1,2,3,4,5") == "line 2: expected input or output, found 'Both'");
+  CHECK(why("Input,x,24,DT_FLOAT,ND,2x3,1,2,3,4,5") == "line 2: index or data size is not a number");
+  CHECK(why("Input,0,,DT_FLOAT,ND,2x3,1,2,3,4,5") == "line 2: index or data size is not a number");
+  CHECK(why("Input,0,24,DT_FLOAT,ND,2x,1,2,3,4,5") == "line 2: '2x' is not a shape");
+  CHECK(why("Input,0,24,DT_FLOAT,ND,2x3,1,2") == "line 2: 5 values expected, 2 found");
+  CHECK(why("Input,0,24,DT_FLOAT,ND,2x3") == "line 2: 5 values expected, 0 found");
+}
+
+// msprobe ccsrc/atb_probe/atb_probe.cpp, GenLineStrforStatsCsv.
+TEST_CASE("the rows of ATB operators have a run, a number and a path") {
+  const std::string header =
+      "Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,Shape,Max,Min,Mean,Norm,"
+      "Tensor Path\n";
+  const Table table =
+      read(header + "0_39943,2,Prefill_layer/Attention,Attention,5_0,input,1,bf16,nd,36x128,2,-1,0.5,3,/d/x\n" +
+           "0_39943,2,Word,Word,0,output,0,float,nd,,N/A,N/A,N/A,N/A,N/A\n");
+  REQUIRE_FALSE(table.refused);
+  CHECK(table.errors.empty());
+  CHECK(table.columns == std::vector{kMax, kMin, kAvg, kL2Norm});
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].op_name == "Prefill_layer/Attention");
+  CHECK(table.rows[0].op_type == "Attention");
+  CHECK(table.rows[0].io == "input");
+  CHECK(table.rows[0].slot == "1");
+  CHECK(table.rows[0].data_size.empty());
+  CHECK(table.rows[0].shape == Shape{36, 128});
+  CHECK(table.rows[0].values == Strings{"2", "-1", "0.5", "3"});
+  CHECK(table.rows[1].shape.empty());
+  CHECK(reason("0_1,2,Word,Word,0,output,0,float,nd,2,1,1,1", header).starts_with("line 2: "));
+  CHECK(reason("0_1,2,Word,Word,0,output", header) == "line 2: a field is missing before the statistics");
+  CHECK(read(header.substr(0, header.size() - 1) + ",More\n").refused);
+}
+
+TEST_CASE("an appended run of one operator begins with its own header") {
+  const Table table =
+      read(kOneOperator + "Input,0,4,DT_FLOAT,ND,1,1,1,1,0,1\n" +
+           "Input/Output,Index,Data Size,Data Type,Format,Shape,Max Value\nOutput,0,4,DT_FLOAT,ND,1,7\n");
+  CHECK(table.errors.empty());
+  CHECK(table.headers == 2);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[1].values == Strings{"7"});
+}
+
 TEST_CASE("a bad row says what is wrong with it") {
   const std::string values = ",6,1,9.5,";
   CHECK(reason("Add,a,0,0,1,input,0,24,float32,\"(2,3)\",6,1") == "line 2: 3 values expected, 2 found");

@@ -1,0 +1,180 @@
+#include "checkpoint/ms_ckpt.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include "base/text.h"
+
+namespace msdump {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+
+constexpr uint64_t kWindowBytes = uint64_t{64} << 10, kFirstWindowBytes = 512;
+constexpr size_t kMostValues = 500'000;
+constexpr std::string_view kChecksum = "crc_num";
+constexpr uint64_t kChecksumBytes = kChecksum.size() + 10;
+
+// The number of a field and its wire type in one, as the file has them.
+constexpr uint32_t kValueField = 1 << 3 | 2;
+constexpr uint32_t kTagField = 1 << 3 | 2, kTensorField = 2 << 3 | 2, kMapTensorField = 3 << 3 | 2;
+constexpr uint32_t kDimField = 1 << 3, kPackedDimsField = 1 << 3 | 2, kTypeField = 2 << 3 | 2,
+                   kContentField = 3 << 3 | 2;
+
+// One value: what stands before its elements, and where these are.
+struct Value {
+  std::string name, type;
+  Shape dims;
+  uint64_t offset = 0, bytes = 0;  // counted from the first byte of the value
+  uint64_t end = 0;                // likewise
+  bool tensor = false;
+};
+
+class ValueReader {
+ public:
+  explicit ValueReader(std::span<const std::byte> window)
+      : in_(reinterpret_cast<const uint8_t*>(window.data()), static_cast<int>(window.size())) {}
+
+  // False for anything else than a value.
+  bool read(Value& value) {
+    uint64_t length = 0;
+    if (in_.ReadTagNoLastTag() != kValueField || !in_.ReadVarint64(&length)) return false;
+    if (length > INT64_MAX - kWindowBytes) return false;
+    value.end = here() + length;
+    while (here() < value.end) {
+      const uint32_t field = in_.ReadTagNoLastTag();
+      if (field == kTagField) {
+        if (!text(value.name)) return false;
+      } else if (field == kTensorField) {
+        uint64_t size = 0;
+        value.tensor = true;
+        return in_.ReadVarint64(&size) && size <= value.end - here() && tensor(value, here() + size);
+      } else {
+        return field == kMapTensorField;
+      }
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] uint64_t here() const { return static_cast<uint64_t>(in_.CurrentPosition()); }
+
+  bool text(std::string& into) {
+    uint32_t size = 0;
+    return in_.ReadVarint32(&size) && size <= kWindowBytes && in_.ReadString(&into, static_cast<int>(size));
+  }
+
+  bool tensor(Value& value, uint64_t end) {
+    while (here() < end) {
+      const uint32_t field = in_.ReadTagNoLastTag();
+      if (field == kDimField) {
+        if (!dim(value.dims)) return false;
+      } else if (field == kPackedDimsField) {
+        uint64_t size = 0;
+        if (!in_.ReadVarint64(&size) || size > kWindowBytes) return false;
+        for (const uint64_t last = here() + size; here() < last;) {
+          if (!dim(value.dims)) return false;
+        }
+      } else if (field == kTypeField) {
+        if (!text(value.type)) return false;
+      } else {
+        if (field != kContentField || !in_.ReadVarint64(&value.bytes)) return false;
+        value.offset = here();
+        return value.bytes <= end - value.offset;
+      }
+    }
+    value.offset = end;  // a tensor without elements
+    return true;
+  }
+
+  bool dim(Shape& dims) {
+    uint64_t number = 0;
+    if (!in_.ReadVarint64(&number) || dims.size() == kMaxRank) return false;
+    dims.push_back(static_cast<int64_t>(number));
+    return true;
+  }
+
+  CodedInputStream in_;
+};
+
+bool is_checksum(std::span<const std::byte> window) {
+  const std::string_view text(reinterpret_cast<const char*>(window.data()), window.size());
+  return text.size() == kChecksumBytes && text.starts_with(kChecksum);
+}
+
+StoredParameter tensor_of(const Value& value, uint64_t begin, uint64_t file_size) {
+  StoredParameter tensor;
+  tensor.name = value.name;
+  tensor.dtype = dtype_from_name(value.type).value_or(DType::kUndefined);
+  tensor.shape = value.dims;
+  tensor.offset = begin + value.offset;
+  tensor.bytes = value.bytes;
+  const auto give_up = [&](Error problem) { tensor.problem = std::move(problem).with_tensor(tensor.name); };
+  if (tensor.dtype == DType::kUndefined) {
+    give_up(make_error(ErrorCode::kUnsupportedDtype, "the dtype '{}' is not supported", excerpt(value.type)));
+    return tensor;
+  }
+  if (tensor.shape == Shape{0} && bytes_of(tensor.dtype, 1) == tensor.bytes) tensor.shape.clear();
+  const auto count = element_count(tensor.shape);
+  const auto needed = count ? bytes_of(tensor.dtype, *count) : std::nullopt;
+  if (needed && *needed > tensor.bytes && tensor.bytes > 0) {
+    give_up(make_error(ErrorCode::kUnsupportedFormat, "its {} bytes lie in several pieces; the first has {}", *needed,
+                       tensor.bytes)
+                .with_hint("mindspore.ckpt_to_safetensors makes a file that msdump reads"));
+  } else if (needed != tensor.bytes) {
+    give_up(make_error(ErrorCode::kShapeMismatch, "{} of {} do not take its {} bytes", describe(tensor.shape),
+                       name_of(tensor.dtype), tensor.bytes));
+  } else if (tensor.offset > file_size || tensor.bytes > file_size - tensor.offset) {
+    give_up(make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.bytes,
+                       file_size - std::min(tensor.offset, file_size))
+                .with_offset(tensor.offset)
+                .with_hint("the file was cut off or is still being written"));
+  }
+  return tensor;
+}
+
+// The value at `begin`; nothing for the checksum. Names and shapes mostly need a few bytes.
+Result<std::optional<Value>> value_at(const File& file, uint64_t begin, std::vector<std::byte>& window) {
+  for (const uint64_t most : {kFirstWindowBytes, kWindowBytes}) {
+    window.resize(static_cast<size_t>(std::min(most, file.size() - begin)));
+    MSDUMP_CHECK_OK(file.read_at(begin, window));
+    if (is_checksum(window)) return std::nullopt;
+    Value value;
+    if (ValueReader(window).read(value)) return value;
+  }
+  return fail(make_error(ErrorCode::kBadProtobuf, "what begins here is not a parameter").with_offset(begin));
+}
+
+Result<MsCkpt> read_values(const File& file) {
+  MsCkpt checkpoint;
+  std::vector<std::byte> window;
+  uint64_t begin = 0;
+  for (size_t values = 0; begin < file.size(); ++values) {
+    if (values == kMostValues) return fail(ErrorCode::kTooLarge, "more than {} values", kMostValues);
+    MSDUMP_TRY(const auto found, value_at(file, begin, window));
+    if (!found) break;
+    const Value& value = *found;
+    const bool same = !checkpoint.tensors.empty() && checkpoint.tensors.back().name == value.name;
+    if (!value.tensor || value.type == "str") {
+      ++checkpoint.other_values;
+    } else if (!same || !checkpoint.tensors.back().problem) {  // a further piece is told by the first
+      checkpoint.tensors.push_back(tensor_of(value, begin, file.size()));
+    }
+    if (value.end > file.size() - begin) break;  // cut: the problem of its last tensor
+    begin += value.end;
+  }
+  return checkpoint;
+}
+
+}  // namespace
+
+Result<MsCkpt> read_ms_ckpt(const File& file) { return in_file(read_values(file), file.path()); }
+
+bool looks_like_ms_ckpt(std::span<const std::byte> head, uint64_t file_size) {
+  Value value;
+  return file_size > 0 && ValueReader(head).read(value) && !value.name.empty() && is_utf8(value.name);
+}
+
+}  // namespace msdump

@@ -1,0 +1,149 @@
+#include "checkpoint/ms_ckpt.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/catch.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+using test::ScratchDir;
+
+// Protobuf as mindspore/python/mindspore/train/serialization.py writes it: ccsrc/utils/checkpoint.proto.
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7) bytes += static_cast<char>((value & 127) | 128);
+  return bytes + static_cast<char>(value);
+}
+
+std::string field(int number, const std::string& content) {
+  return static_cast<char>(number << 3 | 2) + varint(content.size()) + content;
+}
+
+std::string dims_of(const std::vector<uint64_t>& dims) {
+  std::string bytes;
+  for (const uint64_t dim : dims) bytes += '\x08' + varint(dim);
+  return bytes;
+}
+
+std::string parameter(const std::string& name, const std::string& type, const std::vector<uint64_t>& dims,
+                      const std::string& content) {
+  return field(1, field(1, name) + field(2, dims_of(dims) + field(2, type) + field(3, content)));
+}
+
+Result<MsCkpt> read_values(const std::string& content) {
+  const ScratchDir scratch;
+  auto file = File::open(scratch.write("m.ckpt", content));
+  REQUIRE(file);
+  return read_ms_ckpt(*file);
+}
+
+std::string problem_of(const std::string& content) {
+  const auto found = read_values(content);
+  if (!found) return fmt::format("{}: {}", code_word(found.error().code), found.error().message);
+  REQUIRE_FALSE(found->tensors.empty());
+  const auto& problem = found->tensors.back().problem;
+  return problem ? fmt::format("{}: {}", code_word(problem->code), problem->message) : "none";
+}
+
+bool looks(const std::string& content) {
+  return looks_like_ms_ckpt(std::as_bytes(std::span(content.data(), content.size())), content.size());
+}
+
+TEST_CASE("the parameters of a MindSpore checkpoint follow each other in the file") {
+  const std::string first = parameter("conv.weight", "Float32", {2, 3}, std::string(24, 'a'));
+  const std::string content = first + parameter("bn.bias", "BFloat16", {4}, std::string(8, 'b'));
+  const auto found = read_values(content);
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 2);
+  CHECK(found->tensors[0].name == "conv.weight");
+  CHECK(found->tensors[0].dtype == DType::kFloat32);
+  CHECK(found->tensors[0].shape == Shape{2, 3});
+  CHECK(found->tensors[0].offset == first.size() - 24);
+  CHECK(found->tensors[0].bytes == 24);
+  CHECK(found->tensors[1].dtype == DType::kBfloat16);
+  CHECK(found->tensors[1].offset == content.size() - 8);
+  for (const StoredParameter& tensor : found->tensors) CHECK_FALSE(tensor.problem);
+  CHECK(found->other_values == 0);
+}
+
+TEST_CASE("a scalar has dims [0] and one element, an empty parameter none") {
+  const auto found = read_values(parameter("lr", "Float32", {0}, "abcd") + parameter("none", "Float32", {0}, "") +
+                                 parameter("bare", "Int64", {}, "12345678"));
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 3);
+  CHECK(found->tensors[0].shape.empty());
+  CHECK(found->tensors[1].shape == Shape{0});
+  CHECK(found->tensors[2].shape.empty());
+  for (const StoredParameter& tensor : found->tensors) CHECK_FALSE(tensor.problem);
+}
+
+TEST_CASE("a name may be longer than most") {
+  const std::string name(5000, 'n');
+  const auto found = read_values(parameter(name, "Int8", {1}, "x") + parameter("w", "Int8", {1}, "y"));
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 2);
+  CHECK(found->tensors[0].name == name);
+}
+
+TEST_CASE("packed dims are read, too") {
+  const std::string tensor = field(1, varint(2) + varint(300)) + field(2, "Int8") + field(3, std::string(600, 'x'));
+  const auto found = read_values(field(1, field(1, "w") + field(2, tensor)));
+  REQUIRE(found);
+  CHECK(found->tensors.at(0).shape == Shape{2, 300});
+}
+
+TEST_CASE("texts and hash tables are counted, and a checksum ends the file") {
+  const auto found =
+      read_values(parameter("w", "Int8", {1}, "x") + parameter("note", "str", {4}, "text") +
+                  field(1, field(1, "map") + field(3, "anything")) + "crc_num" + std::string(10, '\x01'));
+  REQUIRE(found);
+  CHECK(found->tensors.size() == 1);
+  CHECK(found->other_values == 2);
+}
+
+TEST_CASE("a parameter in pieces has one problem, and those after it none") {
+  const std::string content =
+      parameter("w", "Int8", {4}, "ab") + parameter("w", "Int8", {4}, "cd") + parameter("v", "Int8", {2}, "ef");
+  const auto found = read_values(content);
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 2);
+  REQUIRE(found->tensors[0].problem);
+  CHECK(found->tensors[0].problem->message == "its 4 bytes lie in several pieces; the first has 2");
+  CHECK_FALSE(found->tensors[1].problem);
+}
+
+TEST_CASE("damaged checkpoints say what is wrong") {
+  const std::string good = parameter("w", "Float32", {2}, "12345678");
+  CHECK(problem_of(good) == "none");
+  CHECK(problem_of(good.substr(0, good.size() - 3)) == "truncated: needs 8 bytes, 5 present");
+  CHECK(problem_of(good + "tail") == "bad_protobuf: what begins here is not a parameter");
+  CHECK(problem_of(good + good.substr(0, 5)) == "bad_protobuf: what begins here is not a parameter");
+  CHECK(problem_of(parameter("w", "Float99", {2}, "12345678")) ==
+        "unsupported_dtype: the dtype 'Float99' is not supported");
+  CHECK(problem_of(parameter("w", "Float32", {1}, "12345678")) ==
+        "shape_mismatch: 1 of float32 do not take its 8 bytes");
+  CHECK(problem_of(parameter("w", "Float32", {uint64_t{1} << 62, 16}, "1234")).starts_with("shape_mismatch: "));
+  CHECK(problem_of(parameter("w", "Float32", {UINT64_MAX}, "1234")).starts_with("shape_mismatch: "));
+  CHECK(problem_of(parameter("w", "Float32", std::vector<uint64_t>(65, 1), "1234")).starts_with("bad_protobuf: "));
+  CHECK(problem_of(parameter(std::string(100'000, 'n'), "Int8", {1}, "x")).starts_with("bad_protobuf: "));
+  // A tensor that says it is longer than the value that holds it.
+  CHECK(problem_of(field(1, field(1, "w") + "\x12\x7F" + "abc")).starts_with("bad_protobuf: "));
+  CHECK(problem_of("\x0A" + varint(UINT64_MAX) + "abc").starts_with("bad_protobuf: "));
+}
+
+TEST_CASE("a checkpoint of MindSpore is known by its first value") {
+  CHECK(looks(parameter("w", "Int8", {1}, "x")));
+  CHECK(looks(parameter("w", "Int8", {1}, "x").substr(0, 20)));
+  CHECK_FALSE(looks(parameter("", "Int8", {1}, "x")));
+  CHECK_FALSE(looks(parameter("\xFF\xFE", "Int8", {1}, "x")));
+  CHECK_FALSE(looks("PK\x03\x04 a zip of another framework"));
+  CHECK_FALSE(looks(""));
+}
+
+}  // namespace
+}  // namespace msdump
