@@ -43,9 +43,10 @@ def hostile(folder):
                 out.write(f"{name},{name},0,0,{17000 + i},output,0,8,float32,\"(2)\",{value},-1,2\n")
 
 
-def page(msdump, folder, name, command):
-    """Makes a page; the document of --json beside it."""
+def page(msdump, folder, name, command, with_json=True):
+    """Makes a page; with it the document of --json, if wanted."""
     path = folder / f"{name}.html"
-    done = subprocess.run([msdump, *command, "--json", "--report", path.name], cwd=folder, capture_output=True, check=False)
+    form = ["--json"] if with_json else []
+    done = subprocess.run([msdump, *command, *form, "--report", path.name], cwd=folder, capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stderr.decode()
-    return path, json.loads(done.stdout)
+    return path, json.loads(done.stdout) if with_json else None

@@ -45,9 +45,9 @@ class Pages(unittest.TestCase):
         cls.browser.close()
         cls.scratch.cleanup()
 
-    def page(self, name, *command):
+    def page(self, name, *command, with_json=True):
         if name not in self.made:
-            self.made[name] = pages.page(MSDUMP, self.folder, name, command)
+            self.made[name] = pages.page(MSDUMP, self.folder, name, command, with_json)
         return self.made[name]
 
     def diff(self):
@@ -319,8 +319,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(2, self.browser.run("return document.querySelectorAll('tr.space').length"))
 
     def test_a_hundred_thousand_rows_stay_few_elements(self):
-        page, json = self.large()
-        self.open(page)
+        self.open(self.large(100_000))
         self.show_all()
         self.assertEqual("100000 of 100000 rows", self.rows_said())
         self.assertLess(self.browser.run("return document.querySelectorAll('tr[data-row]').length"), 100)
@@ -329,11 +328,24 @@ class Pages(unittest.TestCase):
         self.browser.type("#filter", "op99999")
         self.browser.wait("document.getElementById('row-count').textContent === '1 of 100000 rows'", 5)
 
-    def large(self):
-        if "large" not in self.made:
-            pages.table(self.folder / "large_bad", 100_000, 1e-3, 60_000)
-            pages.table(self.folder / "large_good", 100_000, 0)
-        return self.page("large", "diff", "large_bad", "large_good")
+    def large(self, rows):
+        """A run of which the rows from 60 % on are wrong."""
+        pages.table(self.folder / f"bad{rows}", rows, 1e-3, rows * 6 // 10)
+        pages.table(self.folder / f"good{rows}", rows, 0)
+        return self.page(f"large{rows}", "diff", f"bad{rows}", f"good{rows}", with_json=False)[0]
+
+    def test_of_more_rows_the_page_has_a_sample_and_says_so(self):
+        page = self.large(120_000)
+        self.assertLess(page.stat().st_size, 20e6)
+        self.open(page)
+        self.show_all()
+        shown = int(self.rows_said().split()[0])
+        self.assertEqual(f"{shown} of 120000 rows", self.rows_said())
+        self.assertTrue(48_000 < shown <= 100_000, shown)
+        self.assertIn(f"The page has {shown} of 120000 rows", " ".join(self.texts("p.note")))
+        self.assertIn("MatMul-op72000", self.browser.text("h1"))
+        self.assertIn("MatMul-op72000", self.browser.text("#row .name"))
+        self.assertEqual(120_000, self.counts()["compared"])
 
     def test_pages_are_valid_html(self):
         if shutil.which("tidy") is None:

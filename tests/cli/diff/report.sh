@@ -20,7 +20,7 @@ grep -cE '<(link|img|iframe|object|base)|<script[^>]* src|url\(|@import' page.ht
 # It is one file for one input, whatever -j.
 msdump diff bad good -j 1 --report one.html >/dev/null 2>&1
 msdump diff bad good -j 3 --report one2.html >/dev/null 2>&1
-cmp <(sed 's/-j 1 --report one.html/X/; /id="data"/d' one.html) <(sed 's/-j 3 --report one2.html/X/; /id="data"/d' one2.html) && echo same
+cmp <(sed 's/-j 1 --report one.html/X/' one.html) <(sed 's/-j 3 --report one2.html/X/' one2.html) && echo same
 
 # Beside --json and --csv; the rows in its data are those of --json.
 msdump diff bad good --json --report json.html 2>/dev/null | jq -c '.summary.compared, (.rows | length)'
