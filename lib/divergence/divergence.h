@@ -96,10 +96,10 @@ struct ErrorGrowth {
 struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first; empty if nothing diverges or nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
-  std::optional<GradientCut> cut;      // where there is no root
-  FlowKind flow = FlowKind::kOrder;    // what was followed
-  std::vector<Explanation> explained;  // by Pairing::tensors
-  double loss_scale = 1;               // what the candidate's gradients are multiplied by, which is divided out
+  std::optional<GradientCut> cut;                  // where there is no root
+  FlowKind flow = FlowKind::kOrder;                // what was followed
+  std::vector<Explanation> explained;              // by Pairing::tensors
+  double loss_scale = 1;  // what the candidate's gradients are multiplied by, which is divided out
   ErrorGrowth growth;
   std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none
   std::vector<FlowEdge> edges;       // between these runs
