@@ -87,6 +87,7 @@ TEST_CASE("a tensor may lack its elements, and the next value begins after it") 
                                  parameter("w", "Int8", {1}, "y"));
   REQUIRE(found);
   REQUIRE(found->tensors.size() == 2);
+  CHECK(found->tensors[0].shape == Shape{0});
   CHECK(found->tensors[0].bytes == 0);
   CHECK_FALSE(found->tensors[0].problem);
   CHECK(found->tensors[1].name == "w");
