@@ -41,7 +41,6 @@ class ValueReader {
   bool read(Value& value) {
     uint64_t length = 0;
     if (in_.ReadTagNoLastTag() != kValueField || !in_.ReadVarint64(&length)) return false;
-    if (length > INT64_MAX - kWindowBytes) return false;
     value.end = here() + length;
     while (here() < value.end) {
       const uint32_t field = in_.ReadTagNoLastTag();

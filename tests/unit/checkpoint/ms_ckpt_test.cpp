@@ -82,6 +82,29 @@ TEST_CASE("a scalar has dims [0] and one element, an empty parameter none") {
   for (const StoredParameter& tensor : found->tensors) CHECK_FALSE(tensor.problem);
 }
 
+TEST_CASE("a tensor may lack its elements, and the next value begins after it") {
+  const auto found = read_values(field(1, field(1, "none") + field(2, dims_of({0}) + field(2, "Int8"))) +
+                                 parameter("w", "Int8", {1}, "y"));
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 2);
+  CHECK(found->tensors[0].shape == Shape{0});
+  CHECK(found->tensors[0].bytes == 0);
+  CHECK_FALSE(found->tensors[0].problem);
+  CHECK(found->tensors[1].name == "w");
+}
+
+TEST_CASE("a field that says more than its message holds ends the reading") {
+  const std::string why = "bad_protobuf: what begins here is not a parameter";
+  const std::string tensor = dims_of({2}) + field(2, "Int8") + field(3, "xy");
+  CHECK(problem_of(field(1, field(1, "w") + field(2, tensor))) == "none");
+  // The tensor is longer than the value, the elements than the tensor.
+  CHECK(problem_of("\x0A" + varint(8) + field(1, "w") + field(2, tensor)) == why);
+  CHECK(problem_of(field(1, field(1, "w") + "\x12" + varint(tensor.size() - 1) + tensor)) == why);
+  CHECK(problem_of(field(1, field(1, "w") + field(2, dims_of({1}) + "\x12" + varint(100'000) + field(3, "x")))) == why);
+  const std::string long_dims = "\x0A" + varint(1 << 20);
+  CHECK(problem_of("\x0A" + varint(3 << 20) + field(1, "w") + "\x12" + varint(2 << 20) + long_dims + "x") == why);
+}
+
 TEST_CASE("a name may be longer than most") {
   const std::string name(5000, 'n');
   const auto found = read_values(parameter(name, "Int8", {1}, "x") + parameter("w", "Int8", {1}, "y"));
@@ -122,6 +145,7 @@ TEST_CASE("damaged checkpoints say what is wrong") {
   CHECK(problem_of(good) == "none");
   CHECK(problem_of(good.substr(0, good.size() - 3)) == "truncated: needs 8 bytes, 5 present");
   CHECK(problem_of(good + "tail") == "bad_protobuf: what begins here is not a parameter");
+  CHECK(problem_of(good + "x") == "bad_protobuf: what begins here is not a parameter");
   CHECK(problem_of(good + good.substr(0, 5)) == "bad_protobuf: what begins here is not a parameter");
   CHECK(problem_of(parameter("w", "Float99", {2}, "12345678")) ==
         "unsupported_dtype: the dtype 'Float99' is not supported");

@@ -90,6 +90,10 @@ TEST_CASE("scalars, empty tensors and a file without tensors are sound") {
   REQUIRE(found);
   CHECK(found->tensors[0].shape.empty());
   for (const StoredParameter& tensor : found->tensors) CHECK_FALSE(tensor.problem);
+  const auto late = read(safetensors_file(
+      "{" + safetensors_entry("full", "U8", "[2]", 0, 2) + "," + safetensors_entry("none", "U8", "[0]", 0, 0) + "}",
+      "xy"));
+  CHECK(late);
   const auto empty = read(safetensors_file("{}", ""));
   REQUIRE(empty);
   CHECK(empty->tensors.empty());
