@@ -93,7 +93,9 @@ class Finder {
       state.random = state.random || from.random;
     };
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.made_by != kNoRun) inherit(input.made_by);
+      for (const uint32_t from : {input.made_by, input.updated_by}) {
+        if (from != kNoRun) inherit(from);
+      }
       for (const uint32_t before : view_.graph().before_gap(input)) inherit(before);
     }
   }

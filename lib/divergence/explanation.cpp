@@ -115,7 +115,7 @@ class Explainer {
       if (input.tensor == kNoTensor || !view_.differs(input.tensor) || result_[input.tensor] != Explanation::kNone)
         continue;
       if (input.made_by == kNoRun) {
-        const Explanation before = after_gap(input);
+        const Explanation before = from_before(input);
         set(input.tensor, before);
         if (before == Explanation::kNone) entering.push_back(&input);
       } else {
@@ -139,8 +139,9 @@ class Explainer {
     return downstream ? Explanation::kDownstream : Explanation::kNone;
   }
 
-  [[nodiscard]] Explanation after_gap(const RunInput& input) const {
-    Explanation result = Explanation::kNone;
+  // Of an input that no run made: what came before the gap or updated it.
+  [[nodiscard]] Explanation from_before(const RunInput& input) const {
+    Explanation result = input.updated_by == kNoRun ? Explanation::kNone : of_producer(input.updated_by);
     for (const uint32_t before : view_.graph().before_gap(input)) {
       const Explanation one = of_producer(before);
       if (one == Explanation::kRandom) return one;

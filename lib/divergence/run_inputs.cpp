@@ -57,9 +57,7 @@ class Gatherer {
 
   void add(const RunInput& input) {
     if (input.made_by != kNoRun) add_producer(input.made_by);
-    if (input.from == From::kOperator) {
-      for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
-    }
+    for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
       tensor = input.made_as;
@@ -84,11 +82,11 @@ class Gatherer {
     }
   }
 
-  // Of what made an input, or of what ran before operators that were not dumped.
+  // Of what made or updated an input, or of what ran before operators that were not dumped.
   [[nodiscard]] bool is_downstream(const RunInput& input) const {
-    const auto is_one = [&](uint32_t run) { return history_.states[run].downstream; };
+    const auto is_one = [&](uint32_t run) { return run != kNoRun && history_.states[run].downstream; };
     const std::span<const uint32_t> before = view_.graph().before_gap(input);
-    return (input.made_by != kNoRun && is_one(input.made_by)) || std::any_of(before.begin(), before.end(), is_one);
+    return is_one(input.made_by) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
   }
 
   // Is the error of a tensor more than rounding leaves of one that had `before`?
@@ -112,7 +110,7 @@ class Gatherer {
         inputs_.downstream = inputs_.elevated = true;
         return;
       }
-      if (input.from == From::kOperator && is_downstream(input)) {
+      if (is_downstream(input)) {
         inputs_.elevated = inputs_.elevated || view_.differs(tensor);
       } else if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)) {
         inputs_.entering.push_back(&input);

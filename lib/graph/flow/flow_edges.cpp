@@ -7,9 +7,8 @@ std::vector<FlowEdge> flow_edges(const RunGraph& graph) {
   for (uint32_t run = 0; run < graph.runs().size(); ++run) {
     for (const RunInput& input : graph.runs()[run].inputs) {
       const uint32_t tensor = input.tensor != kNoTensor ? input.tensor : input.made_as;
-      if (input.made_by != kNoRun) {
-        edges.push_back({input.made_by, run, tensor, false});
-        continue;
+      for (const uint32_t from : {input.made_by, input.updated_by}) {
+        if (from != kNoRun) edges.push_back({from, run, tensor, false});
       }
       for (const uint32_t before : graph.before_gap(input)) edges.push_back({before, run, tensor, true});
     }

@@ -82,6 +82,7 @@ RunGraph::RunGraph(RunSource source)
   for (uint32_t run = 0; run < runs_.size(); ++run) {
     for (const RunInput& input : runs_[run].inputs) {
       if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
+      if (input.updated_by != kNoRun) runs_[input.updated_by].later.push_back(run);
       for (const uint32_t before : before_gap(input)) runs_[before].later.push_back(run);
     }
   }
@@ -297,11 +298,7 @@ void RunGraph::find_gaps() {
     bool any = false;
     for (RunInput& input : run.inputs) {
       any = any || (input.made_by == kNoRun && input.from == From::kOperator);
-      const uint32_t updated = updated_before(input, run.place);
-      if (updated == kNoRun) continue;
-      before_gaps_.push_back(updated);
-      input.gap = static_cast<uint32_t>(gap_ends_.size());
-      gap_ends_.push_back(before_gaps_.size());
+      input.updated_by = updated_before(input, run.place);
     }
     if (!any) continue;
     for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {

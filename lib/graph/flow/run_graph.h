@@ -52,6 +52,7 @@ struct RunInput {
   uint32_t gap = UINT32_MAX;        // what made it was not dumped: see RunGraph::before_gap
   std::string_view parameter = {};  // From::kParameter: its name
   bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
+  uint32_t updated_by = kNoRun;     // of a weight: the run that updated it last in a step before
 };
 
 struct OpRun {
@@ -62,7 +63,8 @@ struct OpRun {
   std::vector<RunInput> inputs;
   std::vector<uint32_t> outputs;  // and inputs that were updated
   std::vector<uint32_t> readers;  // runs, once for each input
-  std::vector<uint32_t> later;    // runs that read what operators that were not dumped made of its outputs
+  // Runs that read what operators that were not dumped made of its outputs, or in later steps what it updated.
+  std::vector<uint32_t> later;
 };
 
 // kUnwritten: nothing that the run computes with, whatever the file holds.
@@ -117,8 +119,7 @@ class RunGraph {
   [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNoRun: in no run
 
   // The runs on whose outputs a value that was made by an operator without a run depends, without another run between:
-  // those that ran last, if they are many. Of a value that the network keeps the run that updated it last in a step
-  // before. Empty for any other input.
+  // those that ran last, if they are many. Empty for any other input.
   [[nodiscard]] std::span<const uint32_t> before_gap(const RunInput& input) const;
 
   // Operators that read an output of this one; empty without an IR.

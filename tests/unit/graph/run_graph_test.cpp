@@ -422,14 +422,17 @@ TEST_CASE("a value that the network keeps comes from the run that updated it in 
                                        in_step(Network::kWrite, kIn, "0", 2), in_step(Network::kSub, kIn, "2", 3),
                                        in_step(Network::kSub, kIn, "2", 3, 1)});
   const auto before = [&](const RunPlace& place) {
-    Tensors written;
-    for (const uint32_t run : graph.before_gap(run_of(graph, Network::kSub, place).inputs.at(2)))
-      written.push_back(graph.runs()[run].outputs.at(0));
-    return written;
+    return run_of(graph, Network::kSub, place).inputs.at(2).updated_by;
   };
-  CHECK(before({0, 0, 0}).empty());
-  CHECK(before({0, 3, 0}) == Tensors{2});
-  CHECK(before({1, 3, 0}).empty());
+  CHECK(before({0, 0, 0}) == kNoRun);
+  CHECK(before({0, 3, 0}) == graph.run_of(2));
+  CHECK(before({1, 3, 0}) == kNoRun);
+  const std::vector<FlowEdge> edges = flow_edges(graph);
+  const auto updated = std::find_if(edges.begin(), edges.end(), [&](const FlowEdge& one) {
+    return one.from == graph.run_of(2) && one.to == graph.run_of(3);
+  });
+  REQUIRE(updated != edges.end());
+  CHECK((updated->tensor == 3 && !updated->gap));
   CHECK(run_of(graph, Network::kWrite, {0, 2, 0}).later.size() == 1);
 }
 
