@@ -451,7 +451,7 @@ std::string_view name_of(DivergenceKind kind) {
 
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
-                                  std::span<const uint32_t> explain) {
+                                  const DivergenceDetails& details) {
   const RunView view(a, b, pairing, diffs, modules);
   const NoiseModel model(view);
   Finder finder(view, model);
@@ -463,13 +463,15 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
   }
-  for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
-  report.edges = flow_edges(view.graph());
+  if (details.flow) {
+    for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
+    report.edges = flow_edges(view.graph());
+  }
   const RootReach reach(view, report.roots);
   report.explained = explain_tensors(view, model, finder.history(), reach, report.roots);
   report.loss_scale = view.loss_scale();
   report.growth = error_growth(view, model);
-  account_for(view, model, finder.history(), reach, explain, report);
+  account_for(view, model, finder.history(), reach, details.explain, report);
   return report;
 }
 

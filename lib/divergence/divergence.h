@@ -101,15 +101,21 @@ struct DivergenceReport {
   std::vector<Explanation> explained;              // by Pairing::tensors
   double loss_scale = 1;  // what the candidate's gradients are multiplied by, which is divided out
   ErrorGrowth growth;
-  std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none
-  std::vector<FlowEdge> edges;       // between these runs
+  std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none; only with the flow
+  std::vector<FlowEdge> edges;       // between these runs; only with the flow
   std::vector<RunAccount> accounts;  // of `explain`
   uint64_t more_accounts = 0;        // that were left out
 };
 
-// `diffs` by Pairing::tensors. `explain`: operators whose runs are accounted for, in Pairing::operators.
+// What a report has for those who ask for it.
+struct DivergenceDetails {
+  std::span<const uint32_t> explain = {};  // in Pairing::operators: their runs are accounted for
+  bool flow = false;                       // the data flow between the runs
+};
+
+// `diffs` by Pairing::tensors.
 [[nodiscard]] DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
-                                                std::span<const uint32_t> explain = {});
+                                                const DivergenceDetails& details = {});
 
 }  // namespace msdump

@@ -258,15 +258,15 @@ OperatorLine DiffResult::line(uint32_t pair) const {
 
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
-                              std::string_view explain) {
+                              const DiffDetails& details) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side) : pair_sides(run.a->side, run.b->side, map);
   std::vector<uint32_t> operators;
-  if (!explain.empty()) {
-    MSDUMP_TRY(operators, operators_named(run.pairing, explain));
+  if (!details.explain.empty()) {
+    MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
   }
   choose_rows(run);
   const auto dump_of = [](DiffSide& side) {
@@ -279,7 +279,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   run.details = std::move(compared.details);
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, operators);
+  run.divergence =
+      find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, {operators, details.flow});
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   judge_arguments(run, rules, context);
   judge_one_sided_lines(run);

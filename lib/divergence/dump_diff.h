@@ -68,11 +68,17 @@ struct DiffResult {
   [[nodiscard]] std::string_view op_type(uint32_t pair) const { return pairing.op_type(pair); }
 };
 
-// The sides' selections choose the rows. `map` may be null. `explain` names the operator to account for, if any. An error
-// when interrupted, or kUsage when the dumps do not have that operator.
+// Beyond the rows.
+struct DiffDetails {
+  std::string_view explain = {};  // names the operator to account for, if any
+  bool flow = false;              // DivergenceReport::runs and edges
+};
+
+// The sides' selections choose the rows. `map` may be null. An error when interrupted, or kUsage when the dumps do not
+// have the operator to account for.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
-                              std::string_view explain = {});
+                              const DiffDetails& details = {});
 
 // The dump.json files of both sides, paired in order.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);

@@ -86,8 +86,9 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
     map = std::move(*read);
     note_unknown_names(session, *map, a->side);
   }
-  MSDUMP_TRY(DiffResult run, diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules,
-                                        {options.worst, options.by_axis}, session.context, options.explain));
+  MSDUMP_TRY(DiffResult run,
+             diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules, {options.worst, options.by_axis},
+                        session.context, {options.explain, !options.report.empty()}));
   if (map) warn_without_effect(session, *map, run);
   return run;
 }

@@ -18,7 +18,7 @@ DivergenceReport with_accounts(const test::ComparedDumps& compared) {
   std::vector<uint32_t> all;
   for (uint32_t op = 0; op < compared.pairing().operators.size(); ++op) all.push_back(op);
   return find_divergences(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-                          ModuleTree::of(*compared.b().index, *compared.a().index), all);
+                          ModuleTree::of(*compared.b().index, *compared.a().index), {all});
 }
 
 // By operator, without scores.
@@ -163,7 +163,7 @@ TEST_CASE("the runs of an operator are accounted for, up to a limit; others are 
   const test::ComparedDumps& compared = trial.compared();
   const std::vector<uint32_t> one = {1};
   const DivergenceReport report = find_divergences(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
-                                                   ModuleTree::of(*compared.b().index, *compared.a().index), one);
+                                                   ModuleTree::of(*compared.b().index, *compared.a().index), {one});
   REQUIRE(report.accounts.size() == kMostAccounts);
   CHECK(report.more_accounts == 70 - kMostAccounts);
   for (size_t i = 0; i < report.accounts.size(); ++i) {
