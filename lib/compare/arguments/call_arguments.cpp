@@ -121,12 +121,10 @@ class ArgumentComparison {
  private:
   void compare(const Call& a, const Call& b) {
     for (const CallArgument& argument : b.arguments) {
-      if (argument.value.kind != Kind::kGroup && has_one_meaning(argument.slot))
-        add(b, argument.slot, value_in(a, argument.slot), argument.value);
+      if (has_one_meaning(argument.slot)) add(b, argument.slot, value_in(a, argument.slot), argument.value);
     }
     for (const CallArgument& argument : a.arguments) {
-      if (argument.value.kind != Kind::kGroup && has_one_meaning(argument.slot) &&
-          value_in(b, argument.slot).kind == Kind::kAbsent)
+      if (has_one_meaning(argument.slot) && value_in(b, argument.slot).kind == Kind::kAbsent)
         add(b, argument.slot, argument.value, {});
     }
   }
@@ -143,7 +141,7 @@ class ArgumentComparison {
   [[nodiscard]] CallValue value_in(const Call& call, std::string_view slot) const {
     const auto named = [&](std::string_view name) {
       return std::find_if(call.arguments.begin(), call.arguments.end(),
-                          [&](const CallArgument& one) { return one.slot == name && one.value.kind != Kind::kGroup; });
+                          [&](const CallArgument& one) { return one.slot == name; });
     };
     auto found = named(slot);
     if (pairing_.other_framework) {
@@ -192,6 +190,7 @@ std::optional<Verdict> compare_numbers(double a, double b, const Tolerance& tole
 std::optional<Verdict> compare_call_values(const CallValue& a, const CallValue& b, const Tolerance& tolerance) {
   const auto is_empty = [](const CallValue& value) { return value.kind == Kind::kNone || value.kind == Kind::kAbsent; };
   if (is_empty(a) && is_empty(b)) return std::nullopt;
+  if (a.kind == Kind::kGroup || b.kind == Kind::kGroup) return std::nullopt;
   if (a.kind == Kind::kAbsent || b.kind == Kind::kAbsent) return Verdict::kSkipped;
   if (a.is_dtype && b.is_dtype) {
     const DType left = dtype_named(a.text), right = dtype_named(b.text);

@@ -8,7 +8,7 @@
 namespace msdump {
 
 struct CallValue {
-  // kGroup: the ranks of a process group, "[0,1]"; no argument to compare.
+  // kGroup: the ranks of a process group, "[0,1]", which is not compared.
   enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList, kGroup };
   Kind kind = Kind::kAbsent;
   bool is_dtype = false;  // kText: the name of a dtype

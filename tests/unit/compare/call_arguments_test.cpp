@@ -164,4 +164,11 @@ TEST_CASE("two precisions of floating numbers are close, other dtypes differ") {
   CHECK_FALSE(verdict("torch.unknown", "torch.unknown"));
 }
 
+TEST_CASE("the ranks of a process group are not compared") {
+  const CallValue group{Kind::kGroup, false, "[0,1]"};
+  CHECK_FALSE(compare_call_values(group, {Kind::kGroup, false, "[0,1,2,3]"}, {}));
+  CHECK_FALSE(compare_call_values(group, {}, {}));
+  CHECK_FALSE(compare_call_values({}, group, {}));
+}
+
 }  // namespace msdump
