@@ -30,7 +30,6 @@ std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
   if (run.report.first) {
     const FirstNonfinite& first = *run.report.first;
     std::string text = first_heading(run) + ": " + run.op_name(first.op).substr(run.op_name(first.op).rfind('/') + 1);
-    text.front() = 'T';
     if (const SourceFrame* const frame = run.frame(first.op)) text += ", " + source_text(frame);
     return {text, report::Tone::kBad};
   }
@@ -42,9 +41,8 @@ std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
 }
 
 std::string state_text(const check::TensorFacts& facts) {
-  if (!facts.known()) return "not known";
-  if (facts.has_nan) return "NaN";
-  return facts.is_finite() ? "finite" : "infinite";
+  const std::string_view state = state_of(facts);
+  return std::string(state.empty() ? "not known" : state == "nan" ? "NaN" : state);
 }
 
 report::PageCause first_cause(const CheckRun& run) {
@@ -57,19 +55,15 @@ report::PageCause first_cause(const CheckRun& run) {
   if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
   if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
   cause.place = fmt::format("({})", cause.place);
-  if (const OperatorLine line = run.line(first.op); line.frame != nullptr) {
-    cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
-    cause.code = line.frame->code;
-    if (line.one_of_several) cause.source += " (one of several calls)";
-  }
+  add_source(run.line(first.op), cause);
   cause.evidence_title = "values";
-  constexpr size_t kMostEvidence = 12;
   for (const auto& [side, tensors] : {std::pair("in", &first.inputs), std::pair("out", &first.outputs)}) {
     for (size_t i = 0; i < std::min(tensors->size(), kMostEvidence); ++i) {
       const uint32_t tensor = (*tensors)[i];
       cause.evidence.push_back(
           {side, tensor_head(run, tensor), state_text(run.facts[tensor]), values_text(run, tensor)});
     }
+    add_more_evidence(side, tensors->size(), cause);
   }
   cause.facts.push_back({"why", escape_for_terminal(first.reason)});
   return cause;
@@ -147,13 +141,10 @@ report::List first_evidence(const CheckRun& run, const CheckPoints& points) {
 
 std::vector<std::string> check_notes(const CheckRun& run, const CheckPoints& points, size_t shown) {
   std::vector<std::string> notes;
-  for (std::string note :
-       {sample_note(points.table().rows(), points.all()), sample_note(shown, run.report.findings.size())}) {
+  for (std::string note : {sample_note(points.table().rows(), points.all()),
+                           sample_note(shown, run.report.findings.size()), unread_note(run.failed())}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
-  if (run.failed() > 0)
-    notes.push_back(fmt::format("{} could not be read: msdump names them on standard error and in --json.",
-                                plural(run.failed(), "input")));
   return notes;
 }
 

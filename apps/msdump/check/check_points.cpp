@@ -24,13 +24,6 @@ using check::TensorFacts;
 
 constexpr uint32_t kNoPoint = UINT32_MAX;
 
-// Empty where the values are not known.
-std::string_view state_of(const TensorFacts& facts) {
-  if (!facts.known()) return "";
-  if (facts.has_nan) return "nan";
-  return facts.is_finite() ? "finite" : "infinite";
-}
-
 std::optional<double> largest(const TensorFacts& facts) {
   if (!facts.min || !facts.max) return std::nullopt;
   return std::max(std::abs(*facts.min), std::abs(*facts.max));
@@ -59,6 +52,12 @@ std::vector<report::PageColumn> point_columns(bool sampled) {
 }
 
 }  // namespace
+
+std::string_view state_of(const TensorFacts& facts) {
+  if (!facts.known()) return "";
+  if (facts.has_nan) return "nan";
+  return facts.is_finite() ? "finite" : "infinite";
+}
 
 CheckPoints::CheckPoints(WorkerPool& pool, const check::CheckRun& run)
     : run_(run), severity_(run.dump.tensors()), point_of_(run.dump.tensors(), kNoPoint), table_({}) {
@@ -147,12 +146,7 @@ std::optional<size_t> CheckPoints::point_of(uint32_t tensor) const {
 std::vector<report::PageEdge> CheckPoints::edges() const {
   std::set<uint32_t> runs;
   for (const uint32_t tensor : points_) runs.insert(run_.dump.run_of(tensor));
-  std::vector<report::PageEdge> edges;
-  for (const FlowEdge& edge : flow_edges(run_.dump.run_graph())) {
-    if (runs.contains(edge.from) && runs.contains(edge.to))
-      edges.push_back({edge.from, edge.to, point_of(edge.tensor), edge.gap});
-  }
-  return edges;
+  return page_edges(flow_edges(run_.dump.run_graph()), runs, [&](uint32_t tensor) { return point_of(tensor); });
 }
 
 }  // namespace msdump::cli

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "check/check_run.h"
@@ -12,6 +13,9 @@
 #include "report/page/page_table.h"
 
 namespace msdump::cli {
+
+// "nan", "infinite", "finite"; empty where the values are not known.
+[[nodiscard]] std::string_view state_of(const check::TensorFacts& facts);
 
 class CheckPoints {
  public:

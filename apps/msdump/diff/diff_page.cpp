@@ -27,11 +27,6 @@ std::string last_folder(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-std::string first_upper(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 32);
-  return text;
-}
-
 std::string short_name(std::string_view name) { return std::string(name.substr(name.rfind('/') + 1)); }
 
 // "It went wrong first in Mul-op0, net.py:11"
@@ -58,13 +53,11 @@ std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std:
   if (run.single_pair) return {"The two tensors differ", report::Tone::kBad};
   const bool of_values =
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0;
-  return {of_values ? first_upper(nothing_stands_out(run)) : "The dumps differ in what they hold",
-          report::Tone::kNeutral};
+  return {of_values ? nothing_stands_out(run) : "The dumps differ in what they hold", report::Tone::kNeutral};
 }
 
 void add_evidence(const DiffResult& run, std::string_view side, const std::vector<uint32_t>& tensors,
                   report::PageCause& cause) {
-  constexpr size_t kMostEvidence = 12;
   for (size_t i = 0; i < std::min(tensors.size(), kMostEvidence); ++i) {
     const TensorDiff& diff = run.diffs[tensors[i]];
     const NameFacts& name = run.record_of(run.pairing.tensors[tensors[i]]).name;
@@ -72,8 +65,7 @@ void add_evidence(const DiffResult& run, std::string_view side, const std::vecto
     cause.evidence.push_back({std::string(side), fmt::format("{} {}", name_of(name.io), name.slot),
                               std::string(name_of(diff.verdict)), error ? fmt::format("{:.3g}", *error) : "-"});
   }
-  if (tensors.size() > kMostEvidence)
-    cause.evidence.push_back({std::string(side), fmt::format("{} more", tensors.size() - kMostEvidence), "", ""});
+  add_more_evidence(side, tensors.size(), cause);
 }
 
 // The labels of root_lines() where there is room for words.
@@ -89,11 +81,7 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   cause.title = is_first ? "First divergence" : "Also";
   cause.name = root_name(run, root);
   cause.place = place_text(run, root.op, root.place);
-  if (const OperatorLine line = run.line(root.op); line.frame != nullptr) {
-    cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
-    cause.code = line.frame->code;
-    if (line.one_of_several) cause.source += " (one of several calls)";
-  }
+  add_source(run.line(root.op), cause);
   add_evidence(run, "in", root.inputs, cause);
   add_evidence(run, "out", root.outputs, cause);
   cause.measured = root.measured_error;
@@ -147,9 +135,7 @@ std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t al
   if (std::string note = sample_note(shown, all); !note.empty()) notes.push_back(std::move(note));
   if (causes > kCausesInFull)
     notes.push_back(fmt::format("{} more places where it went wrong: --json has all.", causes - kCausesInFull));
-  if (!run.failures.empty())
-    notes.push_back(fmt::format("{} could not be read: msdump names them on standard error and in --json.",
-                                plural(run.failures.size(), "input")));
+  if (std::string note = unread_note(run.failures.size()); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

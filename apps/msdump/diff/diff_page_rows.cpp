@@ -51,11 +51,12 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
     }
     return false;
   };
+  // What the table of the command shows for a key.
   const auto cell = [&](const std::string& key, const std::string& title) {
     for (const report::Column& column : table) {
-      if (column.key == key) return cell_column(key, title, column.text);
+      if (column.key == key) return cell_column(title, title, column.text);
     }
-    return text_column(key, title);
+    return text_column(title, title);
   };
   const auto made = [](const char* key, const char* title, report::Value (*value)(const report::Row&)) {
     report::PageColumn column = text_column(key, title, false);
@@ -82,9 +83,6 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
                                              made("shape", "shape", shape_cell),
                                              figure_column("measured_error", "measured error", false),
                                              figure_column("score", "score", false)};
-  columns[8].key = "tensor";
-  columns[9].key = "dtype";
-  columns[13].key = "line";
   for (const char* const metric : {"max_rel", "mean_abs", "cosine", "max_ulp", "over_tolerance", "count"})
     columns.push_back(figure_column(fmt::format("metrics.{}", metric), metric, false));
   for (const char* const metric : {"nan", "min", "max", "mean"}) {
@@ -99,6 +97,7 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
                  {text_column("source.file", "file", false), text_column("source.code", "code", false),
                   text_column("paired_by", "paired by", false), text_column("a_value", "in candidate", false),
                   text_column("b_value", "in reference", false)});
+  columns.push_back(text_column("difference", "counts as a difference", false));
   columns.push_back(figure_column("run", "run", false));
   if (sampled) columns.push_back(figure_column("position", "position", false));
   return columns;
@@ -121,6 +120,7 @@ DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const D
   fill_page_table(table_, pool, rows_.size(), [&](size_t i) {
     const DiffRow& place = rows_[i];
     report::Row row = diff_row(run, place, options);
+    row.add("difference", counts_as_difference(run, place) ? "yes" : "");
     if (!place.is_argument) {
       const uint32_t at = run.divergence.runs[place.index];
       row.add("error", run.diffs[place.index].error());
@@ -164,12 +164,7 @@ std::vector<report::PageEdge> DiffPageRows::edges() const {
   for (const DiffRow& row : rows_) {
     if (!row.is_argument) runs.insert(run_.divergence.runs[row.index]);
   }
-  std::vector<report::PageEdge> edges;
-  for (const FlowEdge& edge : run_.divergence.edges) {
-    if (runs.contains(edge.from) && runs.contains(edge.to))
-      edges.push_back({edge.from, edge.to, row_of(edge.tensor), edge.gap});
-  }
-  return edges;
+  return page_edges(run_.divergence.edges, runs, [&](uint32_t tensor) { return row_of(tensor); });
 }
 
 report::List DiffPageRows::causes(const std::vector<const Divergence*>& roots) const {

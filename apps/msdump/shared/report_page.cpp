@@ -63,9 +63,38 @@ std::string sample_note(size_t shown, size_t all) {
       shown, all);
 }
 
+std::string unread_note(size_t failures) {
+  if (failures == 0) return {};
+  return fmt::format("{} could not be read: msdump names them on standard error and in --json.",
+                     plural(failures, "input"));
+}
+
+void add_source(const OperatorLine& line, report::PageCause& cause) {
+  if (line.frame == nullptr) return;
+  cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
+  cause.code = line.frame->code;
+  if (line.one_of_several) cause.source += " (one of several calls)";
+}
+
+void add_more_evidence(std::string_view side, size_t tensors, report::PageCause& cause) {
+  if (tensors > kMostEvidence)
+    cause.evidence.push_back({std::string(side), fmt::format("{} more", tensors - kMostEvidence), "", ""});
+}
+
+std::vector<report::PageEdge> page_edges(const std::vector<FlowEdge>& edges, const std::set<uint32_t>& runs,
+                                         const std::function<std::optional<size_t>(uint32_t)>& row_of) {
+  std::vector<report::PageEdge> shown;
+  for (const FlowEdge& edge : edges) {
+    if (runs.contains(edge.from) && runs.contains(edge.to))
+      shown.push_back({edge.from, edge.to, row_of(edge.tensor), edge.gap});
+  }
+  return shown;
+}
+
 Status write_page(const Session& session, const std::string& path, report::Page page, report::PageData data) {
   page.command = data.kind = std::string(session.command.name);
   page.version = std::string(version_number());
+  if (!page.sentence.empty()) page.sentence.front() = to_upper(page.sentence.substr(0, 1)).front();
   std::vector<std::string> line = {"msdump"};
   line.insert(line.end(), session.arguments.begin(), session.arguments.end());
   page.about.insert(page.about.begin(), {{"command", shell_line(line), true}, {"msdump", page.version}});

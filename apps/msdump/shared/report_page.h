@@ -2,10 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "frame/subcommand.h"
+#include "graph/flow/flow_edges.h"
+#include "graph/lines/operator_lines.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 
@@ -17,6 +22,8 @@ namespace msdump::cli {
 
 // Rows of a page in plain HTML.
 inline constexpr size_t kFirstRows = 50;
+// Inputs, and outputs, that stand beside what went wrong.
+inline constexpr size_t kMostEvidence = 12;
 
 void add_page_option(CLI::App& app, std::string& path);
 
@@ -31,7 +38,21 @@ void fill_page_table(report::PageTable& table, WorkerPool& pool, size_t count,
 // Which rows of how many the page has; empty where it has all.
 [[nodiscard]] std::string sample_note(size_t shown, size_t all);
 
-// Fills in the command, its version and line, and writes the page under `path`, complete or not at all.
+// That inputs could not be read; empty where all could.
+[[nodiscard]] std::string unread_note(size_t failures);
+
+void add_source(const OperatorLine& line, report::PageCause& cause);
+
+// What `tensors` have beyond kMostEvidence, as a last line.
+void add_more_evidence(std::string_view side, size_t tensors, report::PageCause& cause);
+
+// The edges between `runs`. `row_of`: by tensor.
+[[nodiscard]] std::vector<report::PageEdge> page_edges(const std::vector<FlowEdge>& edges,
+                                                       const std::set<uint32_t>& runs,
+                                                       const std::function<std::optional<size_t>(uint32_t)>& row_of);
+
+// Fills in the command, its version and line, begins the sentence with a capital, and writes the page under `path`,
+// complete or not at all.
 Status write_page(const Session& session, const std::string& path, report::Page page, report::PageData data);
 
 // "input:0" and similar columns that all pages share.

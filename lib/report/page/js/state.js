@@ -16,7 +16,6 @@ const CHECK_CLASSES = [
   { name: "other", text: "infinite" },
   { name: "rounding", text: "values not known" },
 ];
-const DIFFERENCES = new Set(["differ", "nan", "shape", "dtype", "unmatched"]);
 
 const state = {
   data: null,
@@ -72,7 +71,7 @@ function classify(data) {
 
 // Does a row of the table say that something is wrong?
 function isDifference(rows, row) {
-  return state.data.kind === "diff" ? DIFFERENCES.has(rows.word(row, "verdict")) : rows.word(row, "severity") !== "note";
+  return state.data.kind === "diff" ? rows.word(row, "difference") === "yes" : rows.word(row, "severity") !== "note";
 }
 
 // The point that a row of the table is about, and the row about a point; -1 for none.
