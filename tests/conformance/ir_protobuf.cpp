@@ -200,7 +200,7 @@ TEST_CASE("IR protobufs beside dumps have the operators, scopes and user frames 
         const IrNode& node = ir.nodes[i];
         CHECK(ir.full_name(node) == expected[i].full_name);
         CHECK(ir.op_type(node) == expected[i].type);
-        // Loads up to 1.8 are called after their parameter; their scope is no part of that.
+        // Loads up to 1.8 are called after their parameter; their scope is not part of that.
         if (expected[i].full_name.find('/') != std::string::npos) CHECK(ir.scope(node) == expected[i].scope);
         CHECK(user_frames(ir, node) == expected[i].frames);
         frames += expected[i].frames.size();

@@ -45,7 +45,7 @@ bool has_several_devices(const CountedFiles& files) {
                      [&](const Counted& other) { return other.name.device != files.front().name.device; });
 }
 
-// `kept`: how much of the stem names the operator. A folder that says a step or a rank is no part of the name.
+// `kept`: how much of the stem names the operator. A folder that says a step or a rank is not part of the name.
 void take(const Counted& counted, const IndexedFolder& folder, size_t kept) {
   NameFacts& facts = counted.file->facts;
   const std::string_view stem = stem_of(*counted.file);

@@ -29,7 +29,7 @@ struct FxFileName {
 };
 [[nodiscard]] std::optional<FxFileName> parse_fx_file_name(std::string_view name);
 
-// A name that ends in a counter; both parse functions take it without its suffix.
+// A name that ends in a counter; the functions below take it without its suffix.
 struct CountedName {
   std::string_view name;
   std::string_view device;          // of torch_npu; else empty

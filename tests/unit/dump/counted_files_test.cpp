@@ -43,7 +43,7 @@ TEST_CASE("files of several devices in one folder keep the device in their names
   CHECK(names_of({"add_device_0_0.pt", "add_device_1_0.pt"}) == Texts{"add_device_0@0", "add_device_1@0"});
 }
 
-TEST_CASE("a folder that says the rank is no part of the operator's name, any other folder is") {
+TEST_CASE("a folder that says the rank is not part of the operator's name, any other folder is") {
   CHECK(names_of({"worldsize2_global_rank1/add_device_1_0.pt", "sub/add_device_0_0.pt"}) ==
         Texts{"add@0", "sub/add@0"});
 }

@@ -137,7 +137,7 @@ TEST_CASE("the types after a strategy are read") {
   CHECK(ir.inputs(ir.nodes[0].host).size() == 2);
 }
 
-TEST_CASE("values on lines of their own are no part of an operator") {
+TEST_CASE("values on lines of their own are not part of an operator") {
   const IrGraph ir = whole(
       "subgraph @g() {\n"
       "  [ValueNode]9(U)\n"

@@ -67,7 +67,7 @@ TEST_CASE("a text is a sequence of heads and graphs and operators") {
   CHECK_FALSE(reported.inside);
 }
 
-TEST_CASE("carriage returns and a byte order mark are no part of the text") {
+TEST_CASE("carriage returns and a byte order mark are not part of the text") {
   std::string text = "\xef\xbb\xbf";
   for (const char c : kSmall) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const Reported reported = events_of(text);

@@ -234,7 +234,7 @@ TEST_CASE("Axes of extent one may have any stride") {
   CHECK(dst == expected);
 }
 
-TEST_CASE("Sixteen axes of two elements are no problem") {
+TEST_CASE("sixteen axes of two elements are copied") {
   Random random(16);
   std::vector<CopyDim> dims;
   for (int64_t axis = 0; axis < 16; ++axis)
