@@ -231,9 +231,9 @@ void RunView::find_collectives() {
     std::string group = group_by_ir(index);
     const auto call = groups_of_calls_.find({name(index), place(index).rank, place(index).step});
     if (group.empty() && call != groups_of_calls_.end()) group = call->second;
-    collectives_.at[index] = place_of(index, group);
+    const uint32_t own = collectives_.at[index] = place_of(index, group);
     // A rank that does not name its group may be in any.
-    for (const uint32_t one : std::set<uint32_t>{place_of(index, group), place_of(index, {})}) {
+    for (const uint32_t one : std::set<uint32_t>{own, place_of(index, {})}) {
       collectives_.members[one].push_back(index);
       for (const RunInput& input : run(index).inputs) add_to(inputs_of_groups_[one], input.tensor);
     }

@@ -6,6 +6,7 @@
 Without Chromium (Debian: chromium, chromium-driver) or tidy every test is skipped, with a message.
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -85,6 +86,18 @@ class Pages(unittest.TestCase):
             self.assertEqual(json["summary"][key], counts.get(key, 0), key)
         self.show_all()
         self.assertEqual(f"{len(json['rows'])} of {len(json['rows'])} rows", self.rows_said())
+
+    def test_what_a_baseline_accepts_is_not_a_difference(self):
+        self.diff()
+        baseline = self.folder / "accepted.json"
+        self.page("writing", "diff", "bad", "good", "--write-baseline", baseline.name)
+        accepted = json.loads(baseline.read_text())
+        accepted["accepted"].pop()
+        baseline.write_text(json.dumps(accepted))
+        page, document = self.page("accepting", "diff", "bad", "good", "--baseline", baseline.name)
+        self.assertGreater(document["summary"]["accepted"], 0)
+        self.open(page)
+        self.assertEqual(f"1 of {len(document['rows'])} rows", self.rows_said())
 
     def test_the_answer_names_the_operator_and_its_line(self):
         page, json = self.diff()

@@ -182,4 +182,12 @@ Trial::Trial(const Build& build, const TrialOptions& options) {
   compared_ = std::make_unique<test::ComparedDumps>(scratch_.path() / "bad", scratch_.path() / "ref", options.map);
 }
 
+void two_roots(MadeNet& net) {
+  const auto y = net.op("Exp", {net.input("x")}), z = net.op("Cos", {net.input("w")});
+  if (net.bad()) net[y][4] += 1;
+  if (net.bad()) net[z][7] += 2;
+  net.op("Add", {y, z});
+  net.op("Neg", {z});
+}
+
 }  // namespace msdump

@@ -133,4 +133,7 @@ class Trial {
   std::unique_ptr<test::ComparedDumps> compared_;
 };
 
+// Two faults: Exp and Cos are wrong, Add reads both, and Neg reads Cos.
+void two_roots(MadeNet& net);
+
 }  // namespace msdump

@@ -66,13 +66,7 @@ TEST_CASE("what comes before a root is noise, what comes after it is downstream,
 }
 
 TEST_CASE("what comes after one of two roots is downstream") {
-  const Trial trial([](MadeNet& net) {
-    const auto y = net.op("Exp", {net.input("x")}), z = net.op("Cos", {net.input("w")});
-    if (net.bad()) net[y][4] += 1;
-    if (net.bad()) net[z][7] += 2;
-    net.op("Add", {y, z});
-    net.op("Neg", {z});
-  });
+  const Trial trial(two_roots);
   REQUIRE(trial.roots() == Texts{"value Default/Exp-op0", "value Default/Cos-op0"});
   const test::ComparedDumps& compared = trial.compared();
   Texts unexplained;

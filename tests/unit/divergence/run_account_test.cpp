@@ -70,13 +70,7 @@ TEST_CASE("an account says why a run is not a root: by what it depends on, or by
 }
 
 TEST_CASE("an account names the root that a run depends on, of several") {
-  const Trial trial([](MadeNet& net) {
-    const auto y = net.op("Exp", {net.input("x")}), z = net.op("Cos", {net.input("w")});
-    if (net.bad()) net[y][4] += 1;
-    if (net.bad()) net[z][7] += 2;
-    net.op("Add", {y, z});
-    net.op("Neg", {z});
-  });
+  const Trial trial(two_roots);
   const Conclusions found = conclusions(trial);
   CHECK(found.at("Default/Add-op0") == "no root: it depends on the root Default/Exp-op0");
   CHECK(found.at("Default/Neg-op0") == "no root: it depends on the root Default/Cos-op0");
