@@ -110,26 +110,15 @@ StoredParameter tensor_of(const Value& value, uint64_t begin, uint64_t file_size
   tensor.shape = value.dims;
   tensor.offset = begin + value.offset;
   tensor.bytes = value.bytes;
-  const auto give_up = [&](Error problem) { tensor.problem = std::move(problem).with_tensor(tensor.name); };
-  if (tensor.dtype == DType::kUndefined) {
-    give_up(make_error(ErrorCode::kUnsupportedDtype, "the dtype '{}' is not supported", excerpt(value.type)));
-    return tensor;
-  }
   if (tensor.shape == Shape{0} && bytes_of(tensor.dtype, 1) == tensor.bytes) tensor.shape.clear();
   const auto count = element_count(tensor.shape);
   const auto needed = count ? bytes_of(tensor.dtype, *count) : std::nullopt;
-  if (needed && *needed > tensor.bytes && tensor.bytes > 0) {
-    give_up(make_error(ErrorCode::kUnsupportedFormat, "its {} bytes lie in several pieces; the first has {}", *needed,
-                       tensor.bytes)
-                .with_hint("mindspore.ckpt_to_safetensors makes a file that msdump reads"));
-  } else if (needed != tensor.bytes) {
-    give_up(make_error(ErrorCode::kShapeMismatch, "{} of {} do not take its {} bytes", describe(tensor.shape),
-                       name_of(tensor.dtype), tensor.bytes));
-  } else if (tensor.offset > file_size || tensor.bytes > file_size - tensor.offset) {
-    give_up(make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.bytes,
-                       file_size - std::min(tensor.offset, file_size))
-                .with_offset(tensor.offset)
-                .with_hint("the file was cut off or is still being written"));
+  if (needed > tensor.bytes && tensor.bytes > 0) {
+    tensor.give_up(make_error(ErrorCode::kUnsupportedFormat, "its {} bytes lie in several pieces; the first has {}",
+                              *needed, tensor.bytes)
+                       .with_hint("mindspore.ckpt_to_safetensors makes a file that msdump reads"));
+  } else {
+    tensor.check_elements(value.type, needed, file_size);
   }
   return tensor;
 }
@@ -158,7 +147,7 @@ Result<MsCkpt> read_values(const File& file) {
     const bool same = !checkpoint.tensors.empty() && checkpoint.tensors.back().name == value.name;
     if (!value.tensor || value.type == "str") {
       ++checkpoint.other_values;
-    } else if (!same || !checkpoint.tensors.back().problem) {  // a further piece is told by the first
+    } else if (!same || !checkpoint.tensors.back().problem) {  // the first piece has the problem of all
       checkpoint.tensors.push_back(tensor_of(value, begin, file.size()));
     }
     if (value.end > file.size() - begin) break;  // cut: the problem of its last tensor
