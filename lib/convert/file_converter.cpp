@@ -73,6 +73,8 @@ FileOutcome FileConverter::convert(const ConvertInput& input) {
     if (!outcome.not_a_dump) outcome.failures.push_back(std::move(opened).error());
     return outcome;
   }
+  outcome.not_a_dump = opened->container == FileKind::kPt;  // as if its name had said so
+  if (outcome.not_a_dump) return outcome;
   Unit unit{file, input.base, index_.folder_of(file), std::move(*opened), outcome};
   const std::vector<Claim> claims = claim_names(unit, turn);
   turn.end();

@@ -27,7 +27,7 @@ StoredTensor stored_tensor(const StoredParameter& parameter) {
 
 class CheckpointFamily : public Family {
  public:
-  bool names_tensors() const override { return true; }
+  bool names_tensors(const NameFacts& /*facts*/) const override { return true; }
 
  protected:
   static Claim claim_suffix(const FileContext& file, std::string_view suffix, Claim fitting, NameFacts& facts) {
