@@ -64,7 +64,7 @@ class Conversion {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
-      if (file.family == nullptr || !file.family->has_elements() || file.family == &pt_family()) {
+      if (file.family == nullptr || !file.family->has_elements() || file.family->kind() == FileKind::kPt) {
         ++summary_.ignored;
       } else if (file.family->names_tensors(file.facts) ? selection_.matches_folder(index_.identity_of(file))
                                                         : selection_.matches_file(index_.identity_of(file))) {

@@ -90,17 +90,17 @@ std::string places_text(const std::vector<bool>& lives) {
   return text;
 }
 
+// A row needs as many zeros as it has elements.
+bool may_have_dead_rows(const TensorFacts& facts, const Shape& shape) {
+  if (shape.size() < 2 || shape[0] < 2 || shape[1] < 2 || std::max(shape[0], shape[1]) > kMostRows) return false;
+  return *facts.zero >= *facts.elements / static_cast<uint64_t>(std::max(shape[0], shape[1]));
+}
+
 uint64_t dead(const std::vector<bool>& lives) {
   return static_cast<uint64_t>(std::count(lives.begin(), lives.end(), false));
 }
 
 }  // namespace
-
-bool may_have_dead_rows(const TensorFacts& facts, const Shape& shape) {
-  if (shape.size() < 2 || shape[0] < 2 || shape[1] < 2 || std::max(shape[0], shape[1]) > kMostRows) return false;
-  if (!facts.zero || !facts.elements || facts.zero == facts.elements) return false;
-  return *facts.zero >= *facts.elements / static_cast<uint64_t>(std::max(shape[0], shape[1]));
-}
 
 bool is_embedding_name(std::string_view weight) {
   const std::string name = to_lower(weight);
@@ -109,13 +109,15 @@ bool is_embedding_name(std::string_view weight) {
                      [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
-Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const CancelToken& cancel) {
+Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const TensorFacts& facts,
+                                const CancelToken& cancel) {
+  if (!is_floating(facts.dtype) || facts.zero.value_or(0) == 0 || facts.zero == facts.elements) return DeadRows{};
   MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
   // What keeps a device format, or has other axes first, has other rows.
   const auto& format = dump.record(tensor).name.format;
   const bool plain = !format || *format == Format::kND || *format == Format::kNCHW;
   const bool same_width = info(host.dtype()).bits == static_cast<int>(host.element_bytes()) * 8;
-  if (!plain || !same_width || host.shape() != *dump.record(tensor).shape) return DeadRows{};
+  if (!plain || !same_width || !may_have_dead_rows(facts, host.shape())) return DeadRows{};
   Scan lives(host.shape(), host.count());
   switch (host.element_bytes()) {
     case 1: MSDUMP_CHECK_OK(scan<uint8_t>(host, cancel, lives)); break;
@@ -124,7 +126,7 @@ Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const 
     case 8: MSDUMP_CHECK_OK(scan<uint64_t>(host, cancel, lives)); break;
     default: return DeadRows{};
   }
-  return DeadRows{dead(lives.row_lives()), dead(lives.column_lives()), places_text(lives.row_lives()),
+  return DeadRows{host.shape(), dead(lives.row_lives()), dead(lives.column_lives()), places_text(lives.row_lives()),
                   places_text(lives.column_lives())};
 }
 

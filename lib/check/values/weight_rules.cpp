@@ -95,10 +95,10 @@ class WeightJudge {
   Status judge_rows(uint32_t tensor) {
     const TensorRecord& record = dump_.record(tensor);
     const TensorFacts& facts = facts_[tensor];
-    if (!takes(RuleId::kDeadRows, tensor) || !is_floating(facts.dtype) || record.shape == nullptr) return {};
-    if (facts.from != TensorFacts::From::kElements || !may_have_dead_rows(facts, *record.shape)) return {};
-    const auto dead = find_dead_rows(dump_, tensor, context_.cancel);
+    if (!takes(RuleId::kDeadRows, tensor) || facts.from != TensorFacts::From::kElements) return {};
+    const auto dead = find_dead_rows(dump_, tensor, facts, context_.cancel);
     if (!dead) return keep(dead.error());
+    if (dead->shape.empty()) return {};
     const double least = rules_.value(RuleId::kDeadRows, "percentage_ge");
     uint64_t found = 0;
     std::string message;
@@ -107,7 +107,7 @@ class WeightJudge {
       found += count;
       message += fmt::format("{}{} of {} {} are all zero: {}", message.empty() ? "" : "; ", count, whole, what, places);
     };
-    const Shape& shape = *record.shape;
+    const Shape& shape = dead->shape;
     if (!is_embedding_name(record.name.op_name)) judge(dead->rows, shape[0], "rows", dead->row_text);
     judge(dead->columns, shape[1], "columns", dead->column_text);
     if (found == 0) return {};

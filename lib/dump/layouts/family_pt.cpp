@@ -1,11 +1,12 @@
 // PyTorch's files. Which of their tensors are what:
 //
-//   the name is msprobe's (in dump_tensor_data)   tensors of the operator that the name says
+//   the name is an operator's: msprobe's (in      tensors of that operator
+//   dump_tensor_data), or counted (npugraph_ex,
+//   acl_save; names/saved_name.h)
 //   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
-//   else                                          tensors of the operator that is called as the file is: npugraph_ex,
-//                                                 acl_save, torch.save of one tensor or of a list
+//   else                                          tensors of an operator that is called as the file is
 //
-// .pt and .pth are PyTorch's; .bin (pytorch_model.bin) and .ckpt (Lightning) may be others' as well: their content
+// .pt and pytorch_model.bin are PyTorch's; other .bin, .pth and .ckpt (Lightning) may be others' as well: their content
 // decides. Two names of one storage (tied weights) are two parameters.
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
@@ -17,12 +18,15 @@
 namespace msdump {
 namespace {
 
-StoredTensor stored_tensor(const torch::PtTensor& tensor, std::string_view slot, Io io) {
+bool is_named_as_operator(const NameFacts& facts) { return !facts.slot.empty() || !facts.timestamp.empty(); }
+
+StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts) {
   StoredTensor stored;
-  const bool parameter = slot.empty() && tensor.in_dict;
+  const bool parameter = tensor.in_dict && !is_named_as_operator(facts);
   if (parameter) stored.op_name = tensor.key;
-  stored.io = parameter ? Io::kParameter : io;
-  stored.slot = tensor.key.empty() || parameter ? std::string(slot.empty() ? "0" : slot) : tensor.key;
+  stored.io = parameter ? Io::kParameter : facts.io;
+  const bool keyed = !tensor.key.empty() && !parameter;
+  stored.slot = keyed ? tensor.key : facts.slot.empty() ? "0" : std::string(facts.slot);
   stored.offset = tensor.offset;
   stored.bytes = stored.request.bytes = tensor.bytes;
   stored.request.dtype = tensor.dtype;
@@ -57,8 +61,8 @@ class PtFamily : public Family {
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
     OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
-    for (const torch::PtTensor& tensor : pt.tensors)
-      opened.tensors.push_back(stored_tensor(tensor, context.facts.slot, context.facts.io));
+    if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
+    for (const torch::PtTensor& tensor : pt.tensors) opened.tensors.push_back(stored_tensor(tensor, context.facts));
     return opened;
   }
 
@@ -66,15 +70,20 @@ class PtFamily : public Family {
     return torch::looks_like_pt(head);
   }
 
-  bool names_tensors(const NameFacts& facts) const override { return facts.slot.empty(); }
+  bool names_tensors(const NameFacts& facts) const override { return !is_named_as_operator(facts); }
 };
 
 class PtCheckpointFamily final : public PtFamily {
  public:
   std::string_view name() const override { return "PyTorch checkpoint"; }
 
-  Claim claim(const FileContext& file, NameFacts& /*facts*/) const override {
-    return has_suffix(file.name, ".bin") || has_suffix(file.name, ".ckpt") ? Claim::kByContent : Claim::kNo;
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    const bool bin = has_suffix(file.name, ".bin");
+    if (!bin && !has_suffix(file.name, ".ckpt")) return Claim::kNo;
+    facts.op_type = "Parameter";
+    facts.io = Io::kParameter;
+    const bool model = file.name.find("pytorch_model") != file.name.npos || file.name.starts_with("adapter_model");
+    return bin && model ? Claim::kByName : Claim::kByContent;
   }
 
   // training_args.bin lies beside pytorch_model.bin and is an object without tensors: not what was looked for.
