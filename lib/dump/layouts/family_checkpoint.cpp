@@ -21,6 +21,7 @@ StoredTensor stored_tensor(const StoredParameter& parameter) {
   stored.request.dtype = parameter.dtype;
   stored.request.shape = parameter.shape;
   stored.request.format_number = static_cast<int64_t>(Format::kND);
+  if (!parameter.pieces.empty()) stored.pieces = std::make_shared<const std::vector<FilePiece>>(parameter.pieces);
   stored.problem = parameter.problem;
   return stored;
 }
