@@ -16,8 +16,8 @@ constexpr uint32_t kSeveral = kNone - 1;
 bool is_state_name(std::string_view name) {
   const std::string lower = to_lower(name);
   for (const std::string_view word :
-       {"moment", "accum", "stat_", "velocity", "global_step", "learning_rate", "beta1_power", "beta2_power", "moving_",
-        "running_", "scale_sense", "loss_scale", "lr_"}) {
+       {"moment", "exp_avg", "accum", "stat_", "velocity", "global_step", "learning_rate", "beta1_power", "beta2_power",
+        "moving_", "running_", "scale_sense", "loss_scale", "lr_"}) {
     if (lower.find(word) != std::string::npos) return true;
   }
   return false;

@@ -103,36 +103,51 @@ bool is_checksum(std::span<const std::byte> window) {
   return text.size() == kChecksumBytes && text.starts_with(kChecksum);
 }
 
-StoredParameter tensor_of(const Value& value, uint64_t begin, uint64_t file_size) {
-  StoredParameter tensor;
-  tensor.name = value.name;
-  tensor.dtype = dtype_from_name(value.type).value_or(DType::kUndefined);
-  tensor.shape = value.dims;
-  tensor.offset = begin + value.offset;
-  tensor.bytes = value.bytes;
-  const auto give_up = [&](Error problem) { tensor.problem = std::move(problem).with_tensor(tensor.name); };
-  if (tensor.dtype == DType::kUndefined) {
-    give_up(make_error(ErrorCode::kUnsupportedDtype, "the dtype '{}' is not supported", excerpt(value.type)));
-    return tensor;
+// Puts the pieces of a parameter together.
+class Parameters {
+ public:
+  explicit Parameters(uint64_t file_size) : file_size_(file_size) {}
+
+  // `begin`: of the value in the file.
+  void take(const Value& value, uint64_t begin) {
+    const bool incomplete = !all_.empty() && needed_ > all_.back().bytes && all_.back().bytes > 0;
+    if (incomplete && all_.back().name == value.name) return add_piece(value, begin + value.offset);
+    finish();
+    StoredParameter& tensor = all_.emplace_back();
+    tensor.name = value.name;
+    tensor.dtype = dtype_from_name(value.type).value_or(DType::kUndefined);
+    tensor.shape = value.dims;
+    tensor.offset = begin + value.offset;
+    tensor.bytes = value.bytes;
+    if (tensor.shape == Shape{0} && bytes_of(tensor.dtype, 1) == tensor.bytes) tensor.shape.clear();
+    const auto count = element_count(tensor.shape);
+    needed_ = count ? bytes_of(tensor.dtype, *count) : std::nullopt;
+    type_ = value.type;
   }
-  if (tensor.shape == Shape{0} && bytes_of(tensor.dtype, 1) == tensor.bytes) tensor.shape.clear();
-  const auto count = element_count(tensor.shape);
-  const auto needed = count ? bytes_of(tensor.dtype, *count) : std::nullopt;
-  if (needed && *needed > tensor.bytes && tensor.bytes > 0) {
-    give_up(make_error(ErrorCode::kUnsupportedFormat, "its {} bytes lie in several pieces; the first has {}", *needed,
-                       tensor.bytes)
-                .with_hint("mindspore.ckpt_to_safetensors makes a file that msdump reads"));
-  } else if (needed != tensor.bytes) {
-    give_up(make_error(ErrorCode::kShapeMismatch, "{} of {} do not take its {} bytes", describe(tensor.shape),
-                       name_of(tensor.dtype), tensor.bytes));
-  } else if (tensor.offset > file_size || tensor.bytes > file_size - tensor.offset) {
-    give_up(make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.bytes,
-                       file_size - std::min(tensor.offset, file_size))
-                .with_offset(tensor.offset)
-                .with_hint("the file was cut off or is still being written"));
+
+  std::vector<StoredParameter> run() {
+    finish();
+    return std::move(all_);
   }
-  return tensor;
-}
+
+ private:
+  void add_piece(const Value& value, uint64_t offset) {
+    StoredParameter& tensor = all_.back();
+    if (value.bytes == 0) return;
+    if (tensor.pieces.empty()) tensor.pieces.push_back({0, tensor.offset});
+    tensor.pieces.push_back({tensor.bytes, offset});
+    tensor.bytes += value.bytes;
+  }
+
+  void finish() {
+    if (!all_.empty()) all_.back().check_elements(type_, needed_, file_size_);
+  }
+
+  uint64_t file_size_;
+  std::vector<StoredParameter> all_;
+  std::string type_;                // of the last one, as are its bytes:
+  std::optional<uint64_t> needed_;  // no value: no file can have as many
+};
 
 // The value at `begin`; nothing for the checksum. Names and shapes mostly need a few bytes.
 Result<std::optional<Value>> value_at(const File& file, uint64_t begin, std::vector<std::byte>& window) {
@@ -148,6 +163,7 @@ Result<std::optional<Value>> value_at(const File& file, uint64_t begin, std::vec
 
 Result<MsCkpt> read_values(const File& file) {
   MsCkpt checkpoint;
+  Parameters parameters(file.size());
   std::vector<std::byte> window;
   uint64_t begin = 0;
   for (size_t values = 0; begin < file.size(); ++values) {
@@ -155,15 +171,15 @@ Result<MsCkpt> read_values(const File& file) {
     MSDUMP_TRY(const auto found, value_at(file, begin, window));
     if (!found) break;
     const Value& value = *found;
-    const bool same = !checkpoint.tensors.empty() && checkpoint.tensors.back().name == value.name;
-    if (!value.tensor || value.type == "str") {
+    if (value.tensor && value.type != "str") {
+      parameters.take(value, begin);
+    } else {
       ++checkpoint.other_values;
-    } else if (!same || !checkpoint.tensors.back().problem) {  // a further piece is told by the first
-      checkpoint.tensors.push_back(tensor_of(value, begin, file.size()));
     }
     if (value.end > file.size() - begin) break;  // cut: the problem of its last tensor
     begin += value.end;
   }
+  checkpoint.tensors = parameters.run();
   return checkpoint;
 }
 

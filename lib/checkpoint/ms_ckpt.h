@@ -6,8 +6,8 @@
 //   and perhaps "crc_num" with ten bytes at the end.
 //
 // A scalar has dims [0] and one element. Elements of more than 512 MiB are written in pieces, each a value of the same
-// name: such a parameter has a problem, because its elements do not follow each other. Texts (tensor_type "str") and
-// hash tables (maptensor) are no tensors and counted only. A checkpoint that was encrypted is not recognised.
+// name and dims. Texts (tensor_type "str") and hash tables (maptensor) are only counted. A parameter without elements
+// is not written at all. A checkpoint that was encrypted is not recognised.
 //
 // Only the bytes before each tensor_content are read. Limits against hostile input: 500,000 values, 64 KiB before the
 // elements of each.

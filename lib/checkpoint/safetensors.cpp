@@ -24,45 +24,39 @@ constexpr std::string_view kMetadata = "__metadata__";
 
 struct StoredType {
   std::string_view name;
-  DType dtype;  // kUndefined: msdump does not know it
-  int bits;
+  DType dtype;
+  int bits = 0;  // of one element; 0: as msdump has it
 };
 
+// Without F8_E4M3FNUZ and F8_E5M2FNUZ, which msdump does not know.
 constexpr std::array kTypes = {
-    StoredType{"F32", DType::kFloat32, 32},
-    StoredType{"F16", DType::kFloat16, 16},
-    StoredType{"BF16", DType::kBfloat16, 16},
-    StoredType{"F64", DType::kFloat64, 64},
-    StoredType{"I64", DType::kInt64, 64},
-    StoredType{"I32", DType::kInt32, 32},
-    StoredType{"I16", DType::kInt16, 16},
-    StoredType{"I8", DType::kInt8, 8},
-    StoredType{"U64", DType::kUint64, 64},
-    StoredType{"U32", DType::kUint32, 32},
-    StoredType{"U16", DType::kUint16, 16},
-    StoredType{"U8", DType::kUint8, 8},
-    StoredType{"BOOL", DType::kBool, 8},
-    StoredType{"C64", DType::kComplex64, 64},
-    StoredType{"F8_E4M3", DType::kFloat8E4m3fn, 8},
-    StoredType{"F8_E5M2", DType::kFloat8E5m2, 8},
-    StoredType{"F8_E8M0", DType::kFloat8E8m0, 8},
-    StoredType{"F8_E4M3FNUZ", DType::kUndefined, 8},
-    StoredType{"F4", DType::kFloat4E2m1, 4},
-    StoredType{"F8_E5M2FNUZ", DType::kUndefined, 8},
+    StoredType{"F32", DType::kFloat32},
+    StoredType{"F16", DType::kFloat16},
+    StoredType{"BF16", DType::kBfloat16},
+    StoredType{"F64", DType::kFloat64},
+    StoredType{"I64", DType::kInt64},
+    StoredType{"I32", DType::kInt32},
+    StoredType{"I16", DType::kInt16},
+    StoredType{"I8", DType::kInt8},
+    StoredType{"U64", DType::kUint64},
+    StoredType{"U32", DType::kUint32},
+    StoredType{"U16", DType::kUint16},
+    StoredType{"U8", DType::kUint8},
+    StoredType{"BOOL", DType::kBool},
+    StoredType{"C64", DType::kComplex64},
+    StoredType{"F8_E4M3", DType::kFloat8E4m3fn},
+    StoredType{"F8_E5M2", DType::kFloat8E5m2},
+    StoredType{"F8_E8M0", DType::kFloat8E8m0},
+    StoredType{"F4", DType::kFloat4E2m1},
     StoredType{"F6_E2M3", DType::kFloat6E2m3, 6},
     StoredType{"F6_E3M2", DType::kFloat6E3m2, 6},
 };
 
-const StoredType* type_of(std::string_view name) {
-  const auto* const found =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const StoredType& type) { return type.name == name; });
-  return found == kTypes.end() ? nullptr : found;
-}
-
 // No value on overflow, and where the elements do not fill whole bytes.
 std::optional<uint64_t> bytes_needed(const StoredType& type, const Shape& shape) {
   const auto count = element_count(shape);
-  const auto bits = count ? checked_mul(*count, int64_t{type.bits}) : std::nullopt;
+  const int64_t bits_of_one = type.bits > 0 ? type.bits : info(type.dtype).bits;
+  const auto bits = count ? checked_mul(*count, bits_of_one) : std::nullopt;
   return bits && *bits % 8 == 0 ? std::optional(static_cast<uint64_t>(*bits / 8)) : std::nullopt;
 }
 
@@ -151,27 +145,12 @@ class HeaderReader {
 
   void check_elements(const JsonValue& entry, StoredParameter& tensor) const {
     const JsonValue* const word = entry.find("dtype");
-    const StoredType* const type = word == nullptr ? nullptr : type_of(word->text);
-    if (type == nullptr || type->dtype == DType::kUndefined) {
-      return give_up(tensor, make_error(ErrorCode::kUnsupportedDtype, "the dtype '{}' is not supported",
-                                        word == nullptr ? "" : excerpt(word->text)));
-    }
-    tensor.dtype = type->dtype;
-    const auto needed = bytes_needed(*type, tensor.shape);
-    if (!needed || *needed != tensor.bytes) {
-      return give_up(tensor, make_error(ErrorCode::kShapeMismatch, "{} of {} do not take the {} bytes of its place",
-                                        describe(tensor.shape), type->name, tensor.bytes));
-    }
-    const uint64_t begin = tensor.offset - data_begin_;
-    if (begin <= data_bytes_ && tensor.bytes <= data_bytes_ - begin) return;
-    give_up(tensor, make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.bytes,
-                               data_bytes_ - std::min(begin, data_bytes_))
-                        .with_offset(tensor.offset)
-                        .with_hint("the file was cut off or is still being written"));
-  }
-
-  static void give_up(StoredParameter& tensor, Error problem) {
-    tensor.problem = std::move(problem).with_tensor(tensor.name);
+    const std::string_view name = word == nullptr ? "" : std::string_view(word->text);
+    const auto* const type =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const StoredType& known) { return known.name == name; });
+    const bool known = type != kTypes.end();
+    if (known) tensor.dtype = type->dtype;
+    tensor.check_elements(name, known ? bytes_needed(*type, tensor.shape) : std::nullopt, data_begin_ + data_bytes_);
   }
 
   // Each tensor begins where the one before it ends, and the last one ends at the end of the file.

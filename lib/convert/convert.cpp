@@ -64,10 +64,10 @@ class Conversion {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
-      if (file.family == nullptr || !file.family->has_elements() || file.family == &pt_family()) {
+      if (file.family == nullptr || !file.family->has_elements() || file.family->kind() == FileKind::kPt) {
         ++summary_.ignored;
-      } else if (file.family->names_tensors() ? selection_.matches_folder(index_.identity_of(file))
-                                              : selection_.matches_file(index_.identity_of(file))) {
+      } else if (file.family->names_tensors(file.facts) ? selection_.matches_folder(index_.identity_of(file))
+                                                        : selection_.matches_file(index_.identity_of(file))) {
         chosen.push_back(&file);
         bytes += file.size;
       }
@@ -96,7 +96,7 @@ class Conversion {
   // outputs begin with the name of their input and end in as many fields.
   [[nodiscard]] bool is_contested(const std::vector<ConvertInput>& inputs) const {
     const auto has_free_names = [](const ConvertInput& input) {
-      return input.file->kind == FileKind::kNpy || input.file->family->names_tensors();
+      return input.file->kind == FileKind::kNpy || input.file->family->names_tensors(input.file->facts);
     };
     return options_.type == OutputType::kMsnpy || std::any_of(inputs.begin(), inputs.end(), has_free_names);
   }

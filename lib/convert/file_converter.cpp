@@ -73,6 +73,8 @@ FileOutcome FileConverter::convert(const ConvertInput& input) {
     if (!outcome.not_a_dump) outcome.failures.push_back(std::move(opened).error());
     return outcome;
   }
+  outcome.not_a_dump = opened->container == FileKind::kPt;  // as if its name had said so
+  if (outcome.not_a_dump) return outcome;
   Unit unit{file, input.base, index_.folder_of(file), std::move(*opened), outcome};
   const std::vector<Claim> claims = claim_names(unit, turn);
   turn.end();
@@ -203,7 +205,7 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
     return {};
   }
   MSDUMP_CHECK_OK(tree_.create_folder(unit.folder));
-  const PlannedTensor source{unit.opened.file, StoredElements(tensor.offset, plan.dtype, tensor.big_endian), plan};
+  const PlannedTensor source{unit.opened.file, StoredElements(tensor, plan.dtype), plan};
   const RunContext context{context_.pool, context_.cancel, context_.progress};
   MSDUMP_TRY(const uint64_t written, write_tensor(source, header, path, context));
   remember_long_name(unit, name);

@@ -30,6 +30,7 @@ void add_line_facts(const FactSource& source, FileFacts& facts);  // mapping, ex
 void add_dump_json_facts(const FactSource& source, FileFacts& facts);
 void add_json_facts(const FactSource& source, FileFacts& facts);  // stack_json, kernel_args, config
 void add_ir_facts(const FactSource& source, FileFacts& facts);
+void add_shard_index_facts(const FactSource& source, FileFacts& facts);
 void add_ge_facts(const FactSource& source, FileFacts& facts);
 
 // The first bytes of the file, 64 KiB at most.

@@ -183,6 +183,7 @@ void add_dump_file_facts(const FactSource& source, FileFacts& facts) {
 void add_pt_facts(const FactSource& source, FileFacts& facts) {
   const auto pt = torch::read_pt(source.file);
   facts.detail.add("other_values", pt ? report::Value(pt->other_values) : report::Value());
+  facts.detail.add("other_classes", pt ? report::Value(report::list_of(pt->other_classes)) : report::Value());
   facts.detail.add("identity", identity_of(source));
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }

@@ -39,6 +39,11 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+bool holds_pickle(const File& file) {
+  const auto pt = torch::read_pt(file);
+  return pt || pt.error().code != ErrorCode::kBadHeader;
+}
+
 // The name decides where it says something, else the content.
 FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_name = kind_in_tree(indexed);
@@ -48,7 +53,7 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_content = kind_of_content(file.head(), file.size());
   // Many other files are zip archives, too.
   const bool named_pt = indexed.family == &pt_family();
-  if (by_content == FileKind::kPt && !named_pt && !torch::read_pt(file)) return by_name;
+  if (by_content == FileKind::kPt && !named_pt && !holds_pickle(file)) return by_name;
   const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
   if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
   if (by_content == FileKind::kUnknown || (guessed && by_content != FileKind::kDumpJson)) return by_name;
@@ -94,6 +99,7 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kConfig: return add_json_facts(source, facts);
     case FileKind::kIrText:
     case FileKind::kIrProtobuf: return add_ir_facts(source, facts);
+    case FileKind::kShardIndex: return add_shard_index_facts(source, facts);
     case FileKind::kGeGraph: return add_ge_facts(source, facts);
     default: return add_unknown_facts(source, facts);
   }

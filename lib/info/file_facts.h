@@ -6,7 +6,8 @@
 //                      data_offset, data_bytes, format, identity
 //   raw                dtype, format, shape, elements, data_bytes (what shape and dtype need), identity
 //   dump_file          header (binary, classic, nano), op_name, dump_time_us, attributes [{name, value}], identity, tensors
-//   pt                 other_values, identity, tensors
+//   pt                 other_values, other_classes (of objects that are not read), identity, tensors; each tensor that
+//                      is a parameter has its op_name
 //   atb_tensor         same_as (the key of the file that has its elements), identity, tensors
 //   checkpoint         other_values (texts, hash tables), tensors, each with its op_name
 //   safetensors        metadata, tensors, each with its op_name
@@ -26,6 +27,8 @@
 //   debug_json         bad_entries; counts are null for a file too large to be counted
 //   stack_json, construct_json         entries
 //   kernel_args        op_type, op_name, arguments
+//   checkpoint_index   files, parameters, total_size (as it says), parameter_bytes (as the files have; null if one cannot
+//                      be read), note (if the two differ)
 //   config             tool (whose configuration), version, keys
 //   unknown, and kinds that are named but not read      why, first_bytes
 // A file that cannot be opened has `why` and no more.

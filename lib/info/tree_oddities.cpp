@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "checkpoint/shard_index.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_name.h"
 #include "info/tree_facts.h"
@@ -167,6 +168,29 @@ class Steps {
   std::map<int64_t, Rank> ranks_;
 };
 
+// A damaged index is a finding of its own, for those that read it.
+void add_missing_shards(const DumpIndex& index, std::vector<Oddity>& odd) {
+  std::set<std::pair<uint32_t, std::string_view>> there;  // by folder; filled for the first index
+  for (uint32_t i = 0; i < index.files().size(); ++i) {
+    const IndexedFile& file = index.files()[i];
+    if (file.kind != FileKind::kShardIndex || !file.regular) continue;
+    const auto opened = File::open(index.path_of(file));
+    const auto shards = opened ? read_shard_index(*opened) : tl::unexpected(opened.error());
+    if (!shards) continue;
+    if (there.empty()) {
+      for (const IndexedFile& other : index.files()) there.emplace(other.folder, other.name);
+    }
+    std::vector<std::string> lost;
+    for (const std::string& name : shards->files) {
+      if (!there.contains({file.folder, name})) lost.push_back(name);
+    }
+    if (lost.empty()) continue;
+    std::string text = fmt::format("without {} of {}: {}", lost.size(), plural(shards->files.size(), "file"), lost[0]);
+    if (lost.size() > 1) text += ", ..";
+    odd.push_back({OddityKind::kMissingShards, i, std::move(text)});
+  }
+}
+
 // The folder that all of a rank lies in.
 std::string folder_of_rank(const DumpIndex& index, std::optional<int64_t> rank) {
   std::optional<std::string> common;
@@ -186,6 +210,7 @@ std::string place_of(const DumpIndex& index, const Oddity& oddity) {
     case OddityKind::kProblem: return index.relative(index.problems()[oddity.place].path);
     case OddityKind::kEmptyFile:
     case OddityKind::kTooSmall:
+    case OddityKind::kMissingShards:
     case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);
     case OddityKind::kEmptyStep:
     case OddityKind::kIncompleteStep: return index.folders()[oddity.place].relative;
@@ -203,6 +228,7 @@ std::vector<Oddity> find_oddities(const DumpIndex& index) {
     if (auto oddity = oddity_of(index.files()[i], i)) odd.push_back(std::move(*oddity));
   }
   Steps(index).report(odd);
+  add_missing_shards(index, odd);
   const auto by_kind = [](const Oddity& a, const Oddity& b) { return a.kind < b.kind; };
   if (!std::is_sorted(odd.begin(), odd.end(), by_kind)) std::stable_sort(odd.begin(), odd.end(), by_kind);
   return odd;
@@ -235,6 +261,8 @@ std::string heading(OddityKind kind, uint64_t count) {
       return plural(count, "file") + (one ? " whose size contradicts its name" : " whose sizes contradict their names");
     case OddityKind::kEmptyStep: return plural(count, "empty step");
     case OddityKind::kIncompleteStep: return plural(count, "step") + " with fewer tensor files than others";
+    case OddityKind::kMissingShards:
+      return plural(count, "checkpoint") + (one ? " that lacks files" : " that lack files");
     case OddityKind::kLackingSteps: return plural(count, "rank") + (one ? " that lacks steps" : " that lack steps");
   }
   return {};

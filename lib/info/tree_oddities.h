@@ -1,11 +1,11 @@
 // Oddities of a dump tree that names and sizes show.
 //
-//   empty files         of a kind that never is empty
 //   empty files         of a kind that is never empty
 //   size against name   a raw file that holds more or less than the shape and dtype in its name
 //   empty steps         a step's folder without anything in it
 //   incomplete steps    fewer tensor files than most steps of the same rank and graph: the run was killed, or the disk full
 //   lacking steps       a rank without some steps that the others have
+//   missing shards      files that the index of a checkpoint names; the index is read
 //   problems            what kept the index from being complete: unreadable folders, dangling links, a damaged mapping.csv
 // Time stamps out of order are not odd: threads write them.
 #pragma once
@@ -27,6 +27,7 @@ enum class OddityKind : uint8_t {
   kEmptyStep,
   kIncompleteStep,
   kLackingSteps,
+  kMissingShards,
 };
 
 struct Oddity {

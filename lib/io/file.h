@@ -40,6 +40,12 @@ class Descriptor {
   int value_ = -1;
 };
 
+// A part of something that lies in a file in several places: it begins `begin` bytes after the first part, at `offset`
+// in the file, and ends where the next part begins.
+struct FilePiece {
+  uint64_t begin = 0, offset = 0;
+};
+
 class File {
  public:
   static Result<File> open(const std::string& path);

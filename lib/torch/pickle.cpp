@@ -22,8 +22,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 
 class Machine {
  public:
-  Machine(std::span<const std::byte> bytes, uint64_t base_offset, AllowGlobal allow)
-      : reader_(bytes, base_offset), allow_(allow) {}
+  Machine(std::span<const std::byte> bytes, uint64_t base_offset) : reader_(bytes, base_offset) {}
 
   Result<Pickle> run() {
     while (!stopped_) {
@@ -323,13 +322,8 @@ class Machine {
   }
 
   Status push_global(std::string_view module, std::string_view name) {
-    const std::string full =
-        std::string(module.substr(0, kMaxGlobalName)) + '.' + std::string(name.substr(0, kMaxGlobalName));
-    if (module.size() > kMaxGlobalName || name.size() > kMaxGlobalName || !allow_(full)) {
-      return fail(make_error(ErrorCode::kUnsupportedFormat, "unsupported: {}", excerpt(full))
-                      .with_offset(opcode_offset_)
-                      .with_hint("only tensors in dicts, lists and tuples are read"));
-    }
+    if (std::max(module.size(), name.size()) > kMaxGlobalName) return bad("a name that is too long");
+    const std::string full = fmt::format("{}.{}", module, name);
     auto& known = pickle_.globals;
     const auto found = std::find(known.begin(), known.end(), full);
     const auto index = static_cast<uint32_t>(found - known.begin());
@@ -342,9 +336,11 @@ class Machine {
 
   Status call() {
     MSDUMP_TRY(const auto parts, take(2));
-    if (pickle_[parts[0]].kind != PickleKind::kGlobal) return bad("a call of a value that is not a name");
+    const PickleValue& called = pickle_[parts[0]];
+    const PickleRef name = called.kind == PickleKind::kCall ? called.callable : parts[0];
+    if (pickle_[name].kind != PickleKind::kGlobal) return bad("a call of a value that is not a name");
     if (pickle_[parts[1]].kind != PickleKind::kTuple) return bad("a call without a tuple of arguments");
-    return push({.kind = PickleKind::kCall, .callable = parts[0], .argument = parts[1]});
+    return push({.kind = PickleKind::kCall, .callable = name, .argument = parts[1]});
   }
 
   Status persistent() {
@@ -353,7 +349,6 @@ class Machine {
   }
 
   ByteReader reader_;
-  AllowGlobal allow_;
   Pickle pickle_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;  // heights of the stack
@@ -365,8 +360,8 @@ class Machine {
 
 }  // namespace
 
-Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, AllowGlobal allow) {
-  return Machine(bytes, base_offset, allow).run();
+Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset) {
+  return Machine(bytes, base_offset).run();
 }
 
 }  // namespace msdump::torch

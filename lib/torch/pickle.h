@@ -7,8 +7,9 @@
 //   EMPTY_*, MARK, TUPLE*, LIST, DICT, APPEND*,  containers
 //   SETITEM*, ADDITEMS, FROZENSET, POP, POP_MARK, DUP
 //   BINPUT*, BINGET*, MEMOIZE                    the memo: one value in several places, also inside itself
-//   GLOBAL, STACK_GLOBAL                         a name, if the caller allows it; else unsupported_format with the name
-//   REDUCE, NEWOBJ                               kCall; later SETITEM* and APPEND* put items into it
+//   GLOBAL, STACK_GLOBAL                         a name
+//   REDUCE, NEWOBJ                               kCall; later SETITEM* and APPEND* put items into it. A call of what a call
+//                                                gave has the name of the first
 //   BUILD                                        the attributes of an object: dropped
 //   BINPERSID                                    kPersistent
 //
@@ -66,10 +67,7 @@ struct Pickle {
   [[nodiscard]] std::string_view global_of(const PickleValue& value) const { return globals[value.global]; }
 };
 
-// Whether a class or function of this full name may stand in the pickle.
-using AllowGlobal = bool (*)(std::string_view name);
-
 // The bytes must outlive the result. `base_offset` is where they begin in their file; only messages use it.
-Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, AllowGlobal allow);
+Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset);
 
 }  // namespace msdump::torch

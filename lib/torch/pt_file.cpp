@@ -1,5 +1,6 @@
 #include "torch/pt_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -39,6 +40,7 @@ class Collector {
       MSDUMP_CHECK_OK(append_key(child));
       MSDUMP_CHECK_OK(visit(child.value));
     }
+    if (found_.tensors.empty() && !found_.other_classes.empty()) return fail(unsupported(found_.other_classes.front()));
     return std::move(found_);
   }
 
@@ -52,6 +54,7 @@ class Collector {
     std::vector<Child> children;
     size_t next = 0;
     size_t key_length = 0;
+    bool in_dict = false;
   };
 
   Status visit(PickleRef ref) {
@@ -70,14 +73,19 @@ class Collector {
     const std::string_view name = pickle_.global_of(pickle_[call.callable]);
     const NameRole role = meaning_of(name).role;
     if (role == NameRole::kOrderedDict) return enter_ordered_dict(call);
-    if (role == NameRole::kValue) {
-      ++found_.other_values;
-      return {};
-    }
     const bool makes_tensor = role == NameRole::kTensor || role == NameRole::kWrapper || role == NameRole::kFromType ||
                               role == NameRole::kUnreadable;
-    if (!makes_tensor) return fail(ErrorCode::kUnsupportedFormat, "unsupported: a call of {}", excerpt(name));
-    return add_tensor(ref);
+    if (makes_tensor) return add_tensor(ref);
+    ++found_.other_values;
+    auto& classes = found_.other_classes;
+    const bool is_new = std::find(classes.begin(), classes.end(), name) == classes.end();
+    if (role != NameRole::kValue && is_new) classes.emplace_back(name);
+    return {};
+  }
+
+  static Error unsupported(std::string_view name) {
+    return make_error(ErrorCode::kUnsupportedFormat, "unsupported: {}", excerpt(name))
+        .with_hint("only tensors in dicts, lists and tuples are read: save the state_dict()");
   }
 
   Status add_tensor(PickleRef ref) {
@@ -87,14 +95,16 @@ class Collector {
     }
     PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_));
     tensor.key = key_;
+    tensor.in_dict = !open_.empty() && open_.back().in_dict;
     if (tensor.problem) tensor.problem->tensor = key_;
     return {};
   }
 
-  Status enter(std::vector<Child> children) {
+  Status enter(std::vector<Child> children, bool dict) {
     if (open_.size() == kMaxDepth)
       return fail(ErrorCode::kTooLarge, "containers are nested more than {} deep", kMaxDepth);
-    open_.push_back({std::move(children), 0, key_.size()});
+    const bool in_dict = dict || (!open_.empty() && open_.back().in_dict);
+    open_.push_back({std::move(children), 0, key_.size(), in_dict});
     return {};
   }
 
@@ -108,7 +118,7 @@ class Collector {
     MSDUMP_CHECK_OK(count(list.items.size()));
     std::vector<Child> children;
     for (const PickleRef item : list.items) children.push_back({children.size(), std::nullopt, item});
-    return enter(std::move(children));
+    return enter(std::move(children), false);
   }
 
   Status enter_dict(std::span<const PickleRef> keys_and_values) {
@@ -117,7 +127,7 @@ class Collector {
     for (size_t i = 1; i < keys_and_values.size(); i += 2) {
       children.push_back({children.size(), keys_and_values[i - 1], keys_and_values[i]});
     }
-    return enter(std::move(children));
+    return enter(std::move(children), true);
   }
 
   // Python 3 puts the items in afterwards; Python 2 gave the constructor a list of pairs.
@@ -202,12 +212,14 @@ Status read_byte_order(const ZipFile& zip, PtArchive& archive) {
 
 // What older versions wrote, and what torch.save(_use_new_zipfile_serialization=False) still writes: several pickles in
 // a row, the first of them a magic number.
-Status refuse_old_form(std::span<const std::byte> head) {
+bool is_old_form(std::span<const std::byte> head) {
   constexpr std::string_view kMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
-  if (head.size() < 2 + kMagic.size() || head[0] != std::byte{0x80} ||
-      std::memcmp(head.data() + 2, kMagic.data(), kMagic.size()) != 0) {
-    return {};
-  }
+  return head.size() >= 2 + kMagic.size() && head[0] == std::byte{0x80} &&
+         std::memcmp(head.data() + 2, kMagic.data(), kMagic.size()) == 0;
+}
+
+Status refuse_old_form(std::span<const std::byte> head) {
+  if (!is_old_form(head)) return {};
   return fail(
       make_error(ErrorCode::kUnsupportedFormat, "a .pt file from before PyTorch 1.6, which is not a zip archive")
           .with_hint("load it and save it again with torch 1.6 or later"));
@@ -222,7 +234,7 @@ Result<PtFile> read(const File& file) {
   MSDUMP_TRY(const std::string bytes, zip.read(entry, kMaxPickleBytes));
   // An offset in a compressed pickle is not an offset in the file.
   const auto offset = zip.data_offset(entry);
-  MSDUMP_TRY(const Pickle pickle, parse_pickle(std::as_bytes(std::span(bytes)), offset.value_or(0), is_allowed));
+  MSDUMP_TRY(const Pickle pickle, parse_pickle(std::as_bytes(std::span(bytes)), offset.value_or(0)));
   return Collector(pickle, archive).run();
 }
 
@@ -236,6 +248,6 @@ Result<PtFile> read_pt(const File& file) {
   return found;
 }
 
-bool looks_like_pt(std::span<const std::byte> head) { return has_zip_magic(head); }
+bool looks_like_pt(std::span<const std::byte> head) { return has_zip_magic(head) || is_old_form(head); }
 
 }  // namespace msdump::torch

@@ -6,9 +6,10 @@
 //   <folder>/byteorder    "little" or "big"; older versions have none: little
 //   and others that say nothing about the tensors (version, .format_version, .data/serialization_id)
 //
-// A tensor is read wherever it stands in dicts, lists and tuples. What is not plain data (a whole module) makes the
-// file unsupported_format with the name of the class; none of its code is ever run. A tensor that cannot be read as it
-// lies (not contiguous, compressed, cut off) has a problem; the others are still read.
+// A tensor is read wherever it stands in dicts, lists and tuples. Objects of other classes (settings, random states, a
+// whole module) are not read, and none of their code is ever run; a file that is one, or that holds no tensor beside
+// them, is unsupported_format with the name of the class. A tensor that cannot be read as it lies (not contiguous,
+// compressed, cut off) has a problem; the others are still read.
 //
 // data.pkl is compared with its CRC-32. The storages are not: their elements are read in pieces and in any order.
 // Limits against hostile input: a pickle of at most 64 MiB, 100,000 tensors, containers nested 64 deep.
@@ -29,7 +30,8 @@
 namespace msdump::torch {
 
 struct PtTensor {
-  std::string key;  // empty for a file that is one tensor; "layer.0.weight" inside dicts, lists and tuples
+  std::string key;       // empty for a file that is one tensor; "layer.0.weight" inside dicts, lists and tuples
+  bool in_dict = false;  // a dict, at any depth, says what it is called
   DType dtype = DType::kUndefined;
   Shape shape;
   std::vector<int64_t> strides;  // in elements
@@ -41,12 +43,14 @@ struct PtTensor {
 };
 
 struct PtFile {
-  std::vector<PtTensor> tensors;  // in the order of the pickle
-  int64_t other_values = 0;       // numbers, texts, None, ...
+  std::vector<PtTensor> tensors;           // in the order of the pickle
+  int64_t other_values = 0;                // numbers, texts, None, objects, ...
+  std::vector<std::string> other_classes;  // of the objects that are not read, each once
 };
 
 Result<PtFile> read_pt(const File& file);
 
+// A zip archive, of whatever content, or what PyTorch before 1.6 wrote.
 [[nodiscard]] bool looks_like_pt(std::span<const std::byte> head);
 
 }  // namespace msdump::torch

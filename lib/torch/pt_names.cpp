@@ -34,6 +34,7 @@ constexpr std::array kNames = {
     KnownName{"torch.nn.parameter.Buffer", {.role = kTensorClass}},
 
     KnownName{"collections.OrderedDict", {.role = kOrderedDict}},
+    KnownName{"collections.defaultdict", {.role = kOrderedDict}},
     KnownName{"collections.Counter", value()},
     KnownName{"torch.Size", value()},
     KnownName{"torch.device", value()},
@@ -115,7 +116,5 @@ NameMeaning meaning_of(std::string_view global) {
   }
   return {};
 }
-
-bool is_allowed(std::string_view global) { return meaning_of(global).role != NameRole::kUnknown; }
 
 }  // namespace msdump::torch

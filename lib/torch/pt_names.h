@@ -1,5 +1,5 @@
-// The names of classes and functions that may stand in the pickle of a .pt file, and what a tensor's reader makes of them.
-// Everything else is refused. Internal to lib/torch.
+// The names of classes and functions in the pickle of a .pt file, and what a tensor's reader makes of them. A call of any
+// other name is an object that is not read. Internal to lib/torch.
 //
 //   torch._utils._rebuild_tensor       (storage, offset, size, strides)
 //   torch._utils._rebuild_tensor_v2    (..., requires_grad, hooks[, metadata])
@@ -40,7 +40,6 @@ struct NameMeaning {
 };
 
 [[nodiscard]] NameMeaning meaning_of(std::string_view global);
-[[nodiscard]] bool is_allowed(std::string_view global);  // the role is known
 
 inline constexpr std::string_view kUntypedStorage = "torch.storage.UntypedStorage";
 

@@ -161,6 +161,15 @@ void safetensors_files(const fs::path& folder) {
     write_seed(folder, name_of(fault), build_faulty_safetensors(fault));
 }
 
+void shard_indexes(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_seed(folder, "two",
+             R"({"metadata":{"total_size":16},"weight_map":{"a.w":"1.safetensors","b":"2.safetensors"}})");
+  write_seed(folder, "map_alone", R"({"a":"part0.safetensors","b":"part0.safetensors"})");
+  write_seed(folder, "path", R"({"weight_map":{"a":"../1.safetensors"}})");
+  write_seed(folder, "float", R"({"metadata":{"total_size":1.5e10},"weight_map":{}})");
+}
+
 // A row of files: the number of a name in fuzz_check_dump.cpp, the length in two bytes, the content.
 void small_dumps(const fs::path& folder) {
   fs::create_directories(folder);
@@ -383,6 +392,7 @@ int main(int argc, char** argv) {
   pairs(folder / "pair");
   pt_files(folder / "pt");
   safetensors_files(folder / "safetensors");
+  shard_indexes(folder / "shard_index");
   facts(folder / "file_facts");
   small_dumps(folder / "check_dump");
   catalogues(folder / "catalogue");

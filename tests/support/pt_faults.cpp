@@ -134,7 +134,7 @@ std::string pickle_fault(PtFault fault) {
     case kGlobalOsSystem: return with_value(pickle::call(pickle::global("os", "system"), {pickle::text("true")}));
     case kGlobalModule: return with_value(pickle::global("torch.nn", "Linear") + ")\x81");
     case kGlobalBuiltinsEval: return with_value(pickle::call(pickle::global("builtins", "eval"), {pickle::text("1")}));
-    case kStackGlobalOsSystem: return with_value(pickle::text("os") + pickle::text("system") + "\x93");
+    case kStackGlobalOsSystem: return with_value(pickle::text("os") + pickle::text("system") + "\x93)R");
     case kGlobalTooLong: return with_value(pickle::global("torch", std::string(1000, 'a') + "Storage"));
     case kCallOfNoName: return with_value(pickle::call(pickle::text("torch._utils._rebuild_tensor_v2"), {}));
     case kCallOfDtype: return with_value(pickle::call(pickle::global("torch", "float32"), {}));

@@ -121,7 +121,9 @@ void StatsOutcome::warn(const TensorRecord& tensor, const std::string& text) {
   const DumpIndex& index = task_.catalogue.index;
   Error warning =
       make_error(ErrorCode::kUnsupportedDtype, "{}", text).with_path(index.path_of(index.files()[tensor.file]));
-  warning.tensor = fmt::format("{}:{}", name_of(tensor.name.io), tensor.name.slot);
+  const bool parameter = tensor.name.io == Io::kParameter;
+  warning.tensor =
+      parameter ? std::string(tensor.name.op_name) : fmt::format("{}:{}", name_of(tensor.name.io), tensor.name.slot);
   task_.session.messages.warning(warning);
 }
 

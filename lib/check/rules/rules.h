@@ -37,6 +37,7 @@ enum class RuleId : uint8_t {
   kWeightInitialization,
   kWeightTooLarge,
   kWeightTooSmall,
+  kDeadRows,
   kWeightUnchanged,
   kWeightChangeLarge,
   kWeightChangeSmall,
@@ -48,6 +49,7 @@ enum class RuleId : uint8_t {
   kUnreadable,
   kEmptyFile,
   kSizeAgainstName,
+  kIncompleteCheckpoint,
   kIncompleteStep,
   kMissingStep,
   kStopped,
@@ -56,7 +58,7 @@ enum class RuleId : uint8_t {
   kUnexplainedFiles,
   kPartialDump,
 };
-inline constexpr size_t kRules = 31;
+inline constexpr size_t kRules = 33;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);

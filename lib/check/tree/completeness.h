@@ -45,6 +45,7 @@ void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vect
 void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_shards(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
 
 // The operators of one graph (`ops`, ascending) that were not dumped and that nothing dumped has read, directly or

@@ -136,6 +136,7 @@ void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vect
 
 void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
   judge_files(input, rules, findings);
+  judge_shards(input, rules, findings);
   judge_operators(input, rules, findings);
   judge_msprobe(input, rules, findings);
   judge_slots(input, rules, findings);

@@ -182,15 +182,20 @@ class TensorJudge {
     return dump_.role(tensor) == TensorRole::kOutput || dump_.role(tensor) == TensorRole::kUpdated;
   }
 
-  // Outputs without variety, although the inputs have some.
+  // Outputs without variety, although the inputs have some; weights without any, unless they are vectors: those begin
+  // as zeros or ones.
   void judge_sameness(uint32_t tensor, const TensorFacts& facts) {
-    if (!is_own_output(tensor) || !is_floating(facts.dtype) || !facts.is_finite()) return;
+    const bool weight = dump_.role(tensor) == TensorRole::kParameter && facts.rank >= 2 && is_weight(dump_, tensor);
+    if (!(weight || is_own_output(tensor)) || !is_floating(facts.dtype) || !facts.is_finite()) return;
     if (facts.elements.value_or(0) < 2) return;
-    const uint32_t run = dump_.run_of(tensor);
-    if (run == kNone || makes_constants(dump_.operators()[dump_.runs()[run].op].type)) return;
+    const uint32_t run = weight ? kNone : dump_.run_of(tensor);
+    if (!weight && (run == kNone || makes_constants(dump_.operators()[dump_.runs()[run].op].type))) return;
+    const auto stands_out = [&](std::optional<bool> (TensorFacts::*same)() const) {
+      return weight || some_input_varies(run, same);
+    };
     const double least = rules_.value(RuleId::kAllZero, "zero_percentage_ge");
     const bool zero = facts.zero ? percent(*facts.zero, *facts.elements) >= least : facts.all_zero().value_or(false);
-    if (zero && some_input_varies(run, &TensorFacts::all_zero)) {
+    if (zero && stands_out(&TensorFacts::all_zero)) {
       if (Finding* const finding = add(RuleId::kAllZero, tensor)) {
         finding->value = facts.zero ? percent(*facts.zero, *facts.elements) : 100.0;
         finding->message = fmt::format(
@@ -198,7 +203,7 @@ class TensorJudge {
       }
       return;
     }
-    if (zero || !facts.constant().value_or(false) || !some_input_varies(run, &TensorFacts::constant)) return;
+    if (zero || !facts.constant().value_or(false) || !stands_out(&TensorFacts::constant)) return;
     if (Finding* const finding = add(RuleId::kConstant, tensor)) {
       finding->value = *facts.max;
       finding->message = fmt::format("every element is {:g}", *facts.max);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "check/values/dead_rows.h"
 #include "check/values/gradient_rules.h"
 #include "check/values/value_rules.h"
 #include "compare/pair/tensor_diff.h"
@@ -49,6 +51,7 @@ class WeightJudge {
   Status run() {
     for (const std::vector<uint32_t>& weight : weights_by_step(dump_)) {
       judge_first(weight.front());
+      MSDUMP_CHECK_OK(judge_rows(weight.back()));
       for (size_t i = 1; i < weight.size(); ++i) MSDUMP_CHECK_OK(judge_change(weight[i], weight[i - 1]));
     }
     add_unchanged();
@@ -87,6 +90,32 @@ class WeightJudge {
     finding.value = value;
     finding.message = message + " in the first step";
     findings_.push_back(std::move(finding));
+  }
+
+  Status judge_rows(uint32_t tensor) {
+    const TensorRecord& record = dump_.record(tensor);
+    const TensorFacts& facts = facts_[tensor];
+    if (!takes(RuleId::kDeadRows, tensor) || facts.from != TensorFacts::From::kElements) return {};
+    const auto dead = find_dead_rows(dump_, tensor, facts, context_.cancel);
+    if (!dead) return keep(dead.error());
+    if (dead->shape.empty()) return {};
+    const double least = rules_.value(RuleId::kDeadRows, "percentage_ge");
+    uint64_t found = 0;
+    std::string message;
+    const auto judge = [&](uint64_t count, int64_t whole, std::string_view what, const std::string& places) {
+      if (count == 0 || 100.0 * static_cast<double>(count) / static_cast<double>(whole) < least) return;
+      found += count;
+      message += fmt::format("{}{} of {} {} are all zero: {}", message.empty() ? "" : "; ", count, whole, what, places);
+    };
+    const Shape& shape = dead->shape;
+    if (!is_embedding_name(record.name.op_name)) judge(dead->rows, shape[0], "rows", dead->row_text);
+    judge(dead->columns, shape[1], "columns", dead->column_text);
+    if (found == 0) return {};
+    Finding finding = finding_of(dump_, rules_, RuleId::kDeadRows, tensor);
+    finding.value = found;
+    finding.message = std::move(message);
+    findings_.push_back(std::move(finding));
+    return {};
   }
 
   Status judge_change(uint32_t tensor, uint32_t before) {

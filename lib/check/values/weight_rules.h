@@ -1,5 +1,5 @@
-// The rules about weights from one step to the next: unchanged, changed by too much or too little; and in the first
-// step. Usually the numbers of two steps prove that a weight has changed; only otherwise are the two read again, side
+// The rules about weights from one step to the next: unchanged, changed by too much or too little; in the first step;
+// and about their rows in the last. Usually the numbers of two steps prove that a weight has changed; only otherwise are the two read again, side
 // by side.
 #pragma once
 

@@ -56,7 +56,7 @@ Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredT
   HostTensor tensor(std::move(file));
   const bool as_it_lies = container == FileKind::kNpy && !options.convert_arrays;
   MSDUMP_TRY(tensor.plan_, plan_stored(stored, as_it_lies ? std::nullopt : options.target));
-  tensor.elements_ = StoredElements(stored.offset, tensor.plan_.dtype, stored.big_endian);
+  tensor.elements_ = StoredElements(stored, tensor.plan_.dtype);
   tensor.original_dtype_ = stored.original_dtype;
   if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab();
   return tensor;

@@ -53,13 +53,35 @@ StoredElements::StoredElements(uint64_t offset, DType dtype, bool big_endian)
       bits_(info(dtype).bits == 0 ? 8 : info(dtype).bits),
       swap_width_(big_endian ? static_cast<size_t>(info(part_of(dtype)).bits) / 8 : 0) {}
 
+StoredElements::StoredElements(const StoredTensor& tensor, DType dtype)
+    : StoredElements(tensor.offset, dtype, tensor.big_endian) {
+  pieces_ = tensor.pieces;
+}
+
+// `first` counts from the first byte of the tensor.
+Status StoredElements::read_bytes(const File& file, uint64_t first, std::span<std::byte> into) const {
+  if (pieces_ == nullptr) return file.read_at(offset_ + first, into);
+  auto next = std::upper_bound(pieces_->begin(), pieces_->end(), first,
+                               [](uint64_t place, const FilePiece& piece) { return place < piece.begin; });
+  while (!into.empty()) {
+    const FilePiece& piece = *std::prev(next);
+    const uint64_t left = next == pieces_->end() ? into.size() : next->begin - first;
+    const auto count = static_cast<size_t>(std::min<uint64_t>(left, into.size()));
+    MSDUMP_CHECK_OK(file.read_at(piece.offset + (first - piece.begin), into.first(count)));
+    first += count;
+    into = into.subspan(count);
+    if (next != pieces_->end()) ++next;
+  }
+  return {};
+}
+
 int64_t StoredElements::gap() const { return kGapBytes * 8 / bits_; }
 
 Status StoredElements::read(const File& file, int64_t first, int64_t count, std::byte* into) const {
   if (count == 0) return {};
   if (kernels::needs_unpacking(dtype_)) return read_packed(file, first, count, into);
   const size_t bytes = static_cast<size_t>(count) * element_bytes();
-  MSDUMP_CHECK_OK(file.read_at(offset_ + static_cast<uint64_t>(first) * element_bytes(), {into, bytes}));
+  MSDUMP_CHECK_OK(read_bytes(file, static_cast<uint64_t>(first) * element_bytes(), {into, bytes}));
   for (size_t at = 0; swap_width_ > 1 && at < bytes; at += swap_width_)
     std::reverse(into + at, into + at + swap_width_);
   return {};
@@ -73,7 +95,7 @@ Status StoredElements::read_packed(const File& file, int64_t first, int64_t coun
     const int64_t begin = first / per_byte, skipped = first % per_byte;
     const int64_t taken = std::min(count, kPackedBytes * per_byte - skipped);
     const auto bytes = static_cast<size_t>((skipped + taken + per_byte - 1) / per_byte);
-    MSDUMP_CHECK_OK(file.read_at(offset_ + static_cast<uint64_t>(begin), {packed.get(), bytes}));
+    MSDUMP_CHECK_OK(read_bytes(file, static_cast<uint64_t>(begin), {packed.get(), bytes}));
     kernels::unpack(dtype_, packed.get(), skipped, taken, into);
     first += taken;
     count -= taken;

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "dump/layouts/stored_tensor.h"
@@ -18,6 +21,7 @@ class StoredElements {
  public:
   // `offset`: of the first element in the file; `dtype` as it is stored.
   explicit StoredElements(uint64_t offset = 0, DType dtype = DType::kUint8, bool big_endian = false);
+  StoredElements(const StoredTensor& tensor, DType dtype);
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
   // Reading this many elements costs less than the system call that skips them.
@@ -29,9 +33,11 @@ class StoredElements {
   Status read(const File& file, const Region& region, std::byte* into) const;
 
  private:
+  Status read_bytes(const File& file, uint64_t first, std::span<std::byte> into) const;
   Status read_packed(const File& file, int64_t first, int64_t count, std::byte* into) const;
 
   uint64_t offset_ = 0;
+  std::shared_ptr<const std::vector<FilePiece>> pieces_;  // null: all bytes follow the first
   DType dtype_ = DType::kUint8;
   int bits_ = 8;           // of an element in the file
   size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none

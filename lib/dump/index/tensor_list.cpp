@@ -78,10 +78,10 @@ class TensorListBuilder {
   }
 
  private:
-  // Of tables and files with many operators.
+  // Of tables and files with many operators; also of those of which only the content says what they are.
   [[nodiscard]] bool selected_by_tensor(uint32_t file) const {
-    const Family& family = *index_.files()[file].family;
-    return !family.has_elements() || family.names_tensors();
+    const IndexedFile& indexed = index_.files()[file];
+    return indexed.by_content || !indexed.family->has_elements() || indexed.family->names_tensors(indexed.facts);
   }
 
   [[nodiscard]] bool selected(const TensorRecord& tensor) const {
@@ -90,7 +90,7 @@ class TensorListBuilder {
   }
 
   [[nodiscard]] bool needs_header(const IndexedFile& file) const {
-    if (file.by_content || file.family->names_tensors()) return true;
+    if (file.by_content || file.family->names_tensors(file.facts)) return true;
     if (options_.headers == Headers::kWhereNeeded) return file.family->needs_header(file.shown_name(), file.facts);
     return options_.headers == Headers::kAll;
   }
@@ -135,7 +135,10 @@ class TensorListBuilder {
       tensor.item = item;
       tensor.name = file.facts;
       if (!op_name.empty()) tensor.name.op_name = op_name;
-      if (!stored.op_name.empty()) tensor.name.op_name = listing.texts.keep(stored.op_name);
+      if (!stored.op_name.empty()) {
+        tensor.name.op_name = listing.texts.keep(stored.op_name);
+        tensor.name.op_type = "Parameter";
+      }
       tensor.name.io = stored.io;
       tensor.name.slot = slot_text(stored.slot, listing.texts);
       tensor.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));

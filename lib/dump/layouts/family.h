@@ -76,8 +76,8 @@ class Family {
     return facts.slot.empty();
   }
 
-  // Do the tensors of a file have op names of their own, which its name does not say?
-  [[nodiscard]] virtual bool names_tensors() const { return false; }
+  // May the tensors of a file have op names of their own, which its name does not say?
+  [[nodiscard]] virtual bool names_tensors(const NameFacts& /*facts*/) const { return false; }
 
   // False for tables, which are read with `list_rows` and not with `open`.
   [[nodiscard]] virtual bool has_elements() const { return true; }
@@ -93,6 +93,7 @@ class Family {
 [[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
 [[nodiscard]] const Family& raw_family();
 [[nodiscard]] const Family& pt_family();  // family_pt.cpp
+[[nodiscard]] const Family& pt_checkpoint_family();
 [[nodiscard]] const Family& ckpt_family();
 [[nodiscard]] const Family& safetensors_family();  // family_checkpoint.cpp
 [[nodiscard]] const Family& atb_family();          // family_atb.cpp

@@ -21,13 +21,14 @@ StoredTensor stored_tensor(const StoredParameter& parameter) {
   stored.request.dtype = parameter.dtype;
   stored.request.shape = parameter.shape;
   stored.request.format_number = static_cast<int64_t>(Format::kND);
+  if (!parameter.pieces.empty()) stored.pieces = std::make_shared<const std::vector<FilePiece>>(parameter.pieces);
   stored.problem = parameter.problem;
   return stored;
 }
 
 class CheckpointFamily : public Family {
  public:
-  bool names_tensors() const override { return true; }
+  bool names_tensors(const NameFacts& /*facts*/) const override { return true; }
 
  protected:
   static Claim claim_suffix(const FileContext& file, std::string_view suffix, Claim fitting, NameFacts& facts) {

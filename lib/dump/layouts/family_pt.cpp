@@ -1,17 +1,32 @@
-// PyTorch's .pt files: those of msprobe, whose names say the operator, and all others.
+// PyTorch's files. Which of their tensors are what:
+//
+//   the name is an operator's: msprobe's (in      tensors of that operator
+//   dump_tensor_data), or counted (npugraph_ex,
+//   acl_save; names/saved_name.h)
+//   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
+//   else                                          tensors of an operator that is called as the file is
+//
+// .pt and pytorch_model.bin are PyTorch's; other .bin, .pth and .ckpt (Lightning) may be others' as well: their content
+// decides. Two names of one storage (tied weights) are two parameters.
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "dump/names/file_name.h"
 #include "dump/names/saved_name.h"
+#include "io/zip/zip.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
 namespace {
 
-StoredTensor stored_tensor(const torch::PtTensor& tensor, std::string_view slot, Io io) {
+bool is_named_as_operator(const NameFacts& facts) { return !facts.slot.empty() || !facts.timestamp.empty(); }
+
+StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts) {
   StoredTensor stored;
-  stored.io = io;
-  stored.slot = tensor.key.empty() ? std::string(slot) : tensor.key;
+  const bool parameter = tensor.in_dict && !is_named_as_operator(facts);
+  if (parameter) stored.op_name = tensor.key;
+  stored.io = parameter ? Io::kParameter : facts.io;
+  const bool keyed = !tensor.key.empty() && !parameter;
+  stored.slot = keyed ? tensor.key : facts.slot.empty() ? "0" : std::string(facts.slot);
   stored.offset = tensor.offset;
   stored.bytes = stored.request.bytes = tensor.bytes;
   stored.request.dtype = tensor.dtype;
@@ -28,7 +43,7 @@ bool is_saved_bin(std::string_view name) {
   return has_suffix(name, kSuffix) && parse_torch_npu_name(name.substr(0, name.size() - kSuffix.size()));
 }
 
-class PtFamily final : public Family {
+class PtFamily : public Family {
  public:
   std::string_view name() const override { return "PyTorch .pt"; }
   FileKind kind() const override { return FileKind::kPt; }
@@ -46,14 +61,38 @@ class PtFamily final : public Family {
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
     OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
-    const std::string_view slot = context.facts.slot.empty() ? "0" : context.facts.slot;
-    for (const torch::PtTensor& tensor : pt.tensors)
-      opened.tensors.push_back(stored_tensor(tensor, slot, context.facts.io));
+    if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
+    for (const torch::PtTensor& tensor : pt.tensors) opened.tensors.push_back(stored_tensor(tensor, context.facts));
     return opened;
   }
 
   bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
     return torch::looks_like_pt(head);
+  }
+
+  bool names_tensors(const NameFacts& facts) const override { return !is_named_as_operator(facts); }
+};
+
+class PtCheckpointFamily final : public PtFamily {
+ public:
+  std::string_view name() const override { return "PyTorch checkpoint"; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    const bool bin = has_suffix(file.name, ".bin");
+    if (!bin && !has_suffix(file.name, ".ckpt")) return Claim::kNo;
+    facts.op_type = "Parameter";
+    facts.io = Io::kParameter;
+    const bool model = file.name.find("pytorch_model") != file.name.npos || file.name.starts_with("adapter_model");
+    return bin && model ? Claim::kByName : Claim::kByContent;
+  }
+
+  // training_args.bin lies beside pytorch_model.bin and is an object without tensors: not what was looked for.
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const bool archive = has_zip_magic(file.head());
+    auto opened = PtFamily::open(std::move(file), context);
+    const bool object = !opened && opened.error().code == ErrorCode::kUnsupportedFormat;
+    if (archive && object) return fail(ErrorCode::kNotADump, "");
+    return opened;
   }
 };
 
@@ -61,6 +100,11 @@ class PtFamily final : public Family {
 
 const Family& pt_family() {
   static const PtFamily kFamily;
+  return kFamily;
+}
+
+const Family& pt_checkpoint_family() {
+  static const PtCheckpointFamily kFamily;
   return kFamily;
 }
 

@@ -1,6 +1,7 @@
 // A tensor as it lies in a file: what it is and where its bytes are. None of its bytes have been read.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct StoredTensor {
   std::string op_name;  // of a file that names its tensors (parameters); else empty
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  uint64_t address = 0;  // where it was on the device; 0: not said
-  PlanRequest request;   // dtype, format, shapes; `target` is for the caller to set
+  std::shared_ptr<const std::vector<FilePiece>> pieces;  // of the elements; null: they follow each other
+  uint64_t address = 0;                                  // where it was on the device; 0: not said
+  PlanRequest request;                                   // dtype, format, shapes; `target` is for the caller to set
   // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
   std::optional<DType> original_dtype;
   // The output of the framework's operator that this is, where the compiler fused or cut operators; empty: not said.

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "checkpoint/shard_index.h"
 #include "dump/names/file_name.h"
 #include "ge/graph/ge_graph.h"
 
@@ -37,7 +38,7 @@ constexpr std::array<KindText, 33> kTexts = {{
     {FileKind::kSafetensors, "safetensors", "the parameters of a model"},
     {FileKind::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore"},
     {FileKind::kAtbTensor, "atb_tensor", "one tensor that msprobe dumped of an ATB operator"},
-    {FileKind::kSafetensorsIndex, "safetensors_index", "which .safetensors file holds which parameter"},
+    {FileKind::kShardIndex, "checkpoint_index", "which file of a checkpoint holds which parameter"},
     {FileKind::kOfflineModel, "offline_model",
      "an offline model of CANN; atc --mode=1 makes JSON of it, which msdump reads"},
     {FileKind::kMindir, "mindir", "a model that MindSpore exported; mindspore.load reads it"},
@@ -89,7 +90,7 @@ FileKind kind_of_json(std::string_view name) {
   if (name == "stack.json") return FileKind::kStackJson;
   if (name == "construct.json") return FileKind::kConstructJson;
   if (name.starts_with("Opdebug.")) return FileKind::kOpdebug;
-  if (name.ends_with(".safetensors.index.json")) return FileKind::kSafetensorsIndex;
+  if (is_shard_index_name(name)) return FileKind::kShardIndex;
   // Exactly what save_kernel_args writes beside the tensors: type.full_name.json.
   const auto fields = split(name, '.');
   if (fields.size() == 3 && fields[1].find("-op") != std::string_view::npos) return FileKind::kKernelArgs;

@@ -29,9 +29,9 @@ enum class FileKind : uint8_t {
   kGeGraph,  // ge_proto, ge_onnx
   kSafetensors,
   kAtbTensor,
+  kShardIndex,
   kCheckpoint,  // MindSpore's .ckpt
   // Named, not read:
-  kSafetensorsIndex,
   kOfflineModel,  // .om
   kMindir,
   kAir,

@@ -5,7 +5,7 @@ mkdir a b
 for side in a b; do
   safetensors $side/model-00001-of-00002.safetensors "$one" '\0\0\x80\x3f\0\0\0\x40\x80\x3f\x80\x3f'
   safetensors $side/model-00002-of-00002.safetensors "$two" '\0\x3c\0\x40'
-  echo '{"metadata":{"total_size":16},"weight_map":{}}' >$side/model.safetensors.index.json
+  echo '{"metadata":{"total_size":16},"weight_map":{"fc.weight":"model-00001-of-00002.safetensors","fc.bias":"model-00001-of-00002.safetensors","head.weight":"model-00002-of-00002.safetensors"}}' >$side/model.safetensors.index.json
 done
 safetensors a/model-00002-of-00002.safetensors "$two" '\0\x3c\0\x7e'
 show msdump ls -d a

@@ -54,11 +54,11 @@ TEST_CASE("rules have these limits when none is given") {
   CHECK(limits == std::vector<std::string>{
                       "nan percentage_ge 0", "inf percentage_ge 0", "saturation percentage_ge 0",
                       "saturation fp8_percentage_ge 1", "subnormal percentage_ge 50", "all_zero zero_percentage_ge 100",
-                      "weight_initialization zero_percentage_ge 100", "weight_unchanged rtol 1e-05",
-                      "weight_unchanged atol 1e-08", "weight_change_large abs_mean_update_ratio_gt 0.1",
-                      "weight_change_large epsilon 1e-09", "weight_change_small abs_mean_update_ratio_lt 0.0001",
-                      "weight_change_small epsilon 1e-09", "gradient_exploding rms_gt 1e+06",
-                      "gradient_vanishing layer_ratio_lt 1e-08"});
+                      "weight_initialization zero_percentage_ge 100", "dead_rows percentage_ge 0",
+                      "weight_unchanged rtol 1e-05", "weight_unchanged atol 1e-08",
+                      "weight_change_large abs_mean_update_ratio_gt 0.1", "weight_change_large epsilon 1e-09",
+                      "weight_change_small abs_mean_update_ratio_lt 0.0001", "weight_change_small epsilon 1e-09",
+                      "gradient_exploding rms_gt 1e+06", "gradient_vanishing layer_ratio_lt 1e-08"});
 }
 
 TEST_CASE("an abbreviation may be of several rules, and names are taken in any case") {

@@ -129,15 +129,36 @@ TEST_CASE("texts and hash tables are counted, and a checksum ends the file") {
   CHECK(found->other_values == 2);
 }
 
-TEST_CASE("a parameter in pieces has one problem, and those after it none") {
-  const std::string content =
-      parameter("w", "Int8", {4}, "ab") + parameter("w", "Int8", {4}, "cd") + parameter("v", "Int8", {2}, "ef");
-  const auto found = read_values(content);
+TEST_CASE("a parameter in pieces is one, and says where they lie") {
+  const std::string one = parameter("w", "Int16", {5}, "ab"), two = parameter("w", "Int16", {5}, ""),
+                    three = parameter("w", "Int16", {5}, "cdefgh"), four = parameter("w", "Int16", {5}, "ij");
+  const auto found = read_values(one + two + three + four + parameter("v", "Int8", {2}, "ef"));
   REQUIRE(found);
   REQUIRE(found->tensors.size() == 2);
-  REQUIRE(found->tensors[0].problem);
-  CHECK(found->tensors[0].problem->message == "its 4 bytes lie in several pieces; the first has 2");
-  CHECK_FALSE(found->tensors[1].problem);
+  const StoredParameter& tensor = found->tensors[0];
+  CHECK_FALSE(tensor.problem);
+  CHECK(tensor.bytes == 10);
+  CHECK(tensor.offset == one.size() - 2);
+  REQUIRE(tensor.pieces.size() == 3);
+  CHECK(tensor.pieces[1].begin == 2);
+  CHECK(tensor.pieces[1].offset == one.size() + two.size() + three.size() - 6);
+  CHECK(tensor.pieces[2].begin == 8);
+  CHECK(found->tensors[1].name == "v");
+  CHECK(found->tensors[1].pieces.empty());
+}
+
+TEST_CASE("pieces that do not make a parameter are its problem alone") {
+  const std::string piece = parameter("w", "Int8", {4}, "abc"), other = parameter("v", "Int8", {2}, "ef");
+  CHECK(problem_of(other + piece) == "shape_mismatch: 4 of int8 do not take its 3 bytes");
+  CHECK(problem_of(other + piece + piece) == "shape_mismatch: 4 of int8 do not take its 6 bytes");
+  const std::string last = parameter("w", "Int8", {4}, "d");
+  CHECK(problem_of(piece + last.substr(0, last.size() - 1)) == "truncated: needs 4 bytes, 3 present");
+  CHECK(problem_of(piece + other) == "none");
+  CHECK(problem_of(other + piece + last) == "none");
+  // A second parameter of the same name begins after a complete one.
+  const auto found = read_values(parameter("w", "Int8", {1}, "x") + parameter("w", "Int8", {1}, "y"));
+  REQUIRE(found);
+  CHECK(found->tensors.size() == 2);
 }
 
 TEST_CASE("damaged checkpoints say what is wrong") {

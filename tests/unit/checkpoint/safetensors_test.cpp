@@ -134,7 +134,7 @@ TEST_CASE("what is wrong with a safetensors file stands in the error") {
   CHECK(text(SafetensorsFault::kGapAtBegin) == "bad_header: a: the bytes before its elements belong to no tensor");
   CHECK(text(SafetensorsFault::kTrailingBytes) == "trailing_bytes: 8 bytes after the last tensor");
   CHECK(text(SafetensorsFault::kOneDtypeUnknown) == "unsupported_dtype: the dtype 'F17' is not supported");
-  CHECK(text(SafetensorsFault::kOneTooManyBytes) == "shape_mismatch: 3 of F16 do not take the 8 bytes of its place");
+  CHECK(text(SafetensorsFault::kOneTooManyBytes) == "shape_mismatch: 3 of float16 do not take its 8 bytes");
   CHECK(text(SafetensorsFault::kOneCut) == "truncated: needs 200 bytes, 8 present");
   CHECK(text(SafetensorsFault::kOneBeyondEnd) == "truncated: needs 8 bytes, 0 present");
 }

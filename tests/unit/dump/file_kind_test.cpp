@@ -52,6 +52,8 @@ TEST_CASE("graphs and settings of other tools are known by their names") {
   CHECK(kind_of_name("my_statistic_2.csv") == FileKind::kStatistic);
   CHECK(kind_of_name("loss.csv") == FileKind::kText);
   CHECK(kind_of_name("a.b-op1.c.json") == FileKind::kConfig);  // four fields
+  CHECK(kind_of_name("pytorch_model.bin.index.json") == FileKind::kShardIndex);
+  CHECK(is_read(FileKind::kShardIndex));
 }
 
 TEST_CASE("files of the field that msdump does not read are named, with what reads them") {
@@ -69,7 +71,6 @@ TEST_CASE("files of the field that msdump does not read are named, with what rea
   CHECK(kind("w.HDF5") == "hdf5");
   CHECK(kind("events.out.tfevents.1700000000.host.1.0") == "events");
   CHECK(kind("events.out.events.summary.1700000000.ms") == "events");
-  CHECK(kind("model.safetensors.index.json") == "safetensors_index");
   CHECK(explanation(FileKind::kOfflineModel).find("atc") != std::string_view::npos);
 }
 

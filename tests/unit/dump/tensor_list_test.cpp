@@ -208,6 +208,58 @@ TEST_CASE("parameters of a safetensors file are selected by name, wherever the f
   CHECK(rows(list_dump({scratch.path()}, Headers::kAll, 2, options)).empty());
 }
 
+TEST_CASE("a dict that PyTorch saved holds parameters, unless the name of the file is an operator's") {
+  using namespace test;
+  const std::string state =
+      build_pt({.pickle = pickle::whole(
+                    pickle::dict({{pickle::text("model"), pickle::dict({{pickle::text("w"), tensor_call()}})}}))});
+  const std::string list = build_pt({.pickle = pickle::whole(pickle::list({tensor_call(), tensor_call()}))});
+  const auto rows_of = [](const std::string& name, const std::string& content) {
+    const ScratchDir scratch;
+    scratch.write(name, content);
+    const ListedDump dump = list_dump({scratch.path()});
+    std::vector<std::string> found = rows(dump);
+    if (!found.empty()) found[0] += " " + std::string(dump.tensors()[0].name.op_type);
+    return found;
+  };
+  using Rows = std::vector<std::string>;
+  const Rows parameter = {"model.w parameter 0 0 Parameter"};
+  for (const char* const name : {"m.pt", "m.pth", "m.bin", "m.ckpt", "pytorch_model-00001-of-00002.bin",
+                                 "mp_rank_00_model_states.pt", "add_device_0.pt"})
+    CHECK(rows_of(name, state) == parameter);
+  CHECK(rows_of("step0/rank0/dump_tensor_data/Torch.mul.0.forward.output.0.pt", state) ==
+        Rows{"Torch.mul.0.forward output model.w 0 mul"});
+  CHECK(rows_of("add_device_0_0.pt", state) == Rows{"add output model.w 0 "});
+  for (const char* const name : {"x.pt", "x.pth", "x.bin"}) {
+    const Rows found = rows_of(name, list);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].starts_with(std::string(name).substr(0, std::string(name).find('.')) + " output 0 0"));
+  }
+  CHECK(rows_of("training_args.bin", build_faulty_pt(PtFault::kGlobalModule)).empty());
+}
+
+TEST_CASE("an object in a .bin is not a failure, one in a .pt or in a checkpoint by its name is") {
+  using namespace test;
+  const auto failures_of = [](const std::string& name, PtFault fault) {
+    const ScratchDir scratch;
+    scratch.write(name, build_faulty_pt(fault));
+    return list_dump({scratch.path()}).list.failures().size();
+  };
+  CHECK(failures_of("training_args.bin", PtFault::kGlobalModule) == 0);
+  CHECK(failures_of("old.bin", PtFault::kOldForm) == 1);
+  CHECK(failures_of("module.pt", PtFault::kGlobalModule) == 1);
+}
+
+TEST_CASE("parameters in a file that only its content explains are selected by name") {
+  using namespace test;
+  const ScratchDir scratch;
+  scratch.write("m.bin", build_pt({.pickle = pickle::whole(pickle::dict(
+                                       {{pickle::text("a"), tensor_call()}, {pickle::text("b"), tensor_call()}}))}));
+  SelectionOptions options;
+  options.op = {"b"};
+  CHECK(rows(list_dump({scratch.path()}, Headers::kAll, 2, options)) == std::vector<std::string>{"b parameter 0 0"});
+}
+
 TEST_CASE("a damaged parameter is one failure, a damaged safetensors file another") {
   const ScratchDir scratch;
   scratch.write("one.safetensors", build_faulty_safetensors(test::SafetensorsFault::kOneCut));

@@ -139,11 +139,13 @@ TEST_CASE("all of a .pt file") {
   const std::string content =
       build_pt({.pickle = pickle::whole(
                     pickle::dict({{pickle::text("w"), tensor_call()}, {pickle::text("n"), pickle::integer(1)}}))});
-  CHECK(detail_of(scratch, "m.pt", content) ==
-        "{'bytes':850,'other_values':1,'identity':{'rank':null,'graph':null,'step':null,'op_name':'m',"
-        "'op_type':null,'io':null,'slot':null,'task_id':null,'stream_id':null,'timestamp':null},"
-        "'tensors':[{'io':'output','slot':'w','dtype':'float32','format':'ND','sub_format':null,'shape':[2,3],"
-        "'original_shape':null,'original_format':null,'offset':384,'bytes':24,'problem':null,'note':null}]}");
+  CHECK(
+      detail_of(scratch, "m.pt", content) ==
+      "{'bytes':850,'other_values':1,'other_classes':[],'identity':{'rank':null,'graph':null,'step':null,'op_name':'m',"
+      "'op_type':null,'io':null,'slot':null,'task_id':null,'stream_id':null,'timestamp':null},"
+      "'tensors':[{'op_name':'w','io':'parameter','slot':0,'dtype':'float32','format':'ND','sub_format':null,"
+      "'shape':[2,3],'original_shape':null,'original_format':null,'offset':384,'bytes':24,'problem':null,'note':null}]"
+      "}");
 }
 
 TEST_CASE("all of a statistic.csv, by who writes such rows") {

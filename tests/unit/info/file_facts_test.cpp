@@ -222,7 +222,7 @@ TEST_CASE("a file of no kind says why and how it begins") {
   CHECK(facts_of(scratch, "a.log", "x").at("why") == "\"text, a log or an archive\"");
 }
 
-TEST_CASE("a .pt file lists its tensors by key") {
+TEST_CASE("a state dict lists its parameters by key") {
   const ScratchDir scratch;
   using namespace test;
   const Facts facts = facts_of(scratch, "m.pt",
@@ -230,7 +230,21 @@ TEST_CASE("a .pt file lists its tensors by key") {
   CHECK(facts.facts.kind == FileKind::kPt);
   CHECK(facts.at("other_values") == "0");
   REQUIRE(facts.facts.tensors.size() == 1);
-  CHECK(facts.facts.tensors[0].slot == "w");
+  CHECK(facts.facts.tensors[0].op_name == "w");
+}
+
+TEST_CASE("what PyTorch saved is known by its content under other names") {
+  const ScratchDir scratch;
+  using namespace test;
+  const std::string model = build_pt({.pickle = pickle::whole(pickle::dict({{pickle::text("w"), tensor_call()}}))});
+  CHECK(facts_of(scratch, "pytorch_model.bin", model).facts.tensors.at(0).op_name == "w");
+  CHECK(facts_of(scratch, "epoch=1.ckpt", model).facts.kind == FileKind::kPt);
+  const Facts object = facts_of(scratch, "training_args.bin", build_faulty_pt(PtFault::kGlobalModule));
+  CHECK(object.facts.kind == FileKind::kPt);
+  REQUIRE(object.facts.problems.size() == 1);
+  CHECK(object.facts.problems[0].message == "unsupported: torch.nn.Linear");
+  CHECK(facts_of(scratch, "old.bin", build_faulty_pt(PtFault::kOldForm)).facts.kind == FileKind::kPt);
+  CHECK(facts_of(scratch, "other.bin", build_faulty_pt(PtFault::kNoDataPickle)).facts.kind == FileKind::kUnknown);
 }
 
 TEST_CASE("a raw file is measured by its name") {

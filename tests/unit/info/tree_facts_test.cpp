@@ -294,6 +294,22 @@ TEST_CASE("a rank whose folders have no common part lies in the whole tree") {
   CHECK(look_at(scratch).odd() == Words{".: rank 1 lacks step 1, which other ranks have"});
 }
 
+TEST_CASE("files that the index of a checkpoint names and that are missing are odd") {
+  const ScratchDir scratch;
+  scratch.write("a/1.safetensors", "");
+  scratch.write("b/2.safetensors", "");
+  const std::string index = R"({"weight_map":{"x":"1.safetensors","y":"2.safetensors","z":"3.safetensors"}})";
+  for (const char* const folder : {"a", "b", "c"})
+    scratch.write(std::string(folder) + "/model.safetensors.index.json", index);
+  scratch.write("d/model.safetensors.index.json", "damaged");
+  const Words odd = look_at(scratch).odd();
+  const auto reported = [&](const std::string& line) { return std::find(odd.begin(), odd.end(), line) != odd.end(); };
+  CHECK(reported("a/model.safetensors.index.json: without 2 of 3 files: 2.safetensors, .."));
+  CHECK(reported("b/model.safetensors.index.json: without 2 of 3 files: 1.safetensors, .."));
+  CHECK(reported("c/model.safetensors.index.json: without 3 of 3 files: 1.safetensors, .."));
+  CHECK(odd.size() == 5);  // with the two empty files
+}
+
 TEST_CASE("how many oddities there are is said in words") {
   CHECK(heading(OddityKind::kEmptyFile, 1) == "1 empty file");
   CHECK(heading(OddityKind::kEmptyFile, 2) == "2 empty files");
@@ -305,6 +321,8 @@ TEST_CASE("how many oddities there are is said in words") {
   CHECK(heading(OddityKind::kEmptyStep, 1) == "1 empty step");
   CHECK(heading(OddityKind::kIncompleteStep, 2) == "2 steps with fewer tensor files than others");
   CHECK(heading(OddityKind::kLackingSteps, 1) == "1 rank that lacks steps");
+  CHECK(heading(OddityKind::kMissingShards, 1) == "1 checkpoint that lacks files");
+  CHECK(heading(OddityKind::kMissingShards, 2) == "2 checkpoints that lack files");
   CHECK(heading(OddityKind::kLackingSteps, 3) == "3 ranks that lack steps");
 }
 

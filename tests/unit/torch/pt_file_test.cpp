@@ -180,6 +180,35 @@ TEST_CASE("Tensors in dicts, lists and tuples have the way to them as their key"
        {pickle::tuple({}), tensor_call()}}));
   CHECK(keys_of(file) == Keys{"layer.0.weight", "nested.0", "nested.1.1", "nested.2.x", "nested.2.5", "#3"});
   CHECK(file.other_values == 2);
+  for (const PtTensor& tensor : file.tensors) CHECK(tensor.in_dict);
+}
+
+TEST_CASE("Only a dict says what a tensor is called") {
+  const pickle::Text inner = pickle::list({pickle::tuple({tensor_call()})});
+  CHECK_FALSE(read_value(tensor_call()).tensors.at(0).in_dict);
+  CHECK_FALSE(read_value(inner).tensors.at(0).in_dict);
+  const PtFile file = read_value(pickle::list({pickle::dict({{pickle::text("w"), inner}}), tensor_call()}));
+  REQUIRE(keys_of(file) == Keys{"0.w.0.0", "1"});
+  CHECK(file.tensors[0].in_dict);
+  CHECK_FALSE(file.tensors[1].in_dict);
+}
+
+TEST_CASE("Objects beside tensors are counted and their classes named once") {
+  const pickle::Text object =
+      wrapped("argparse", "Namespace", {}) + pickle::dict({{pickle::text("w"), tensor_call()}}) + "b";
+  const PtFile file = read_value(pickle::dict({{pickle::text("args"), object},
+                                               {pickle::text("again"), wrapped("argparse", "Namespace", {})},
+                                               {pickle::text("seed"), wrapped("numpy", "dtype", {})},
+                                               {pickle::text("size"), wrapped("torch", "Size", {pickle::tuple({})})},
+                                               {pickle::text("model"), tensor_call()}}));
+  CHECK(keys_of(file) == Keys{"model"});
+  CHECK(file.other_values == 4);
+  CHECK(file.other_classes == Keys{"argparse.Namespace", "numpy.dtype"});
+}
+
+TEST_CASE("A defaultdict is a dict") {
+  CHECK(keys_of(read_value(wrapped("collections", "defaultdict", {pickle::global("builtins", "dict")}) +
+                           pickle::integer(3) + tensor_call() + "s")) == Keys{"3"});
 }
 
 TEST_CASE("A state_dict with its metadata") {
@@ -258,4 +287,6 @@ TEST_CASE("What looks like a .pt file") {
   const std::string good = build_pt();
   CHECK(torch::looks_like_pt(std::as_bytes(std::span(good))));
   CHECK_FALSE(torch::looks_like_pt(std::as_bytes(std::span(good).subspan(1))));
+  const std::string old_form = build_faulty_pt(PtFault::kOldForm);
+  CHECK(torch::looks_like_pt(std::as_bytes(std::span(old_form))));
 }
