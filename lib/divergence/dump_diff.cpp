@@ -14,6 +14,7 @@
 #include "compare/dumps/exchanged_tensors.h"
 #include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
+#include "compare/match/parameters/parameter_pairing.h"
 #include "divergence/argument_roots.h"
 #include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
@@ -185,6 +186,22 @@ void note_exchanges(DiffResult& run) {
   }
 }
 
+Status pair(DiffResult& run, const NameMap* map, const RunContext& context) {
+  const CompareSide &a = run.a->side, &b = run.b->side;
+  if (run.single_pair || (!is_checkpoint(a) && !is_checkpoint(b))) {
+    run.pairing = run.single_pair ? pair_single(a, b) : pair_sides(a, b, map);
+    return {};
+  }
+  MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, context.cancel));
+  run.pairing = std::move(paired.pairing);
+  run.views = std::move(paired.views);
+  run.a->tensors = std::move(paired.tensors_a);
+  run.b->tensors = std::move(paired.tensors_b);
+  run.a->side.tensors = &run.a->tensors;
+  run.b->side.tensors = &run.b->tensors;
+  return {};
+}
+
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
 // already.
 std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
@@ -263,7 +280,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  run.pairing = run.single_pair ? pair_single(run.a->side, run.b->side) : pair_sides(run.a->side, run.b->side, map);
+  MSDUMP_CHECK_OK(pair(run, map, context));
   std::vector<uint32_t> operators;
   if (!details.explain.empty()) {
     MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
@@ -288,7 +305,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
-  if (run.pairing.likeness.two_networks()) run.divergence.roots.clear();  // their operators are not the same
+  // Of two networks the operators are not the same; parameters have none.
+  if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(compared.failures));
   return run;

@@ -1,6 +1,7 @@
 // The complete result of comparing two dumps: both sides, the pairing, the differences, and where they began.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,12 +28,14 @@ struct DiffSide {
   CompareSide side;
   StatisticTables tables;
   OperatorLines lines;
+  std::vector<TensorRecord> tensors;  // of a checkpoint, with the parts and views that are compared
 
   [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
 };
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
+  std::deque<TensorView> views;  // of the sides' tensors
   Pairing pairing;
   std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped

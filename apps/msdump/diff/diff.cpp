@@ -150,6 +150,7 @@ class Diff : public Command {
     further.add("loss_scale",
                 run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
+    if (run.pairing.of_parameters) further.add("relations", relations_value(run));
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
@@ -198,12 +199,32 @@ class Diff : public Command {
     }
   }
 
+  static void note_parameters(Session& session, const Pairing& pairing) {
+    const auto note = [&](std::string_view side, uint64_t others, const std::vector<int64_t>& steps) {
+      if (others > 0) {
+        session.messages.note(fmt::format("{} of the {} {} not parameters, and not compared", plural(others, "tensor"),
+                                          side, others == 1 ? "is" : "are"));
+      }
+      if (steps.size() > 1) {
+        session.messages.note(fmt::format("the {} has {} steps; step {} is compared (--a-step and --b-step choose)",
+                                          side, steps.size(), steps.front()));
+      }
+    };
+    note("candidate", pairing.others_a, pairing.compared_steps_a);
+    note("reference", pairing.others_b, pairing.compared_steps_b);
+    const auto is_pair = [](const OpPair& one) { return one.a != kNoOperator && one.b != kNoOperator; };
+    if (std::none_of(pairing.operators.begin(), pairing.operators.end(), is_pair))
+      session.messages.warning("no parameter of the candidate is one of the reference",
+                               "--map FILE pairs them by names");
+  }
+
   ExitCode conclude(Session& session, const DiffResult& run) const {
     for (const Error& error : run.failures) session.messages.error(error);
     note_graphs(session, run);
     for (const std::string& text : run.unused_baseline)
       session.messages.note(fmt::format("in the baseline, but gone or grown: {}", text));
     note_pairing(session, run.pairing);
+    if (run.pairing.of_parameters) note_parameters(session, run.pairing);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
     return fails(run) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;

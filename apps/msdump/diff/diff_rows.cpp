@@ -26,9 +26,9 @@ constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict:
                                   Verdict::kNan,       Verdict::kShape, Verdict::kDtype,
                                   Verdict::kUnmatched, Verdict::kEmpty, Verdict::kSkipped};
 
-report::Value tensor_value(const OpenedGraph& side, uint32_t tensor) {
+report::Value tensor_value(const DiffSide& side, uint32_t tensor) {
   if (tensor == kNoTensor) return {};
-  return identity_object(side.catalogue->index, side.catalogue->list.tensors()[tensor]);
+  return identity_object(*side.side.index, (*side.side.tensors)[tensor]);
 }
 
 report::Value limits_value(const std::optional<Limits>& limits) {
@@ -325,7 +325,7 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   constexpr size_t kMembers = 27;
   report::Object row;
   row.reserve(kMembers);
-  row.add("a", tensor_value(run.a->opened, pair.a)).add("b", tensor_value(run.b->opened, pair.b));
+  row.add("a", tensor_value(*run.a, pair.a)).add("b", tensor_value(*run.b, pair.b));
   row.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
   row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
@@ -378,6 +378,16 @@ bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
 
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
   return row.is_argument ? argument_row(run, row.index, options) : tensor_row(run, row.index, options);
+}
+
+report::List relations_value(const DiffResult& run) {
+  report::List list;
+  for (const FoundRelation& one : run.pairing.relations) {
+    report::Object object;
+    object.add("kind", one.kind).add("text", one.text).add("count", one.count);
+    list.emplace_back(std::move(object));
+  }
+  return list;
 }
 
 report::List divergences_value(const DiffResult& run) {
@@ -439,7 +449,7 @@ std::string summary_text(const DiffResult& run) {
     if (count > 0 && one != Explanation::kFused)
       why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, name_of(one));
   }
-  if (!why.empty() && !run.single_pair) parts += "; of these " + why;
+  if (!why.empty() && !run.single_pair && !run.pairing.of_parameters) parts += "; of these " + why;
   const uint64_t accepted = count_accepted(run);
   return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
 }

@@ -22,6 +22,7 @@ struct DiffRow {
 [[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, const DiffRow& row);
 [[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
+[[nodiscard]] report::List relations_value(const DiffResult& run);
 [[nodiscard]] report::List divergences_value(const DiffResult& run);
 
 // same, close or differ.

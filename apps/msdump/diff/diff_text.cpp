@@ -201,6 +201,7 @@ std::string nothing_stands_out(const DiffResult& run) {
 }
 
 std::string divergence_text(const DiffResult& run) {
+  if (run.pairing.of_parameters) return relations_text(run);
   const std::vector<const Divergence*> roots = roots_by_evidence(run);
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
@@ -238,9 +239,24 @@ report::Value siblings_value(uint32_t count, double median, double spread) {
   return siblings;
 }
 
+// "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
+std::string relations_text(const DiffResult& run) {
+  constexpr size_t kShown = 12;  // of a kind
+  std::string text;
+  std::map<std::string_view, size_t> shown;
+  for (const FoundRelation& one : run.pairing.relations) {
+    if (++shown[one.kind] > kShown) continue;
+    add_line(text, "{:<12}  {}{}", one.kind, one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
+  }
+  for (const auto& [kind, count] : shown) {
+    if (count > kShown) add_line(text, "{:<12}  and {} more; --json has all", kind, count - kShown);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 std::string expected_text(const DiffResult& run) {
   // By Alone.
-  static constexpr std::array<std::string_view, 8> kTexts = {
+  static constexpr std::array<std::string_view, 9> kTexts = {
       "",
       "of operators that a compiler inserted",
       "inside fused operators",
@@ -248,14 +264,15 @@ std::string expected_text(const DiffResult& run) {
       "outputs that the operator does not have in the other dump",
       "attributes of the operator in the other dump",
       "of operators without a kernel in the other dump",
-      "parameters, of which the other dump has no files"};
+      "parameters, of which the other dump has no files",
+      ""};
   std::array<uint64_t, kTexts.size()> counts{};
   for (const uint32_t row : run.rows) {
     if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
   }
   std::string text;
   for (size_t i = 1; i < counts.size(); ++i) {
-    if (counts[i] > 0) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);
+    if (counts[i] > 0 && !kTexts[i].empty()) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);
   }
   return text.empty() ? text : "tensors without a partner, as expected of a device dump\n" + text + "\n";
 }

@@ -33,6 +33,7 @@ struct RootLine {
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.
+[[nodiscard]] std::string relations_text(const DiffResult& run);
 [[nodiscard]] std::string expected_text(const DiffResult& run);
 // All metrics of the only pair, one per line.
 [[nodiscard]] std::string pair_text(const DiffResult& run);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compare/dumps/no_partner.h"
+#include "compare/dumps/parameter_verdict.h"
 #include "compare/pair/precision.h"
 #include "compare/statistics/record_diff.h"
 #include "dump/index/host_tensor.h"
@@ -47,6 +48,7 @@ class Comparison {
     Outcome outcome;
     if (pair.a == kNoTensor || pair.b == kNoTensor) {
       outcome.diff = no_partner_.explain(pair);
+      add_note(tensor, outcome.diff);
       return outcome;
     }
     const ToleranceRule* const rule = rule_for(pair);
@@ -60,6 +62,11 @@ class Comparison {
       outcome.diff.reason = "the file says float16 and holds the first half of a float32 buffer";
       return outcome;
     }
+    if (pairing_.of_parameters) {
+      MSDUMP_CHECK_OK(explain_parameters({*a_.side.index, a_.tables}, of_a(pair), {*b_.side.index, b_.tables},
+                                         of_b(pair), tolerance, context_, outcome.diff));
+      add_note(tensor, outcome.diff);
+    }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));
@@ -69,6 +76,12 @@ class Comparison {
  private:
   [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*a_.side.tensors)[pair.a]; }
   [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*b_.side.tensors)[pair.b]; }
+
+  // How two parameters belong together comes first.
+  void add_note(uint32_t tensor, TensorDiff& diff) const {
+    if (pairing_.notes.empty() || pairing_.notes[tensor].empty()) return;
+    diff.reason = pairing_.notes[tensor] + (diff.reason.empty() ? "" : "; " + diff.reason);
+  }
 
   [[nodiscard]] bool is_half(const TensorPair& pair) const {
     return (halves_a_[pair.a] && of_a(pair).name.dtype == DType::kFloat16) ||

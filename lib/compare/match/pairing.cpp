@@ -371,15 +371,16 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 9> kTexts = {"by name",
-                                                             "by its neighbours in the graph",
-                                                             "by its place in the sequence",
-                                                             "by name alone",
-                                                             "by --map",
-                                                             "by what the compiler made of it",
-                                                             "by their values",
-                                                             "by its place, as another operator",
-                                                             "no partner"};
+  static constexpr std::array<std::string_view, 10> kTexts = {"by name",
+                                                              "by its neighbours in the graph",
+                                                              "by its place in the sequence",
+                                                              "by name alone",
+                                                              "by --map",
+                                                              "by what the compiler made of it",
+                                                              "by their values",
+                                                              "by its place, as another operator",
+                                                              "by name, renamed",
+                                                              "no partner"};
   return kTexts[static_cast<size_t>(how)];
 }
 
@@ -393,6 +394,7 @@ double confidence(PairedBy how) {
     case PairedBy::kCompiler: return 0.9;
     case PairedBy::kValues: return 0.6;
     case PairedBy::kReplaced: return 0.8;
+    case PairedBy::kRenamed: return 0.9;
     case PairedBy::kNothing: return 0;
   }
   return 0;

@@ -10,11 +10,13 @@
 //      (alignment.h). Equal names prove nothing here: an additional operator renumbers others
 //   4. of the rest, names without numbers that only one operator on each side has
 //   5. operators of one side alone in the place of one of the other side (replaced_ops.h): MaxPool that became AvgPool
+// Checkpoints have no operators: parameters/parameter_pairing.h.
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +35,7 @@ enum class PairedBy : uint8_t {
   kCompiler,
   kValues,
   kReplaced,
+  kRenamed,
   kNothing
 };
 [[nodiscard]] std::string_view explanation(PairedBy how);
@@ -54,12 +57,19 @@ enum class Alone : uint8_t {
   kAttribute,     // an attribute of the operator on the other side
   kNoKernel,      // of an operator that moves no data on the device, or is not needed there
   kNoParameters,  // the device's dump has no files of parameters
+  kTied,          // a parameter with the values of one that has a partner
 };
 
 struct TensorPair {
   uint32_t op = 0;                        // in Pairing::operators
   uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set
   Alone alone = Alone::kUnknown;          // where one is not set
+};
+
+// What was found of parameters whose names form a class: {"concatenated", "w_qkv = concat(q, k, v; axis 0)", 32 layers}.
+struct FoundRelation {
+  std::string kind, text;
+  uint64_t count = 0;
 };
 
 struct Pairing {
@@ -69,6 +79,13 @@ struct Pairing {
   Likeness likeness;                // none where a compiler for the device named the operators of one side
   std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
   bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
+
+  // Of checkpoints (match/parameters/parameter_pairing.h); `operators` are parameters then.
+  bool of_parameters = false;
+  std::vector<std::string> notes;  // by `tensors`: how the two belong together
+  std::vector<FoundRelation> relations;
+  uint64_t others_a = 0, others_b = 0;                      // tensors that are not parameters, which are left out
+  std::vector<int64_t> compared_steps_a, compared_steps_b;  // ascending; of several, the first is compared
 
   // Of one of `operators`: the candidate's, where it has the operator.
   [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }

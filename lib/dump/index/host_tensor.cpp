@@ -31,7 +31,35 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
       info(said).npy_dtype == stored_dtype) {
     stored.original_dtype = said;
   }
-  return open(std::move(opened), 0, options);
+  if (tensor.view == nullptr) return open(std::move(opened), 0, options);
+  MSDUMP_TRY(HostTensor whole, open(std::move(opened), 0, options));
+  MSDUMP_CHECK_OK(whole.show(*tensor.view));
+  return whole;
+}
+
+// Where the elements of a view follow each other they are read as those of a tensor of their own.
+Status HostTensor::show(const TensorView& view) {
+  if (!direct() || info(plan_.dtype).bits < 8 || view.last() >= plan_.dst_elements) {
+    return fail(make_error(ErrorCode::kShapeMismatch, "the tensor has not the elements of {}", describe(view.shape))
+                    .with_path(path()));
+  }
+  plan_.shape = view.shape;
+  plan_.dst_elements = view.count();
+  if (view.is_run()) {
+    elements_.skip(view.first);
+    return {};
+  }
+  PlanPart part;
+  part.src_base = view.first;
+  int64_t stride = view.count();
+  for (const TensorView::Axis& axis : view.axes) {
+    stride /= axis.extent;
+    part.axes.push_back(plain_axis(axis.extent, axis.stride, stride));
+  }
+  plan_.parts = {std::move(part)};
+  plan_.identity = false;
+  slab_elements_ = choose_slab();
+  return {};
 }
 
 Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOptions& options) {

@@ -24,6 +24,8 @@ class StoredElements {
   StoredElements(const StoredTensor& tensor, DType dtype);
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
+  // Leaves out the first elements, of a byte or more each.
+  void skip(int64_t elements) { offset_ += static_cast<uint64_t>(elements) * element_bytes(); }
   // Reading this many elements costs less than the system call that skips them.
   [[nodiscard]] int64_t gap() const;
 

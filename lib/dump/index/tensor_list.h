@@ -16,6 +16,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "dump/index/shared_shapes.h"
+#include "dump/index/tensor_view.h"
 #include "dump/layouts/call_argument.h"
 #include "dump/names/identity.h"
 #include "io/run_context.h"
@@ -37,6 +38,7 @@ struct TensorRecord {
   const Shape* shape = nullptr;  // null: not known
   std::optional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;  // null: not said
+  const TensorView* view = nullptr;          // the elements that it stands for; null: all, as they lie
   uint64_t row_offset = 0;                   // of the row in `table`
   uint32_t file = 0;                         // DumpIndex::files(): where the elements are; without elements the table
   uint32_t item = 0;                         // which of the tensors that file holds

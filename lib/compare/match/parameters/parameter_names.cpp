@@ -1,0 +1,150 @@
+#include "compare/match/parameters/parameter_names.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kLongestName = 256;  // of names whose likeness is asked for
+
+std::string_view common_leaf(std::string_view leaf) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kLeaves = {
+      std::pair<std::string_view, std::string_view>{"gamma", "weight"},
+      {"beta", "bias"},
+      {"kernel", "weight"},
+      {"embedding_table", "weight"},
+      {"embedding_weight", "weight"},
+      {"moving_mean", "running_mean"},
+      {"moving_variance", "running_var"}};
+  const auto found = std::find_if(kLeaves.begin(), kLeaves.end(), [&](const auto& one) { return one.first == leaf; });
+  return found == kLeaves.end() ? leaf : found->second;
+}
+
+std::string common_text(std::string text) {
+  std::replace(text.begin(), text.end(), '/', '.');
+  const size_t leaf = text.rfind('.') + 1;
+  const std::string_view common = common_leaf(std::string_view(text).substr(leaf));
+  return text.substr(0, leaf) + std::string(common);
+}
+
+// A run of digits in a name.
+struct Digits {
+  size_t begin = 0, end = 0;
+  bool component = false;  // all of one
+  int64_t value = 0;
+};
+
+std::vector<Digits> digits_of(std::string_view text) {
+  std::vector<Digits> all;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    if (end == begin) {
+      ++begin;
+      continue;
+    }
+    // More digits than a number of 64 bits has are a text.
+    if (const auto value = parse_i64(text.substr(begin, end - begin))) {
+      const bool starts = begin == 0 || text[begin - 1] == '.', ends = end == text.size() || text[end] == '.';
+      all.push_back({begin, end, starts && ends, *value});
+    }
+    begin = end;
+  }
+  return all;
+}
+
+std::string starred(std::string_view text, std::span<const Digits> digits) {
+  std::string pattern;
+  size_t done = 0;
+  for (const Digits& one : digits) {
+    pattern += text.substr(done, one.begin - done);
+    pattern += '*';
+    done = one.end;
+  }
+  return pattern + std::string(text.substr(done));
+}
+
+}  // namespace
+
+std::string parameter_of(const NameFacts& name) {
+  const auto entry = parse_msprobe_entry(name.op_name);
+  if (!entry || name.slot == "0") return std::string(name.op_name);
+  if (entry->kind != MsprobeEntryKind::kModule) return {};
+  const std::vector<std::string_view> parts = split(name.op_name, '.');
+  std::string result;  // without the prefix, the class, the direction and the number of the call
+  for (size_t i = 1; i + 3 < parts.size(); ++i) result.append(parts[i]) += '.';
+  return result.append(name.slot);
+}
+
+std::vector<ParameterName> parameter_names(const std::vector<std::string>& names) {
+  std::vector<ParameterName> result(names.size());
+  std::vector<std::vector<Digits>> digits(names.size());
+  std::unordered_map<std::string, std::set<size_t>> from_zero;  // by form: which of its numbers are 0 somewhere
+  for (size_t i = 0; i < names.size(); ++i) {
+    result[i].text = common_text(names[i]);
+    digits[i] = digits_of(result[i].text);
+    result[i].pattern = starred(result[i].text, digits[i]);
+    for (size_t k = 0; k < digits[i].size(); ++k) {
+      if (digits[i][k].value == 0) from_zero[result[i].pattern].insert(k);
+    }
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto zeros = from_zero.find(result[i].pattern);
+    std::vector<Digits> counting;
+    for (size_t k = 0; k < digits[i].size(); ++k) {
+      if (digits[i][k].component || (zeros != from_zero.end() && zeros->second.count(k) > 0))
+        counting.push_back(digits[i][k]);
+    }
+    result[i].pattern = starred(result[i].text, counting);
+    for (const Digits& one : counting) result[i].numbers.push_back(one.value);
+  }
+  return result;
+}
+
+ParameterParts parts_of(std::string_view pattern) {
+  for (const std::string_view leaf : {std::string_view("weight"), std::string_view("bias")}) {
+    if (pattern.size() <= leaf.size() + 1 || !pattern.ends_with(leaf)) continue;
+    const std::string_view module = pattern.substr(0, pattern.size() - leaf.size() - 1);
+    if (const char separator = pattern[module.size()]; separator == '.' || separator == '_') return {module, leaf};
+  }
+  const size_t dot = pattern.rfind('.');
+  if (dot == std::string_view::npos) return {{}, pattern};
+  return {pattern.substr(0, dot), pattern.substr(dot + 1)};
+}
+
+double name_likeness(std::string_view a, std::string_view b) {
+  const size_t longer = std::max(a.size(), b.size());
+  if (longer == 0 || longer > kLongestName) return a == b ? 1 : 0;
+  return 1 - static_cast<double>(edit_distance(a, b)) / static_cast<double>(longer);
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  std::vector<std::vector<std::string_view>> parts;
+  size_t fewest = SIZE_MAX;
+  for (const std::string& name : names) {
+    parts.push_back(split(name, '.'));
+    fewest = std::min(fewest, parts.back().size());
+  }
+  const auto all_same = [&](const auto& part) {
+    return std::all_of(parts.begin(), parts.end(), [&](const auto& one) { return part(one) == part(parts.front()); });
+  };
+  size_t first = 0, last = 0;  // common components at both ends
+  while (first + 1 < fewest && all_same([&](const auto& one) { return one[first]; })) ++first;
+  while (first + last + 1 < fewest && all_same([&](const auto& one) { return one[one.size() - 1 - last]; })) ++last;
+  std::vector<std::string> result;
+  for (const auto& one : parts) {
+    std::string& text = result.emplace_back();
+    for (size_t i = first; i + last < one.size(); ++i) text.append(i == first ? "" : ".").append(one[i]);
+  }
+  return result;
+}
+
+}  // namespace msdump

@@ -1,0 +1,147 @@
+#include "compare/match/parameters/parameter_views.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostPermuted = 4;  // dimensions
+constexpr int64_t kMostRows = int64_t{1} << 20;
+
+Shape shape_of(const TensorView& view) {
+  Shape shape;
+  for (const TensorView::Axis& axis : view.axes) shape.push_back(axis.extent);
+  return shape;
+}
+
+// Axis 0 as (outer, p, q, inner), with p and q exchanged.
+TensorView exchanged(const TensorView& view, int64_t p, int64_t q, int64_t inner) {
+  TensorView result = view;
+  const auto [rows, stride] = view.axes.front();
+  const std::vector<TensorView::Axis> axes = {
+      {rows / (p * q * inner), p * q * inner * stride}, {q, inner * stride}, {p, q * inner * stride}, {inner, stride}};
+  result.axes.erase(result.axes.begin());
+  result.axes.insert(result.axes.begin(), axes.begin(), axes.end());
+  return result;
+}
+
+void add_regrouped(const TensorView& view, std::vector<NamedView>& views) {
+  const int64_t rows = view.axes.front().extent;
+  const std::string turned = view.is_run() ? "" : "transposed, ";
+  const auto add = [&](int64_t p, int64_t q, int64_t inner, const std::string& text) {
+    views.push_back({exchanged(view, p, q, inner), turned + text});
+  };
+  for (int64_t q = 2; q <= rows / 2 && rows <= kMostRows; ++q) {
+    if (rows % (2 * q) == 0) {
+      const std::string heads = fmt::format("{} heads", rows / (2 * q));
+      add(2, q, 1, fmt::format("rows of {} as rotary pairs, halves in the candidate", heads));
+      add(q, 2, 1, fmt::format("rows of {} as rotary halves, pairs in the candidate", heads));
+    }
+    for (const int64_t p : {2, 3}) {
+      if (rows % (p * q) != 0 || rows == 2 * q) continue;
+      add(p, q, rows / (p * q), fmt::format("rows in {} groups of {} parts, {} parts in the candidate", q, p, p));
+      add(q, p, rows / (p * q), fmt::format("rows in {} parts, {} groups of {} in the candidate", p, q, p));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<NamedView> permuted_views(const Shape& from, const Shape& to) {
+  const TensorView plain = view_of(without_ones(from));
+  const Shape wanted = without_ones(to);
+  std::vector<NamedView> views;
+  if (plain.axes.size() != wanted.size() || wanted.size() < 2 || wanted.size() > kMostPermuted) return views;
+  std::vector<size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  while (std::next_permutation(order.begin(), order.end())) {
+    TensorView view;
+    for (const size_t axis : order) view.axes.push_back(plain.axes[axis]);
+    if (shape_of(view) != wanted) continue;
+    view.shape = to;
+    const std::string text =
+        order.size() == 2 ? "transposed" : fmt::format("transposed: axes {}", fmt::join(order, ", "));
+    views.push_back({std::move(view), text});
+  }
+  return views;
+}
+
+std::vector<NamedView> regrouped_views(const Shape& from, const Shape& to) {
+  TensorView plain = view_of(without_ones(from));
+  std::vector<NamedView> views;
+  const Shape wanted = without_ones(to);
+  if (plain.axes.empty()) return views;
+  plain.shape = to;
+  if (shape_of(plain) == wanted) add_regrouped(plain, views);
+  if (plain.axes.size() == 2) {
+    std::swap(plain.axes[0], plain.axes[1]);
+    if (shape_of(plain) == wanted) add_regrouped(plain, views);
+  }
+  return views;
+}
+
+std::vector<JoinedPart> joined_places(const Shape& whole_shape, const Shape& part_shape) {
+  const Shape whole = without_ones(whole_shape), part = without_ones(part_shape);
+  std::vector<JoinedPart> places;
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    for (const bool transposed : {false, true}) {
+      if (transposed && part.size() != 2) continue;
+      const Shape lying = transposed ? Shape{part[1], part[0]} : part;
+      Shape rest = whole;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+      int64_t extent = 1;
+      if (lying.size() == whole.size()) {
+        extent = lying[axis];
+        rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(axis), extent);
+      }
+      if (rest == lying && extent < whole[axis]) places.push_back({axis, 1, 0, extent, transposed});
+    }
+  }
+  return places;
+}
+
+TensorView joined_view(const Shape& whole_shape, const JoinedPart& place, const Shape& part) {
+  const Shape whole = without_ones(whole_shape);
+  TensorView view = view_of(whole);
+  const TensorView::Axis axis = view.axes[place.axis];
+  const auto at = view.axes.begin() + static_cast<std::ptrdiff_t>(place.axis);
+  view.first = place.begin * axis.stride;
+  *at = {place.groups, axis.extent / place.groups * axis.stride};
+  view.axes.insert(at + 1, {place.extent, axis.stride});
+  if (place.transposed) {
+    // The axis of the parts is two of the view's, or of extent 1.
+    const bool other_first = place.axis > 0;
+    const size_t others = view.axes.size() - 2;
+    if (others == 1) {
+      if (other_first) {
+        std::rotate(view.axes.begin(), view.axes.begin() + 1, view.axes.end());
+      } else {
+        std::rotate(view.axes.begin(), view.axes.begin() + 2, view.axes.end());
+      }
+    } else {
+      // One of several along an axis of its own: the two others change places.
+      std::vector<TensorView::Axis> rest;
+      for (size_t i = 0; i < view.axes.size(); ++i) {
+        if (i != place.axis && i != place.axis + 1) rest.push_back(view.axes[i]);
+      }
+      std::reverse(rest.begin(), rest.end());
+      view.axes = std::move(rest);
+    }
+  }
+  view.shape = part;
+  return view;
+}
+
+TensorView first_rows(const Shape& shape, int64_t begin, int64_t count) {
+  TensorView view = view_of(shape);
+  view.first = begin * view.axes.front().stride;
+  view.axes.front().extent = view.shape.front() = count;
+  return view;
+}
+
+}  // namespace msdump

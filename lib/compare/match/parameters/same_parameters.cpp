@@ -1,0 +1,365 @@
+#include "compare/match/parameters/same_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compare/match/parameters/best_partners.h"
+#include "compare/match/parameters/nearest_view.h"
+#include "graph/op_name.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kProbed = 3;                        // members of a class
+constexpr size_t kMostClassPairs = size_t{1} << 21;  // of which values are compared
+constexpr size_t kMostPairs = size_t{1} << 18;       // of parameters of one shape
+
+using Numbered = std::function<std::string(uint32_t)>;
+
+std::string with_rank(const std::optional<int64_t>& rank, std::string_view name) {
+  return rank ? fmt::format("{} {}", *rank, name) : std::string(name);
+}
+
+// Names that occur once, with their items. A name that occurs twice has kNoItem.
+std::unordered_map<std::string, uint32_t> free_names(const ParameterSide& side, const Numbered& name) {
+  std::unordered_map<std::string, uint32_t> names;
+  for (uint32_t i = 0; i < side.size(); ++i) {
+    if (!side.is_free(i)) continue;
+    const auto [known, added] = names.try_emplace(name(i), i);
+    if (!added) known->second = kNoItem;
+  }
+  return names;
+}
+
+// The places where a component of the name begins.
+std::vector<size_t> components_of(std::string_view pattern) {
+  std::vector<size_t> begins = {0};
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '.') begins.push_back(i + 1);
+  }
+  return begins;
+}
+
+Shape sorted(Shape shape) {
+  std::sort(shape.begin(), shape.end());
+  return shape;
+}
+
+// As many elements a row, and not twice as many rows.
+bool has_more_rows(const Shape& a, const Shape& b) {
+  if (a.size() != b.size() || a.size() < 2 || !std::equal(a.begin() + 1, a.end(), b.begin() + 1)) return false;
+  return a[0] != b[0] && a[0] < 2 * b[0] && b[0] < 2 * a[0];
+}
+
+}  // namespace
+
+// ---- by name
+
+void SameParameters::by_map(const NameMap& map) {
+  if (map.renames()) return;
+  const auto names_b = free_names(b_, [&](uint32_t i) { return normalised_op_name(b_.name(i)); });
+  for (uint32_t i = 0; i < a_.size(); ++i) {
+    const auto reference = map.reference_of(a_.name(i));
+    if (!reference) continue;
+    const auto found = names_b.find(normalised_op_name(*reference));
+    const uint32_t partner = found == names_b.end() ? kNoItem : found->second;
+    if (partner != kNoItem && b_.is_free(partner)) link(i, partner, PairedBy::kUser, {});
+  }
+}
+
+void SameParameters::by_name() {
+  // A rank alone on each side is compared whatever its number is.
+  std::vector<std::optional<int64_t>> ranks;
+  for (const ParameterSide* const side : {&a_, &b_}) {
+    for (uint32_t i = 0; i < side->size(); ++i) ranks.push_back(side->rank(i));
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  }
+  const bool ranked = ranks.size() > 2;
+  const auto by = [&](const std::function<std::string(const ParameterSide&, uint32_t)>& name) {
+    const auto full = [&](const ParameterSide& side) {
+      return [&](uint32_t i) { return with_rank(ranked ? side.rank(i) : std::nullopt, name(side, i)); };
+    };
+    const auto names_a = free_names(a_, full(a_)), names_b = free_names(b_, full(b_));
+    for (uint32_t i = 0; i < a_.size(); ++i) {
+      if (!a_.is_free(i)) continue;
+      const std::string own = full(a_)(i);
+      const auto found = names_b.find(own);
+      if (found != names_b.end() && found->second != kNoItem && names_a.at(own) == i && b_.is_free(found->second))
+        link(i, found->second, PairedBy::kName, {});
+    }
+  };
+  by([](const ParameterSide& side, uint32_t i) { return side.name(i); });
+  by([](const ParameterSide& side, uint32_t i) { return normalised_op_name(side.name(i)); });
+  by([](const ParameterSide& side, uint32_t i) { return side.parsed(i).text; });
+}
+
+void SameParameters::by_wrapper() {
+  for (;;) {
+    const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
+    if (free_a.empty() || free_b.empty()) return;
+    std::unordered_map<std::string_view, uint32_t> ends;  // of b, by what they end with; kNoItem: several
+    for (const uint32_t b : free_b) {
+      const std::string_view pattern = b_.classes()[b].pattern;
+      for (const size_t begin : components_of(pattern)) {
+        const auto [known, added] = ends.try_emplace(pattern.substr(begin), b);
+        if (!added) known->second = kNoItem;
+      }
+    }
+    std::map<std::pair<std::string_view, std::string_view>, std::vector<std::pair<uint32_t, uint32_t>>> rules;
+    for (const uint32_t a : free_a) {
+      const std::string_view pattern = a_.classes()[a].pattern;
+      const std::vector<size_t> begins = components_of(pattern);
+      // A name of one component may have any other before it.
+      for (size_t i = 0; i < begins.size() && (begins.size() == 1 || i + 1 < begins.size()); ++i) {
+        const auto found = ends.find(pattern.substr(begins[i]));
+        if (found == ends.end() || found->second == kNoItem) continue;
+        const std::string_view other = b_.classes()[found->second].pattern;
+        rules[{pattern.substr(0, begins[i]), other.substr(0, other.size() - (pattern.size() - begins[i]))}]
+            .emplace_back(a, found->second);
+        break;
+      }
+    }
+    const auto best = std::max_element(rules.begin(), rules.end(), [](const auto& one, const auto& other) {
+      return one.second.size() < other.second.size();
+    });
+    const size_t fewer = std::min(free_a.size(), free_b.size());
+    if (best == rules.end() || best->second.size() * 5 < fewer * 4) return;
+    const size_t before = links_.all().size();
+    for (const auto& [a, b] : best->second) link_classes(a, b, PairedBy::kRenamed, {});
+    if (links_.all().size() == before) return;
+  }
+}
+
+// Weight and bias of modules that are partners.
+void SameParameters::by_module() {
+  std::map<std::pair<uint32_t, uint32_t>, bool> seen;  // classes that are partners
+  std::map<std::string_view, std::string_view> modules;
+  for (const ParameterLink& one : links_.all()) {
+    if (one.a == kNoItem || one.b == kNoItem || one.part > 0) continue;
+    if (!seen.try_emplace({a_.class_of(one.a), b_.class_of(one.b)}, true).second) continue;
+    modules.try_emplace(parts_of(a_.classes()[a_.class_of(one.a)].pattern).module,
+                        parts_of(b_.classes()[b_.class_of(one.b)].pattern).module);
+  }
+  std::map<std::pair<std::string_view, std::string_view>, uint32_t> free_b;
+  for (const uint32_t b : b_.free_classes()) {
+    const ParameterParts parts = parts_of(b_.classes()[b].pattern);
+    free_b.try_emplace({parts.module, parts.leaf}, b);
+  }
+  for (const uint32_t a : a_.free_classes()) {
+    const ParameterParts parts = parts_of(a_.classes()[a].pattern);
+    const auto module = modules.find(parts.module);
+    if (module == modules.end()) continue;
+    const auto b = free_b.find({module->second, parts.leaf});
+    if (b != free_b.end()) link_classes(a, b->second, PairedBy::kRenamed, {});
+  }
+}
+
+// ---- by values
+
+std::optional<double> SameParameters::distance(uint32_t a, uint32_t b) {
+  const std::span<const double> values_b = b_.values(b);
+  return value_distance(a_.values(a), values_b);
+}
+
+std::optional<double> SameParameters::distance_of_rows(uint32_t a, uint32_t b) {
+  const Shape &shape_a = *a_.shape(a), &shape_b = *b_.shape(b);
+  const int64_t rows = std::min(shape_a[0], shape_b[0]);
+  const auto values_a = a_.values().of(a_.tensor(a), first_rows(shape_a, 0, rows));
+  return value_distance(values_a, b_.values().of(b_.tensor(b), first_rows(shape_b, 0, rows)));
+}
+
+std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
+                                                                          const std::vector<NamedView>& views) {
+  const auto found = nearest_view({a_.values(), a_.tensor(a)}, {b_.values(), b_.tensor(b)}, views);
+  return found ? std::optional(Relation{found->distance, views[found->place].text}) : std::nullopt;
+}
+
+std::optional<SameParameters::Relation> SameParameters::relation(uint32_t a, uint32_t b, bool regrouped) {
+  const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
+  if (shape_a == nullptr || shape_b == nullptr) return std::nullopt;
+  if (regrouped) return relation_of_views(a, b, regrouped_views(*shape_a, *shape_b));
+  if (without_ones(*shape_a) == without_ones(*shape_b)) {
+    const auto plain = distance(a, b);
+    if (!plain) return std::nullopt;
+    if (is_near(*plain, a_.values(a).size())) return Relation{*plain, {}};
+  }
+  if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
+  if (!has_more_rows(*shape_a, *shape_b)) return std::nullopt;
+  const auto rows = distance_of_rows(a, b);
+  return rows && is_near(*rows, kPoints) ? std::optional(Relation{*rows, {}}) : std::nullopt;
+}
+
+bool SameParameters::may_belong(uint32_t a, uint32_t b, bool regrouped) const {
+  const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
+  if (shape_a == nullptr || shape_b == nullptr) return false;
+  return sorted(without_ones(*shape_a)) == sorted(without_ones(*shape_b)) ||
+         (!regrouped && has_more_rows(*shape_a, *shape_b));
+}
+
+std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b, size_t most) const {
+  std::vector<Items> all;
+  for (const auto& [numbers, item] : a_.classes()[a].members) {
+    const uint32_t other = a_.is_free(item) ? b_.free_member(b, numbers) : kNoItem;
+    if (other != kNoItem) all.emplace_back(item, other);
+  }
+  if (all.size() <= most) return all;
+  std::vector<Items> spread;
+  for (size_t i = 0; i < most; ++i) spread.push_back(all[i * (all.size() - 1) / (most - 1)]);
+  return spread;
+}
+
+double SameParameters::likeness(uint32_t class_a, uint32_t class_b) const {
+  return name_likeness(a_.classes()[class_a].pattern, b_.classes()[class_b].pattern);
+}
+
+void SameParameters::by_values(bool regrouped) {
+  const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
+  if (free_a.size() * free_b.size() > kMostClassPairs) return;
+  std::vector<PartnerCandidate> candidates;
+  std::vector<std::string> texts;
+  for (const uint32_t a : free_a) {
+    for (const uint32_t b : free_b) {
+      double squares = 0;
+      size_t known = 0;
+      std::optional<std::string> text;
+      for (const auto& [one, other] : common(a, b, kProbed)) {
+        if (!may_belong(one, other, regrouped)) break;
+        auto found = relation(one, other, regrouped);
+        // One that differs in this layer does not tell of the others.
+        if (!found || (text && *text != found->text)) continue;
+        squares += found->distance * found->distance;
+        ++known;
+        text = std::move(found->text);
+      }
+      if (known == 0) continue;
+      candidates.push_back(
+          {a, b, std::sqrt(squares / static_cast<double>(known)), likeness(a, b), static_cast<uint32_t>(texts.size())});
+      texts.push_back(std::move(*text));
+    }
+  }
+  for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+    link_classes(one.a, one.b, PairedBy::kValues, texts[one.tag]);
+}
+
+void SameParameters::one_by_one() {
+  std::map<Shape, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> by_size;
+  const auto collect = [&](const ParameterSide& side,
+                           std::vector<uint32_t> std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::*items) {
+    for (uint32_t i = 0; i < side.size(); ++i) {
+      if (side.is_free(i) && side.shape(i) != nullptr)
+        (by_size[sorted(without_ones(*side.shape(i)))].*items).push_back(i);
+    }
+  };
+  collect(a_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::first);
+  collect(b_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::second);
+  for (const auto& [shape, items] : by_size) {
+    if (items.first.size() * items.second.size() > kMostPairs) continue;
+    std::vector<PartnerCandidate> candidates;
+    std::vector<std::string> texts;
+    for (const uint32_t a : items.first) {
+      for (const uint32_t b : items.second) {
+        auto found = relation(a, b, false);
+        if (!found) continue;
+        candidates.push_back(
+            {a, b, found->distance, likeness(a_.class_of(a), b_.class_of(b)), static_cast<uint32_t>(texts.size())});
+        texts.push_back(std::move(found->text));
+      }
+    }
+    for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+      link(one.a, one.b, PairedBy::kValues, texts[one.tag]);
+  }
+}
+
+// ---- without values
+
+void SameParameters::by_shape() {
+  constexpr double kAlike = 0.5;
+  const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
+  if (free_a.size() * free_b.size() > kMostClassPairs) return;
+  std::vector<PartnerCandidate> candidates;
+  std::unordered_map<uint32_t, size_t> of_a, of_b;  // partners by shape
+  for (const uint32_t a : free_a) {
+    for (const uint32_t b : free_b) {
+      const std::vector<Items> items = common(a, b, kProbed);
+      const bool fits = !items.empty() && std::all_of(items.begin(), items.end(), [&](const Items& one) {
+        return a_.shape(one.first) != nullptr && b_.shape(one.second) != nullptr &&
+               without_ones(*a_.shape(one.first)) == without_ones(*b_.shape(one.second));
+      });
+      if (!fits) continue;
+      ++of_a[a];
+      ++of_b[b];
+      const bool constant = std::all_of(items.begin(), items.end(), [&](const Items& one) {
+        return is_same_constant(a_.values(one.first), b_.values(one.second));
+      });
+      candidates.push_back({a, b, constant ? 0.0 : 1.0, likeness(a, b), 0});
+    }
+  }
+  std::erase_if(candidates, [&](const PartnerCandidate& one) {
+    return one.distance > 0 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.likeness < kAlike);
+  });
+  for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+    link_classes(one.a, one.b, PairedBy::kLeftName, {});
+}
+
+// ---- links
+
+std::optional<TensorView> SameParameters::view(uint32_t a, uint32_t b, const std::string& text) const {
+  if (text.empty()) return std::nullopt;
+  for (const auto views : {&permuted_views, &regrouped_views}) {
+    for (NamedView& one : views(*a_.shape(a), *b_.shape(b))) {
+      if (one.text == text) return std::move(one.view);
+    }
+  }
+  return std::nullopt;
+}
+
+void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::string& text) {
+  std::string relation_text = text;
+  const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
+  const bool known = shape_a != nullptr && shape_b != nullptr;
+  if (text.empty() && known && without_ones(*shape_a) != without_ones(*shape_b)) {
+    if (const auto found = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) relation_text = found->text;
+  }
+  ParameterLink link{a, b, how};
+  if (known) link.view_a = view(a, b, relation_text);
+  if (link.view_a) link.note = relation_text;
+  const std::string &name_a = a_.classes()[a_.class_of(a)].pattern, &name_b = b_.classes()[b_.class_of(b)].pattern;
+  if (link.view_a) links_.tell("transposed", fmt::format("{}: {}", name_a, relation_text), 1);
+  if (how != PairedBy::kName && how != PairedBy::kUser)
+    links_.tell("renamed", fmt::format("{} = {}", name_a, name_b), 1);
+  links_.add(std::move(link));
+}
+
+void SameParameters::link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation_text) {
+  for (const auto& [one, other] : common(a, b, SIZE_MAX)) link(one, other, how, relation_text);
+}
+
+void SameParameters::turn_squares() {
+  std::vector<ParameterLink>& all = links_.all();
+  const bool any = std::any_of(all.begin(), all.end(), [](const ParameterLink& one) {
+    return one.view_a && one.part == 0 && one.note.starts_with("transposed");
+  });
+  if (!any) return;
+  for (ParameterLink& one : all) {
+    if (one.a == kNoItem || one.b == kNoItem || one.view_a || one.view_b) continue;
+    const Shape *const shape_a = a_.shape(one.a), *const shape_b = b_.shape(one.b);
+    if (shape_a == nullptr || shape_b == nullptr || without_ones(*shape_a) != without_ones(*shape_b)) continue;
+    const auto views = permuted_views(*shape_a, *shape_b);
+    if (views.empty() || distance(one.a, one.b).value_or(0) <= kNear) continue;
+    const auto found = relation_of_views(one.a, one.b, views);
+    if (!found) continue;
+    one.view_a = view(one.a, one.b, found->text);
+    one.note = found->text;
+    links_.tell("transposed", fmt::format("{}: {}", a_.classes()[a_.class_of(one.a)].pattern, found->text), 1);
+  }
+}
+
+}  // namespace msdump

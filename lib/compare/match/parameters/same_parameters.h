@@ -1,0 +1,61 @@
+// Pairs of one parameter with one parameter:
+//
+//   by_name       the same name; else the same but for separators and what frameworks call otherwise (parameter_names.h)
+//   by_wrapper    the same names but for what all of them begin with on one side: "module.", "network.backbone."
+//   by_values     names with the same numbers, whose values are those of no others: equal, near (after training, or in
+//                 another precision), transposed, with rows regrouped, or with rows appended
+//   by_module     weight and bias of modules that are partners
+//   one_by_one    the same of parameters whose numbers differ
+//   by_shape      constants of the same value, and what has the only such shape and a like name
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/match/parameters/parameter_links.h"
+
+namespace msdump {
+
+class SameParameters {
+ public:
+  explicit SameParameters(ParameterLinks& links) : links_(links), a_(links.a()), b_(links.b()) {}
+
+  void by_map(const NameMap& map);
+  void by_name();
+  void by_wrapper();
+  void by_values(bool regrouped);
+  void by_module();
+  void one_by_one();
+  void by_shape();
+  // Square matrices are transposed, too, if others are: their shapes do not tell.
+  void turn_squares();
+
+ private:
+  // How the values of one parameter are those of another; an empty text: as they are.
+  struct Relation {
+    double distance = 0;
+    std::string text;
+  };
+  [[nodiscard]] std::optional<Relation> relation(uint32_t a, uint32_t b, bool regrouped);
+  [[nodiscard]] std::optional<Relation> relation_of_views(uint32_t a, uint32_t b, const std::vector<NamedView>& views);
+  [[nodiscard]] std::optional<double> distance(uint32_t a, uint32_t b);
+  [[nodiscard]] std::optional<double> distance_of_rows(uint32_t a, uint32_t b);
+  [[nodiscard]] std::optional<TensorView> view(uint32_t a, uint32_t b, const std::string& text) const;
+
+  using Items = std::pair<uint32_t, uint32_t>;
+  // Free members of two classes with the same numbers; at most `most`, the first and the last among them.
+  [[nodiscard]] std::vector<Items> common(uint32_t a, uint32_t b, size_t most) const;
+  [[nodiscard]] bool may_belong(uint32_t a, uint32_t b, bool regrouped) const;  // by shape
+  void link(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
+  void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
+  void by_same_text();
+  [[nodiscard]] double likeness(uint32_t class_a, uint32_t class_b) const;
+
+  ParameterLinks& links_;
+  ParameterSide &a_, &b_;
+};
+
+}  // namespace msdump
