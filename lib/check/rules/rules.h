@@ -45,6 +45,7 @@ enum class RuleId : uint8_t {
   kGradientVanishing,
   kOperatorOverflow,
   kException,
+  kMemoryStomp,
   kUnreadable,
   kEmptyFile,
   kSizeAgainstName,
@@ -56,7 +57,7 @@ enum class RuleId : uint8_t {
   kUnexplainedFiles,
   kPartialDump,
 };
-inline constexpr size_t kRules = 31;
+inline constexpr size_t kRules = 32;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);
