@@ -183,7 +183,8 @@ std::vector<RuleInfo> make_rules() {
        Needs::kElements,
        kOn,
        {},
-       "an output that CANN's watcher mode watched has other bytes than before, after another operator ran. With a graph "
+       "an output that CANN's watcher mode watched has other bytes than before, after another operator ran. With a "
+       "graph "
        "an error if an operator that reads it runs later, and a note if all have run"},
       {kUnreadable,
        "unreadable",
