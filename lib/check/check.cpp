@@ -123,10 +123,13 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   judge_gradients(dump, run.facts, rules, report.findings);
   MSDUMP_CHECK_OK(judge_weights(dump, run.facts, rules, context, report.findings, report.failures));
   MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
+  MSDUMP_TRY(report.watched,
+             judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
   report.overflows = read_overflows(dump, places, context.cancel, report.failures);
   drop_known(run.listing_failures, report.failures);
   judge_overflows(dump, report.overflows, rules, report.findings);
-  const DumpSettings settings = settings_of(dump.index(), report.failures);
+  DumpSettings settings = settings_of(dump.index(), report.failures);
+  settings.watcher = !run.watched.outputs.empty();
   const ExecutionOrders orders = read_execution_orders(dump.index(), report.failures);
   judge_debug_trees(dump, settings, rules, report.findings);
   const std::vector<const Error*> failures = all_failures(run);

@@ -14,13 +14,15 @@ bool needs_mean_abs(const RuleSet& rules) {
 
 }  // namespace
 
-CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with)
+CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::string> watched_by_name)
     : rules(std::move(with)),
       dump(of),
+      watched{watched_outputs(*of.index, *of.tensors, watched_by_name), !watched_by_name.empty()},
       facts(*of.index, *of.tensors, needs_mean_abs(rules)),
       chosen(of.tensors->size(), true) {
   facts.distrust_float16(float32_on_device(dump.dump(), dump.operators()));
   if (dump.graph() != nullptr) lines = OperatorLines(*dump.graph());
+  if (!watched.outputs.empty()) facts.limit_to(needed());
 }
 
 void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked) {
@@ -33,10 +35,20 @@ void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identi
     identity.name.op_type = dump.operators()[op].type;
     chosen[tensor] = asked(dump.record(tensor), identity);
   }
+  choose_snapshots();
   if (!selects_all()) facts.limit_to(needed());
 }
 
-// The requested tensors, and the others of the same runs.
+void CheckRun::choose_snapshots() {
+  for (const WatchedOutput& output : watched.outputs) {
+    const bool any = std::any_of(output.snapshots.begin(), output.snapshots.end(),
+                                 [&](const auto& one) { return one.after.empty() && chosen[one.tensor]; });
+    if (!any) continue;
+    for (const WatchedOutput::Snapshot& one : output.snapshots) chosen[one.tensor] = true;
+  }
+}
+
+// The requested tensors, and the others of the same runs. The values of a snapshot say nothing about an operator.
 std::vector<bool> CheckRun::needed() const {
   std::vector<bool> needed = chosen;
   for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
@@ -48,6 +60,8 @@ std::vector<bool> CheckRun::needed() const {
     }
     for (const uint32_t output : dump.runs()[run].outputs) needed[output] = true;
   }
+  const std::vector<bool> snapshots = watched.snapshots(chosen.size());
+  for (uint32_t tensor = 0; tensor < needed.size(); ++tensor) needed[tensor] = needed[tensor] && !snapshots[tensor];
   return needed;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
 #include "check/values/overflow.h"
+#include "check/watch/memory_stomp.h"
 #include "graph/lines/operator_lines.h"
 
 namespace msdump::check {
@@ -22,17 +24,20 @@ struct CheckReport {
   std::vector<Finding> findings;  // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
   std::vector<OverflowHit> overflows;
+  WatchedCounts watched;
   std::vector<Error> failures;  // that occurred here: of tensors, and of records
 };
 
 struct CheckRun {
-  // Of the whole dump. What `of` points to must outlive it.
-  CheckRun(const DumpWithGraph& of, RuleSet with);
+  // Of the whole dump. What `of` points to must outlive it. `watched_by_name`: globs for the operators whose outputs
+  // were watched; without any, the names of the dump tell.
+  CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::string> watched_by_name = {});
   CheckRun(const CheckRun&) = delete;
   CheckRun& operator=(const CheckRun&) = delete;
 
   // Limits the check to the tensors for which `asked` holds, by the identity in the file or by the same with the
-  // operator's name and type in the graph. Other tensors are read only if they show the inputs of these.
+  // operator's name and type in the graph. Other tensors are read only if they show the inputs of these. With a watched
+  // output its snapshots are chosen.
   void choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked);
 
   [[nodiscard]] bool selects_any() const;
@@ -50,6 +55,7 @@ struct CheckRun {
 
   const RuleSet rules;
   const CheckedDump dump;
+  const Watched watched;
   FactsReader facts;
   OperatorLines lines;
   std::vector<bool> chosen;                    // by tensor: was it requested? Findings are about these
@@ -57,6 +63,7 @@ struct CheckRun {
   CheckReport report;
 
  private:
+  void choose_snapshots();
   [[nodiscard]] std::vector<bool> needed() const;
 };
 

@@ -14,6 +14,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "format/plan.h"
+#include "graph/join/original_shapes.h"
 #include "io/cancel.h"
 #include "io/progress.h"
 #include "io/worker_pool.h"
@@ -21,9 +22,10 @@
 namespace msdump {
 
 struct ConvertOptions {
-  std::string out;               // created if missing
-  std::optional<Format> format;  // none: keep the device format
-  std::optional<Shape> shape;    // the original shape, where the file has none or a wrong one
+  std::string out;                         // created if missing
+  std::optional<Format> format;            // none: keep the device format
+  std::optional<Shape> shape;              // the original shape, where the file has none or a wrong one
+  const OriginalShapes* shapes = nullptr;  // for tensors whose file does not say it; those that fit are used
   OutputType type = OutputType::kNpy;
   Naming naming = Naming::kMsaccucmp;
   bool resume = false;   // leave outputs that are complete and newer than their input

@@ -94,12 +94,34 @@ bool FileConverter::is_wanted(const IndexedFile& file, const StoredTensor& tenso
   return selection_.matches_file(identity);
 }
 
-Result<Plan> FileConverter::plan_for(const StoredTensor& tensor) const {
+Result<Plan> FileConverter::plan_for(const Unit& unit, const StoredTensor& tensor) const {
   const std::optional<Format> target = is_byte_section(tensor.io) ? std::nullopt : options_.format;
-  if (!options_.shape) return plan_stored(tensor, target);
-  StoredTensor shaped = tensor;
-  shaped.request.original_shape = options_.shape;
-  return plan_stored(shaped, target);
+  if (options_.shape) {
+    StoredTensor shaped = tensor;
+    shaped.request.original_shape = options_.shape;
+    return plan_stored(shaped, target);
+  }
+  MSDUMP_TRY(Plan plan, plan_stored(tensor, target));
+  const bool lacks = target && !tensor.request.original_shape && info(plan.from).support == Support::kDevice;
+  if (!lacks || options_.shapes == nullptr) return plan;
+  return with_known_shape(unit, tensor, std::move(plan));
+}
+
+// With the first shape that fits, else as it is, with the reason why none does.
+Plan FileConverter::with_known_shape(const Unit& unit, const StoredTensor& tensor, Plan plan) const {
+  const auto file = static_cast<uint32_t>(&unit.file - index_.files().data());
+  const auto item = static_cast<uint32_t>(&tensor - unit.opened.tensors.data());
+  for (const OriginalShape& known : options_.shapes->of(file, item)) {
+    // That of the array itself, or of another tensor.
+    if (known.shape == tensor.request.shape || (known.device && known.device != tensor.request.shape)) continue;
+    StoredTensor shaped = tensor;
+    shaped.request.original_shape = known.shape;
+    shaped.request.original_format = known.format;
+    auto fitting = plan_stored(shaped, options_.format);
+    if (fitting && fitting->policy == PlanPolicy::kConverted) return std::move(*fitting);
+    if (!fitting) plan.note += fmt::format("; that of {} does not fit: {}", known.source, fitting.error().message);
+  }
+  return plan;
 }
 
 OutputName FileConverter::name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const {
@@ -120,7 +142,7 @@ FileConverter::Claim FileConverter::claim_name(const Unit& unit, const StoredTen
   // A tensor without an output, for whatever reason, claims none.
   if (!is_wanted(unit.file, tensor) || tensor.problem || unit.opened.container == FileKind::kOpdebug)
     return Claim::kOwn;
-  const auto plan = plan_for(tensor);
+  const auto plan = plan_for(unit, tensor);
   if (!plan || is_left_alone(unit.opened.container, *plan)) return Claim::kOwn;
   for (const Claim claim : {Claim::kOwn, Claim::kWithoutOpName}) {
     if (turn.claim(join_path(unit.folder, name_for(unit, tensor, *plan, claim).name))) return claim;
@@ -149,10 +171,10 @@ void FileConverter::convert_tensor(Unit& unit, const StoredTensor& tensor, Claim
 }
 
 Status FileConverter::write_array(Unit& unit, const StoredTensor& tensor, Claim claim, ConvertRow& row) {
-  MSDUMP_TRY(const Plan plan, plan_for(tensor));
+  MSDUMP_TRY(const Plan plan, plan_for(unit, tensor));
   describe_plan(plan, row);
   if (!plan.note.empty() && !is_byte_section(tensor.io)) {
-    const char* const remedy = plan.note == kNoOriginalShape ? "; give it with -s" : "";
+    const char* const remedy = plan.note == kNoOriginalShape ? "; give it with -s, or the graph with --ir" : "";
     unit.outcome.warnings.push_back({tensor.label(), plan.note + remedy});
   }
   if (is_left_alone(unit.opened.container, plan)) {

@@ -59,7 +59,8 @@ class FileConverter {
   enum class Claim : uint8_t { kOwn, kWithoutOpName, kTaken };
 
   [[nodiscard]] bool is_wanted(const IndexedFile& file, const StoredTensor& tensor) const;
-  [[nodiscard]] Result<Plan> plan_for(const StoredTensor& tensor) const;
+  [[nodiscard]] Result<Plan> plan_for(const Unit& unit, const StoredTensor& tensor) const;
+  [[nodiscard]] Plan with_known_shape(const Unit& unit, const StoredTensor& tensor, Plan plan) const;
   [[nodiscard]] OutputName name_for(const Unit& unit, const StoredTensor& tensor, const Plan& plan, Claim claim) const;
   // By tensor, in the turn of the input.
   [[nodiscard]] std::vector<Claim> claim_names(const Unit& unit, OutputClaims::Turn& turn) const;

@@ -32,6 +32,7 @@ class Counter {
     take_folders();
     facts_.layouts = layouts_of(index_);
     facts_.framework = framework_of(index_);
+    facts_.watcher = watcher_files(index_);
     facts_.odd = find_oddities(index_);
     return std::move(facts_);
   }

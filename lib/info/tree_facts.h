@@ -13,6 +13,7 @@
 
 #include "dump/index/dump_index.h"
 #include "dump/index/framework.h"
+#include "dump/index/watched_outputs.h"
 #include "info/tree_oddities.h"
 
 namespace msdump {
@@ -35,6 +36,7 @@ struct TreeFacts {
   uint64_t inputs = 0, outputs = 0, parameters = 0;
   // By name; of tensor files that carry one.
   std::map<std::string_view, uint64_t> op_types;
+  WatcherFiles watcher;  // without operators: not a dump of CANN's watcher mode
   std::vector<Oddity> odd;
   std::vector<uint32_t> not_understood;  // files that no part of msdump reads
 };

@@ -32,8 +32,10 @@ void Checked::load_ir() {
   REQUIRE(joined);
   joined_ = std::make_unique<Joined>(std::move(*joined));
   const FileJoin& join = joined_->join;
-  if (join.matched_operators() == 0 || !join.explained([](const TensorGroup&) { return true; }).mostly())
-    joined_.reset();
+  const check::Watched watched{watched_outputs(dump_.index, dump_.tensors(), {})};
+  const std::vector<bool> snapshots = watched.snapshots(dump_.tensors().size());
+  const auto counts = [&](const TensorGroup& group) { return !snapshots[join.tensors_of(group).front()]; };
+  if (join.matched_operators() == 0 || !join.explained(counts).mostly()) joined_.reset();
 }
 
 std::vector<const check::Finding*> Checked::of(std::string_view kind) const {

@@ -56,6 +56,12 @@ class Check : public Command {
     add_ir_option(app, options_.graph.ir, "search in and next to the dump");
     add_selection_options(app, options_.graph.selection);
     declare_rules(app);
+    app.add_option("--watched", options_.watched,
+                   "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not tell: "
+                   "LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated")
+        ->type_name("GLOB")
+        ->allow_extra_args(false)
+        ->group(kRuleGroup);
     app.add_flag("--first", options_.first,
                  "Only search for the first operator that makes NaN or an infinity; stop there")
         ->group(kOutputGroup);

@@ -159,7 +159,9 @@ report::Object check_summary(const check::CheckRun& run) {
   for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote})
     summary.add(fmt::format("{}s", check::name_of(severity)), run.count(severity));
   for (const check::RuleInfo& rule : check::all_rules()) summary.add(std::string(rule.name), run.count(rule.id));
-  summary.add("failed", run.failed());
+  const check::WatchedCounts& watched = run.report.watched;
+  summary.add("watched_outputs", watched.outputs).add("watched_changed", watched.changed);
+  summary.add("snapshots_compared", watched.compared).add("failed", run.failed());
   return summary;
 }
 

@@ -71,6 +71,17 @@ std::string kinds_text(const check::CheckRun& run, check::Severity severity) {
   return text;
 }
 
+// "; 2 watched outputs, 14 snapshots compared: 1 changed"
+std::string watched_text(const check::WatchedCounts& watched) {
+  if (watched.outputs == 0) return {};
+  std::string text = fmt::format("; {}, {} compared: {}", plural(watched.outputs, "watched output"),
+                                 plural(watched.compared, "snapshot"),
+                                 watched.changed == 0 ? "none changed" : fmt::format("{} changed", watched.changed));
+  if (watched.before > 0) text += fmt::format(", {} from before the operator ran", watched.before);
+  if (watched.not_compared > 0) text += fmt::format(", {} of another size not compared", watched.not_compared);
+  return text;
+}
+
 }  // namespace
 
 std::string tensor_head(const check::CheckRun& run, uint32_t tensor) {
@@ -141,6 +152,7 @@ std::string check_summary_text(const check::CheckRun& run) {
                          kinds_text(run, severity));
   }
   text += parts.empty() ? ": nothing to report" : parts;
+  text += watched_text(run.report.watched);
   if (const size_t blind = run.facts.count_without_values(); blind > 0)
     text += fmt::format("; {} without values, or with a checksum only", plural(blind, "tensor"));
   return text;

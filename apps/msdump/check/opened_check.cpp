@@ -17,10 +17,13 @@ GraphOptions with_dump(GraphOptions options) {
 }
 
 // The lines and edges of another network's IR would be wrong for all.
-void use_graph(Session& session, const OpenedGraph& opened, DumpWithGraph& dump) {
+void use_graph(Session& session, const OpenedGraph& opened, std::span<const std::string> watched, DumpWithGraph& dump) {
   if (!opened.joined || opened.joined->join.matched_operators() == 0) return;
-  const ExplainedGroups groups =
-      opened.joined->join.explained([&](const TensorGroup& group) { return opened.selects(group); });
+  const FileJoin& join = opened.joined->join;
+  const check::Watched outputs{watched_outputs(*dump.index, *dump.tensors, watched)};
+  const std::vector<bool> snapshots = outputs.snapshots(dump.tensors->size());  // no operator has such a name
+  const ExplainedGroups groups = join.explained(
+      [&](const TensorGroup& group) { return opened.selects(group) && !snapshots[join.tensors_of(group).front()]; });
   if (!groups.mostly()) {
     session.messages.warning(
         fmt::format("the IR has {} of the {}; it is not used", groups.explained, plural(groups.all, "dumped operator")),
@@ -56,8 +59,8 @@ Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOpt
   if (!options.graph.ir.empty() && no_ir)
     return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));
   DumpWithGraph dump{&opened.catalogue->index, &opened.catalogue->list.tensors()};
-  use_graph(session, opened, dump);
-  check->run = std::make_unique<check::CheckRun>(dump, std::move(rules));
+  use_graph(session, opened, options.watched, dump);
+  check->run = std::make_unique<check::CheckRun>(dump, std::move(rules), options.watched);
   check->run->choose([&](const TensorRecord& record, const Identity& identity) {
     return opened.selects(record) && (opened.operators.everything() || opened.operators.matches_file(identity));
   });

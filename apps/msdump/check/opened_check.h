@@ -14,6 +14,7 @@ namespace msdump::cli {
 struct CheckOptions {
   GraphOptions graph;
   std::vector<std::string> rules;
+  std::vector<std::string> watched;
   std::string rules_file, junit, report;
   check::Severity fail_level = check::Severity::kWarning;
   bool list_rules = false, first = false, trend = false, all = false;

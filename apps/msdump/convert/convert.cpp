@@ -1,4 +1,5 @@
 // msdump convert: Ascend dump files to arrays; a drop-in for msaccucmp.py convert in names and options.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -11,7 +12,9 @@
 #include "format/plan.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
+#include "graph/join/original_shapes.h"
 #include "shared/catalogue.h"
+#include "shared/opened_graph.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
 
@@ -23,6 +26,7 @@ constexpr const char* kConversionGroup = "Conversion";
 // The options of the command.
 struct ConvertRequest {
   DumpOptions dump;
+  std::vector<std::string> ir;
   std::string out;
   ConvertOptions options;
   bool list_formats = false, list_dtypes = false;
@@ -151,6 +155,7 @@ class Convert : public Command {
                                          "Original shape, for tensors whose file does not say it: 1,3,224,224")
         ->type_name("N,N,...")
         ->group(kConversionGroup);
+    add_ir_option(app, request_.ir, "search in and next to the dump. It has the original shapes of device formats");
     add_choice<Naming>(app, "--naming", request_.options.naming,
                        {{"msaccucmp", Naming::kMsaccucmp}, {"mindspore", Naming::kMindspore}},
                        {"naming", "Whose file names the arrays get"})
@@ -159,8 +164,12 @@ class Convert : public Command {
   }
 
   ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
-    const Result<DumpIndex> index = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
-    if (!index) return session.end_with(index.error());
+    Result<DumpIndex> built = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
+    if (!built) return session.end_with(built.error());
+    const Result<ShapedDump> shaped = read_shapes(session, std::move(*built));
+    if (!shaped) return session.end_with(shaped.error());
+    const DumpIndex* const index = &shaped->opened.catalogue->index;
+    request_.options.shapes = &shaped->shapes;
     // People want the files; the rows are for scripts, for plans and on request.
     const bool rows =
         request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
@@ -173,7 +182,50 @@ class Convert : public Command {
     session.context.progress->stop();
     if (!summary) return session.end_with(summary.error());
     report.finish(*summary);
-    return conclude(session, *index, selection, *summary);
+    const ExitCode code = conclude(session, *index, selection, *summary);
+    return shaped->failed ? ExitCode::kSomeFailed : code;
+  }
+
+  struct ShapedDump {
+    OpenedGraph opened;
+    OriginalShapes shapes;
+    bool failed = false;  // a file that --ir named
+  };
+
+  [[nodiscard]] bool needs_shapes(const DumpIndex& index) const {
+    if (!request_.options.format || request_.options.shape) return false;
+    return !request_.ir.empty() || std::any_of(index.files().begin(), index.files().end(), [](const IndexedFile& file) {
+      const auto& format = file.facts.format;
+      return file.kind == FileKind::kNpy && format && msdump::info(*format).support == Support::kDevice;
+    });
+  }
+
+  // Original shapes, from the tables and graphs of the dump, if there are tensors that need them.
+  Result<ShapedDump> read_shapes(Session& session, DumpIndex index) const {
+    ShapedDump shaped;
+    MSDUMP_TRY(shaped.opened, OpenedGraph::select({}));
+    shaped.opened.catalogue.emplace(Catalogue{std::move(index), {}, {}, {}});
+    Catalogue& catalogue = *shaped.opened.catalogue;
+    if (!needs_shapes(catalogue.index)) return shaped;
+    const ListOptions listed{Headers::kWhereNeeded};
+    RunContext context = session.context;
+    context.progress = nullptr;
+    MSDUMP_TRY(catalogue.list, TensorList::read(catalogue.index, {}, listed, context));
+    shaped.shapes.add_tables(catalogue.list.tensors());
+    MSDUMP_TRY(shaped.opened.search, find_ir(&catalogue.index, request_.ir));
+    MSDUMP_CHECK_OK(shaped.opened.read(std::nullopt, context));
+    if (!request_.ir.empty()) {
+      const LoadedGraph& loaded = *shaped.opened.loaded;
+      for (const Error& error : loaded.failures) session.messages.error(error);
+      shaped.failed = !loaded.failures.empty();
+      if (loaded.graph.size() == 0 && !shaped.failed)
+        return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(request_.ir, ", ")));
+    }
+    if (!shaped.opened.joined) return shaped;
+    const FileJoin& join = shaped.opened.joined->join;
+    if (join.explained([](const TensorGroup&) { return true; }).mostly())
+      shaped.shapes.add_graph(catalogue.list.tensors(), shaped.opened.graph(), join);
+    return shaped;
   }
 
   // The exit code that the numbers mean.

@@ -1,6 +1,7 @@
 // The row of a dump tree.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,12 +103,23 @@ report::Object detail_of(const DumpIndex& index, const TreeFacts& facts) {
   detail.add("op_types", counts_object(named_counts(facts.op_types)));
   detail.add("odd", odd_list(index, facts)).add("odd_count", facts.odd.size());
   detail.add("not_understood", not_understood_list(index, facts));
-  return detail.add("not_understood_count", facts.not_understood.size());
+  detail.add("not_understood_count", facts.not_understood.size());
+  return detail.add("watched_ops", facts.watcher.operators.size()).add("snapshots", facts.watcher.snapshots);
 }
 
 std::string framework_text(const FrameworkFacts& framework) {
   if (framework.framework.empty()) return "unknown: nothing in the tree says";
   return framework.text.empty() ? framework.framework : framework.framework + " " + framework.text;
+}
+
+// "a, b, c and 4 more"
+std::string first_names(const std::set<std::string_view>& names) {
+  std::vector<std::string> shown;
+  for (const std::string_view name : names) {
+    if (shown.size() < kShownPlaces) shown.push_back(escape_for_terminal(name));
+  }
+  const std::string more = names.size() > shown.size() ? fmt::format(" and {} more", names.size() - shown.size()) : "";
+  return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
 std::string tensor_text(const TreeFacts& facts) {
@@ -164,6 +176,7 @@ void add_next(const std::string& path, const TreeFacts& facts, bool questions, I
   const bool tables = has_tables(facts);
   if (facts.tensor_files > 0 || tables) text.next("the tensors, a row each", "msdump ls -d " + dump);
   if (facts.tensor_files > 0) text.next("those that look worst", "msdump stats -d " + dump + " --top 10");
+  if (!facts.watcher.operators.empty()) text.next("which outputs were overwritten", "msdump check -d " + dump);
   if (has(facts, FileKind::kDumpFile)) text.next("as .npy, in NCHW", "msdump convert -d " + dump + " -out OUT -f NCHW");
   if (facts.tensor_files == 0 && !tables && questions) text.next("a look into the files", "msdump ls -d " + dump);
 }
@@ -182,6 +195,9 @@ std::string text_of(const std::string& path, const DumpIndex& index, const TreeF
   text.line("graphs", counted_ranges_text(facts.graphs));
   text.line("steps", counted_ranges_text(facts.steps));
   if (facts.tensor_files > 0) text.line("tensor files", tensor_text(facts));
+  if (!facts.watcher.operators.empty())
+    text.line("watcher mode", fmt::format("{} of the outputs of {}", plural(facts.watcher.snapshots, "snapshot"),
+                                          first_names(facts.watcher.operators)));
   if (facts.tensor_files == 0 && has_tables(facts)) text.line("tensor files", "none, tables of statistics only");
   text.line("dtypes", counts_text(named_counts(facts.dtypes), kShownTypes));
   text.line("formats", counts_text(named_counts(facts.formats), kShownTypes));

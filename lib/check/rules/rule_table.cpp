@@ -187,6 +187,17 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {},
        "the operator failed: extra-info of CANN, or a dump set to failing operators (op_debug_mode 4)"},
+      {kMemoryStomp,
+       "memory_stomp",
+       "",
+       Target::kTensor,
+       kWarning,
+       Needs::kElements,
+       kOn,
+       {},
+       "an output that CANN's watcher mode watched has other bytes than before, after another operator ran. With a "
+       "graph "
+       "an error if an operator that reads it runs later, and a note if all have run"},
       {kUnreadable,
        "unreadable",
        "",

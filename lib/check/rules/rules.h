@@ -46,6 +46,7 @@ enum class RuleId : uint8_t {
   kGradientVanishing,
   kOperatorOverflow,
   kException,
+  kMemoryStomp,
   kUnreadable,
   kEmptyFile,
   kSizeAgainstName,
@@ -58,7 +59,7 @@ enum class RuleId : uint8_t {
   kUnexplainedFiles,
   kPartialDump,
 };
-inline constexpr size_t kRules = 33;
+inline constexpr size_t kRules = static_cast<size_t>(RuleId::kPartialDump) + 1;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);

@@ -38,7 +38,7 @@ class OperatorJudge {
     if (!input_.settings.of_some_operators()) {
       for (const auto& [graph, expected] : from_ir ? of_ir() : of_execution_orders()) judge(graph, expected);
     }
-    if (from_ir) judge_unexplained();
+    if (from_ir && !input_.settings.watcher) judge_unexplained();
     judge_partial();
   }
 
@@ -223,7 +223,7 @@ class OperatorJudge {
   }
 
   void judge_partial() {
-    if (!rules_.on(RuleId::kPartialDump)) return;
+    if (!rules_.on(RuleId::kPartialDump) || input_.settings.watcher) return;
     size_t with_inputs = 0, with_outputs = 0;
     for (uint32_t tensor = 0; tensor < input_.dump.tensors(); ++tensor) {
       const NameFacts& name = input_.dump.record(tensor).name;

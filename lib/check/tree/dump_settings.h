@@ -22,12 +22,13 @@ struct DumpSettings {
   std::optional<int64_t> op_debug_mode;            // 3: operators that overflowed, 4: that failed
   std::string iteration;                           // "0|5-8", "all"; empty: not said
   std::string device_target;                       // "CPU", "Ascend", "GPU"; empty: not said
+  bool watcher = false;                            // CANN's watcher mode, which the names of the dump show
 
   // The CPU has neither overflow nor exception dump, whatever was requested.
   [[nodiscard]] bool of_overflows() const { return op_debug_mode == 3 && device_target != "CPU"; }
   [[nodiscard]] bool of_exceptions() const { return op_debug_mode == 4 && device_target != "CPU"; }
   [[nodiscard]] bool of_some_operators() const {
-    return dump_mode == 1 || dump_mode == 2 || op_debug_mode.value_or(0) != 0;
+    return watcher || dump_mode == 1 || dump_mode == 2 || op_debug_mode.value_or(0) != 0;
   }
 };
 

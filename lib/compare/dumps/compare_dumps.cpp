@@ -127,8 +127,8 @@ class Comparison {
   // The worst elements with both values.
   Status add_details(const TensorPair& pair, Outcome& outcome) const {
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
-    MSDUMP_TRY(HostTensor left, HostTensor::open(*a_.side.index, of_a(pair), {}));
-    MSDUMP_TRY(HostTensor right, HostTensor::open(*b_.side.index, of_b(pair), {}));
+    MSDUMP_TRY(HostPair opened, open_pair(*a_.side.index, of_a(pair), *b_.side.index, of_b(pair)));
+    HostTensor &left = opened.left, &right = opened.right;
     // Where only one side is NaN or infinite, the metrics have no worst element.
     const bool mismatch = outcome.diff.verdict == Verdict::kNan;
     const SecondLookOptions look{std::max<size_t>(look_.worst, mismatch ? 1 : 0), look_.by_axis};

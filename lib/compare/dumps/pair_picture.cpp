@@ -11,8 +11,8 @@ Result<std::optional<PairPicture>> picture_pair(const PictureSide& a, const Pict
   const bool differs =
       diff.verdict == Verdict::kClose || diff.verdict == Verdict::kDiffer || diff.verdict == Verdict::kNan;
   if (!differs || diff.by_statistics) return std::optional<PairPicture>();
-  MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, a.tensor, {}));
-  MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, b.tensor, {}));
+  MSDUMP_TRY(HostPair opened, open_pair(a.index, a.tensor, b.index, b.tensor));
+  HostTensor &left = opened.left, &right = opened.right;
   PairPicture picture;
   MSDUMP_TRY(picture.error, picture_error(left, right, cancel));
   MSDUMP_TRY(picture.look, look_again(left, right, diff, {kPictureWorst, true}, cancel));

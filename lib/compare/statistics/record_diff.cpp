@@ -80,11 +80,10 @@ Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a,
                                 const PairOptions& options) {
   MSDUMP_CHECK_OK(context.cancel.check());
   if (has_elements(record_a) && has_elements(record_b)) {
-    MSDUMP_TRY(HostTensor left, HostTensor::open(a.index, record_a, {}));
-    MSDUMP_TRY(HostTensor right, HostTensor::open(b.index, record_b, {}));
+    MSDUMP_TRY(HostPair opened, open_pair(a.index, record_a, b.index, record_b));
     PairOptions shared = options;
     shared.pool = &context.pool;
-    return diff_tensors(left, right, tolerance, context.cancel, shared);
+    return diff_tensors(opened.left, opened.right, tolerance, context.cancel, shared);
   }
   if (has_elements(record_a)) {
     MSDUMP_TRY(const StatisticValues stored, b.tables.values_of(record_b));

@@ -12,6 +12,19 @@ namespace {
 // Size of the host elements that are held.
 constexpr int64_t kSlabBytes = int64_t{4} << 20;
 
+bool is_device_array(const DumpIndex& index, const TensorRecord& tensor) {
+  const bool device = tensor.name.format && info(*tensor.name.format).support == Support::kDevice;
+  return device && index.files()[tensor.file].kind == FileKind::kNpy;
+}
+
+// Converts `tensor` if that gives it the shape of `other`.
+void convert_like(const DumpIndex& index, const TensorRecord& record, const HostTensor& other, HostTensor& tensor) {
+  if (!is_device_array(index, record) || tensor.shape() == other.shape()) return;
+  auto converted = HostTensor::open(index, record, {Format::kNCHW, true, other.shape()});
+  if (converted && converted->plan().policy == PlanPolicy::kConverted && converted->shape() == other.shape())
+    tensor = std::move(*converted);
+}
+
 }  // namespace
 
 Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options) {
@@ -83,11 +96,27 @@ Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredT
   if (stored.problem) return fail(*stored.problem);
   HostTensor tensor(std::move(file));
   const bool as_it_lies = container == FileKind::kNpy && !options.convert_arrays;
-  MSDUMP_TRY(tensor.plan_, plan_stored(stored, as_it_lies ? std::nullopt : options.target));
+  const auto target = as_it_lies ? std::nullopt : options.target;
+  if (options.original_shape && !stored.request.original_shape) {
+    StoredTensor shaped = stored;
+    shaped.request.original_shape = options.original_shape;
+    MSDUMP_TRY(tensor.plan_, plan_stored(shaped, target));
+  } else {
+    MSDUMP_TRY(tensor.plan_, plan_stored(stored, target));
+  }
   tensor.elements_ = StoredElements(stored, tensor.plan_.dtype);
   tensor.original_dtype_ = stored.original_dtype;
   if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab();
   return tensor;
+}
+
+Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
+                           const TensorRecord& b) {
+  MSDUMP_TRY(HostTensor left, HostTensor::open(index_a, a, {}));
+  MSDUMP_TRY(HostTensor right, HostTensor::open(index_b, b, {}));
+  convert_like(index_a, a, right, left);
+  convert_like(index_b, b, left, right);
+  return HostPair{std::move(left), std::move(right)};
 }
 
 // A slab of whole blocks, if one fits, reads no block of the file twice.

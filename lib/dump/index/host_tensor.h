@@ -28,6 +28,8 @@ struct HostOptions {
   // Convert an .npy in device format, too. It was written so on purpose (trans_flag false), so it is read as stored by
   // default.
   bool convert_arrays = false;
+  // The host shape of a tensor whose file does not say it.
+  std::optional<Shape> original_shape = {};
 };
 
 class HostTensor {
@@ -74,5 +76,13 @@ class HostTensor {
   int64_t loaded_ = -1;  // which slab is in `slab_`
   std::vector<std::byte> slab_;
 };
+
+struct HostPair {
+  HostTensor left, right;
+};
+// Two tensors that are to be compared. If their shapes differ, an .npy in device format is converted, as long as the
+// other's shape is one that its device shape can stand for.
+Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
+                           const TensorRecord& b);
 
 }  // namespace msdump

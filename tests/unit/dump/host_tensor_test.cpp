@@ -176,5 +176,35 @@ TEST_CASE("a file that changed after it was listed is noticed") {
   CHECK(!tensor);
 }
 
+TEST_CASE("of a pair, an array in device format gets the shape of the other tensor if it can have it") {
+  const ScratchDir scratch;
+  const auto dump_of = [&](const std::string& folder, std::string_view format, const Shape& shape) {
+    const auto count = static_cast<size_t>(element_count(shape).value());
+    std::string data;
+    for (size_t i = 0; i < count; ++i) data += static_cast<char>('a' + i);
+    scratch.write(folder + "/Add.a.1.0.1700000000000000.output.0." + std::string(format) + ".npy",
+                  test::npy_of("|i1", shape, data));
+    return Opened(scratch.file(folder));
+  };
+  const auto pair = [](const Opened& a, const Opened& b) {
+    auto opened = open_pair(a.dump.index, a.dump.tensors().at(0), b.dump.index, b.dump.tensors().at(0));
+    REQUIRE(opened);
+    return std::move(*opened);
+  };
+  const Opened device = dump_of("device", "NC1HWC0", {1, 2, 1, 2, 2});
+  HostPair left = pair(device, dump_of("host", "DefaultFormat", {1, 3, 1, 2}));
+  CHECK(left.left.shape() == Shape{1, 3, 1, 2});
+  CHECK(read_all(left.left, 6) == "acbdeg");
+  HostPair right = pair(dump_of("host", "DefaultFormat", {1, 3, 1, 2}), device);
+  CHECK(read_all(right.right, 6) == "acbdeg");
+  CHECK(read_all(right.left, 6) == "abcdef");
+  // Not these: a shape that does not fit, the same shape, an order of axes that conversion would change, no device format.
+  CHECK(pair(device, dump_of("five", "DefaultFormat", {1, 5, 1, 2})).left.shape() == Shape{1, 2, 1, 2, 2});
+  CHECK(pair(device, dump_of("same", "NC1HWC0", {1, 2, 1, 2, 2})).left.plan().from == Format::kNC1HWC0);
+  CHECK(pair(device, dump_of("nhwc", "DefaultFormat", {1, 1, 2, 3})).left.shape() == Shape{1, 2, 1, 2, 2});
+  CHECK(pair(dump_of("plain", "DefaultFormat", {1, 2, 1, 2, 2}), dump_of("host", "DefaultFormat", {1, 3, 1, 2}))
+            .left.shape() == Shape{1, 2, 1, 2, 2});
+}
+
 }  // namespace
 }  // namespace msdump

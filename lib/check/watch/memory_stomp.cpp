@@ -1,0 +1,290 @@
+#include "check/watch/memory_stomp.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "check/values/value_rules.h"
+#include "check/watch/byte_origin.h"
+#include "check/watch/changed_bytes.h"
+#include "graph/op_name.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr const char* kHint =
+    "an operator that reads the output later reads what was written over it; after its last reader, GE gives the "
+    "memory "
+    "to other outputs, which is right: --ir with the graph of GE tells which";
+
+// One snapshot and the one before it.
+struct SnapshotPair {
+  uint32_t output = 0;
+  uint32_t snapshot = 0;  // index in `snapshots`, from 1
+};
+
+struct PairResult {
+  std::optional<ChangedBytes> changed;  // no value: not compared
+  std::optional<Error> failure;
+  uint64_t bytes = 0, element = 1, rows = 0;  // of the tensor; rows 0: not counted
+};
+
+// A row is what one value of the first index holds, where that is one piece of memory.
+uint64_t rows_of(const StoredTensor& stored) {
+  const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format);
+  const bool plain = packed && info(packed->format).support == Support::kHost;
+  if (!plain || stored.fortran_order || !stored.request.shape || stored.request.shape->size() < 2) return 0;
+  const int64_t rows = stored.request.shape->front();
+  return rows > 1 ? static_cast<uint64_t>(rows) : 0;
+}
+
+PairResult compare_pair(const CheckedDump& dump, uint32_t before, uint32_t after, const CancelToken& cancel) {
+  PairResult result;
+  const auto compare = [&]() -> Status {
+    MSDUMP_TRY(const OpenedBytes old, OpenedBytes::open(dump, before));
+    MSDUMP_TRY(const OpenedBytes now, OpenedBytes::open(dump, after));
+    if (old.bytes != now.bytes) return {};
+    const auto dtype = now.stored().request.dtype;
+    result.bytes = now.bytes;
+    result.element = dtype ? std::max<uint64_t>(1, static_cast<uint64_t>(info(*dtype).bits) / 8) : 1;
+    result.rows = rows_of(now.stored());
+    if (result.rows > 0 && now.bytes % result.rows != 0) result.rows = 0;
+    const ChangeUnits units{result.element, result.rows > 0 ? now.bytes / result.rows : 0};
+    MSDUMP_TRY(result.changed, changed_bytes(old.view(), now.view(), units, cancel));
+    MSDUMP_CHECK_OK(old.opened.file.check_unchanged());
+    return now.opened.file.check_unchanged();
+  };
+  if (Status done = compare(); !done) result.failure = std::move(done).error();
+  return result;
+}
+
+// "16-31", "16-31, 64-79 and 5 more"
+std::string ranges_text(const std::vector<ByteRange>& ranges, bool more) {
+  std::string text;
+  for (const ByteRange& range : ranges) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", range.begin);
+    if (range.size() > 1) text += fmt::format("-{}", range.end - 1);
+  }
+  return more ? text + ", .." : text;
+}
+
+std::string extent_text(const PairResult& pair) {
+  const ChangedBytes& changed = *pair.changed;
+  const uint64_t elements = (pair.bytes + pair.element - 1) / pair.element;
+  std::string text = fmt::format("{} of {}, bytes {} of {}", changed.elements, plural(elements, "element"),
+                                 ranges_text(changed.first, changed.ranges > changed.first.size()), pair.bytes);
+  if (pair.rows == 0) return text;
+  uint64_t told = 0;
+  for (const ByteRange& rows : changed.in_rows) told += rows.size();
+  return text + fmt::format(", rows {} of {}", ranges_text(changed.in_rows, changed.rows > told), pair.rows);
+}
+
+class StompJudge {
+ public:
+  StompJudge(const CheckedDump& dump, const Watched& watched, const RuleSet& rules, const RunContext& context,
+             std::vector<Finding>& findings, std::vector<Error>& failures)
+      : dump_(dump),
+        watched_(watched),
+        rules_(rules),
+        context_(context),
+        findings_(findings),
+        failures_(failures),
+        is_snapshot_(watched.snapshots(dump.tensors())),
+        origin_(dump, is_snapshot_) {}
+
+  Result<WatchedCounts> run(const std::vector<bool>& chosen) {
+    for (uint32_t output = 0; output < watched_.outputs.size(); ++output) {
+      plan(output, chosen);
+      in_folder_[folder_of(output)].push_back(output);
+    }
+    told_.assign(watched_.outputs.size(), 0);
+    last_.assign(watched_.outputs.size(), {});
+    if (context_.progress != nullptr) context_.progress->start(pairs_.size(), 0);
+    Status status;
+    context_.pool.ordered_for(
+        static_cast<int64_t>(pairs_.size()),
+        [&](int64_t i) {
+          const SnapshotPair& pair = pairs_[static_cast<size_t>(i)];
+          const auto& snapshots = watched_.outputs[pair.output].snapshots;
+          return compare_pair(dump_, snapshots[pair.snapshot - 1].tensor, snapshots[pair.snapshot].tensor,
+                              context_.cancel);
+        },
+        [&](int64_t i, PairResult&& result) {
+          if (status) status = collect(pairs_[static_cast<size_t>(i)], std::move(result));
+        },
+        kWindow);
+    MSDUMP_CHECK_OK(context_.cancel.check());
+    MSDUMP_CHECK_OK(status);
+    for (uint32_t output = 0; output < told_.size(); ++output) tell_rest(output);
+    return counts_;
+  }
+
+ private:
+  static constexpr int64_t kWindow = 64;
+
+  // The pairs of one output: from its operator's own dump on, which begins anew with each run of the operator.
+  void plan(uint32_t output, const std::vector<bool>& chosen) {
+    const WatchedOutput& one = watched_.outputs[output];
+    const auto is_chosen = [&](const WatchedOutput::Snapshot& snapshot) { return chosen[snapshot.tensor]; };
+    if (std::none_of(one.snapshots.begin(), one.snapshots.end(), is_chosen)) return;
+    ++counts_.outputs;
+    const bool any_own = std::any_of(one.snapshots.begin(), one.snapshots.end(),
+                                     [](const WatchedOutput::Snapshot& snapshot) { return snapshot.after.empty(); });
+    bool written = watched_.by_name && !any_own;
+    for (uint32_t i = written ? 1 : 0; i < one.snapshots.size(); ++i) {
+      const bool own = one.snapshots[i].after.empty();
+      if (!own && !written) ++counts_.before;
+      if (!own && written) pairs_.push_back({output, i});
+      written = written || own;
+    }
+  }
+
+  Status collect(const SnapshotPair& pair, PairResult&& result) {
+    const auto& snapshot = watched_.outputs[pair.output].snapshots[pair.snapshot];
+    if (context_.progress != nullptr) context_.progress->unit_done(snapshot.after);
+    if (result.failure) {
+      if (result.failure->code == ErrorCode::kCancelled) return fail(std::move(*result.failure));
+      failures_.push_back(std::move(*result.failure));
+      return {};
+    }
+    if (!result.changed) {
+      ++counts_.not_compared;
+      return {};
+    }
+    ++counts_.compared;
+    if (result.changed->elements == 0) return {};
+    if (told_[pair.output]++ == 0) ++counts_.changed;
+    last_[pair.output] = pair;
+    return told_[pair.output] > kChangesTold ? Status() : tell(pair, result);
+  }
+
+  Status tell(const SnapshotPair& pair, const PairResult& result) {
+    const WatchedOutput& output = watched_.outputs[pair.output];
+    const WatchedOutput::Snapshot &now = output.snapshots[pair.snapshot], &before = output.snapshots[pair.snapshot - 1];
+    Finding finding = finding_of(dump_, rules_, RuleId::kMemoryStomp, now.tensor);
+    finding.value = result.changed->elements;
+    finding.message = fmt::format("output {} of {} {} after {}", output.slot, output.op_name,
+                                  told_[pair.output] == 1 ? "changed" : "changed again", now.after);
+    if (!before.after.empty()) finding.message += fmt::format(" (not yet after {})", before.after);
+    finding.message += ": " + extent_text(result);
+    MSDUMP_TRY(const std::string origin, origin_text(pair, result));
+    finding.message += origin;
+    finding.hint = kHint;
+    add_readers(pair, finding);
+    findings_.push_back(std::move(finding));
+    return {};
+  }
+
+  Result<std::string> origin_text(const SnapshotPair& pair, const PairResult& result) const {
+    const WatchedOutput& output = watched_.outputs[pair.output];
+    const WatchedOutput::Snapshot& now = output.snapshots[pair.snapshot];
+    const auto opened = OpenedBytes::open(dump_, now.tensor);
+    if (!opened) return std::string();
+    const ByteRange& range = result.changed->largest;
+    auto origin = origin_.of(*opened, range, now.tensor, now.after, neighbours(pair), context_.cancel);
+    if (!origin && origin.error().code == ErrorCode::kCancelled) return fail(std::move(origin).error());
+    if (!origin || origin->empty()) return std::string();
+    const std::string where = result.changed->ranges == 1 ? "" : fmt::format(" at {}", ranges_text({range}, false));
+    return fmt::format("; the new bytes{} are {}", where, *origin);
+  }
+
+  // The other watched outputs of the folder: as they are after the same operator, and as they were written.
+  [[nodiscard]] std::vector<uint32_t> neighbours(const SnapshotPair& pair) const {
+    const WatchedOutput::Snapshot& now = watched_.outputs[pair.output].snapshots[pair.snapshot];
+    std::vector<uint32_t> found;
+    for (const uint32_t other : in_folder_.at(folder_of(pair.output))) {
+      if (other == pair.output) continue;
+      for (const WatchedOutput::Snapshot& one : watched_.outputs[other].snapshots) {
+        if (one.after.empty() || one.after == now.after) found.push_back(one.tensor);
+      }
+      if (found.size() >= kMostSearched) break;
+    }
+    // What an operator wrote says more than where it was seen.
+    std::stable_partition(found.begin(), found.end(), [&](uint32_t tensor) { return !is_snapshot_[tensor]; });
+    return found;
+  }
+
+  [[nodiscard]] uint32_t folder_of(uint32_t output) const {
+    return dump_.index().files()[dump_.record(watched_.outputs[output].snapshots.front().tensor).file].folder;
+  }
+
+  // Who reads the output, and have they run?
+  void add_readers(const SnapshotPair& pair, Finding& finding) const {
+    const auto& snapshots = watched_.outputs[pair.output].snapshots;
+    std::set<std::string> later, past;
+    const uint32_t own = own_operator(pair);
+    if (own == kNone || !dump_.has_flow()) return;
+    for (uint32_t i = 0; i < snapshots.size(); ++i)
+      (i > pair.snapshot ? later : past).insert(normalised_op_name(snapshots[i].after));
+    bool all_past = true;
+    for (const uint32_t reader : dump_.readers_of_op(own)) {
+      const std::string name = normalised_op_name(dump_.operators()[reader].name);
+      all_past = all_past && past.count(name) > 0;
+      if (later.count(name) == 0) continue;
+      finding.severity = std::max(finding.severity, Severity::kError);
+      finding.message += fmt::format("; {} reads it after that", dump_.operators()[reader].name);
+      return;
+    }
+    if (all_past && !dump_.readers_of_op(own).empty())
+      finding.excuse = "; all operators that read it have run, its memory may be another output's by then";
+  }
+
+  // In CheckedDump::operators(), of the graph.
+  [[nodiscard]] uint32_t own_operator(const SnapshotPair& pair) const {
+    for (const WatchedOutput::Snapshot& one : watched_.outputs[pair.output].snapshots) {
+      if (one.after.empty()) return dump_.op_of(one.tensor);
+    }
+    return kNone;
+  }
+
+  void tell_rest(uint32_t output) {
+    if (told_[output] <= kChangesTold) return;
+    const WatchedOutput& one = watched_.outputs[output];
+    const WatchedOutput::Snapshot& last = one.snapshots[last_[output].snapshot];
+    Finding finding = finding_of(dump_, rules_, RuleId::kMemoryStomp, last.tensor);
+    const size_t more = told_[output] - kChangesTold;
+    finding.value = more;
+    finding.message = fmt::format("output {} of {}: {}, the last after {}", one.slot, one.op_name,
+                                  plural(more, "more change"), last.after);
+    findings_.push_back(std::move(finding));
+  }
+
+  const CheckedDump& dump_;
+  const Watched& watched_;
+  const RuleSet& rules_;
+  const RunContext& context_;
+  std::vector<Finding>& findings_;
+  std::vector<Error>& failures_;
+  std::vector<bool> is_snapshot_;  // by tensor
+  ByteOrigin origin_;
+  std::vector<SnapshotPair> pairs_;
+  std::map<uint32_t, std::vector<uint32_t>> in_folder_;  // outputs
+  std::vector<size_t> told_;                             // by output: changes so far
+  std::vector<SnapshotPair> last_;                       // by output: the last change
+  WatchedCounts counts_;
+};
+
+}  // namespace
+
+std::vector<bool> Watched::snapshots(size_t tensors) const {
+  std::vector<bool> found(tensors, false);
+  for (const WatchedOutput& output : outputs) {
+    for (const WatchedOutput::Snapshot& one : output.snapshots) found[one.tensor] = !one.after.empty();
+  }
+  return found;
+}
+
+Result<WatchedCounts> judge_watched(const CheckedDump& dump, const Watched& watched, const std::vector<bool>& chosen,
+                                    const RuleSet& rules, const RunContext& context, std::vector<Finding>& findings,
+                                    std::vector<Error>& failures) {
+  if (watched.outputs.empty() || !rules.on(RuleId::kMemoryStomp)) return WatchedCounts();
+  return StompJudge(dump, watched, rules, context, findings, failures).run(chosen);
+}
+
+}  // namespace msdump::check
