@@ -55,8 +55,13 @@ enum class RuleId : uint8_t {
   kMissingSlots,
   kUnexplainedFiles,
   kPartialDump,
+  kAccCheck,
+  kPrecisionCompare,
+  kFreeBenchmark,
+  kAnomaly,
+  kMonitorAlert,
 };
-inline constexpr size_t kRules = 31;
+inline constexpr size_t kRules = 36;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);
@@ -66,6 +71,7 @@ enum class Needs : uint8_t {
   kCounts,    // tensors, or tables with the counts it is about
   kElements,  // tensors only
   kTree,      // names, sizes and headers
+  kResults,   // files of msprobe's tools
 };
 [[nodiscard]] std::string_view name_of(Needs needs);
 

@@ -30,7 +30,16 @@ enum class FileKind : uint8_t {
   kSafetensors,
   kAtbTensor,
   kCheckpoint,  // MindSpore's .ckpt
+  kMonitor,  // of msprobe, as the following ones
+  kAccCheck,
+  kPrecisionCompare,
+  kCompareResult,
+  kAnomalies,
   // Named, not read:
+  kSpreadsheet,
+  kConfigCheck,
+  kModuleStruct,
+  kToolTable,
   kSafetensorsIndex,
   kOfflineModel,  // .om
   kMindir,
