@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "check/tree/completeness.h"
 #include "check/tree/execution_order.h"
+#include "check/tree/tool_results.h"
 #include "check/values/gradient_rules.h"
 #include "check/values/health.h"
 #include "check/values/range_rules.h"
@@ -128,6 +129,7 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   report.overflows = read_overflows(dump, places, context.cancel, report.failures);
   drop_known(run.listing_failures, report.failures);
   judge_overflows(dump, report.overflows, rules, report.findings);
+  judge_tool_results(dump, places, rules, context.cancel, report.findings, report.failures);
   DumpSettings settings = settings_of(dump.index(), report.failures);
   settings.watcher = !run.watched.outputs.empty();
   const ExecutionOrders orders = read_execution_orders(dump.index(), report.failures);

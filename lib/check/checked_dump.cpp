@@ -67,7 +67,7 @@ RunSource CheckedDump::source() const {
   source.tensors = dump_.tensors->size();
   source.tensor = [this](uint32_t index) {
     const TensorRecord& record = this->record(index);
-    const FolderIdentity& folder = dump_.index->folders()[dump_.index->files()[record.file].folder].identity;
+    const FolderIdentity folder = place_of(*dump_.index, record);
     RunTensor tensor;
     tensor.op = op_of_[index];
     tensor.place = {folder.rank, folder.step, record.occurrence};

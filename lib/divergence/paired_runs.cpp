@@ -51,7 +51,7 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     const TensorPair& pair = pairing.tensors[index];
     const CompareSide& side = pair.b != kNoTensor ? b : a;
     const TensorRecord& record = (*side.tensors)[pair.b != kNoTensor ? pair.b : pair.a];
-    const FolderIdentity& folder = side.index->folders()[side.index->files()[record.file].folder].identity;
+    const FolderIdentity folder = place_of(*side.index, record);
     RunTensor tensor;
     tensor.op = pair.op;
     tensor.place = {folder.rank, folder.step, record.occurrence};

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
+#include "info/json_value.h"
 #include "io/json.h"
 #include "io/read_text.h"
 #include "msprobe/construct_json.h"
@@ -142,7 +143,9 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
   facts.detail.add("entries", number(known.entries));
   facts.detail.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
   facts.detail.add("in_files", number(in_files)).add("other_values", number(known.others));
-  facts.detail.add("bad_entries", number(known.bad_entries));
+  const auto parts = std::count_if(known.tensors.begin(), known.tensors.end(),
+                                   [](const MsprobeTensor& tensor) { return tensor.distribution != nullptr; });
+  facts.detail.add("bad_entries", number(known.bad_entries)).add("distributed", number(parts));
   for (const Error& problem : known.problems) facts.problems.push_back(problem);
   facts.tensor_count = known.tensors.size();
   for (const MsprobeTensor& tensor : known.tensors) {

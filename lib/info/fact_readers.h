@@ -26,7 +26,9 @@ struct FactSource {
 void add_tensor_facts(const FactSource& source, FileFacts& facts);  // npy, raw, dump_file, pt
 void add_opdebug_facts(const FactSource& source, FileFacts& facts);
 void add_statistic_facts(const FactSource& source, FileFacts& facts);
-void add_line_facts(const FactSource& source, FileFacts& facts);  // mapping, execution_order, free_benchmark
+void add_line_facts(const FactSource& source, FileFacts& facts);    // mapping, execution_order
+void add_result_facts(const FactSource& source, FileFacts& facts);  // free_benchmark, acc_check, .., anomalies
+void add_monitor_facts(const FactSource& source, FileFacts& facts);
 void add_dump_json_facts(const FactSource& source, FileFacts& facts);
 void add_json_facts(const FactSource& source, FileFacts& facts);  // stack_json, kernel_args, config
 void add_ir_facts(const FactSource& source, FileFacts& facts);
@@ -37,8 +39,5 @@ void add_ge_facts(const FactSource& source, FileFacts& facts);
 [[nodiscard]] std::string_view head_text(const FactSource& source);
 // A problem if the name promises text but the first bytes are not text.
 void check_is_text(const FactSource& source, ErrorCode code, FileFacts& facts);
-
-// The text of a JSON document as values of a report.
-[[nodiscard]] Result<report::Value> json_value(std::string_view text);
 
 }  // namespace msdump

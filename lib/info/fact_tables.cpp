@@ -56,7 +56,7 @@ void add_more_problems(uint64_t bad_rows, FileFacts& facts) {
 
 struct LineCount {
   uint64_t rows = 0, bad_rows = 0;
-  std::string header, first, last;
+  std::string first, last;
 };
 
 bool is_good_row(FileKind kind, std::string_view text) {
@@ -82,9 +82,8 @@ LineCount count_lines(const FactSource& source, bool has_header, FileFacts& fact
     if (!*line) return count;
     const std::string_view text = (*line)->text;
     if (text.empty()) continue;
-    if (has_header && (*line)->number == 1) {
-      count.header = text;
-    } else if (!is_good_row(facts.kind, text)) {
+    if (has_header && (*line)->number == 1) continue;
+    if (!is_good_row(facts.kind, text)) {
       bad(make_error(ErrorCode::kBadCsv, "line {}: not MAPPED,ORIGINAL", (*line)->number).with_offset((*line)->offset));
     } else {
       if (count.rows++ == 0) count.first = text;
@@ -144,11 +143,9 @@ void add_line_facts(const FactSource& source, FileFacts& facts) {
   }
   constexpr std::string_view kOperatorsTitle = "NodeExecutionOrder-FullNameWithScope";
   const bool operators = head_text(source).starts_with(kOperatorsTitle);
-  const bool has_header = facts.kind == FileKind::kFreeBenchmark || operators;
   check_is_text(source, ErrorCode::kBadCsv, facts);
-  const LineCount count = counted_lines(source, has_header, facts);
+  const LineCount count = counted_lines(source, operators, facts);
   add_more_problems(count.bad_rows, facts);
-  if (facts.kind == FileKind::kFreeBenchmark) facts.detail.add("columns", report::list_of(split(count.header, ',')));
   if (facts.kind == FileKind::kExecutionOrder) facts.detail.add("lists", operators ? "operators" : "steps");
   facts.detail.add("rows", count.rows);
   if (facts.kind == FileKind::kMapping) facts.detail.add("bad_rows", count.bad_rows);

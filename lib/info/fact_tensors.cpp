@@ -13,6 +13,7 @@
 #include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"
 #include "info/fact_readers.h"
+#include "info/json_value.h"
 #include "io/read_text.h"
 #include "npy/npy.h"
 #include "torch/pt_file.h"

@@ -89,8 +89,13 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kOpdebug: return add_opdebug_facts(source, facts);
     case FileKind::kStatistic: return add_statistic_facts(source, facts);
     case FileKind::kMapping:
-    case FileKind::kExecutionOrder:
-    case FileKind::kFreeBenchmark: return add_line_facts(source, facts);
+    case FileKind::kExecutionOrder: return add_line_facts(source, facts);
+    case FileKind::kFreeBenchmark:
+    case FileKind::kAccCheck:
+    case FileKind::kPrecisionCompare:
+    case FileKind::kCompareResult:
+    case FileKind::kAnomalies: return add_result_facts(source, facts);
+    case FileKind::kMonitor: return add_monitor_facts(source, facts);
     case FileKind::kDumpJson:
     case FileKind::kDebugJson: return add_dump_json_facts(source, facts);
     case FileKind::kStackJson:

@@ -18,13 +18,17 @@
 //   statistic          dialects (who writes such rows), columns, rows, bad_rows, runs (headers in the file)
 //   mapping            rows, bad_rows
 //   execution_order    lists (operators or steps), rows, first, last
-//   free_benchmark     columns, rows
+//   free_benchmark, acc_check, precision_compare, compare_result, anomalies
+//                      columns (of tables), rows, bad_rows; rows by their worst verdict: failed, warnings, skipped;
+//                      first_failed {op_name, io, slot, rank, step, value, message, source}
+//   monitor            columns, rows, bad_rows, first_step, last_step, without_values (rows of tensors that were not
+//                      there), with_nan, first_nan {name, step}
 //   ir_text            entry, subgraphs, parameters
 //   ir_protobuf        none
 //   ge_graph           form (ge_proto, ge_onnx, ge_json), stage, graphs, operators, edges, originals (names of operators before
 //                      GE fused or cut them), fused (operators with several)
 //   dump_json,         framework, level, task, entries, tensors, in_files (tensors whose elements were dumped too), other_values,
-//   debug_json         bad_entries; counts are null for a file too large to be counted
+//   debug_json         bad_entries, distributed (tensors that are parts of larger ones); counts are null for a file too large to be counted
 //   stack_json, construct_json         entries
 //   kernel_args        op_type, op_name, arguments
 //   checkpoint_index   files, parameters, total_size (as it says), parameter_bytes (as the files have; null if one cannot

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/text.h"
+#include "report/json_text.h"
 
 namespace msdump {
 namespace {
@@ -51,6 +53,84 @@ void append_list(const JsonValue& list, std::string& text) {
     }
   }
   text += ']';
+}
+
+constexpr size_t kLongestDistribution = size_t{64} << 10;
+
+void append_value(const JsonValue& value, std::string& text);
+
+template <class Items, class Append>
+void append_all(const Items& items, char open, char close, std::string& text, const Append& append) {
+  text += open;
+  for (const auto& item : items) {
+    if (text.size() > kLongestDistribution) return;
+    if (text.back() != open) text += ',';
+    append(item);
+  }
+  text += close;
+}
+
+// "Device Matrix" becomes "device_matrix".
+std::string snake_case(std::string_view key) {
+  std::string snake = to_lower(key);
+  std::replace(snake.begin(), snake.end(), ' ', '_');
+  return snake;
+}
+
+// As compact JSON; cut short where it is too long anyway.
+void append_value(const JsonValue& value, std::string& text) {
+  switch (value.kind) {
+    case JsonKind::kNull: text += "null"; break;
+    case JsonKind::kBool: text += value.boolean ? "true" : "false"; break;
+    case JsonKind::kNumber: text += value.as_double() && std::isfinite(*value.as_double()) ? value.text : "null"; break;
+    case JsonKind::kString: report::append_json_string(text, value.text); break;
+    case JsonKind::kArray:
+      append_all(value.items, '[', ']', text, [&](const JsonValue& item) { append_value(item, text); });
+      break;
+    case JsonKind::kObject:
+      append_all(value.members, '{', '}', text, [&](const JsonMember& member) {
+        report::append_json_string(text, snake_case(member.key));
+        text += ':';
+        append_value(member.value, text);
+      });
+  }
+}
+
+// {"Shard": {"dim": 0}} as "Shard(0)", {"Replicate": {}} as "Replicate"; other values as they are.
+void append_placement(const JsonValue& placement, std::string& text) {
+  if (placement.members.size() != 1) return append_value(placement, text);
+  const JsonMember& kind = placement.members.front();
+  std::string word = kind.key;
+  const auto& arguments = kind.value.members;
+  for (size_t i = 0; i < arguments.size(); ++i) word += (i == 0 ? "(" : ", ") + arguments[i].value.text;
+  if (!arguments.empty()) word += ')';
+  report::append_json_string(text, word);
+}
+
+std::string distribution_of(const JsonValue& leaf) {
+  std::string text = "{";
+  const auto key = [&](std::string_view name) { text.append(text.size() > 1 ? "," : "").append("\"").append(name).append("\":"); };
+  if (const JsonValue* mesh = leaf.find("device_mesh")) {
+    key("device_mesh");
+    append_value(*mesh, text);
+  }
+  if (const JsonValue* placements = leaf.find("placements"); placements != nullptr && placements->is(JsonKind::kArray)) {
+    key("placements");
+    append_all(placements->items, '[', ']', text, [&](const JsonValue& item) { append_placement(item, text); });
+  }
+  if (const JsonValue* layout = leaf.find("layout"); layout != nullptr && layout->is(JsonKind::kObject)) {
+    for (const JsonMember& member : layout->members) {
+      if (text.size() > kLongestDistribution) break;
+      key(excerpt(snake_case(member.key)));
+      append_value(member.value, text);
+    }
+  }
+  if (const JsonValue* shards = leaf.find("hsdp_shard_size")) {
+    key("hsdp_shard_size");
+    append_value(*shards, text);
+  }
+  text += '}';
+  return text.size() > 2 && text.size() <= kLongestDistribution ? text : std::string();
 }
 
 class EntryReader {
@@ -154,6 +234,8 @@ class EntryReader {
       tensor.data_name.reset();
     }
     tensor.type = type;
+    if (std::string text = distribution_of(value); !text.empty())
+      tensor.distribution = std::make_shared<const std::string>(std::move(text));
     result_.tensors.push_back(std::move(tensor));
   }
 
@@ -195,10 +277,16 @@ class EntryReader {
     tensor.offset = value.offset;
     tensor.dtype_text = dtype.text;
     tensor.dtype = dtype_of(dtype.text);
-    return shape(value.find("shape"), tensor.shape) && statistic(value, "Max", tensor.max) &&
-           statistic(value, "Min", tensor.min) && statistic(value, "Mean", tensor.mean) &&
-           statistic(value, "Norm", tensor.norm) && checksum(value, tensor.md5) &&
-           text(value, "data_name", tensor.data_name) && requires_grad(value, tensor.requires_grad);
+    if (!shape(value.find("shape"), tensor.shape)) return false;
+    // What is wrong with these does not take the tensor away.
+    statistic(value, "Max", tensor.max);
+    statistic(value, "Min", tensor.min);
+    statistic(value, "Mean", tensor.mean);
+    statistic(value, "Norm", tensor.norm);
+    checksum(value, tensor.md5);
+    text(value, "data_name", tensor.data_name);
+    requires_grad(value, tensor.requires_grad);
+    return true;
   }
 
   bool shape(const JsonValue* value, std::optional<Shape>& shape) {
@@ -224,32 +312,36 @@ class EntryReader {
     return into.has_value();
   }
 
-  bool statistic(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
+  void statistic(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find(key);
-    if (value == nullptr || value->is(JsonKind::kNull) || take_number(*value, into)) return true;
-    return bad(*value, fmt::format("{} is not a number", key));
+    if (value == nullptr || value->is(JsonKind::kNull) || take_number(*value, into)) return;
+    bad(*value, fmt::format("{} is not a number", key));
   }
 
   // With summary_mode xor, the checksum of a 0-d tensor is its value.
-  bool checksum(const JsonValue& leaf, std::optional<std::string>& into) {
+  void checksum(const JsonValue& leaf, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find("md5");
-    return (value != nullptr && take_number(*value, into)) || text(leaf, "md5", into);
+    if (value == nullptr || !take_number(*value, into)) text(leaf, "md5", into);
   }
 
-  bool text(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
+  void text(const JsonValue& leaf, std::string_view key, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find(key);
-    if (value == nullptr || value->is(JsonKind::kNull)) return true;
-    if (!value->is(JsonKind::kString)) return bad(*value, fmt::format("{} is not a string", key));
-    into = value->text;
-    return true;
+    if (value == nullptr || value->is(JsonKind::kNull)) return;
+    if (value->is(JsonKind::kString)) {
+      into = value->text;
+    } else {
+      bad(*value, fmt::format("{} is not a string", key));
+    }
   }
 
-  bool requires_grad(const JsonValue& leaf, std::optional<bool>& into) {
+  void requires_grad(const JsonValue& leaf, std::optional<bool>& into) {
     const JsonValue* value = leaf.find("requires_grad");
-    if (value == nullptr || value->is(JsonKind::kNull)) return true;
-    if (!value->is(JsonKind::kBool)) return bad(*value, "requires_grad is neither true nor false");
-    into = value->boolean;
-    return true;
+    if (value == nullptr || value->is(JsonKind::kNull)) return;
+    if (value->is(JsonKind::kBool)) {
+      into = value->boolean;
+    } else {
+      bad(*value, "requires_grad is neither true nor false");
+    }
   }
 
   // Returns false, so that callers can return it.

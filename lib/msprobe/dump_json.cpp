@@ -1,5 +1,9 @@
 #include "msprobe/dump_json.h"
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include "base/text.h"
 #include "io/json.h"
 #include "io/read_text.h"
@@ -80,6 +84,7 @@ class DumpJsonReader {
     result_.others += read.others;
     if (read.problem) problems_.add(std::move(*read.problem), member.begin);
     for (MsprobeTensor& tensor : read.tensors) {
+      share_distribution(tensor);
       kept_ += kept_by(tensor);
       if (kept_ > limits_.kept) {
         return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
@@ -93,6 +98,13 @@ class DumpJsonReader {
     return {};
   }
 
+  void share_distribution(MsprobeTensor& tensor) {
+    if (tensor.distribution == nullptr) return;
+    const auto [known, is_new] = distributions_.try_emplace(*tensor.distribution, tensor.distribution);
+    if (is_new) kept_ += 2 * known->first.size();
+    tensor.distribution = known->second;
+  }
+
   void add_call(MsprobeCall&& call) {
     kept_calls_ += kept_by(call);
     if (kept_calls_ <= limits_.arguments) result_.calls.push_back(std::move(call));
@@ -102,6 +114,7 @@ class DumpJsonReader {
   const DumpJsonLimits& limits_;
   DumpJson result_;
   JsonProblems problems_;
+  std::map<std::string, std::shared_ptr<const std::string>> distributions_;
   uint64_t kept_ = 0, kept_calls_ = 0;
 };
 

@@ -10,6 +10,11 @@
 //               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
 //   4. SCALAR   null, or {"type": "float", "value": 1e-05}: also int, bool, str, slice, torch.dtype, torch.Size, ..; an
 //               argument of a call or module
+//   5. of a tensor that is one part of a larger one: PyTorch's DTensor has "device_mesh": [[0, 1], [2, 3]] and
+//               "placements": [{"Shard": {"dim": 0}}, {"Replicate": {}}, {"Partial": {"reduce_op": "sum"}}], MindSpore
+//               "layout": {"Device Matrix": [2, 4], "Alias Name": .., "Tensor Map": .., ..} and "hsdp_shard_size". Shape
+//               and statistics are those of the part. Here: {"device_mesh": .., "placements": ["Shard(0)", ..]}, and
+//               {"device_matrix": [2,4], ..}. One of more than 64 KiB is left out.
 // Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
 // written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
 // files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
@@ -17,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +50,8 @@ struct MsprobeTensor {
   std::optional<std::string> md5;
   std::optional<std::string> data_name;  // a plain file name
   std::optional<bool> requires_grad;     // PyTorch only
+  // How the tensor is one part of a larger one (5), as compact JSON; null: it is not. Tensors share it.
+  std::shared_ptr<const std::string> distribution;
   int64_t order = 0;                     // of its entry in "data", from 0
   size_t offset = 0;                     // of the leaf in the text
 };

@@ -13,6 +13,7 @@
 #include "check/check_shown.h"
 #include "check/check_text.h"
 #include "check/opened_check.h"
+#include "check/tree/tool_results.h"
 #include "check/trend.h"
 #include "check/values/value_rules.h"
 #include "frame/usage.h"
@@ -114,11 +115,12 @@ class Check : public Command {
         ->group(kRuleGroup);
   }
 
-  // Ascend writes these files whether or not tensors are dumped.
-  static bool has_overflow_records(const OpenedCheck& opened) {
+  // Ascend writes records of overflows whether or not tensors are dumped; results of tools often lie alone.
+  static bool has_records(const OpenedCheck& opened) {
     const auto& files = opened.catalogue().index.files();
-    return std::any_of(files.begin(), files.end(),
-                       [](const IndexedFile& file) { return kind_in_tree(file) == FileKind::kOpdebug; });
+    return std::any_of(files.begin(), files.end(), [](const IndexedFile& file) {
+      return kind_in_tree(file) == FileKind::kOpdebug || check::has_tool_results(file.kind);
+    });
   }
 
   ExitCode list_rules(Session& session) const {
@@ -134,7 +136,7 @@ class Check : public Command {
 
   // Nothing was selected, or there are no tensors. Overflow records and missing files may still be reported.
   ExitCode end_without_tensors(Session& session, const OpenedCheck& opened) const {
-    const bool reports = !opened.catalogue().list.failures().empty() || has_overflow_records(opened);
+    const bool reports = !opened.catalogue().list.failures().empty() || has_records(opened);
     if (!opened.has_tensors() && reports && !options_.trend) return check(session, opened);
     (void)say_failures(session, opened);
     const ExitCode code = conclude_listing(session, opened.catalogue());

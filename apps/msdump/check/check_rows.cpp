@@ -60,10 +60,11 @@ report::Object identity_of_place(const check::CheckRun& run, const Finding& find
   };
   object.add("path", report::text_or_null(finding.path));
   object.add("rank", finding.rank).add("graph", finding.graph).add("step", finding.step);
-  object.add("op_name", text(run.op_name(finding.op), name.op_name));
+  object.add("op_name", text(run.op_name(finding.op), finding.op_name.empty() ? name.op_name : finding.op_name));
   object.add("op_type", text(run.op_type(finding.op), name.op_type));
-  object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
-  object.add("slot", slot_value(name.slot)).add("occurrence", report::Value());
+  const std::string_view io = name.slot.empty() ? std::string_view(finding.io) : name_of(name.io);
+  object.add("io", report::text_or_null(io));
+  object.add("slot", slot_value(name.slot.empty() ? finding.slot : name.slot)).add("occurrence", report::Value());
   object.add("task_id", name.task_id).add("stream_id", name.stream_id);
   object.add("timestamp", report::text_or_null(name.timestamp));
   for (const char* const key : {"dtype", "format", "shape", "bytes"}) object.add(key, report::Value());

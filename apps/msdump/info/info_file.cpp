@@ -114,7 +114,8 @@ bool is_shown(std::string_view key) {
 }
 
 bool says_nothing(const report::Member& member) {
-  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" || member.key == "other_values";
+  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" || member.key == "other_values" ||
+                               member.key == "distributed" || member.key == "without_values" || member.key == "with_nan" || member.key == "skipped";
   const auto* number = member.value.get<uint64_t>();
   const auto* signed_number = member.value.get<int64_t>();
   const bool zero = (number != nullptr && *number == 0) || (signed_number != nullptr && *signed_number == 0);

@@ -14,6 +14,8 @@
 #include "dump/index/framework.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
+#include "info/json_value.h"
+#include "report/json_text.h"
 #include "shared/catalogue.h"
 #include "shared/identity_row.h"
 #include "shared/parallel_rows.h"
@@ -69,6 +71,28 @@ class StoredStatistics {
   StatisticTables tables_;
 };
 
+report::Value distribution_value(const TensorRecord& tensor) {
+  if (tensor.distribution.empty()) return {};
+  return json_value(tensor.distribution).value_or(report::Value());
+}
+
+// "Shard(0), Replicate"; of MindSpore its tensor map.
+std::string distribution_cell(const report::Row& row) {
+  const auto* const placements = row.get<report::List>("distribution.placements");
+  const auto* const map = row.get<report::List>("distribution.tensor_map");
+  std::string text;
+  if (placements != nullptr) {
+    for (const report::Value& one : *placements) {
+      const auto* const word = one.get<std::string>();
+      text += (text.empty() ? "" : ", ") + (word == nullptr ? "?" : *word);
+    }
+  } else if (map != nullptr) {
+    text = "tensor map ";
+    report::append_json(text, *map);
+  }
+  return text.empty() ? "-" : text;
+}
+
 class Ls : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return ls_info(); }
@@ -106,6 +130,9 @@ class Ls : public Command {
     const auto& tensors = catalogue.list.tensors();
     std::vector<report::Column> columns = identity_columns();
     columns.push_back({"originals", ""});
+    const bool distributed =
+        std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return !one.distribution.empty(); });
+    columns.push_back({"distribution", distributed ? "part of" : "", distribution_cell});
     std::optional<StoredStatistics> statistics;
     if (form_ == report::Form::kTable && StoredStatistics::are_all(catalogue)) {
       statistics.emplace(catalogue);
@@ -117,6 +144,7 @@ class Ls : public Command {
       report::List originals;
       if (tensors[i].original != nullptr) originals.emplace_back(tensors[i].original->op);
       row.add("originals", std::move(originals));
+      row.add("distribution", distribution_value(tensors[i]));
       if (statistics) statistics->add_cells(tensors[i], row);
       return row;
     });

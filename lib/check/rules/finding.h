@@ -24,7 +24,9 @@ struct Finding {
   std::optional<int64_t> rank, graph, step;
   uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
   std::string path;       // relative to the dump; empty: that of the tensor or file, or no single file
-  report::Value value;    // the number that the rule judged
+  // As a tool's result names its operator and tensor, which the dump may not have; else empty.
+  std::string op_name = {}, io = {}, slot = {};
+  report::Value value = {};  // the number that the rule judged
   std::string message, hint;
   std::string excuse = {};  // why it is only a note: the end of the message; ignored for the first nonfinite tensor
 };

@@ -301,6 +301,52 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {},
        "only inputs, only outputs or only some operators were dumped: what this hides"},
+      {kAccCheck,
+       "acc_check",
+       "",
+       Target::kOperator,
+       kError,
+       Needs::kResults,
+       kOn,
+       {},
+       "msprobe's acc_check says error of an API (accuracy_checking_*.csv); a warning where it says warning"},
+      {kPrecisionCompare,
+       "precision_compare",
+       "",
+       Target::kOperator,
+       kError,
+       Needs::kResults,
+       kOn,
+       {},
+       "msprobe's api_precision_compare says error of an API; a warning where it says warning"},
+      {kFreeBenchmark,
+       "free_benchmark",
+       "",
+       Target::kOperator,
+       kWarning,
+       Needs::kResults,
+       kOn,
+       {},
+       "an API's output changes too much when its input is perturbed (free_benchmark.csv of msprobe)"},
+      {kAnomaly,
+       "anomaly",
+       "",
+       Target::kOperator,
+       kError,
+       Needs::kResults,
+       kOn,
+       {},
+       "msprobe's overflow_check or compare names the operator as the first that is not finite, or that differs "
+       "(anomaly_analyze_*.json, diff_analyze_*.json)"},
+      {kMonitorAlert,
+       "monitor_alert",
+       "",
+       Target::kTensor,
+       kWarning,
+       Needs::kResults,
+       kOn,
+       {},
+       "msprobe's monitor noted a jump or NaN of a statistic (anomaly.json)"},
   };
 }
 
@@ -318,8 +364,8 @@ std::string_view name_of(Target target) {
 }
 
 std::string_view name_of(Needs needs) {
-  static constexpr std::array<std::string_view, 4> kNames = {"tensors or statistics", "tensors or counts", "tensors",
-                                                             "names and sizes"};
+  static constexpr std::array<std::string_view, 5> kNames = {"tensors or statistics", "tensors or counts", "tensors",
+                                                             "names and sizes", "results of msprobe"};
   return kNames[static_cast<size_t>(needs)];
 }
 

@@ -58,8 +58,13 @@ enum class RuleId : uint8_t {
   kMissingSlots,
   kUnexplainedFiles,
   kPartialDump,
+  kAccCheck,
+  kPrecisionCompare,
+  kFreeBenchmark,
+  kAnomaly,
+  kMonitorAlert,
 };
-inline constexpr size_t kRules = static_cast<size_t>(RuleId::kPartialDump) + 1;
+inline constexpr size_t kRules = static_cast<size_t>(RuleId::kMonitorAlert) + 1;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);
@@ -69,6 +74,7 @@ enum class Needs : uint8_t {
   kCounts,    // tensors, or tables with the counts it is about
   kElements,  // tensors only
   kTree,      // names, sizes and headers
+  kResults,   // files of msprobe's tools
 };
 [[nodiscard]] std::string_view name_of(Needs needs);
 

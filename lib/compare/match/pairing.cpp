@@ -36,8 +36,14 @@ Numbers ranks_of(const std::vector<SequencedOp>& operators) {
 
 Numbers steps_of(const CompareSide& side) {
   std::vector<bool> has_tensors(side.index->folders().size(), false);
-  for (const TensorRecord& tensor : *side.tensors) has_tensors[side.index->files()[tensor.file].folder] = true;
   Numbers numbers;
+  for (const TensorRecord& tensor : *side.tensors) {
+    if (tensor.step == kStepOfFolder) {
+      has_tensors[side.index->files()[tensor.file].folder] = true;
+    } else {
+      numbers.insert(tensor.step);
+    }
+  }
   for (size_t i = 0; i < has_tensors.size(); ++i) {
     if (has_tensors[i]) numbers.insert(side.index->folders()[i].identity.step);
   }

@@ -36,7 +36,7 @@ bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
 TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t tensor) const {
   const TensorRecord& record = (*side.tensors)[tensor];
   std::optional<int64_t> step;
-  if (!rule_.lone_step) step = side.index->folders()[side.index->files()[record.file].folder].identity.step;
+  if (!rule_.lone_step) step = msdump::place_of(*side.index, record).step;
   const bool parameter = record.name.io == Io::kParameter;
   return {step, record.occurrence, record.name.io,
           parameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};

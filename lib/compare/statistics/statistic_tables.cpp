@@ -7,6 +7,7 @@
 #include "dump/layouts/family.h"
 #include "io/file.h"
 #include "msprobe/dump_json.h"
+#include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
 namespace msdump {
@@ -18,9 +19,9 @@ StatisticOrigin origin_of(const MsprobeTensor& tensor) {
 }
 
 // The texts of a row, separated by commas, in the buffer `into`.
-std::string_view joined(const StatisticRow& row, std::string& into) {
+std::string_view joined(const std::vector<std::string_view>& values, std::string& into) {
   into.clear();
-  for (const std::string_view value : row.values) {
+  for (const std::string_view value : values) {
     into += value;
     into += ',';
   }
@@ -69,6 +70,8 @@ Status StatisticTables::read(const IndexedFile& file, Table& table) const {
   MSDUMP_TRY(const File opened, File::open(index_->path_of(file)));
   if (file.kind == FileKind::kStatistic) {
     MSDUMP_CHECK_OK(read_csv(opened, table));
+  } else if (file.kind == FileKind::kMonitor) {
+    MSDUMP_CHECK_OK(read_monitor(opened, file.shown_name(), table));
   } else {
     MSDUMP_CHECK_OK(read_json(opened, table));
   }
@@ -89,7 +92,21 @@ Status StatisticTables::read_csv(const File& file, Table& table) {
       table.columns.resize(reader.headers_read(), reader.header().columns);
     const StatisticOrigin origin = reader.header().msprobe ? StatisticOrigin::kDeviceCsv : StatisticOrigin::kCsv;
     const auto header = static_cast<uint32_t>(table.columns.size() - 1);
-    table.rows.push_back({(*row)->offset, table.texts.keep(joined(**row, text)), header, origin});
+    table.rows.push_back({(*row)->offset, table.texts.keep(joined((*row)->values, text)), header, origin});
+  }
+}
+
+Status StatisticTables::read_monitor(const File& file, std::string_view name, Table& table) {
+  MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
+  const auto of_name = parse_monitor_name(name);
+  const auto origin = of_name && of_name->second ? StatisticOrigin::kTorchJson : StatisticOrigin::kMonitorCsv;
+  table.columns.push_back(reader.columns());
+  std::string text;
+  for (;;) {
+    const auto row = reader.next();
+    if (!row) continue;  // reported when the table was listed
+    if (*row == nullptr) return {};
+    table.rows.push_back({(*row)->offset, table.texts.keep(joined((*row)->values, text)), 0, origin});
   }
 }
 

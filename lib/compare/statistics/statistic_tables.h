@@ -54,6 +54,7 @@ class StatisticTables {
   Table& table(uint32_t file);
   Status read(const IndexedFile& file, Table& table) const;
   static Status read_csv(const File& file, Table& table);
+  static Status read_monitor(const File& file, std::string_view name, Table& table);
   static Status read_json(const File& file, Table& table);
   const stats::DialectChoice& dialects();
 

@@ -20,6 +20,7 @@ constexpr double kSingleRounding = 0x1p-24, kModulusRounding = 0x1p-22, kDoubleR
 // Whole numbers up to these convert exactly.
 constexpr double kWholeInSingle = 0x1p24, kWholeInDouble = 0x1p53;
 constexpr int64_t kFirstChunkOf = 20000;
+constexpr double kMonitorRounding = 0.5000001e-6;
 
 bool is_whole(DType dtype) { return kind_of(dtype) == DTypeKind::kBool || kind_of(dtype) == DTypeKind::kInteger; }
 
@@ -101,6 +102,7 @@ class RowReader {
     const bool exact = !is_csv() || *value == 0 || (is_whole(values_.dtype) && is_plain_whole(text)) ||
                        text == "True" || text == "False";
     values_.numbers[static_cast<size_t>(which)] = {*value, exact ? 0 : half_unit(*value)};
+    if (stored_.origin == StatisticOrigin::kMonitorCsv) widen(which, kMonitorRounding);
   }
 
   void take_checksum(ChecksumKind kind, std::string_view text) {

@@ -4,6 +4,7 @@
 //                         mean and norm may come from the device, which adds in single precision
 //   dump.json, PyTorch    max and min as they are; mean and norm in the tensor's own precision
 //   dump.json, MindSpore  everything but bool through float32, or in the tensor's own half precision
+//   msprobe's monitor     as of dump.json, PyTorch; the first one rounds to six decimals
 //   computed by msdump    exact
 //
 // NaN: statistic.csv of 1.6 to 2.3rc leaves NaN and infinities out of max, min and mean, 2.3 and 2.4 lose a NaN of max and
@@ -48,6 +49,7 @@ enum class StatisticOrigin : uint8_t {
   kMindSporeJson,
   kTorchJson,
   kNumpyJson,
+  kMonitorCsv,  // of msprobe's first monitor; the second one's numbers are those of kTorchJson
 };
 
 enum class Extremum : uint8_t { kMax, kMin, kMean, kNorm };

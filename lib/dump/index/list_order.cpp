@@ -15,21 +15,43 @@ constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 
 uint64_t time_or_last(const TensorRecord& tensor) { return time_of(tensor.name).value_or(kNoTime); }
 
-// Folders by rank, graph and step, unknown values last. Folders with equal ones share a number, but never folders of
-// two dumps given together.
-std::vector<uint32_t> places_of(const DumpIndex& index) {
-  const auto key = [](const IndexedFolder& folder) {
-    return std::tuple(known_first(folder.identity.rank), known_first(folder.identity.graph),
-                      known_first(folder.identity.step), folder.root);
-  };
-  std::map<decltype(key(index.folders()[0])), uint32_t> places;
-  for (const IndexedFolder& folder : index.folders()) places.emplace(key(folder), 0);
-  uint32_t next = 0;
-  for (auto& [identity, place] : places) place = next++;
-  std::vector<uint32_t> result;
-  for (const IndexedFolder& folder : index.folders()) result.push_back(places.at(key(folder)));
-  return result;
-}
+// Folders, and rows that say their step, by rank, graph and step, unknown values last. Those with equal ones share a
+// number, but never those of two dumps given together.
+class Places {
+ public:
+  Places(const DumpIndex& index, const std::vector<TensorRecord>& tensors) : index_(index) {
+    for (const IndexedFolder& folder : index.folders()) places_.emplace(key(folder, kStepOfFolder), 0);
+    for (const TensorRecord& tensor : tensors) {
+      if (tensor.step != kStepOfFolder) places_.emplace(key(folder_of(tensor), tensor.step), 0);
+    }
+    uint32_t next = 0;
+    for (auto& [identity, place] : places_) place = next++;
+    for (const IndexedFolder& folder : index.folders()) of_folder_.push_back(places_.at(key(folder, kStepOfFolder)));
+  }
+
+  [[nodiscard]] uint32_t of(const TensorRecord& tensor) const {
+    if (tensor.step == kStepOfFolder) return of_folder_[index_.files()[tensor.file].folder];
+    return places_.at(key(folder_of(tensor), tensor.step));
+  }
+
+ private:
+  using Number = decltype(known_first(std::optional<int64_t>()));
+  using Key = std::tuple<Number, Number, Number, uint32_t>;
+
+  [[nodiscard]] const IndexedFolder& folder_of(const TensorRecord& tensor) const {
+    return index_.folders()[index_.files()[tensor.file].folder];
+  }
+
+  [[nodiscard]] static Key key(const IndexedFolder& folder, int64_t step) {
+    const FolderIdentity& identity = folder.identity;
+    return {known_first(identity.rank), known_first(identity.graph),
+            known_first(step == kStepOfFolder ? identity.step : std::optional(step)), folder.root};
+  }
+
+  const DumpIndex& index_;
+  std::map<Key, uint32_t> places_;
+  std::vector<uint32_t> of_folder_;
+};
 
 struct Key {
   uint32_t place, order;
@@ -221,10 +243,10 @@ void rearrange(const std::vector<Key>& keys, std::vector<TensorRecord>& tensors)
 }  // namespace
 
 void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors) {
-  const std::vector<uint32_t> places = places_of(index);
+  const Places places(index, tensors);
   std::vector<Key> keys(tensors.size());
   for (uint32_t i = 0; i < tensors.size(); ++i) {
-    keys[i] = {places[index.files()[tensors[i].file].folder], tensors[i].order, time_or_last(tensors[i]), i, 0};
+    keys[i] = {places.of(tensors[i]), tensors[i].order, time_or_last(tensors[i]), i, 0};
   }
   sort_by_time(keys);
   RunFinder finder(tensors.size());

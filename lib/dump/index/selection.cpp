@@ -71,10 +71,12 @@ Result<Selection> Selection::compile(const SelectionOptions& options) {
   return selection;
 }
 
+bool Selection::matches_any_step(const Identity& identity) const {
+  return matches_number(rules_->rank, identity.rank) && matches_number(rules_->graph, identity.graph);
+}
+
 bool Selection::matches_folder(const Identity& identity) const {
-  const Rules& rules = *rules_;
-  return matches_number(rules.rank, identity.rank) && matches_number(rules.graph, identity.graph) &&
-         matches_number(rules.step, identity.step);
+  return matches_any_step(identity) && matches_number(rules_->step, identity.step);
 }
 
 bool Selection::matches_file(const Identity& identity) const {

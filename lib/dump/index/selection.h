@@ -30,7 +30,9 @@ class Selection {
 
   // Rank, graph and step; an unknown value matches only if the option is absent. Thread-safe, like all of these.
   [[nodiscard]] bool matches_folder(const Identity& identity) const;
-  // The same and the operator. A '/' of a glob also matches the '_' of file names; so does a '.' for parameters.
+  // Rank and graph only: for a file whose rows have steps of their own.
+  [[nodiscard]] bool matches_any_step(const Identity& identity) const;
+  // Rank, graph, step and the operator. A '/' of a glob also matches the '_' of file names; so does a '.' for parameters.
   [[nodiscard]] bool matches_file(const Identity& identity) const;
   // io and slot of one tensor.
   [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;

@@ -145,6 +145,7 @@ class Joiner {
     tensor.table = row.table;
     tensor.row_offset = row.row_offset;
     tensor.order = row.order;
+    tensor.distribution = row.distribution;
     if (row.name.dtype != DType::kUndefined) tensor.name.dtype = row.name.dtype;
     if (tensor.shape == nullptr) tensor.shape = row.shape;
     if (!tensor.bytes) tensor.bytes = row.bytes;

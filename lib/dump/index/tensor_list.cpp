@@ -54,8 +54,7 @@ class TensorListBuilder {
     for (uint32_t i = 0; i < index_.files().size(); ++i) {
       const IndexedFile& file = index_.files()[i];
       if (file.family == nullptr) continue;
-      const Identity identity = index_.identity_of(file);
-      if (!(selected_by_tensor(i) ? selection_.matches_folder(identity) : selection_.matches_file(identity))) continue;
+      if (!may_be_selected(i)) continue;
       chosen.push_back(i);
       bytes += file.size;
     }
@@ -82,6 +81,13 @@ class TensorListBuilder {
   [[nodiscard]] bool selected_by_tensor(uint32_t file) const {
     const IndexedFile& indexed = index_.files()[file];
     return indexed.by_content || !indexed.family->has_elements() || indexed.family->names_tensors(indexed.facts);
+  }
+
+  [[nodiscard]] bool may_be_selected(uint32_t file) const {
+    const IndexedFile& indexed = index_.files()[file];
+    const Identity identity = index_.identity_of(indexed);
+    if (indexed.family->rows_have_steps()) return selection_.matches_any_step(identity);
+    return selected_by_tensor(file) ? selection_.matches_folder(identity) : selection_.matches_file(identity);
   }
 
   [[nodiscard]] bool selected(const TensorRecord& tensor) const {
@@ -174,6 +180,8 @@ class TensorListBuilder {
         tensor.name.timestamp = of_file_.timestamp;
       }
       tensor.bytes = row.bytes;
+      tensor.distribution = row.distribution;
+      tensor.step = row.step.value_or(kStepOfFolder);
       tensor.has_elements = false;
       listing_.data_names.resize(listing_.tensors.size());
       listing_.data_names.push_back(row.data_name);
@@ -241,9 +249,15 @@ Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& sel
   return TensorListBuilder(index, selection, options, context).run();
 }
 
+FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor) {
+  FolderIdentity place = index.folders()[index.files()[tensor.file].folder].identity;
+  if (tensor.step != kStepOfFolder) place.step = tensor.step;
+  return place;
+}
+
 Identity identity_of(const DumpIndex& index, const TensorRecord& tensor) {
-  const FolderIdentity& folder = index.folders()[index.files()[tensor.file].folder].identity;
-  return {folder.rank, folder.graph, folder.step, tensor.name, tensor.occurrence};
+  const FolderIdentity place = place_of(index, tensor);
+  return {place.rank, place.graph, place.step, tensor.name, tensor.occurrence};
 }
 
 }  // namespace msdump

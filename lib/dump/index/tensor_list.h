@@ -18,6 +18,7 @@
 #include "dump/index/shared_shapes.h"
 #include "dump/index/tensor_view.h"
 #include "dump/layouts/call_argument.h"
+#include "dump/layouts/layout.h"
 #include "dump/names/identity.h"
 #include "io/run_context.h"
 #include "tensor/shape.h"
@@ -26,6 +27,7 @@ namespace msdump {
 
 inline constexpr uint32_t kNoTable = UINT32_MAX;
 inline constexpr uint32_t kNoOrder = UINT32_MAX;
+inline constexpr int64_t kStepOfFolder = -1;
 
 // What an output of a device was before the compiler fused or cut its operator.
 struct OriginalOutput {
@@ -39,6 +41,8 @@ struct TensorRecord {
   std::optional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;  // null: not said
   const TensorView* view = nullptr;          // the elements that it stands for; null: all, as they lie
+  std::string_view distribution;             // of which larger tensor it is a part, as JSON; empty: not said
+  int64_t step = kStepOfFolder;              // of the row, in a table of several steps
   uint64_t row_offset = 0;                   // of the row in `table`
   uint32_t file = 0;                         // DumpIndex::files(): where the elements are; without elements the table
   uint32_t item = 0;                         // which of the tensors that file holds
@@ -88,6 +92,9 @@ class TensorList {
   SharedShapes shapes_;
   int64_t files_ = 0, foreign_ = 0;
 };
+
+// Rank, graph and step of a record; the layout is that of its folder.
+[[nodiscard]] FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor);
 
 // The identity of a record, with rank, graph and step.
 [[nodiscard]] Identity identity_of(const DumpIndex& index, const TensorRecord& tensor);

@@ -44,9 +44,11 @@ struct TableRow {
   NameFacts facts;  // views into the arena that `list_rows` was given; without an op name those of the file count
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
+  std::optional<int64_t> step;  // of the row, in a table of several steps; else that of the folder counts
   uint64_t offset = 0;          // of the row in its file, to read its numbers again
   uint32_t order = UINT32_MAX;  // place of the operator in the order of execution, where the table has one
-  std::string_view data_name;   // the file that holds the elements, where the table says so
+  std::string_view distribution;  // of which larger tensor it is a part, as JSON (msprobe/dump_json.h); empty: of none
+  std::string_view data_name;     // the file that holds the elements, where the table says so
 };
 
 class TableSink {
@@ -81,6 +83,8 @@ class Family {
 
   // False for tables, which are read with `list_rows` and not with `open`.
   [[nodiscard]] virtual bool has_elements() const { return true; }
+  // Do the rows say their step, which the folder does not?
+  [[nodiscard]] virtual bool rows_have_steps() const { return false; }
   // An error when the table as a whole cannot be used.
   [[nodiscard]] virtual Status list_rows(const File& file, TextArena& arena, TableSink& sink) const;
 };
@@ -98,6 +102,7 @@ class Family {
 [[nodiscard]] const Family& safetensors_family();  // family_checkpoint.cpp
 [[nodiscard]] const Family& atb_family();          // family_atb.cpp
 [[nodiscard]] const Family& statistic_family();    // family_statistic.cpp
+[[nodiscard]] const Family& monitor_family();      // family_monitor.cpp
 [[nodiscard]] const Family& dump_json_family();    // family_dump_json.cpp
 [[nodiscard]] const Family& debug_json_family();
 

@@ -1,5 +1,8 @@
 // msprobe's dump.json and debug.json: every tensor of a run with its statistics; the elements, if dumped, lie in
 // dump_tensor_data beside it.
+#include <map>
+#include <string>
+
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "msprobe/dump_json.h"
@@ -59,7 +62,16 @@ class DumpJsonFamily final : public Family {
 
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
     MSDUMP_TRY(DumpJson json, read_dump_json(file));
-    for (const MsprobeTensor& tensor : json.tensors) sink.row(table_row(tensor, arena));
+    std::map<const std::string*, std::string_view> kept;
+    for (const MsprobeTensor& tensor : json.tensors) {
+      TableRow row = table_row(tensor, arena);
+      if (tensor.distribution != nullptr) {
+        const auto [text, is_new] = kept.try_emplace(tensor.distribution.get());
+        if (is_new) text->second = arena.keep(*tensor.distribution);
+        row.distribution = text->second;
+      }
+      sink.row(row);
+    }
     for (const MsprobeCall& call : json.calls) add_arguments(call, arena, sink);
     for (Error& problem : json.problems) sink.problem(std::move(problem));
     const int64_t unlisted = json.bad_entries - static_cast<int64_t>(json.problems.size());

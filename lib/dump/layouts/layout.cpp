@@ -90,6 +90,15 @@ std::optional<int64_t> global_rank(std::string_view part) {
   return number_after(part.substr(mark), kMark);
 }
 
+// The R of TIME-rankR-ID.
+std::optional<int64_t> monitored_rank(std::string_view part) {
+  constexpr std::string_view kMark = "-rank", kHex = "0123456789abcdef";
+  const size_t mark = part.rfind(kMark), end = part.rfind('-');
+  if (mark == std::string_view::npos || end <= mark || part.size() - end != 9) return std::nullopt;
+  if (part.find_first_not_of(kHex, end + 1) != std::string_view::npos) return std::nullopt;
+  return number_after(part.substr(mark, end - mark), kMark);
+}
+
 // graph_G/S; gm_TIME_dump/S of a graph without a number.
 void identify_under_global_rank(const Parts& parts, size_t at, FolderIdentity& identity) {
   identity.layout = Layout::kTorchair;
@@ -110,6 +119,11 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (identify_msprobe(parts, at, identity)) return true;
   if (global_rank(parts[at])) {
     identify_under_global_rank(parts, at, identity);
+    return true;
+  }
+  if (const auto rank = monitored_rank(parts[at])) {
+    identity.rank = rank;
+    identity.layout = Layout::kMonitor;
     return true;
   }
   if (parts[at] == "data" && at > 0 && parts[at - 1] == "atb_dump_data") {
@@ -149,6 +163,7 @@ std::string_view name_of(Layout layout) {
     case Layout::kMsprobe: return "msprobe tree stepN/rankN";
     case Layout::kTorchair: return "torchair tree worldsizeN_global_rankN/graph_N/STEP";
     case Layout::kAtb: return "msprobe tree of ATB operators atb_dump_data/data/DEVICE_PID/RUN";
+    case Layout::kMonitor: return "msprobe's monitor TIME-rankN-ID";
     case Layout::kException: return "exception dump extra-info/data-dump";
   }
   return "plain folder";

@@ -14,6 +14,7 @@
 //   worldsizeW_global_rankR/           torchair: below it graph_G/S/ of an FX graph, or a GE dump, whose device is not the
 //                                      rank
 //   atb_dump_data/data/R_PID/S/        msprobe, of ATB operators; S counts runs
+//   Nov23_15-50-51-rankR-04eb6adc/     msprobe's monitor: a time and eight hexadecimal digits
 //   extra-info/data-dump/R/            exception dump of CANN
 // Source: reference/dump-layouts-and-statistics.md section 1, reference/verified-on-real-msprobe.md section 1; torchair
 // python/torchair/fx_dumper.py; msprobe python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp. Other folders say
@@ -40,6 +41,7 @@ enum class Layout : uint8_t {
   kMsprobe,
   kTorchair,
   kAtb,
+  kMonitor,
   kException,
 };
 // What people call it: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...

@@ -5,6 +5,7 @@
 #include "ascend/dump_file.h"
 #include "checkpoint/safetensors.h"
 #include "npy/npy.h"
+#include "tables/monitor_csv.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
@@ -22,10 +23,25 @@ FileKind kind_of_magic(std::string_view head) {
   return event ? FileKind::kEvents : FileKind::kUnknown;
 }
 
+// By the titles of the first line.
+FileKind kind_of_result_table(std::string_view titles) {
+  const auto has = [&](std::string_view title) { return titles.find(title) != std::string_view::npos; };
+  if (looks_like_monitor_csv(titles)) return FileKind::kMonitor;
+  if (titles.starts_with("NPU Name,Bench Name,")) return FileKind::kCompareResult;
+  if (has("pert_") && has("api_name") && has("max_rel")) return FileKind::kFreeBenchmark;
+  if (titles.starts_with("API Name,") && has("比对结果")) return FileKind::kPrecisionCompare;
+  const bool api = titles.starts_with("API name,") || titles.starts_with("API Name,");
+  if (api && (has(",Forward Test Success,") || has(",Status,"))) return FileKind::kAccCheck;
+  if (titles.starts_with("module_name,stack_info")) return FileKind::kToolTable;
+  return FileKind::kUnknown;
+}
+
 FileKind kind_of_json_text(std::string_view text) {
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   if (has("\"dump_data_dir\"") && has("\"data\"")) return FileKind::kDumpJson;
   if (has("\"common_dump_settings\"")) return FileKind::kConfig;
+  const bool alerts = has("\"tag_name\"") && has("\"group_mates\"");
+  if (alerts || (has("\"rank_") && has("\"op_name\"") && has("\"data_info\""))) return FileKind::kAnomalies;
   return FileKind::kUnknown;
 }
 
@@ -35,6 +51,8 @@ FileKind kind_of_text(std::string_view text) {
   for (const std::string_view title : {"Op Type,Op Name,", "Input/Output,Index,", "Device and PID,Execution Count,"}) {
     if (text.starts_with(title)) return FileKind::kStatistic;
   }
+  if (const FileKind result = kind_of_result_table(text.substr(0, text.find('\n'))); result != FileKind::kUnknown)
+    return result;
   if (text.starts_with("NodeExecutionOrder-FullNameWithScope")) return FileKind::kExecutionOrder;
   if (text.starts_with("#IR entry") || text.starts_with("# IR entry")) return FileKind::kIrText;
   const size_t first = text.find_first_not_of(" \t\r\n");

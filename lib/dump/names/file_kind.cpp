@@ -6,6 +6,7 @@
 #include "checkpoint/shard_index.h"
 #include "dump/names/file_name.h"
 #include "ge/graph/ge_graph.h"
+#include "tables/monitor_csv.h"
 
 namespace msdump {
 namespace {
@@ -15,7 +16,7 @@ struct KindText {
   std::string_view name, explanation;
 };
 
-constexpr std::array<KindText, 33> kTexts = {{
+constexpr auto kTexts = std::to_array<KindText>({
     {FileKind::kUnknown, "unknown", "no name that a dump uses"},
     {FileKind::kDumpFile, "dump_file", "tensors of one operator as the device holds them; msdump convert makes arrays"},
     {FileKind::kOpdebug, "opdebug", "an overflow record"},
@@ -39,6 +40,17 @@ constexpr std::array<KindText, 33> kTexts = {{
     {FileKind::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore"},
     {FileKind::kAtbTensor, "atb_tensor", "one tensor that msprobe dumped of an ATB operator"},
     {FileKind::kShardIndex, "checkpoint_index", "which file of a checkpoint holds which parameter"},
+    {FileKind::kMonitor, "monitor",
+     "statistics of a training that msprobe's monitor wrote, a row for a tensor and step"},
+    {FileKind::kAccCheck, "acc_check", "what msprobe's acc_check says of each API"},
+    {FileKind::kPrecisionCompare, "precision_compare", "what msprobe's api_precision_compare says of each API"},
+    {FileKind::kCompareResult, "compare_result", "what msprobe's compare says of each tensor"},
+    {FileKind::kAnomalies, "anomalies", "operators that msprobe's overflow_check, compare or monitor named"},
+    {FileKind::kSpreadsheet, "spreadsheet",
+     "a spreadsheet, of msprobe's compare, merge_result or config_check; LibreOffice opens it"},
+    {FileKind::kConfigCheck, "config_check", "the environment of a training; msprobe config_check -c compares two"},
+    {FileKind::kModuleStruct, "module_struct", "the modules of a model, for the configuration of msprobe's monitor"},
+    {FileKind::kToolTable, "tool_table", "a table of msprobe without tensors; a spreadsheet program shows it"},
     {FileKind::kOfflineModel, "offline_model",
      "an offline model of CANN; atc --mode=1 makes JSON of it, which msdump reads"},
     {FileKind::kMindir, "mindir", "a model that MindSpore exported; mindspore.load reads it"},
@@ -51,7 +63,7 @@ constexpr std::array<KindText, 33> kTexts = {{
     {FileKind::kProfile, "profile", "data of the Ascend profiler; msprof and MindStudio Insight read them"},
     {FileKind::kGraphText, "graph_text", "a graph in a form that msdump does not read"},
     {FileKind::kText, "unknown", "text, a log or an archive"},
-}};
+});
 
 const KindText& text_of(FileKind kind) {
   for (const KindText& text : kTexts) {
@@ -66,20 +78,35 @@ struct SuffixKind {
 };
 
 constexpr std::array kSuffixKinds = {
-    SuffixKind{"om", FileKind::kOfflineModel}, SuffixKind{"mindir", FileKind::kMindir},
-    SuffixKind{"air", FileKind::kAir},         SuffixKind{"onnx", FileKind::kOnnx},
-    SuffixKind{"db", FileKind::kDatabase},     SuffixKind{"h5", FileKind::kHdf5},
-    SuffixKind{"hdf5", FileKind::kHdf5},       SuffixKind{"ckpt", FileKind::kCheckpoint},
-    SuffixKind{"dat", FileKind::kGraphText},   SuffixKind{"dot", FileKind::kGraphText},
-    SuffixKind{"pbtxt", FileKind::kGraphText}, SuffixKind{"yaml", FileKind::kConfig},
-    SuffixKind{"yml", FileKind::kConfig},      SuffixKind{"cfg", FileKind::kConfig},
+    SuffixKind{"om", FileKind::kOfflineModel},  SuffixKind{"mindir", FileKind::kMindir},
+    SuffixKind{"air", FileKind::kAir},          SuffixKind{"onnx", FileKind::kOnnx},
+    SuffixKind{"db", FileKind::kDatabase},      SuffixKind{"h5", FileKind::kHdf5},
+    SuffixKind{"hdf5", FileKind::kHdf5},        SuffixKind{"ckpt", FileKind::kCheckpoint},
+    SuffixKind{"dat", FileKind::kGraphText},    SuffixKind{"dot", FileKind::kGraphText},
+    SuffixKind{"pbtxt", FileKind::kGraphText},  SuffixKind{"yaml", FileKind::kConfig},
+    SuffixKind{"yml", FileKind::kConfig},       SuffixKind{"cfg", FileKind::kConfig},
+    SuffixKind{"xlsx", FileKind::kSpreadsheet},
 };
+
+// Of msprobe's tools; most names go on with a time.
+FileKind result_of_csv(std::string_view name) {
+  if (name == "free_benchmark.csv") return FileKind::kFreeBenchmark;
+  if (parse_monitor_name(name)) return FileKind::kMonitor;
+  static constexpr std::array kPrefixes = {SuffixKind{"accuracy_checking_result_", FileKind::kAccCheck},
+                                           SuffixKind{"accuracy_checking_details_", FileKind::kAccCheck},
+                                           SuffixKind{"api_precision_compare_", FileKind::kPrecisionCompare},
+                                           SuffixKind{"compare_result_", FileKind::kCompareResult}};
+  for (const SuffixKind& known : kPrefixes) {
+    if (name.starts_with(known.suffix)) return known.kind;
+  }
+  return FileKind::kUnknown;
+}
 
 FileKind kind_of_csv(std::string_view name) {
   if (name == "mapping.csv") return FileKind::kMapping;
   if (name.starts_with("ms_execution_order_graph_") || name.starts_with("ms_global_execution_order_graph_"))
     return FileKind::kExecutionOrder;
-  if (name == "free_benchmark.csv") return FileKind::kFreeBenchmark;
+  if (const FileKind result = result_of_csv(name); result != FileKind::kUnknown) return result;
   return name.find("statistic") != std::string_view::npos ? FileKind::kStatistic
                                                           : FileKind::kText;  // also copies of one
 }
@@ -91,6 +118,10 @@ FileKind kind_of_json(std::string_view name) {
   if (name == "construct.json") return FileKind::kConstructJson;
   if (name.starts_with("Opdebug.")) return FileKind::kOpdebug;
   if (is_shard_index_name(name)) return FileKind::kShardIndex;
+  const bool named = name == "anomaly.json" || name == "anomaly_analyse.json" || name.starts_with("anomaly_analyze_") ||
+                     name.starts_with("diff_analyze_");
+  if (named) return FileKind::kAnomalies;
+  if (name == "module_struct.json") return FileKind::kModuleStruct;
   // Exactly what save_kernel_args writes beside the tensors: type.full_name.json.
   const auto fields = split(name, '.');
   if (fields.size() == 3 && fields[1].find("-op") != std::string_view::npos) return FileKind::kKernelArgs;
@@ -102,7 +133,7 @@ FileKind kind_of_json(std::string_view name) {
 std::string_view name_of(FileKind kind) { return text_of(kind).name; }
 std::string_view explanation(FileKind kind) { return text_of(kind).explanation; }
 
-bool is_read(FileKind kind) { return kind != FileKind::kUnknown && kind <= FileKind::kCheckpoint; }
+bool is_read(FileKind kind) { return kind != FileKind::kUnknown && kind <= FileKind::kAnomalies; }
 
 FileKind kind_of_name(std::string_view name) {
   const std::string suffix = suffix_of(name);

@@ -31,7 +31,16 @@ enum class FileKind : uint8_t {
   kAtbTensor,
   kShardIndex,
   kCheckpoint,  // MindSpore's .ckpt
+  kMonitor,  // of msprobe, as the following ones
+  kAccCheck,
+  kPrecisionCompare,
+  kCompareResult,
+  kAnomalies,
   // Named, not read:
+  kSpreadsheet,
+  kConfigCheck,
+  kModuleStruct,
+  kToolTable,
   kOfflineModel,  // .om
   kMindir,
   kAir,

@@ -1,0 +1,169 @@
+#include "check/tree/tool_results.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "check/tree/completeness.h"
+#include "dump/names/file_name.h"
+#include "io/file.h"
+#include "info/results/result_csv.h"
+#include "info/results/result_json.h"
+
+namespace msdump::check {
+namespace {
+
+constexpr size_t kMostRows = 1000, kMostProblems = 3;
+
+RuleId rule_of(FileKind kind, ResultVerdict verdict) {
+  switch (kind) {
+    case FileKind::kFreeBenchmark: return RuleId::kFreeBenchmark;
+    case FileKind::kAccCheck: return RuleId::kAccCheck;
+    case FileKind::kPrecisionCompare: return RuleId::kPrecisionCompare;
+    default: return verdict == ResultVerdict::kError ? RuleId::kAnomaly : RuleId::kMonitorAlert;
+  }
+}
+
+std::string_view tool_of(RuleId id) {
+  switch (id) {
+    case RuleId::kFreeBenchmark: return "free_benchmark";
+    case RuleId::kAccCheck: return "acc_check";
+    case RuleId::kPrecisionCompare: return "api_precision_compare";
+    case RuleId::kMonitorAlert: return "monitor";
+    default: return "overflow_check or compare";
+  }
+}
+
+// The name of a table without what differs between the results and the details of one run; its folder before it.
+std::string run_of(const DumpIndex& index, const IndexedFile& file) {
+  std::string name(file.shown_name());
+  for (const std::string_view part : {"_result_", "_details_"}) {
+    const size_t at = name.find(part);
+    if (at != std::string::npos) name.erase(at, part.size());
+  }
+  return fmt::format("{}\n{}", index.path_of_folder(file.folder), name);
+}
+
+class ToolResults {
+ public:
+  ToolResults(const CheckedDump& dump, const Selection& selection, const RuleSet& rules)
+      : dump_(dump), selection_(selection), rules_(rules) {
+    for (uint32_t op = 0; op < dump.operators().size(); ++op) ops_.emplace(dump.operators()[op].name, op);
+  }
+
+  void read(uint32_t number, const CancelToken& cancel, std::vector<Error>& failures) {
+    const IndexedFile& file = dump_.index().files()[number];
+    const auto opened = File::open(dump_.index().path_of(file));
+    if (!opened) return failures.push_back(opened.error());
+    size_t rows = 0;
+    const ResultVisitor visit = [&](const ResultRow& row) {
+      if (row.verdict < ResultVerdict::kWarning || !is_asked(file, row)) return;
+      if (++rows <= kMostRows) rows_.push_back({number, row});
+    };
+    const bool json = has_suffix(file.shown_name(), ".json");
+    const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
+    if (!result) return failures.push_back(result.error());
+    for (size_t i = 0; i < std::min(result->problems.size(), kMostProblems); ++i)
+      failures.push_back(Error(result->problems[i]).with_path(opened->path()));
+    if (rows > kMostRows) more_[number] = rows - kMostRows;
+  }
+
+  void judge(std::vector<Finding>& findings) const {
+    const std::set<std::pair<std::string, std::string>> detailed = with_details();
+    std::set<std::string> seen;  // monitor writes its worst alerts once more
+    for (const Row& one : rows_) {
+      const IndexedFile& file = dump_.index().files()[one.file];
+      const bool told = one.row.io.empty() && detailed.contains({run_of(dump_.index(), file), one.row.op_name});
+      const bool again = file.kind == FileKind::kAnomalies && !seen.insert(key_of(one.row)).second;
+      if (!told && !again) findings.push_back(finding_of(file, one.row));
+    }
+    for (const auto& [number, count] : more_) {
+      const IndexedFile& file = dump_.index().files()[number];
+      const RuleId id = rule_of(file.kind, ResultVerdict::kWarning);
+      Finding finding = tree_finding(rules_, id, fmt::format("{} more rows of this file failed", count));
+      finding.path = dump_.index().relative_path_of(file);
+      findings.push_back(std::move(finding));
+    }
+  }
+
+ private:
+  struct Row {
+    uint32_t file;
+    ResultRow row;
+  };
+
+  [[nodiscard]] bool is_asked(const IndexedFile& file, const ResultRow& row) const {
+    const RuleId id = rule_of(file.kind, row.verdict);
+    const Identity place = dump_.index().identity_of(file);
+    return rules_.on(id) && rules_[id].takes(row.op_name) &&
+           selection_.matches_folder({row.rank ? row.rank : place.rank, {}, row.step ? row.step : place.step, {}, 0});
+  }
+
+  [[nodiscard]] std::set<std::pair<std::string, std::string>> with_details() const {
+    std::set<std::pair<std::string, std::string>> found;
+    for (const Row& one : rows_) {
+      if (!one.row.io.empty()) found.emplace(run_of(dump_.index(), dump_.index().files()[one.file]), one.row.op_name);
+    }
+    return found;
+  }
+
+  static std::string key_of(const ResultRow& row) {
+    return fmt::format("{}\n{}\n{}\n{}", row.op_name, row.rank.value_or(-1), row.step.value_or(-1), row.message);
+  }
+
+  [[nodiscard]] Finding finding_of(const IndexedFile& file, const ResultRow& row) const {
+    const RuleId id = rule_of(file.kind, row.verdict);
+    const Identity place = dump_.index().identity_of(file);
+    std::string message = fmt::format("msprobe's {}", tool_of(id));
+    if (id == RuleId::kAnomaly) message += " names it";
+    for (const std::string* const part : {&row.message, &row.source}) {
+      if (!part->empty()) message += ": " + *part;
+    }
+    Finding finding = tree_finding(rules_, id, std::move(message));
+    if (row.verdict == ResultVerdict::kWarning) finding.severity = std::min(finding.severity, Severity::kWarning);
+    const auto op = ops_.find(row.op_name);
+    finding.op = op == ops_.end() ? kNone : op->second;
+    finding.op_name = row.op_name;
+    finding.io = row.io;
+    finding.slot = row.slot;
+    finding.rank = row.rank ? row.rank : place.rank;
+    finding.step = row.step ? row.step : place.step;
+    finding.path = dump_.index().relative_path_of(file);
+    if (row.value) finding.value = *row.value;
+    return finding;
+  }
+
+  const CheckedDump& dump_;
+  const Selection& selection_;
+  const RuleSet& rules_;
+  std::map<std::string, uint32_t, std::less<>> ops_;
+  std::vector<Row> rows_;
+  std::map<uint32_t, size_t> more_;  // by file
+};
+
+}  // namespace
+
+bool has_tool_results(FileKind kind) {
+  return kind == FileKind::kFreeBenchmark || kind == FileKind::kAccCheck || kind == FileKind::kPrecisionCompare ||
+         kind == FileKind::kAnomalies;
+}
+
+void judge_tool_results(const CheckedDump& dump, const Selection& selection, const RuleSet& rules,
+                        const CancelToken& cancel, std::vector<Finding>& findings, std::vector<Error>& failures) {
+  const auto& files = dump.index().files();
+  if (std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return has_tool_results(file.kind); }))
+    return;
+  ToolResults results(dump, selection, rules);
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    if (has_tool_results(files[i].kind)) results.read(i, cancel, failures);
+  }
+  results.judge(findings);
+}
+
+}  // namespace msdump::check

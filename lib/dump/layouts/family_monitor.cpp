@@ -1,0 +1,97 @@
+// Tables of msprobe's monitor: statistics of a training, a row for each tensor and step. The operator is the tensor's
+// name, its type what was monitored (grad_reduced, exp_avg, ..).
+#include <string>
+
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "tables/monitor_csv.h"
+
+namespace msdump {
+namespace {
+
+// "layers.0.input" and "layers.0.input.1" are inputs of layers.0.
+void take_activation(std::string_view name, NameFacts& facts) {
+  facts.op_name = name;
+  facts.slot = "0";
+  std::string_view rest = name;
+  const size_t last = rest.rfind('.');
+  if (last == std::string_view::npos) return;
+  if (is_digits(rest.substr(last + 1))) {
+    facts.slot = rest.substr(last + 1);
+    rest = rest.substr(0, last);
+  }
+  for (const auto& [word, io] : {std::pair("input", Io::kInput), std::pair("output", Io::kOutput),
+                                 std::pair("grad_input", Io::kOutput), std::pair("grad_output", Io::kInput)}) {
+    if (!rest.ends_with("." + std::string(word))) continue;
+    facts.io = io;
+    facts.op_name = rest.substr(0, rest.size() - std::string_view(word).size() - 1);
+    if (facts.op_name.empty()) facts.op_name = ".";  // the whole model
+    return;
+  }
+  facts.op_name = name;
+  facts.slot = "0";
+}
+
+TableRow table_row(const MonitorRow& row, const MonitorName& file, TextArena& arena) {
+  TableRow result;
+  NameFacts& facts = result.facts;
+  const std::string_view metric = file.second && !row.scope.empty() ? row.scope : file.metric;
+  std::string_view name = row.name;
+  const bool activation = file.metric.starts_with("actv") || file.metric == "module";
+  if (activation) {
+    take_activation(name, facts);
+  } else {
+    // The optimizer's states of monitor_v2 repeat the metric: weight.exp_avg.
+    if (file.second && name.ends_with("." + std::string(metric))) name.remove_suffix(metric.size() + 1);
+    facts.op_name = name;
+    facts.io = Io::kParameter;
+    facts.slot = "0";
+  }
+  // Chunks of a model that is cut into stages have the same names.
+  const bool staged = row.vpp_stage > 0 && !file.second;
+  facts.op_name = staged ? arena.keep(fmt::format("{}:{}", row.vpp_stage, facts.op_name)) : arena.keep(facts.op_name);
+  facts.slot = arena.keep(facts.slot);
+  facts.op_type = arena.keep(metric);
+  facts.dtype = row.dtype.value_or(DType::kUndefined);
+  result.shape = row.shape;
+  result.step = row.step;
+  result.offset = row.offset;
+  return result;
+}
+
+class MonitorFamily final : public Family {
+ public:
+  std::string_view name() const override { return "table of msprobe's monitor"; }
+  FileKind kind() const override { return FileKind::kMonitor; }
+  bool has_elements() const override { return false; }
+  bool rows_have_steps() const override { return true; }
+
+  Claim claim(const FileContext& file, NameFacts& /*facts*/) const override {
+    return parse_monitor_name(file.name) ? Claim::kByName : Claim::kNo;
+  }
+
+  Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
+    MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
+    const std::string_view path = file.path();
+    const auto name = parse_monitor_name(path.substr(path.rfind('/') + 1));
+    for (;;) {
+      auto row = reader.next();
+      if (!row) {
+        sink.problem(std::move(row).error().with_path(file.path()));
+      } else if (*row == nullptr) {
+        return {};
+      } else {
+        sink.row(table_row(**row, name.value_or(MonitorName{}), arena));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+const Family& monitor_family() {
+  static const MonitorFamily kFamily;
+  return kFamily;
+}
+
+}  // namespace msdump

@@ -1,0 +1,169 @@
+#include "info/results/result_csv.h"
+
+#include <charconv>
+#include <initializer_list>
+#include <utility>
+
+#include "base/text.h"
+#include "info/results/result_tally.h"
+#include "tables/csv_records.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostProblems = 1000;
+constexpr uint64_t kRowsBetweenChecks = 4096;
+
+struct Columns {
+  using Place = std::optional<size_t>;
+  Place name, forward, backward, status, message;
+  Place rank, step, max_rel, perturbation, output;  // of free_benchmark
+  bool unequal = false;                             // each row is a failure
+
+  static Result<Columns> of(const std::vector<std::string>& titles) {
+    const auto first_of = [&](std::initializer_list<std::string_view> names) -> Place {
+      for (const std::string_view name : names) {
+        if (const auto place = column_of(titles, name)) return place;
+      }
+      return std::nullopt;
+    };
+    Columns columns;
+    columns.name = first_of({"API name", "API Name", "NPU Name", "api_name"});
+    columns.forward = first_of({"Forward Test Success"});
+    columns.backward = first_of({"Backward Test Success"});
+    columns.status = first_of({"Status", "比对结果", "Result", "Accuracy Reached or Not"});
+    columns.message = first_of({"Message", "Err_message"});
+    columns.rank = first_of({"rank"});
+    columns.step = first_of({"step"});
+    columns.max_rel = first_of({"max_rel"});
+    columns.perturbation = first_of({"pert_mode", "pert_type"});
+    columns.output = first_of({"output_index"});
+    columns.unequal = columns.perturbation && columns.max_rel;
+    const bool judged = columns.forward || columns.backward || columns.status || columns.unequal;
+    if (columns.name && judged) return columns;
+    return fail(ErrorCode::kBadCsv, "line 1: no columns of a table of msprobe's results (a name and a verdict)");
+  }
+};
+
+std::optional<ResultVerdict> verdict_of(std::string_view text) {
+  using enum ResultVerdict;
+  static constexpr std::pair<std::string_view, ResultVerdict> kWords[] = {
+      {"pass", kPassed},  {"true", kPassed}, {"yes", kPassed},      {"warning", kWarning}, {"error", kError},
+      {"false", kError},  {"no", kError},    {"skip", kSkipped},    {"unsupported", kSkipped},
+  };
+  for (const auto& [word, verdict] : kWords) {
+    if (equals_ignoring_case(trimmed(text), word)) return verdict;
+  }
+  return std::nullopt;
+}
+
+// Torch.sqrt.0.forward.output.1 is output 1 of Torch.sqrt.0.forward.
+void take_name(std::string_view name, ResultRow& row) {
+  row.op_name = name;
+  for (const std::string_view io : {"output", "input", "parameters"}) {
+    const size_t at = name.rfind("." + std::string(io) + ".");
+    if (at == std::string_view::npos) continue;
+    row.op_name = name.substr(0, at);
+    row.io = io == "parameters" ? "parameter" : io;
+    row.slot = name.substr(at + io.size() + 2);
+    return;
+  }
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+class ResultCsvReader {
+ public:
+  ResultCsvReader(const File& file, const ResultVisitor& visit) : records_(file), tally_(result_, visit) {}
+
+  Result<ResultFile> read(const CancelToken& cancel) {
+    MSDUMP_TRY(const CsvRecord* const header, records_.next());
+    if (header == nullptr) return fail(ErrorCode::kBadCsv, "an empty table");
+    for (const std::string_view title : header->fields) result_.columns.emplace_back(trimmed(title));
+    MSDUMP_TRY(columns_, Columns::of(result_.columns));
+    for (uint64_t seen = 0; seen % kRowsBetweenChecks != 0 || !cancel.cancelled(); ++seen) {
+      const auto record = records_.next();
+      if (record && *record == nullptr) break;
+      if (record) {
+        take(**record);
+      } else {
+        bad(record.error());
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] std::string_view at(const Columns::Place& place) const {
+    return place && *place < record_->fields.size() ? record_->fields[*place] : std::string_view();
+  }
+
+  void bad(const Error& error) {
+    ++result_.bad_rows;
+    if (result_.problems.size() < kMostProblems) result_.problems.push_back(error);
+  }
+
+  void take(const CsvRecord& record) {
+    record_ = &record;
+    const std::string_view name = trimmed(at(columns_.name));
+    if (name.empty()) return bad(records_.bad("no name of an operator").value());
+    ResultRow row;
+    row.offset = record.offset;
+    row.message = one_line(at(columns_.message));
+    row.rank = parse_i64(at(columns_.rank));
+    row.step = parse_i64(at(columns_.step));
+    take_name(name, row);
+    if (columns_.unequal) {
+      take_unequal(row);
+    } else if (columns_.status) {
+      take_verdict(columns_.status, row);
+    } else {
+      take_direction(columns_.forward, name, ".forward", row);
+      take_direction(columns_.backward, name, ".backward", row);
+    }
+    tally_.end_row();
+  }
+
+  void take_verdict(const Columns::Place& place, ResultRow& row) {
+    const auto verdict = verdict_of(at(place));
+    if (!verdict) return;
+    row.verdict = *verdict;
+    tally_.take(row);
+  }
+
+  void take_direction(const Columns::Place& place, std::string_view api, std::string_view direction, ResultRow& row) {
+    row.op_name = std::string(api) + std::string(direction);
+    take_verdict(place, row);
+  }
+
+  void take_unequal(ResultRow& row) {
+    row.verdict = ResultVerdict::kError;
+    row.value = number_of(at(columns_.max_rel));
+    const std::string_view output = at(columns_.output);
+    if (is_digits(output)) {
+      row.io = "output";
+      row.slot = output;
+    }
+    row.message = fmt::format("the perturbation {} changes the output by {} relative", one_line(at(columns_.perturbation)),
+                              one_line(at(columns_.max_rel)));
+    tally_.take(row);
+  }
+
+  CsvRecords records_;
+  ResultFile result_;
+  ResultTally tally_;
+  Columns columns_;
+  const CsvRecord* record_ = nullptr;
+};
+
+}  // namespace
+
+Result<ResultFile> read_result_csv(const File& file, const CancelToken& cancel, const ResultVisitor& visit) {
+  return in_file(ResultCsvReader(file, visit).read(cancel), file.path());
+}
+
+}  // namespace msdump

@@ -1,0 +1,76 @@
+// The tables of msprobe's monitor: statistics of gradients, weights, activations and optimizer states, a row for each
+// tensor and step.
+//
+//   monitor      {metric}_{first}-{last}.csv in TIME-rankR-ID/: vpp_stage,name,step[,micro_step],OP..
+//                metric: grad_unreduced, grad_reduced, param_origin, param_updated, exp_avg, exp_avg_sq, actv, actv_grad
+//   monitor_v2   {monitor}_step{first}-{last}.csv in rank_R/: vpp_stage,step,module_name,scope[,micro_step],OP..
+//                monitor: module, optimizer, param, weight_grad, cc
+// OP are the statistics that the user chose: norm, min, max, mean, nans (how many), zeros (which share), id, shape, dtype.
+// The first monitor rounds numbers to six decimals, unless it was told otherwise, and writes "nan" for everything of a
+// tensor that it did not get (no gradient): such a row has no values here. Other tables of it (linear_hook,
+// attention_hook, ..) have other numbers than statistics of tensors, which are left out.
+// Source: msprobe 26.2.0 pytorch/monitor/{data_writers,module_hook,features}.py, core/monitor_v2/{writer,module,param,
+// optimizer,weight_grad,cc}.py.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "tables/csv_records.h"
+#include "tables/statistic_column.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+// What the name of a table says; nothing for other names.
+struct MonitorName {
+  std::string_view metric;  // "grad_reduced"; of monitor_v2 the monitor
+  bool second = false;      // monitor_v2: the column scope has the metric
+};
+[[nodiscard]] std::optional<MonitorName> parse_monitor_name(std::string_view file_name);
+
+// Do the first bytes of a file say that it is one?
+[[nodiscard]] bool looks_like_monitor_csv(std::string_view text);
+
+struct MonitorRow {
+  std::string_view name;   // "layers.0.weight", "layers.0.input"
+  std::string_view scope;  // of monitor_v2: "param_origin"
+  int64_t vpp_stage = 0, step = 0;
+  std::vector<std::string_view> values;  // one for each column; empty when there is none
+  std::optional<DType> dtype;
+  std::optional<Shape> shape;
+  uint64_t offset = 0;  // of the row in the file
+};
+
+class MonitorReader {
+ public:
+  // Reads the header: bad_csv without the columns name (or module_name) and step. The file outlives the reader.
+  static Result<MonitorReader> open(const File& file);
+
+  [[nodiscard]] const std::vector<std::string>& titles() const { return titles_; }
+  [[nodiscard]] const std::vector<StatisticColumn>& columns() const { return columns_; }  // those of tensors
+  // The next row, valid until the next call; null at the end. After bad_csv the next call goes on with the next row.
+  Result<const MonitorRow*> next();
+
+ private:
+  explicit MonitorReader(const File& file) : records_(file) {}
+  [[nodiscard]] std::string_view at(std::optional<size_t> place) const;
+  [[nodiscard]] bool is_empty() const;
+
+  CsvRecords records_;
+  std::vector<std::string> titles_;
+  std::vector<StatisticColumn> columns_;
+  std::vector<size_t> places_;  // of columns_
+  std::optional<size_t> name_, scope_, step_, stage_, shape_, dtype_;
+  std::vector<size_t> facts_;  // columns that say "nan" only if the tensor was not there
+  const CsvRecord* record_ = nullptr;
+  MonitorRow row_;
+};
+
+}  // namespace msdump
