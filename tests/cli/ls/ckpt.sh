@@ -1,4 +1,5 @@
 # A checkpoint of MindSpore: a parameter of rank 2, one in two pieces as large ones are written, a scalar, a text.
+# shellcheck disable=SC2059  # escapes on purpose
 # value TAG TYPE DIMS BYTES, all as printf's escapes; lengths below 128.
 value() {
   local dims='' dim tensor
