@@ -7,6 +7,7 @@
 #include "support/dump_builder.h"
 #include "support/ge_builder.h"
 #include "support/ir_pb_builder.h"
+#include "support/ms_ckpt_builder.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"
 #include "support/safetensors_builder.h"
@@ -159,6 +160,13 @@ void safetensors_files(const fs::path& folder) {
   write_seed(folder, "header", "{" + safetensors_entry("w", "BF16", "[2,2]", 0, 8) + R"(,"__metadata__":{"a":"b"}})");
   for (const SafetensorsFault fault : all_safetensors_faults())
     write_seed(folder, name_of(fault), build_faulty_safetensors(fault));
+}
+
+void ms_ckpt_files(const fs::path& folder) {
+  fs::create_directories(folder);
+  const std::string one = parameter("w", "Int16", {3}, "ab"), two = parameter("w", "Int16", {3}, "cdef");
+  write_seed(folder, "pieces", one + two + parameter("step", "Int32", {0}, "1234"));
+  write_seed(folder, "lost_piece", one + parameter("v", "Int8", {2}, "xy"));
 }
 
 void shard_indexes(const fs::path& folder) {
@@ -392,6 +400,7 @@ int main(int argc, char** argv) {
   pairs(folder / "pair");
   pt_files(folder / "pt");
   safetensors_files(folder / "safetensors");
+  ms_ckpt_files(folder / "ms_ckpt");
   shard_indexes(folder / "shard_index");
   facts(folder / "file_facts");
   small_dumps(folder / "check_dump");

@@ -11,18 +11,19 @@
 namespace msdump {
 namespace {
 
-StoredTensor stored_tensor(const StoredParameter& parameter) {
+StoredTensor stored_tensor(StoredParameter&& parameter) {
   StoredTensor stored;
   stored.io = Io::kParameter;
   stored.slot = "0";
-  stored.op_name = parameter.name;
+  stored.op_name = std::move(parameter.name);
   stored.offset = parameter.offset;
   stored.bytes = stored.request.bytes = parameter.bytes;
   stored.request.dtype = parameter.dtype;
-  stored.request.shape = parameter.shape;
+  stored.request.shape = std::move(parameter.shape);
   stored.request.format_number = static_cast<int64_t>(Format::kND);
-  if (!parameter.pieces.empty()) stored.pieces = std::make_shared<const std::vector<FilePiece>>(parameter.pieces);
-  stored.problem = parameter.problem;
+  if (!parameter.pieces.empty())
+    stored.pieces = std::make_shared<const std::vector<FilePiece>>(std::move(parameter.pieces));
+  stored.problem = std::move(parameter.problem);
   return stored;
 }
 
@@ -38,9 +39,10 @@ class CheckpointFamily : public Family {
     return fitting;
   }
 
-  [[nodiscard]] OpenedFile opened(File file, const std::vector<StoredParameter>& parameters) const {
+  [[nodiscard]] OpenedFile opened(File file, std::vector<StoredParameter> parameters) const {
     OpenedFile result{std::move(file), kind(), {}, {}};
-    for (const StoredParameter& parameter : parameters) result.tensors.push_back(stored_tensor(parameter));
+    result.tensors.reserve(parameters.size());
+    for (StoredParameter& parameter : parameters) result.tensors.push_back(stored_tensor(std::move(parameter)));
     return result;
   }
 };
@@ -55,8 +57,8 @@ class SafetensorsFamily final : public CheckpointFamily {
   }
 
   Result<OpenedFile> open(File file, const OpenContext& /*context*/) const override {
-    MSDUMP_TRY(const SafeTensors checkpoint, read_safetensors(file));
-    return opened(std::move(file), checkpoint.tensors);
+    MSDUMP_TRY(SafeTensors checkpoint, read_safetensors(file));
+    return opened(std::move(file), std::move(checkpoint.tensors));
   }
 
   bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
@@ -74,8 +76,8 @@ class CkptFamily final : public CheckpointFamily {
   }
 
   Result<OpenedFile> open(File file, const OpenContext& /*context*/) const override {
-    MSDUMP_TRY(const MsCkpt checkpoint, read_ms_ckpt(file));
-    return opened(std::move(file), checkpoint.tensors);
+    MSDUMP_TRY(MsCkpt checkpoint, read_ms_ckpt(file));
+    return opened(std::move(file), std::move(checkpoint.tensors));
   }
 
   bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {

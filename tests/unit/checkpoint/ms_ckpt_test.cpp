@@ -6,34 +6,17 @@
 #include <fmt/format.h>
 
 #include "support/catch.h"
+#include "support/ms_ckpt_builder.h"
 #include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
 
+using test::dims_of;
+using test::field;
+using test::parameter;
 using test::ScratchDir;
-
-// Protobuf as mindspore/python/mindspore/train/serialization.py writes it: ccsrc/utils/checkpoint.proto.
-std::string varint(uint64_t value) {
-  std::string bytes;
-  for (; value > 127; value >>= 7) bytes += static_cast<char>((value & 127) | 128);
-  return bytes + static_cast<char>(value);
-}
-
-std::string field(int number, const std::string& content) {
-  return static_cast<char>(number << 3 | 2) + varint(content.size()) + content;
-}
-
-std::string dims_of(const std::vector<uint64_t>& dims) {
-  std::string bytes;
-  for (const uint64_t dim : dims) bytes += '\x08' + varint(dim);
-  return bytes;
-}
-
-std::string parameter(const std::string& name, const std::string& type, const std::vector<uint64_t>& dims,
-                      const std::string& content) {
-  return field(1, field(1, name) + field(2, dims_of(dims) + field(2, type) + field(3, content)));
-}
+using test::varint;
 
 Result<MsCkpt> read_values(const std::string& content) {
   const ScratchDir scratch;

@@ -6,6 +6,7 @@
 
 #include "support/catch.h"
 #include "support/dump_builder.h"
+#include "support/ms_ckpt_builder.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
@@ -83,6 +84,19 @@ TEST_CASE("arrays are read as they lie, big-endian and Fortran order made ordina
   HostTensor b = Opened(scratch.write("fortran.npy", fortran)).tensor(0);
   CHECK(b.shape() == Shape{2, 3});
   CHECK(read_all(b, 2) == "\1\2\3\4\5\6");
+}
+
+TEST_CASE("a parameter in pieces is read over their ends, from any place") {
+  const ScratchDir scratch;
+  const auto piece = [](const std::string& bytes) { return test::parameter("w", "Int16", {5}, bytes); };
+  const std::string path = scratch.write("m.ckpt", piece("ab") + piece("cde") + piece("fghij"));
+  for (const int64_t count : {1, 2, 5}) {
+    HostTensor tensor = Opened(path).tensor(0);
+    CHECK(read_all(tensor, count) == "abcdefghij");
+  }
+  std::string middle(4, '\0');
+  REQUIRE(Opened(path).tensor(0).read(1, 2, reinterpret_cast<std::byte*>(middle.data())));
+  CHECK(middle == "cdef");
 }
 
 TEST_CASE("an array in Fortran order whose axes are not those of the tensor is read in its device shape, with a note") {
