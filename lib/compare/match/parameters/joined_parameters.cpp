@@ -13,9 +13,8 @@ namespace {
 
 constexpr size_t kProbedWholes = 3;             // of a class
 constexpr size_t kMostTried = size_t{1} << 24;  // of a class and a parameter
-constexpr int64_t kMostGroups = 1 << 20;
-constexpr int64_t kMostPlaces = 64;     // in a group
-constexpr size_t kMostCandidates = 64;  // parts of one whole that are tried
+constexpr int64_t kMostPlaces = 64;             // in a group
+constexpr size_t kMostCandidates = 64;          // parts of one whole that are tried
 constexpr size_t kMostNamed = 6;
 constexpr double kExact = 0.01;  // nearer is not looked for
 
@@ -74,8 +73,7 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
         if (is_alike(place, simple)) extents.push_back(place.extent);
       }
     }
-    for (int64_t groups = 1; groups <= std::min(both, kMostGroups); ++groups) {
-      if (both % groups != 0) continue;
+    for (const int64_t groups : divisors_of(both)) {
       JoinedPart place = simple;
       place.groups = groups;
       place.extent = simple.extent / groups;

@@ -76,8 +76,10 @@ std::optional<int64_t> ParameterSide::rank(uint32_t item) const {
 }
 
 const Shape* ParameterSide::shape(uint32_t item) const {
-  const Shape* const shape = record(item).shape;
-  return shape != nullptr && element_count(*shape).value_or(0) > 0 ? shape : nullptr;
+  const TensorRecord& tensor = record(item);
+  const Shape* const shape = tensor.shape;
+  return shape != nullptr && tensor.has_elements && !tensor.broken && element_count(*shape).value_or(0) > 0 ? shape
+                                                                                                            : nullptr;
 }
 
 std::vector<uint32_t> ParameterSide::free_classes() const {

@@ -180,8 +180,7 @@ std::optional<double> SameParameters::distance_of_rows(uint32_t a, uint32_t b) {
 
 std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
                                                                           const std::vector<NamedView>& views) {
-  if (views_left_ < views.size()) return std::nullopt;
-  views_left_ -= views.size();
+  views_left_ -= std::min(views_left_, views.size() + 1);
   const auto found = nearest_view({a_.values(), a_.tensor(a)}, {b_.values(), b_.tensor(b)}, views);
   return found ? std::optional(Relation{found->distance, views[found->place].text}) : std::nullopt;
 }
@@ -189,13 +188,16 @@ std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32
 std::optional<SameParameters::Relation> SameParameters::relation(uint32_t a, uint32_t b, bool regrouped) {
   const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
   if (shape_a == nullptr || shape_b == nullptr) return std::nullopt;
+  if (regrouped && views_left_ == 0) return std::nullopt;
   if (regrouped) return relation_of_views(a, b, regrouped_views(*shape_a, *shape_b));
   if (without_ones(*shape_a) == without_ones(*shape_b)) {
     const auto plain = distance(a, b);
     if (!plain) return std::nullopt;
     if (is_near(*plain, a_.values(a).size())) return Relation{*plain, {}};
   }
-  if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
+  if (views_left_ > 0) {
+    if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
+  }
   if (!has_more_rows(*shape_a, *shape_b)) return std::nullopt;
   const auto rows = distance_of_rows(a, b);
   return rows && is_near(*rows, kPoints) ? std::optional(Relation{*rows, {}}) : std::nullopt;
