@@ -247,9 +247,13 @@ Identity DiffResult::identity(uint32_t tensor) const {
 
 TensorKey DiffResult::key(uint32_t tensor) const {
   const Identity identity = this->identity(tensor);
-  return {identity.rank,      identity.graph,
-          identity.step,      op_name(pairing.tensors[tensor].op),
-          identity.name.io,   std::string(identity.name.slot),
+  const OpPair& op = pairing.operators[pairing.tensors[tensor].op];
+  std::string name = op_name(pairing.tensors[tensor].op);
+  // Several parts of one parameter have its name.
+  if (pairing.of_parameters && op.a != kNoOperator && op.b != kNoOperator && pairing.b[op.b].name != name)
+    name += " = " + pairing.b[op.b].name;
+  return {identity.rank,      identity.graph,   identity.step,
+          std::move(name),    identity.name.io, std::string(identity.name.slot),
           identity.occurrence};
 }
 

@@ -182,14 +182,18 @@ std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, co
 
 struct TilingCost {
   int64_t elements;  // of the larger buffer of one window
-  double runs;       // separate runs per element moved; writes count twice, they cost more
+  double runs;  // separate runs per element moved; writes count twice, they cost more, and gaps that are read as well
 };
 
 TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
   const Window window = window_of(part, largest_ranges(part, tiling), gap);
   const int64_t moved = window.dst.elements();
-  const double runs = static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
-  return {std::max(window.src.elements(), moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
+  const int64_t src = window.src.elements();
+  const double gaps =
+      static_cast<double>(std::max<int64_t>(src - moved, 0)) / static_cast<double>(std::max<int64_t>(gap, 1));
+  const double runs =
+      gaps + static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
+  return {std::max(src, moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
 }
 
 // Half as many whole blocks; `inside_blocks`: half of a piece of one.

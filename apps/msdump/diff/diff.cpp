@@ -36,11 +36,15 @@ const CommandInfo& diff_info() {
       .description =
           "Compares two dumps or two files: candidate first, reference second. Tensors are paired by operator, slot "
           "and step, across device formats, frameworks, shifted operator numbers, and what a compiler made of the "
-          "operators; statistics are compared with statistics and with tensors. Names the first divergence: the "
+          "operators; statistics are compared with statistics and with tensors. The parameters of checkpoints are "
+          "paired "
+          "by name, else by their values, also where they are transposed or concatenated. Names the first divergence: "
+          "the "
           "operators along the data flow that differ more than the errors of their inputs and their own arithmetic "
           "explain, with their source lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
+                   {"msdump diff net.ckpt hf/", "two checkpoints, whatever their parameters are called"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --report bad.html", "one page to look at and to pass on"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},

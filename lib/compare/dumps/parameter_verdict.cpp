@@ -79,8 +79,9 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
                           TensorDiff& diff) {
   if (!has_rows(record_a) || !has_rows(record_b)) return {};
   const Shape &shape_a = *record_a.shape, &shape_b = *record_b.shape;
-  const bool other_rows =
-      shape_a.size() == shape_b.size() && std::equal(shape_a.begin() + 1, shape_a.end(), shape_b.begin() + 1);
+  const bool other_rows = shape_a.size() == shape_b.size() &&
+                          std::equal(shape_a.begin() + 1, shape_a.end(), shape_b.begin() + 1) &&
+                          std::max(shape_a[0], shape_b[0]) < 2 * std::min(shape_a[0], shape_b[0]);
   if (diff.verdict == Verdict::kShape && other_rows)
     return explain_rows(a, record_a, b, record_b, tolerance, context, diff);
   if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics.relative_l2.value_or(0) > kRelated)

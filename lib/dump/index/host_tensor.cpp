@@ -11,6 +11,8 @@ namespace {
 
 // Size of the host elements that are held.
 constexpr int64_t kSlabBytes = int64_t{4} << 20;
+// Of a view, which may be a transposed matrix: with few of its columns at a time, each row is read for every few elements.
+constexpr int64_t kViewSlabBytes = int64_t{32} << 20;
 
 bool is_device_array(const DumpIndex& index, const TensorRecord& tensor) {
   const bool device = tensor.name.format && info(*tensor.name.format).support == Support::kDevice;
@@ -71,7 +73,7 @@ Status HostTensor::show(const TensorView& view) {
   }
   plan_.parts = {std::move(part)};
   plan_.identity = false;
-  slab_elements_ = choose_slab();
+  slab_elements_ = choose_slab(kViewSlabBytes);
   return {};
 }
 
@@ -106,7 +108,7 @@ Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredT
   }
   tensor.elements_ = StoredElements(stored, tensor.plan_.dtype);
   tensor.original_dtype_ = stored.original_dtype;
-  if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab();
+  if (!tensor.direct()) tensor.slab_elements_ = tensor.choose_slab(kSlabBytes);
   return tensor;
 }
 
@@ -120,8 +122,8 @@ Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, cons
 }
 
 // A slab of whole blocks, if one fits, reads no block of the file twice.
-int64_t HostTensor::choose_slab() const {
-  const int64_t most = kSlabBytes / static_cast<int64_t>(element_bytes());
+int64_t HostTensor::choose_slab(int64_t bytes) const {
+  const int64_t most = bytes / static_cast<int64_t>(element_bytes());
   if (plan_.dst_elements <= most || plan_.parts.size() != 1) return std::min(plan_.dst_elements, most);
   std::vector<PlanAxis> axes = plan_.parts.front().axes;
   std::stable_sort(axes.begin(), axes.end(),

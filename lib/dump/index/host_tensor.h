@@ -64,7 +64,7 @@ class HostTensor {
  private:
   explicit HostTensor(File file) : file_(std::move(file)) {}
   Status show(const TensorView& view);
-  [[nodiscard]] int64_t choose_slab() const;
+  [[nodiscard]] int64_t choose_slab(int64_t bytes) const;
   Status load_slab(int64_t slab);
 
   File file_;

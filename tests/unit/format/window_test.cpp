@@ -153,3 +153,14 @@ TEST_CASE("an identity plan is cut into consecutive runs of both sides") {
   }
   CHECK(next == 1'000'000);
 }
+
+TEST_CASE("a transposed matrix of short rows is not read once for each column") {
+  // 5632 rows of 2048 elements, as near to each other as the gap is long.
+  PlanPart part;
+  part.axes = {plain_axis(2048, 1, 5632), plain_axis(5632, 2048, 1)};
+  constexpr int64_t kMost = 1 << 19, kGap = 2048;
+  const Tiling tiling = choose_tiling(part, kMost, kGap);
+  int64_t read = 0;
+  for (int64_t i = 0; i < tiling.windows; ++i) read += make_window(part, tiling, i, kGap).src.elements();
+  CHECK(read < 2 * 2048 * 5632);
+}

@@ -11,9 +11,9 @@ namespace {
 constexpr double kClearly = 2;  // times as far
 constexpr double kEqual = 1e-9;
 
-// Are two candidates undecided between?
+// Is the other one nearer, or nearly as near?
 bool are_rivals(const PartnerCandidate& one, const PartnerCandidate& other) {
-  return other.distance > one.distance + kEqual && other.distance < kClearly * one.distance;
+  return std::abs(other.distance - one.distance) > kEqual && other.distance < kClearly * one.distance;
 }
 
 }  // namespace

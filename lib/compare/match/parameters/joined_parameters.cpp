@@ -11,10 +11,10 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kProbedWholes = 3;  // of a class
-constexpr int64_t kMostGroups = 1 << 20;
-constexpr int64_t kMostPlaces = 64;     // in a group
-constexpr size_t kMostCandidates = 64;  // parts of one whole that are tried
+constexpr size_t kProbedWholes = 3;             // of a class
+constexpr size_t kMostTried = size_t{1} << 24;  // of a class and a parameter
+constexpr int64_t kMostPlaces = 64;             // in a group
+constexpr size_t kMostCandidates = 64;          // parts of one whole that are tried
 constexpr size_t kMostNamed = 6;
 constexpr double kExact = 0.01;  // nearer is not looked for
 
@@ -33,6 +33,8 @@ std::vector<uint32_t> JoinedParameters::free_members(uint32_t of_class) const {
 }
 
 void JoinedParameters::run() {
+  const size_t most = whole_.free_classes().size() * parts_.size();
+  if (most > kMostTried) return;
   for (const uint32_t of_class : whole_.free_classes()) {
     const std::vector<uint32_t> free = free_members(of_class);
     for (size_t i = 0; i < std::min(free.size(), kProbedWholes); ++i) {
@@ -51,6 +53,8 @@ void JoinedParameters::run() {
 }
 
 std::optional<double> JoinedParameters::distance(uint32_t whole, uint32_t item, const JoinedPart& place) {
+  if (views_left_ == 0) return std::nullopt;
+  --views_left_;
   const TensorView view = joined_view(*whole_.shape(whole), place, *parts_.shape(item));
   return distance_of_view({whole_.values(), whole_.tensor(whole)}, view, parts_.values(item));
 }
@@ -69,8 +73,7 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
         if (is_alike(place, simple)) extents.push_back(place.extent);
       }
     }
-    for (int64_t groups = 1; groups <= std::min(both, kMostGroups); ++groups) {
-      if (both % groups != 0) continue;
+    for (const int64_t groups : divisors_of(both)) {
       JoinedPart place = simple;
       place.groups = groups;
       place.extent = simple.extent / groups;
@@ -223,15 +226,14 @@ void JoinedParameters::join_biases(uint32_t of_class, const Parts& found) {
       Parts parts;
       int64_t at = 0;
       for (const Part& one : found) {
-        const std::string name = fmt::format("{}.{}", parts_of(parts_.parsed(one.item).pattern).module, own.leaf);
-        for (const uint32_t of_part : parts_.free_classes()) {
-          if (parts_.classes()[of_part].pattern != name) continue;
-          const uint32_t member = parts_.free_member(of_part, whole_.parsed(item).numbers);
-          if (member == kNoItem || parts_.shape(member) == nullptr) continue;
-          JoinedPart place{0, one.place.groups, at, *element_count(*parts_.shape(member)) / one.place.groups, false};
-          at += place.extent;
-          parts.push_back({member, place, 0});
-        }
+        const auto module = parts_of(parts_.parsed(one.item).pattern).module;
+        const auto of_part = parts_.class_named(fmt::format("{}.{}", module, own.leaf));
+        const uint32_t member = of_part ? parts_.free_member(*of_part, whole_.parsed(item).numbers) : kNoItem;
+        if (member == kNoItem || parts_.shape(member) == nullptr) break;
+        const int64_t count = *element_count(*parts_.shape(member)), groups = one.place.groups;
+        if (count % groups != 0) break;
+        parts.push_back({member, {0, groups, at, count / groups, false}, 0});
+        at += count / groups;
       }
       const bool all = parts.size() == found.size() && at * found.front().place.groups == plain[0];
       if (all) link(item, parts);

@@ -55,6 +55,7 @@ class JoinedParameters {
   ParameterLinks& links_;
   const bool whole_in_a_;
   ParameterSide &whole_, &parts_;
+  size_t views_left_ = size_t{1} << 19;  // that may be tried: some seconds
 };
 
 }  // namespace msdump

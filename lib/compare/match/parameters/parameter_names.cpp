@@ -28,8 +28,13 @@ std::string_view common_leaf(std::string_view leaf) {
   return found == kLeaves.end() ? leaf : found->second;
 }
 
-std::string common_text(std::string text) {
+std::string with_dots(std::string text) {
   std::replace(text.begin(), text.end(), '/', '.');
+  return text;
+}
+
+std::string common_text(const std::string& name) {
+  const std::string text = with_dots(name);
   const size_t leaf = text.rfind('.') + 1;
   const std::string_view common = common_leaf(std::string_view(text).substr(leaf));
   return text.substr(0, leaf) + std::string(common);
@@ -88,8 +93,12 @@ std::vector<ParameterName> parameter_names(const std::vector<std::string>& names
   std::vector<ParameterName> result(names.size());
   std::vector<std::vector<Digits>> digits(names.size());
   std::unordered_map<std::string, std::set<size_t>> from_zero;  // by form: which of its numbers are 0 somewhere
+  std::unordered_map<std::string, size_t> times;
+  for (const std::string& name : names) ++times[common_text(name)];
   for (size_t i = 0; i < names.size(); ++i) {
     result[i].text = common_text(names[i]);
+    // Of gamma and weight of one module each keeps its name.
+    if (times[result[i].text] > 1) result[i].text = with_dots(names[i]);
     digits[i] = digits_of(result[i].text);
     result[i].pattern = starred(result[i].text, digits[i]);
     for (size_t k = 0; k < digits[i].size(); ++k) {

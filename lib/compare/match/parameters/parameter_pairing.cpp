@@ -166,15 +166,6 @@ class PairingOfLinks {
 
 }  // namespace
 
-bool is_checkpoint(const CompareSide& side) {
-  return !side.tensors->empty() &&
-         std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
-           const FileKind kind = side.index->files()[one.file].kind;
-           const bool named = kind == FileKind::kSafetensors || kind == FileKind::kCheckpoint || kind == FileKind::kPt;
-           return named && one.name.io == Io::kParameter && one.name.slot == "0" && one.name.timestamp.empty();
-         });
-}
-
 Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide& b, const NameMap* map,
                                          const CancelToken& cancel) {
   ParameterSide side_a(a, map), side_b(b, nullptr);

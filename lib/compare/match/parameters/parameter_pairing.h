@@ -13,14 +13,12 @@
 
 #include "base/error.h"
 #include "compare/match/pairing.h"
+#include "compare/match/parameters/parameter_side.h"
 #include "dump/index/tensor_list.h"
 #include "dump/index/tensor_view.h"
 #include "io/cancel.h"
 
 namespace msdump {
-
-// Is all of it parameters, in files that are checkpoints?
-[[nodiscard]] bool is_checkpoint(const CompareSide& side);
 
 struct PairedParameters {
   Pairing pairing;

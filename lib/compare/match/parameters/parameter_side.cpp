@@ -2,13 +2,21 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 namespace msdump {
 
+bool is_checkpoint(const CompareSide& side) {
+  return !side.tensors->empty() &&
+         std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
+           const FileKind kind = side.index->files()[one.file].kind;
+           const bool named = kind == FileKind::kSafetensors || kind == FileKind::kCheckpoint || kind == FileKind::kPt;
+           return named && one.name.io == Io::kParameter && one.name.slot == "0" && one.name.timestamp.empty();
+         });
+}
+
 ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map)
     : side_(side), values_(*side.index, *side.tensors) {
-  choose();
+  choose(is_checkpoint(side));
   std::vector<std::string> renamed = names_;
   if (map != nullptr && map->renames()) {
     for (std::string& name : renamed) name = map->path_renamed(name);
@@ -18,10 +26,11 @@ ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map)
   free_.assign(items_.size(), true);
 }
 
-void ParameterSide::choose() {
+void ParameterSide::choose(bool checkpoint) {
   const auto step_of = [&](const TensorRecord& tensor) {
     return side_.index->folders()[side_.index->files()[tensor.file].folder].identity.step;
   };
+  std::vector<std::pair<uint32_t, std::string>> parameters;
   std::set<int64_t> steps;
   const std::vector<TensorRecord>& all = *side_.tensors;
   for (uint32_t i = 0; i < all.size(); ++i) {
@@ -30,35 +39,36 @@ void ParameterSide::choose() {
       ++others_;
       continue;
     }
-    const auto step = step_of(all[i]);
-    if (step) steps.insert(*step);
-    // Of one that a step has more than once the first is what it began with.
-    if (all[i].occurrence > 0) continue;
-    items_.push_back(i);
-    names_.push_back(std::move(name));
+    if (const auto step = step_of(all[i])) steps.insert(*step);
+    parameters.emplace_back(i, std::move(name));
   }
   steps_.assign(steps.begin(), steps.end());
-  if (steps_.size() < 2) return;
-  size_t kept = 0;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const auto step = step_of(all[items_[i]]);
+  std::set<std::pair<std::optional<int64_t>, std::string_view>> known;  // of a dump, by rank
+  for (auto& [tensor, name] : parameters) {
+    const auto step = step_of(all[tensor]);
     if (step && *step != steps_.front()) continue;
-    items_[kept] = items_[i];
-    if (kept != i) names_[kept] = std::move(names_[i]);
-    ++kept;
+    items_.push_back(tensor);
+    // A dump has one for each call of its module; the first is what the step began with.
+    if (!checkpoint && !known.emplace(rank(size() - 1), name).second) {
+      items_.pop_back();
+      continue;
+    }
+    names_.push_back(name);
   }
-  items_.resize(kept);
-  names_.resize(kept);
 }
 
 void ParameterSide::classify() {
-  std::unordered_map<std::string_view, uint32_t> known;
   for (uint32_t i = 0; i < size(); ++i) {
-    const auto [found, added] = known.try_emplace(parsed_[i].pattern, static_cast<uint32_t>(classes_.size()));
+    const auto [found, added] = class_names_.try_emplace(parsed_[i].pattern, static_cast<uint32_t>(classes_.size()));
     if (added) classes_.push_back({parsed_[i].pattern, {}});
     class_of_.push_back(found->second);
     classes_[found->second].members.try_emplace(parsed_[i].numbers, i);
   }
+}
+
+std::optional<uint32_t> ParameterSide::class_named(const std::string& pattern) const {
+  const auto found = class_names_.find(pattern);
+  return found == class_names_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<int64_t> ParameterSide::rank(uint32_t item) const {
@@ -66,8 +76,10 @@ std::optional<int64_t> ParameterSide::rank(uint32_t item) const {
 }
 
 const Shape* ParameterSide::shape(uint32_t item) const {
-  const Shape* const shape = record(item).shape;
-  return shape != nullptr && element_count(*shape).value_or(0) > 0 ? shape : nullptr;
+  const TensorRecord& tensor = record(item);
+  const Shape* const shape = tensor.shape;
+  return shape != nullptr && tensor.has_elements && !tensor.broken && element_count(*shape).value_or(0) > 0 ? shape
+                                                                                                            : nullptr;
 }
 
 std::vector<uint32_t> ParameterSide::free_classes() const {

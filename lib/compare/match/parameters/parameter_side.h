@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compare/match/op_sequence.h"
@@ -12,6 +15,9 @@
 #include "compare/match/rename/name_map.h"
 
 namespace msdump {
+
+// Is all of it parameters, in files that are checkpoints?
+[[nodiscard]] bool is_checkpoint(const CompareSide& side);
 
 inline constexpr uint32_t kNoItem = UINT32_MAX;
 
@@ -41,6 +47,7 @@ class ParameterSide {
 
   [[nodiscard]] bool is_free(uint32_t item) const { return free_[item]; }
   void take(uint32_t item) { free_[item] = false; }
+  [[nodiscard]] std::optional<uint32_t> class_named(const std::string& pattern) const;
   // Classes that have a free member.
   [[nodiscard]] std::vector<uint32_t> free_classes() const;
   // The free member with these numbers, or kNoItem.
@@ -55,7 +62,7 @@ class ParameterSide {
   [[nodiscard]] const std::vector<int64_t>& steps() const { return steps_; }
 
  private:
-  void choose();
+  void choose(bool checkpoint);
   void classify();
 
   const CompareSide& side_;
@@ -64,6 +71,7 @@ class ParameterSide {
   std::vector<std::string> names_;
   std::vector<ParameterName> parsed_;
   std::vector<ParameterClass> classes_;
+  std::unordered_map<std::string, uint32_t> class_names_;
   std::vector<uint32_t> class_of_;
   std::vector<bool> free_;
   std::vector<int64_t> steps_;

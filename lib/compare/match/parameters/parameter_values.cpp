@@ -18,9 +18,9 @@ constexpr double kNearOfFew = 0.05;
 int64_t point_of(size_t place, int64_t count) {
   constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
   constexpr size_t kRounds = kPoints / kFirstPoints;
-  const size_t slot = place % kFirstPoints * kRounds + place / kFirstPoints;
   const auto all = static_cast<uint64_t>(count);
-  if (all <= kPoints) return static_cast<int64_t>(slot);
+  if (all <= kPoints) return static_cast<int64_t>(place);
+  const size_t slot = place % kFirstPoints * kRounds + place / kFirstPoints;
   const uint64_t step = all / kPoints;
   return static_cast<int64_t>(slot * step + ((slot + 1) * kMixer >> 20) % step);
 }

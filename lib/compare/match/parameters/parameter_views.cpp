@@ -11,7 +11,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostPermuted = 4;  // dimensions
-constexpr int64_t kMostRows = int64_t{1} << 20;
+constexpr int64_t kMostDivided = int64_t{1} << 32;
 
 Shape shape_of(const TensorView& view) {
   Shape shape;
@@ -36,7 +36,8 @@ void add_regrouped(const TensorView& view, std::vector<NamedView>& views) {
   const auto add = [&](int64_t p, int64_t q, int64_t inner, const std::string& text) {
     views.push_back({exchanged(view, p, q, inner), turned + text});
   };
-  for (int64_t q = 2; q <= rows / 2 && rows <= kMostRows; ++q) {
+  for (const int64_t q : divisors_of(rows)) {
+    if (q < 2 || q > rows / 2) continue;
     if (rows % (2 * q) == 0) {
       const std::string heads = fmt::format("{} heads", rows / (2 * q));
       add(2, q, 1, fmt::format("rows of {} as rotary pairs, halves in the candidate", heads));
@@ -51,6 +52,18 @@ void add_regrouped(const TensorView& view, std::vector<NamedView>& views) {
 }
 
 }  // namespace
+
+std::vector<int64_t> divisors_of(int64_t number) {
+  if (number > kMostDivided) return {1};
+  std::vector<int64_t> small, large;
+  for (int64_t i = 1; i * i <= number; ++i) {
+    if (number % i != 0) continue;
+    small.push_back(i);
+    if (i * i < number) large.push_back(number / i);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
 
 std::vector<NamedView> permuted_views(const Shape& from, const Shape& to) {
   const TensorView plain = view_of(without_ones(from));

@@ -17,9 +17,10 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kProbed = 3;                        // members of a class
+constexpr size_t kProbed = 3;                        // of them, by their values
 constexpr size_t kMostClassPairs = size_t{1} << 21;  // of which values are compared
 constexpr size_t kMostPairs = size_t{1} << 18;       // of parameters of one shape
+constexpr size_t kCompared = 16;                     // members of a class that are looked for in another
 
 using Numbered = std::function<std::string(uint32_t)>;
 
@@ -117,11 +118,12 @@ void SameParameters::by_wrapper() {
     for (const uint32_t a : free_a) {
       const std::string_view pattern = a_.classes()[a].pattern;
       const std::vector<size_t> begins = components_of(pattern);
-      // A name of one component may have any other before it.
-      for (size_t i = 0; i < begins.size() && (begins.size() == 1 || i + 1 < begins.size()); ++i) {
+      for (size_t i = 0; i < begins.size(); ++i) {
         const auto found = ends.find(pattern.substr(begins[i]));
         if (found == ends.end() || found->second == kNoItem) continue;
         const std::string_view other = b_.classes()[found->second].pattern;
+        // One common component is a name only where it is all of one.
+        if (i + 1 == begins.size() && i > 0 && other.find('.') != std::string_view::npos) break;
         rules[{pattern.substr(0, begins[i]), other.substr(0, other.size() - (pattern.size() - begins[i]))}]
             .emplace_back(a, found->second);
         break;
@@ -178,6 +180,7 @@ std::optional<double> SameParameters::distance_of_rows(uint32_t a, uint32_t b) {
 
 std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
                                                                           const std::vector<NamedView>& views) {
+  views_left_ -= std::min(views_left_, views.size() + 1);
   const auto found = nearest_view({a_.values(), a_.tensor(a)}, {b_.values(), b_.tensor(b)}, views);
   return found ? std::optional(Relation{found->distance, views[found->place].text}) : std::nullopt;
 }
@@ -185,13 +188,16 @@ std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32
 std::optional<SameParameters::Relation> SameParameters::relation(uint32_t a, uint32_t b, bool regrouped) {
   const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
   if (shape_a == nullptr || shape_b == nullptr) return std::nullopt;
+  if (regrouped && views_left_ == 0) return std::nullopt;
   if (regrouped) return relation_of_views(a, b, regrouped_views(*shape_a, *shape_b));
   if (without_ones(*shape_a) == without_ones(*shape_b)) {
     const auto plain = distance(a, b);
     if (!plain) return std::nullopt;
     if (is_near(*plain, a_.values(a).size())) return Relation{*plain, {}};
   }
-  if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
+  if (views_left_ > 0) {
+    if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
+  }
   if (!has_more_rows(*shape_a, *shape_b)) return std::nullopt;
   const auto rows = distance_of_rows(a, b);
   return rows && is_near(*rows, kPoints) ? std::optional(Relation{*rows, {}}) : std::nullopt;
@@ -204,16 +210,33 @@ bool SameParameters::may_belong(uint32_t a, uint32_t b, bool regrouped) const {
          (!regrouped && has_more_rows(*shape_a, *shape_b));
 }
 
-std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b, size_t most) const {
+std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b) const {
   std::vector<Items> all;
   for (const auto& [numbers, item] : a_.classes()[a].members) {
     const uint32_t other = a_.is_free(item) ? b_.free_member(b, numbers) : kNoItem;
     if (other != kNoItem) all.emplace_back(item, other);
   }
-  if (all.size() <= most) return all;
-  std::vector<Items> spread;
-  for (size_t i = 0; i < most; ++i) spread.push_back(all[i * (all.size() - 1) / (most - 1)]);
+  return all;
+}
+
+std::vector<uint32_t> SameParameters::spread_members(uint32_t a) const {
+  std::vector<uint32_t> all, spread;
+  for (const auto& [numbers, item] : a_.classes()[a].members) {
+    if (a_.is_free(item)) all.push_back(item);
+  }
+  if (all.size() <= kCompared) return all;
+  for (size_t i = 0; i < kCompared; ++i) spread.push_back(all[i * (all.size() - 1) / (kCompared - 1)]);
   return spread;
+}
+
+std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint32_t>& of_a, uint32_t b) const {
+  std::vector<Items> all;
+  for (const uint32_t item : of_a) {
+    const uint32_t other = b_.free_member(b, a_.parsed(item).numbers);
+    if (other != kNoItem) all.emplace_back(item, other);
+  }
+  if (all.size() <= kProbed) return all;
+  return {all.front(), all[all.size() / 2], all.back()};
 }
 
 double SameParameters::likeness(uint32_t class_a, uint32_t class_b) const {
@@ -226,11 +249,12 @@ void SameParameters::by_values(bool regrouped) {
   std::vector<PartnerCandidate> candidates;
   std::vector<std::string> texts;
   for (const uint32_t a : free_a) {
+    const std::vector<uint32_t> members = spread_members(a);
     for (const uint32_t b : free_b) {
       double squares = 0;
       size_t known = 0;
       std::optional<std::string> text;
-      for (const auto& [one, other] : common(a, b, kProbed)) {
+      for (const auto& [one, other] : probes(members, b)) {
         if (!may_belong(one, other, regrouped)) break;
         auto found = relation(one, other, regrouped);
         // One that differs in this layer does not tell of the others.
@@ -287,8 +311,9 @@ void SameParameters::by_shape() {
   std::vector<PartnerCandidate> candidates;
   std::unordered_map<uint32_t, size_t> of_a, of_b;  // partners by shape
   for (const uint32_t a : free_a) {
+    const std::vector<uint32_t> members = spread_members(a);
     for (const uint32_t b : free_b) {
-      const std::vector<Items> items = common(a, b, kProbed);
+      const std::vector<Items> items = probes(members, b);
       const bool fits = !items.empty() && std::all_of(items.begin(), items.end(), [&](const Items& one) {
         return a_.shape(one.first) != nullptr && b_.shape(one.second) != nullptr &&
                without_ones(*a_.shape(one.first)) == without_ones(*b_.shape(one.second));
@@ -339,7 +364,7 @@ void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::strin
 }
 
 void SameParameters::link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation_text) {
-  for (const auto& [one, other] : common(a, b, SIZE_MAX)) link(one, other, how, relation_text);
+  for (const auto& [one, other] : common(a, b)) link(one, other, how, relation_text);
 }
 
 void SameParameters::turn_squares() {

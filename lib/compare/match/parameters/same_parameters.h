@@ -46,16 +46,19 @@ class SameParameters {
   [[nodiscard]] std::optional<TensorView> view(uint32_t a, uint32_t b, const std::string& text) const;
 
   using Items = std::pair<uint32_t, uint32_t>;
-  // Free members of two classes with the same numbers; at most `most`, the first and the last among them.
-  [[nodiscard]] std::vector<Items> common(uint32_t a, uint32_t b, size_t most) const;
+  // Free members of two classes with the same numbers.
+  [[nodiscard]] std::vector<Items> common(uint32_t a, uint32_t b) const;
+  // A few free members of a class, and those of them that another class has, too.
+  [[nodiscard]] std::vector<uint32_t> spread_members(uint32_t a) const;
+  [[nodiscard]] std::vector<Items> probes(const std::vector<uint32_t>& of_a, uint32_t b) const;
   [[nodiscard]] bool may_belong(uint32_t a, uint32_t b, bool regrouped) const;  // by shape
   void link(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
   void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
-  void by_same_text();
   [[nodiscard]] double likeness(uint32_t class_a, uint32_t class_b) const;
 
   ParameterLinks& links_;
   ParameterSide &a_, &b_;
+  size_t views_left_ = size_t{1} << 19;  // that may be tried: some seconds
 };
 
 }  // namespace msdump
