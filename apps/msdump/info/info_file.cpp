@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/names/field_files.h"
 #include "dump/index/framework.h"
+#include "dump/names/field_files.h"
 #include "info/file_facts.h"
 #include "info/info_run.h"
 #include "info/info_text.h"

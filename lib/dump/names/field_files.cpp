@@ -14,8 +14,7 @@ constexpr std::string_view kProfileTable =
 constexpr std::string_view kProfileDatabase =
     "tables of the Ascend profiler; MindStudio Insight or msprof-analyze reads them";
 constexpr std::string_view kOldProfile = "a table of MindSpore's profiler; MindInsight reads it";
-constexpr std::string_view kTorchairGraph =
-    "a graph of torchair before or after it was optimised; a graph of GE (ge_proto, ge_onnx) is what --ir takes";
+constexpr std::string_view kTorchairGraph = "a graph of torchair; the ge_proto or ge_onnx of GE is what --ir takes";
 constexpr std::string_view kTorchGraph = "code that torch.compile generated; torch_compile_debug has it";
 constexpr std::string_view kAsys = "what asys of CANN says of the machine or a crash; text";
 constexpr std::string_view kCompared = "results of a comparison by msprobe; msdump diff --profile msprobe writes such";
@@ -75,7 +74,8 @@ constexpr std::array kFiles = {
     FieldFile{"dynamic_shape_info_*.json", FileKind::kProfile, kOldProfile},
     FieldFile{"step_trace_point_info_*.json", FileKind::kProfile, kOldProfile},
     FieldFile{"parallel_strategy_*.json", FileKind::kProfile, kOldProfile},
-    FieldFile{"dynamo_*graph*.py", FileKind::kGraphText, kTorchairGraph},
+    FieldFile{"dynamo_*graph*.py", FileKind::kGraphText,
+              "a graph of torchair; beside a graph of GE, find-op and map-ir take its lines of the script"},
     FieldFile{"dynamo_*graph*.txt", FileKind::kGraphText, kTorchairGraph},
     FieldFile{"dynamo_*graph*.pbtxt", FileKind::kGraphText, kTorchairGraph},
     FieldFile{"fx_graph_*.py", FileKind::kGraphText, kTorchGraph},
