@@ -7,6 +7,7 @@
 
 #include "ascend/opdebug.h"
 #include "dump/layouts/sidecars.h"
+#include "dump/names/field_files.h"
 #include "dump/names/file_content.h"
 #include "ge/graph/ge_graph.h"
 #include "info/fact_readers.h"
@@ -56,7 +57,8 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   if (by_content == FileKind::kPt && !named_pt && !holds_pickle(file)) return by_name;
   const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
   if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
-  if (by_content == FileKind::kUnknown || (guessed && by_content != FileKind::kDumpJson)) return by_name;
+  const bool trusted = by_content == FileKind::kDumpJson || by_content == FileKind::kProfile;
+  if (by_content == FileKind::kUnknown || (guessed && !trusted)) return by_name;
   return by_content == FileKind::kDumpFile && ascend::is_opdebug_name(indexed.shown_name()) ? FileKind::kOpdebug
                                                                                             : by_content;
 }
@@ -70,7 +72,7 @@ std::string first_bytes(const File& file) {
 }
 
 void add_unknown_facts(const FactSource& source, FileFacts& facts) {
-  std::string why(explanation(facts.kind));
+  std::string why(explanation(facts.kind, source.indexed.shown_name()));
   if (source.file.size() == 0) why = "an empty file";
   if (facts.kind == FileKind::kUnknown && source.file.size() > 0)
     why = "neither its name nor its first bytes are those of a file that a dump has";

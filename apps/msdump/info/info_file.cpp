@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dump/index/framework.h"
+#include "dump/names/field_files.h"
 #include "info/file_facts.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
@@ -166,11 +167,11 @@ void add_to_summary(const DumpIndex& index, const FileFacts& facts, InfoSummary&
   summary.add_version(framework_of(index).text);
 }
 
-std::string title_of(const FileFacts& facts) {
+std::string title_of(const FileFacts& facts, std::string_view name) {
   const std::string kind(name_of(facts.kind));
   if (kind == "unknown") return kind;
   const bool other = facts.kind == FileKind::kConfig && text_at(facts.detail, "tool").empty();
-  return fmt::format("{}, {}", kind, other ? "of an unknown tool" : explanation(facts.kind));
+  return fmt::format("{}, {}", kind, other ? "of an unknown tool" : explanation(facts.kind, name));
 }
 
 }  // namespace
@@ -180,7 +181,7 @@ InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index
   for (const Error& problem : index.problems()) task.fail(problem);
   for (const Error& problem : facts.problems) task.fail(problem, &index);
   add_to_summary(index, facts, task.summary);
-  const std::string what = title_of(facts);
+  const std::string what = title_of(facts, index.files().front().shown_name());
   InfoText text(path, what);
   if (task.for_people()) {
     if (const auto* bytes = facts.detail.get<uint64_t>("bytes")) text.line("size", bytes_text(*bytes));

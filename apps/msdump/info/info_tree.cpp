@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "dump/names/field_files.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
 #include "info/tree_facts.h"
@@ -60,7 +61,7 @@ report::Object counts_object(const Counts& counts) {
 std::string reason(const IndexedFile& file) {
   if (!file.regular) return "not a regular file";
   if (is_open_question(file) && file.kind == FileKind::kUnknown) return "its name says nothing; it may be a dump file";
-  return std::string(explanation(file.kind));
+  return std::string(explanation(file.kind, file.shown_name()));
 }
 
 report::List odd_list(const DumpIndex& index, const TreeFacts& facts) {

@@ -82,8 +82,12 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
     facts_of_maybe = facts;
   }
   file.kind = kind_of_name(context.name);
-  const bool nameless = file.kind == FileKind::kUnknown || file.kind == FileKind::kText;
+  // Any .json may be a configuration, for all that its name says.
+  const bool nameless =
+      file.kind == FileKind::kUnknown || file.kind == FileKind::kText || file.kind == FileKind::kConfig;
   if (nameless && folder.identity.profiler) file.kind = FileKind::kProfile;
+  if (nameless && folder.identity.kernels) file.kind = FileKind::kKernel;
+  if (nameless && folder.identity.report) file.kind = FileKind::kErrorReport;
   // A FIFO, socket or device is not opened unless its name is a dump file's.
   if (maybe == nullptr || !file.regular) return;
   file.family = maybe;

@@ -24,7 +24,12 @@ std::string_view part_at(const Parts& parts, size_t index) { return index < part
 bool is_time(std::string_view part) { return part.size() == 14 && is_digits(part); }
 
 bool is_profiler_folder(std::string_view part) {
-  return part.starts_with("PROF_") || part.ends_with("_ascend_ms") || part.ends_with("_ascend_pt");
+  return part.starts_with("PROF_") || part.ends_with("_ascend_ms") || part.ends_with("_ascend_pt") ||
+         part == "ASCEND_PROFILER_OUTPUT";
+}
+
+bool is_kernel_folder(std::string_view part) {
+  return part == "kernel_meta" || part == "akg_kernel_meta" || part.starts_with("kernel_meta_");
 }
 
 // rank_R/net/G/S or device_R/...
@@ -177,6 +182,8 @@ FolderIdentity identify_folder(std::string_view folder) {
     parts.push_back(part);
     identity.tensor_data = identity.tensor_data || part == "dump_tensor_data";
     identity.profiler = identity.profiler || is_profiler_folder(part);
+    identity.kernels = identity.kernels || is_kernel_folder(part);
+    identity.report = identity.report || part.starts_with("aicerror_");
   }
   // From the inside out: the nearest folder that says something wins.
   for (size_t i = parts.size(); i-- > 0;) {

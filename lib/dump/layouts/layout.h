@@ -51,7 +51,10 @@ struct FolderIdentity {
   std::optional<int64_t> rank, graph, step;
   Layout layout = Layout::kFlat;
   bool tensor_data = false;  // it is, or lies in, msprobe's dump_tensor_data
-  bool profiler = false;     // it is, or lies in, what the Ascend profiler writes: PROF_N, *_ascend_ms, *_ascend_pt
+  // It is, or lies in, what another tool writes, whose files often have no names of their own.
+  bool profiler = false;  // the Ascend profiler: PROF_N, *_ascend_ms, *_ascend_pt, ASCEND_PROFILER_OUTPUT
+  bool kernels = false;   // compiled kernels: kernel_meta, kernel_meta_PID, akg_kernel_meta
+  bool report = false;    // msaicerr: aicerror_N_TIME
 };
 
 // `folder` is the absolute path, so that a command may start at any level of a tree.

@@ -17,6 +17,9 @@ FileKind kind_of_magic(std::string_view head) {
   if (head.starts_with("SQLite format 3\0"sv)) return FileKind::kDatabase;
   if (head.starts_with("\x89HDF\r\n\x1a\n"sv)) return FileKind::kHdf5;
   if (head.starts_with("IMOD"sv)) return FileKind::kOfflineModel;
+  if (head.starts_with("\x7f"
+                       "ELF"sv))
+    return FileKind::kKernel;
   if (head.starts_with("$Version="sv)) return FileKind::kAtbTensor;
   const std::string_view first = head.substr(0, kEventBytes);
   const bool event = first.find("brain.Event:") != first.npos || first.find("MindSpore.Event:") != first.npos;
@@ -42,6 +45,7 @@ FileKind kind_of_json_text(std::string_view text) {
   if (has("\"common_dump_settings\"")) return FileKind::kConfig;
   const bool alerts = has("\"tag_name\"") && has("\"group_mates\"");
   if (alerts || (has("\"rank_") && has("\"op_name\"") && has("\"data_info\""))) return FileKind::kAnomalies;
+  if (has("\"traceEvents\"") || (has("\"ph\"") && has("\"pid\"") && has("\"ts\""))) return FileKind::kProfile;
   return FileKind::kUnknown;
 }
 
@@ -56,7 +60,8 @@ FileKind kind_of_text(std::string_view text) {
   if (text.starts_with("NodeExecutionOrder-FullNameWithScope")) return FileKind::kExecutionOrder;
   if (text.starts_with("#IR entry") || text.starts_with("# IR entry")) return FileKind::kIrText;
   const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' ? kind_of_json_text(text) : FileKind::kUnknown;
+  const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+  return json ? kind_of_json_text(text) : FileKind::kUnknown;
 }
 
 }  // namespace

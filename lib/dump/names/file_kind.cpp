@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "checkpoint/shard_index.h"
+#include "dump/names/field_files.h"
 #include "dump/names/file_name.h"
 #include "ge/graph/ge_graph.h"
 #include "tables/monitor_csv.h"
@@ -62,6 +63,11 @@ constexpr auto kTexts = std::to_array<KindText>({
     {FileKind::kEvents, "events", "scalars and graphs of a training; TensorBoard or MindInsight shows them"},
     {FileKind::kProfile, "profile", "data of the Ascend profiler; msprof and MindStudio Insight read them"},
     {FileKind::kGraphText, "graph_text", "a graph in a form that msdump does not read"},
+    {FileKind::kLog, "log", "a log; text"},
+    {FileKind::kKernel, "kernel", "a kernel that CANN or AKG compiled, or its description; the framework loads it"},
+    {FileKind::kErrorReport, "error_report", "what msaicerr or asys of CANN collected about an error; text"},
+    {FileKind::kComparison, "comparison", "results of a comparison by another tool"},
+    {FileKind::kCompileOutput, "compile_output", "what a compiler left: a cache, a report, a plan of memory"},
     {FileKind::kText, "unknown", "text, a log or an archive"},
 });
 
@@ -82,7 +88,6 @@ constexpr std::array kSuffixKinds = {
     SuffixKind{"air", FileKind::kAir},          SuffixKind{"onnx", FileKind::kOnnx},
     SuffixKind{"db", FileKind::kDatabase},      SuffixKind{"h5", FileKind::kHdf5},
     SuffixKind{"hdf5", FileKind::kHdf5},        SuffixKind{"ckpt", FileKind::kCheckpoint},
-    SuffixKind{"dat", FileKind::kGraphText},    SuffixKind{"dot", FileKind::kGraphText},
     SuffixKind{"pbtxt", FileKind::kGraphText},  SuffixKind{"yaml", FileKind::kConfig},
     SuffixKind{"yml", FileKind::kConfig},       SuffixKind{"cfg", FileKind::kConfig},
     SuffixKind{"xlsx", FileKind::kSpreadsheet},
@@ -136,13 +141,11 @@ std::string_view explanation(FileKind kind) { return text_of(kind).explanation; 
 bool is_read(FileKind kind) { return kind != FileKind::kUnknown && kind <= FileKind::kAnomalies; }
 
 FileKind kind_of_name(std::string_view name) {
+  if (const FieldFile* const known = field_file_of(name)) return known->kind;
   const std::string suffix = suffix_of(name);
   if (suffix == "csv") return kind_of_csv(name);
   if (suffix == "json") return kind_of_json(name);
-  if (suffix == "ir") {
-    const bool other = name.starts_with("actor_set") || name.starts_with("somas_");
-    return other ? FileKind::kGraphText : FileKind::kIrText;
-  }
+  if (suffix == "ir") return FileKind::kIrText;
   // save_graphs writes it without a suffix.
   constexpr std::string_view kTraceCode = "trace_code_graph_";
   if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;

@@ -50,6 +50,11 @@ enum class FileKind : uint8_t {
   kEvents,  // TensorBoard's, MindInsight's
   kProfile,
   kGraphText,  // .dat, .dot, actor sets
+  kLog,
+  kKernel,         // compiled, and what lies beside it
+  kErrorReport,    // of asys, msaicerr
+  kComparison,     // results of msaccucmp, msprobe
+  kCompileOutput,  // caches, reports of compilers
   kText,
 };
 // The words of the machine output: "dump_file", "npy", "statistic", ...

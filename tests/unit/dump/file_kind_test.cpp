@@ -84,12 +84,29 @@ TEST_CASE("a file without a name of its own in a profiler's folder is the profil
   REQUIRE(index);
   std::multiset<std::string_view> kinds;
   for (const IndexedFile& file : index->files()) kinds.insert(name_of(file.kind));
-  CHECK(kinds == std::multiset<std::string_view>{"config", "profile", "profile", "unknown"});
+  CHECK(kinds == std::multiset<std::string_view>{"profile", "profile", "profile", "unknown"});
+}
+
+TEST_CASE("files of a folder of kernels, or of an error report, are what the folder says") {
+  const ScratchDir scratch;
+  scratch.write("rank_0/kernel_meta/Add_0123_high_performance.json", "{}");
+  scratch.write("rank_0/kernel_meta/Add_0123_high_performance.o", "x");
+  scratch.write("kernel_meta_temp_17/Add_0123.info", "x");
+  scratch.write("akg_kernel_meta/Fused_Add_17.json", "{}");
+  scratch.write("aicerror_0_20260801120000/info.txt", "x");
+  scratch.write("ASCEND_PROFILER_OUTPUT/soc_pmu.csv", "x");
+  scratch.write("my_kernel_meta/a.json", "{}");
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  std::multiset<std::string_view> kinds;
+  for (const IndexedFile& file : index->files()) kinds.insert(name_of(file.kind));
+  CHECK(kinds ==
+        std::multiset<std::string_view>{"config", "error_report", "kernel", "kernel", "kernel", "kernel", "profile"});
 }
 
 TEST_CASE("what ends in .ir is not always IR") {
   CHECK(kind_of_name("actor_set_kernel_graph_0.ir") == FileKind::kGraphText);
-  CHECK(kind_of_name("somas_after_0.ir") == FileKind::kGraphText);
+  CHECK(kind_of_name("somas_after_0.ir") == FileKind::kCompileOutput);
   CHECK(name_of(FileKind::kGraphText) == "graph_text");
 }
 

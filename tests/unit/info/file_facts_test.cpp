@@ -219,7 +219,7 @@ TEST_CASE("a file of no kind says why and how it begins") {
   CHECK(facts.at("why") == "\"neither its name nor its first bytes are those of a file that a dump has\"");
   CHECK(facts.at("first_bytes") == "\"68 65 6c 6c 6f\"");
   CHECK(facts_of(scratch, "none", "").at("why") == "\"an empty file\"");
-  CHECK(facts_of(scratch, "a.log", "x").at("why") == "\"text, a log or an archive\"");
+  CHECK(facts_of(scratch, "a.txt", "x").at("why") == "\"text, a log or an archive\"");
 }
 
 TEST_CASE("a state dict lists its parameters by key") {
