@@ -29,8 +29,7 @@ void add_bad_rows(std::vector<Error> problems, int64_t count, FileFacts& facts) 
   problems.resize(std::min(problems.size(), kMostProblems));
   const auto more = static_cast<uint64_t>(count) - problems.size();
   for (Error& problem : problems) facts.problems.push_back(std::move(problem));
-  if (more > 0)
-    facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(more, "row")));
+  if (more > 0) facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(more, "row")));
 }
 
 struct MonitorCount {

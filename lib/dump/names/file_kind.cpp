@@ -38,7 +38,8 @@ constexpr std::array<KindText, 42> kTexts = {{
     {FileKind::kSafetensors, "safetensors", "the parameters of a model"},
     {FileKind::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore"},
     {FileKind::kAtbTensor, "atb_tensor", "one tensor that msprobe dumped of an ATB operator"},
-    {FileKind::kMonitor, "monitor", "statistics of a training that msprobe's monitor wrote, a row for a tensor and step"},
+    {FileKind::kMonitor, "monitor",
+     "statistics of a training that msprobe's monitor wrote, a row for a tensor and step"},
     {FileKind::kAccCheck, "acc_check", "what msprobe's acc_check says of each API"},
     {FileKind::kPrecisionCompare, "precision_compare", "what msprobe's api_precision_compare says of each API"},
     {FileKind::kCompareResult, "compare_result", "what msprobe's compare says of each tensor"},
@@ -76,13 +77,13 @@ struct SuffixKind {
 };
 
 constexpr std::array kSuffixKinds = {
-    SuffixKind{"om", FileKind::kOfflineModel}, SuffixKind{"mindir", FileKind::kMindir},
-    SuffixKind{"air", FileKind::kAir},         SuffixKind{"onnx", FileKind::kOnnx},
-    SuffixKind{"db", FileKind::kDatabase},     SuffixKind{"h5", FileKind::kHdf5},
-    SuffixKind{"hdf5", FileKind::kHdf5},       SuffixKind{"ckpt", FileKind::kCheckpoint},
-    SuffixKind{"dat", FileKind::kGraphText},   SuffixKind{"dot", FileKind::kGraphText},
-    SuffixKind{"pbtxt", FileKind::kGraphText}, SuffixKind{"yaml", FileKind::kConfig},
-    SuffixKind{"yml", FileKind::kConfig},      SuffixKind{"cfg", FileKind::kConfig},
+    SuffixKind{"om", FileKind::kOfflineModel},  SuffixKind{"mindir", FileKind::kMindir},
+    SuffixKind{"air", FileKind::kAir},          SuffixKind{"onnx", FileKind::kOnnx},
+    SuffixKind{"db", FileKind::kDatabase},      SuffixKind{"h5", FileKind::kHdf5},
+    SuffixKind{"hdf5", FileKind::kHdf5},        SuffixKind{"ckpt", FileKind::kCheckpoint},
+    SuffixKind{"dat", FileKind::kGraphText},    SuffixKind{"dot", FileKind::kGraphText},
+    SuffixKind{"pbtxt", FileKind::kGraphText},  SuffixKind{"yaml", FileKind::kConfig},
+    SuffixKind{"yml", FileKind::kConfig},       SuffixKind{"cfg", FileKind::kConfig},
     SuffixKind{"xlsx", FileKind::kSpreadsheet},
 };
 
@@ -115,8 +116,8 @@ FileKind kind_of_json(std::string_view name) {
   if (name == "stack.json") return FileKind::kStackJson;
   if (name == "construct.json") return FileKind::kConstructJson;
   if (name.starts_with("Opdebug.")) return FileKind::kOpdebug;
-  const bool named = name == "anomaly.json" || name == "anomaly_analyse.json" ||
-                     name.starts_with("anomaly_analyze_") || name.starts_with("diff_analyze_");
+  const bool named = name == "anomaly.json" || name == "anomaly_analyse.json" || name.starts_with("anomaly_analyze_") ||
+                     name.starts_with("diff_analyze_");
   if (named) return FileKind::kAnomalies;
   if (name == "module_struct.json") return FileKind::kModuleStruct;
   if (name.ends_with(".safetensors.index.json")) return FileKind::kSafetensorsIndex;

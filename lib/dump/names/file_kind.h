@@ -30,7 +30,7 @@ enum class FileKind : uint8_t {
   kSafetensors,
   kAtbTensor,
   kCheckpoint,  // MindSpore's .ckpt
-  kMonitor,  // of msprobe, as the following ones
+  kMonitor,     // of msprobe, as the following ones
   kAccCheck,
   kPrecisionCompare,
   kCompareResult,

@@ -205,7 +205,7 @@ TEST_CASE("an argument of an FX operator that is not a tensor has no elements, a
 TEST_CASE("a zip archive that is no .pt keeps the kind of its name") {
   const ScratchDir scratch;
   const Facts facts = facts_of(scratch, "table.xlsx", build_faulty_pt(test::PtFault::kNoDataPickle));
-  CHECK(facts.facts.kind == FileKind::kText);
+  CHECK(facts.facts.kind == FileKind::kSpreadsheet);
   CHECK(facts.facts.problems.empty());
   const Facts checkpoint = facts_of(scratch, "model.pth", build_faulty_pt(test::PtFault::kNoDataPickle));
   CHECK(checkpoint.facts.kind == FileKind::kPt);
