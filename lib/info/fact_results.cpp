@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"
 #include "info/fact_readers.h"
 #include "info/results/result_csv.h"
@@ -64,7 +63,7 @@ void count_monitor_rows(MonitorReader& reader, const CancelToken& cancel, Monito
 }  // namespace
 
 void add_result_facts(const FactSource& source, FileFacts& facts) {
-  const bool json = has_suffix(source.indexed.shown_name(), ".json");
+  const bool json = facts.kind == FileKind::kAnomalies;
   if (!json) check_is_text(source, ErrorCode::kBadCsv, facts);
   if (!facts.problems.empty()) return;
   auto result = json ? read_result_json(source.file, {}) : read_result_csv(source.file, source.cancel, {});

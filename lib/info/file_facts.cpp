@@ -71,7 +71,8 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   }
   const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
   if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
-  if (by_content == FileKind::kUnknown || (guessed && by_content != FileKind::kDumpJson)) return by_name;
+  const bool named_by_content = by_content == FileKind::kDumpJson || by_content == FileKind::kAnomalies;
+  if (by_content == FileKind::kUnknown || (guessed && !named_by_content)) return by_name;
   return by_content == FileKind::kDumpFile && ascend::is_opdebug_name(indexed.shown_name()) ? FileKind::kOpdebug
                                                                                             : by_content;
 }

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "check/tree/completeness.h"
-#include "dump/names/file_name.h"
 #include "info/results/result_csv.h"
 #include "info/results/result_json.h"
 #include "io/file.h"
@@ -70,7 +69,7 @@ class ToolResults {
       if (row.verdict < ResultVerdict::kWarning || !is_asked(file, row)) return;
       if (++rows <= kMostRows) rows_.push_back({number, row});
     };
-    const bool json = has_suffix(file.shown_name(), ".json");
+    const bool json = file.kind == FileKind::kAnomalies;
     const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
     if (!result) return failures.push_back(result.error());
     for (size_t i = 0; i < std::min(result->problems.size(), kMostProblems); ++i)
