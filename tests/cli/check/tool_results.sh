@@ -2,7 +2,9 @@
 mkdir -p acc dump/step0/rank0
 printf '\xef\xbb\xbfAPI name,Forward Test Success,Backward Test Success,Message\nTorch.sqrt.0,error, \nTensor.t.0,pass,warning\n' >acc/accuracy_checking_result_20261123075305.csv
 printf '\xef\xbb\xbfAPI Name,Shape,Status,Message\nTorch.sqrt.0.forward.output.0,"(4, 8)",error,"\nRelative error is greater than 0.01.\n"\n' >acc/accuracy_checking_details_20261123075305.csv
-echo '{"rank_1": [{"op_name": "Torch.log.0.forward", "stack_info": ["File net.py, line 14, in forward, \n y = torch.log(x)"]}]}' >dump/step0/rank0/anomaly_analyze_1.json
+cat >dump/step0/rank0/anomaly_analyze_1.json <<'JSON'
+{"rank_1": [{"op_name": "Torch.log.0.forward", "stack_info": ["File net.py, line 14, in forward, \n y = torch.log(x)"]}]}
+JSON
 cat >dump/step0/rank0/dump.json <<'JSON'
 {"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {"Torch.log.0.forward":
 {"output": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": 2, "Min": 1, "Mean": 1.5, "Norm": 2.2}]}}}
