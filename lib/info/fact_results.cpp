@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dump/names/file_name.h"
 #include "dump/names/identity_value.h"
 #include "info/fact_readers.h"
 #include "info/results/result_csv.h"
@@ -29,8 +28,7 @@ void add_bad_rows(std::vector<Error> problems, int64_t count, FileFacts& facts) 
   problems.resize(std::min(problems.size(), kMostProblems));
   const auto more = static_cast<uint64_t>(count) - problems.size();
   for (Error& problem : problems) facts.problems.push_back(std::move(problem));
-  if (more > 0)
-    facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(more, "row")));
+  if (more > 0) facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(more, "row")));
 }
 
 struct MonitorCount {
@@ -65,7 +63,7 @@ void count_monitor_rows(MonitorReader& reader, const CancelToken& cancel, Monito
 }  // namespace
 
 void add_result_facts(const FactSource& source, FileFacts& facts) {
-  const bool json = has_suffix(source.indexed.shown_name(), ".json");
+  const bool json = facts.kind == FileKind::kAnomalies;
   if (!json) check_is_text(source, ErrorCode::kBadCsv, facts);
   if (!facts.problems.empty()) return;
   auto result = json ? read_result_json(source.file, {}) : read_result_csv(source.file, source.cancel, {});

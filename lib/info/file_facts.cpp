@@ -1,6 +1,7 @@
 #include "info/file_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "ge/graph/ge_graph.h"
 #include "info/fact_readers.h"
 #include "info/tree_facts.h"
+#include "io/zip/zip.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
@@ -45,6 +47,21 @@ bool holds_pickle(const File& file) {
   return pt || pt.error().code != ErrorCode::kBadHeader;
 }
 
+// A zip archive that is no tensor: a spreadsheet, or what config_check packs.
+FileKind kind_of_archive(const File& file) {
+  const auto zip = ZipFile::open(file);
+  if (!zip) return FileKind::kUnknown;
+  if (zip->find("xl/workbook.xml")) return FileKind::kSpreadsheet;
+  constexpr std::array<std::string_view, 6> kParts = {"env", "pip", "hyperparameters", "dataset", "weights", "random"};
+  const auto is_part = [&](const ZipEntry& entry) {
+    const std::string_view top = std::string_view(entry.name).substr(0, entry.name.find('/'));
+    return std::find(kParts.begin(), kParts.end(), top) != kParts.end();
+  };
+  const auto entries = zip->entries();
+  const bool packed = !entries.empty() && std::all_of(entries.begin(), entries.end(), is_part);
+  return packed ? FileKind::kConfigCheck : FileKind::kUnknown;
+}
+
 // The name decides where it says something, else the content.
 FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_name = kind_in_tree(indexed);
@@ -54,10 +71,14 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_content = kind_of_content(file.head(), file.size());
   // Many other files are zip archives, too.
   const bool named_pt = indexed.family == &pt_family();
-  if (by_content == FileKind::kPt && !named_pt && !holds_pickle(file)) return by_name;
+  if (by_content == FileKind::kPt && !named_pt && !holds_pickle(file)) {
+    const FileKind archive = kind_of_archive(file);
+    return archive == FileKind::kUnknown ? by_name : archive;
+  }
   const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
   if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
-  const bool trusted = by_content == FileKind::kDumpJson || by_content == FileKind::kProfile;
+  const bool trusted =
+      by_content == FileKind::kDumpJson || by_content == FileKind::kProfile || by_content == FileKind::kAnomalies;
   if (by_content == FileKind::kUnknown || (guessed && !trusted)) return by_name;
   return by_content == FileKind::kDumpFile && ascend::is_opdebug_name(indexed.shown_name()) ? FileKind::kOpdebug
                                                                                             : by_content;

@@ -109,12 +109,15 @@ void append_placement(const JsonValue& placement, std::string& text) {
 
 std::string distribution_of(const JsonValue& leaf) {
   std::string text = "{";
-  const auto key = [&](std::string_view name) { text.append(text.size() > 1 ? "," : "").append("\"").append(name).append("\":"); };
+  const auto key = [&](std::string_view name) {
+    text.append(text.size() > 1 ? "," : "").append("\"").append(name).append("\":");
+  };
   if (const JsonValue* mesh = leaf.find("device_mesh")) {
     key("device_mesh");
     append_value(*mesh, text);
   }
-  if (const JsonValue* placements = leaf.find("placements"); placements != nullptr && placements->is(JsonKind::kArray)) {
+  if (const JsonValue* placements = leaf.find("placements");
+      placements != nullptr && placements->is(JsonKind::kArray)) {
     key("placements");
     append_all(placements->items, '[', ']', text, [&](const JsonValue& item) { append_placement(item, text); });
   }

@@ -52,8 +52,8 @@ struct MsprobeTensor {
   std::optional<bool> requires_grad;     // PyTorch only
   // How the tensor is one part of a larger one (5), as compact JSON; null: it is not. Tensors share it.
   std::shared_ptr<const std::string> distribution;
-  int64_t order = 0;                     // of its entry in "data", from 0
-  size_t offset = 0;                     // of the leaf in the text
+  int64_t order = 0;  // of its entry in "data", from 0
+  size_t offset = 0;  // of the leaf in the text
 };
 
 // An argument that is not a tensor.

@@ -27,7 +27,9 @@ bool ends_in_quotes(std::string_view text, bool quoted) {
 }  // namespace
 
 tl::unexpected<Error> CsvRecords::bad(std::string_view what) const {
-  return fail(make_error(ErrorCode::kBadCsv, "line {}: {}", record_.line, what).with_offset(record_.offset));
+  return fail(make_error(ErrorCode::kBadCsv, "line {}: {}", record_.line, what)
+                  .with_path(file_->path())
+                  .with_offset(record_.offset));
 }
 
 // The lines of the next record into text_; false at the end of the file.

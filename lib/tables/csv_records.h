@@ -24,7 +24,7 @@ class CsvRecords {
  public:
   static constexpr size_t kMostBytes = size_t{1} << 20, kMostFields = 4096;
 
-  explicit CsvRecords(const File& file) : lines_(file) {}  // the file outlives the reader
+  explicit CsvRecords(const File& file) : file_(&file), lines_(file) {}  // the file outlives the reader
 
   // The next record, valid until the next call; null at the end. Empty lines are skipped. A bad record is bad_csv with
   // line number and offset, and the next call goes on after the lines that were read; after an error of the file itself
@@ -37,10 +37,11 @@ class CsvRecords {
   Result<bool> read_text();
   bool split();
 
+  const File* file_;
   LineReader lines_;
   CsvRecord record_;
-  std::string text_;                             // of the record
-  std::string plain_;                            // its fields without quotes
+  std::string text_;                              // of the record
+  std::string plain_;                             // its fields without quotes
   std::vector<std::pair<size_t, size_t>> parts_;  // of plain_
 };
 

@@ -72,6 +72,21 @@ std::optional<MonitorName> parse_monitor_name(std::string_view file_name) {
   return known && is_range(range) ? std::optional(MonitorName{metric, second}) : std::nullopt;
 }
 
+std::optional<ActivationName> parse_activation_name(std::string_view name) {
+  ActivationName result;
+  result.slot = "0";
+  if (const size_t last = name.rfind('.'); last != std::string_view::npos && is_digits(name.substr(last + 1))) {
+    result.slot = name.substr(last + 1);
+    name = name.substr(0, last);
+  }
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view side = name.substr(dot + 1);
+  result.module = name.substr(0, dot);
+  result.input = side == "input" || side == "grad_output";
+  return result.input || side == "output" || side == "grad_input" ? std::optional(result) : std::nullopt;
+}
+
 bool looks_like_monitor_csv(std::string_view text) {
   return text.starts_with("vpp_stage,name,step,") || text.starts_with("vpp_stage,step,module_name,scope,");
 }
@@ -79,7 +94,7 @@ bool looks_like_monitor_csv(std::string_view text) {
 Result<MonitorReader> MonitorReader::open(const File& file) {
   MonitorReader reader(file);
   auto header = reader.records_.next();
-  if (!header) return fail(std::move(header).error().with_path(file.path()));
+  if (!header) return fail(std::move(header).error());
   if (*header != nullptr) reader.titles_.assign((*header)->fields.begin(), (*header)->fields.end());
   const auto place = [&](std::string_view title) { return column_of(reader.titles_, title); };
   reader.scope_ = place("scope");
@@ -127,7 +142,8 @@ Result<const MonitorRow*> MonitorReader::next() {
   row_.shape = shape_of(at(shape_));
   row_.dtype = dtype_of(at(dtype_));
   row_.values.clear();
-  for (const size_t place : places_) row_.values.push_back(is_empty() ? std::string_view() : without_fraction(at(place)));
+  for (const size_t place : places_)
+    row_.values.push_back(is_empty() ? std::string_view() : without_fraction(at(place)));
   return &row_;
 }
 

@@ -35,6 +35,14 @@ struct MonitorName {
 };
 [[nodiscard]] std::optional<MonitorName> parse_monitor_name(std::string_view file_name);
 
+// The module whose input or output a name of actv, actv_grad and module says: "layers.0.input.1"; nothing for others.
+struct ActivationName {
+  std::string_view module;  // empty: the whole model
+  bool input = false;       // a gradient is on the other side: grad_output comes in
+  std::string_view slot;
+};
+[[nodiscard]] std::optional<ActivationName> parse_activation_name(std::string_view name);
+
 // Do the first bytes of a file say that it is one?
 [[nodiscard]] bool looks_like_monitor_csv(std::string_view text);
 

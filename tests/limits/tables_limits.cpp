@@ -78,12 +78,18 @@ TEST_CASE("a line of a table is cut off, however long it is") {
                [](const fs::path& folder, int64_t bytes) {
                  const std::string commas = std::string(1000, ',') + "\n";
                  write_repeated(table_in(folder), kColumns, commas, bytes / 1001);
-                 write_repeated(folder / "free_benchmark.csv", "", commas, bytes / 1001);
+                 write_repeated(folder / "free_benchmark.csv", "pert_mode,api_name,max_rel\n", commas, bytes / 1001);
+                 write_repeated(folder / "grad_reduced_0-1.csv", "name,step\n", commas, bytes / 1001);
+                 write_repeated(folder / "accuracy_checking_result_1.csv", "API name,Status\n", "\"\"\"\"\n",
+                                bytes / 5);
                  write_repeated(folder / "ms_execution_order_graph_0.csv", "", commas, bytes / 1001);
                  write_repeated(folder / "quotes" / "statistic.csv", kColumns, "\"\"\"\"\"\"\"\"\"\"\n", bytes / 11);
                },
                {{{"info", "@/rank_0/Net/0/0/statistic.csv"}, kOfStream, 3},
-                {{"info", "@/free_benchmark.csv"}, kOfStream, 0},
+                {{"info", "@/free_benchmark.csv"}, kOfStream, 3},
+                {{"check", "@/free_benchmark.csv"}, kOfStream, 3},
+                {{"info", "@/grad_reduced_0-1.csv"}, kOfStream, 3},
+                {{"info", "@/accuracy_checking_result_1.csv"}, kOfStream, 0},
                 {{"info", "@/ms_execution_order_graph_0.csv"}, kOfStream, 0},
                 {{"info", "@/quotes/statistic.csv"}, kOfStream, 3},
                 {{"ls", "@/rank_0"}, kOfRow, 3}});

@@ -34,13 +34,15 @@ const CommandInfo& check_info() {
       .description =
           "Reads every tensor of a dump once, or its statistics if only these were dumped. Reports values that are "
           "not finite, at the edge of their type, constant, unchanged or out of range; overflows that the device "
-          "recorded; and missing files, steps and operators. Names the first operator along the data flow that "
+          "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Names the "
+          "first operator along the data flow that "
           "makes NaN or an infinity out of finite inputs, with its source line.",
       .examples = {{"msdump check -d dump --first",
                     "the first operator that makes NaN or an infinity, and nothing else"},
                    {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
+                   {"msdump check -d monitor_output --trend --op-type grad_reduced", "the same of msprobe's monitor"},
                    {"msdump check -d dump --report check.html", "one page to look at and to pass on"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",

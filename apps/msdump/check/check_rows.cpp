@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -61,7 +63,7 @@ report::Object identity_of_place(const check::CheckRun& run, const Finding& find
   object.add("path", report::text_or_null(finding.path));
   object.add("rank", finding.rank).add("graph", finding.graph).add("step", finding.step);
   object.add("op_name", text(run.op_name(finding.op), finding.op_name.empty() ? name.op_name : finding.op_name));
-  object.add("op_type", text(run.op_type(finding.op), name.op_type));
+  object.add("op_type", text(run.op_type(finding.op), finding.op_type.empty() ? name.op_type : finding.op_type));
   const std::string_view io = name.slot.empty() ? std::string_view(finding.io) : name_of(name.io);
   object.add("io", report::text_or_null(io));
   object.add("slot", slot_value(name.slot.empty() ? finding.slot : name.slot)).add("occurrence", report::Value());
@@ -114,12 +116,36 @@ std::string six_digits(const report::Row& row, std::string_view key) {
   return number == nullptr ? "-" : fmt::format("{:g}", *number);
 }
 
-bool several(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
-  std::set<std::optional<int64_t>> seen;
+using Numbers = std::set<std::optional<int64_t>>;
+
+Numbers numbers_of_folders(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
+  Numbers seen;
   for (const IndexedFolder& folder : run.dump.index().folders()) {
     if (folder.identity.*number) seen.insert(folder.identity.*number);
   }
+  return seen;
+}
+
+bool several(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
+  return numbers_of_folders(run, number).size() > 1;
+}
+
+// Rows of tables may say a rank or step that no folder has.
+bool several_found(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number,
+                   std::optional<int64_t> Finding::*found) {
+  Numbers seen = numbers_of_folders(run, number);
+  for (const Finding& finding : run.report.findings) {
+    if (finding.*found) seen.insert(finding.*found);
+  }
   return seen.size() > 1;
+}
+
+// Do operators share a name, so that only the type says which one a row is about?
+bool names_are_shared(const check::CheckRun& run) {
+  std::set<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>> names;
+  const auto& operators = run.dump.operators();
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](const SequencedOp& op) { return !names.emplace(op.rank, op.graph, op.name).second; });
 }
 
 }  // namespace
@@ -134,9 +160,9 @@ report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
 
 std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   std::vector<report::Column> columns = {{"severity", "severity"}, {"kind", "kind"}};
-  columns.push_back(number_column("rank", several(run, &FolderIdentity::rank)));
+  columns.push_back(number_column("rank", several_found(run, &FolderIdentity::rank, &Finding::rank)));
   columns.push_back(number_column("graph", false));
-  columns.push_back(number_column("step", several(run, &FolderIdentity::step)));
+  columns.push_back(number_column("step", several_found(run, &FolderIdentity::step, &Finding::step)));
   columns.push_back(op_type_column());
   columns.push_back({"op_name", "op name", subject_cell});
   columns.push_back({"io", "tensor", tensor_cell});
@@ -234,6 +260,7 @@ report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& ser
   report::Row row;
   row.add("rank", first.rank).add("graph", first.graph);
   row.add("op_name", run.op_name(run.dump.op_of(series.tensors.front())));
+  row.add("op_type", run.op_type(run.dump.op_of(series.tensors.front())));
   row.add("tensor", fmt::format("{}:{}", name_of(first.name.io), first.name.slot));
   row.add("occurrence", first.occurrence);
   const int64_t from = first.step.value_or(0), to = last.step.value_or(0);
@@ -252,6 +279,7 @@ std::vector<report::Column> trend_line_columns(const check::CheckRun& run) {
   return {number_column("rank", several(run, &FolderIdentity::rank)),
           number_column("graph", several(run, &FolderIdentity::graph)),
           {"op_name", "op name"},
+          {"op_type", names_are_shared(run) ? "op type" : ""},
           {"tensor", "tensor"},
           {"occurrence", loops ? "occurrence" : ""},
           {"steps", "steps"},

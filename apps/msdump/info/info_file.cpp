@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "check/tree/tool_results.h"
 #include "dump/index/framework.h"
 #include "dump/names/field_files.h"
 #include "info/file_facts.h"
@@ -115,8 +116,9 @@ bool is_shown(std::string_view key) {
 }
 
 bool says_nothing(const report::Member& member) {
-  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" || member.key == "other_values" ||
-                               member.key == "distributed" || member.key == "without_values" || member.key == "with_nan" || member.key == "skipped";
+  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" ||
+                               member.key == "other_values" || member.key == "distributed" ||
+                               member.key == "without_values" || member.key == "with_nan" || member.key == "skipped";
   const auto* number = member.value.get<uint64_t>();
   const auto* signed_number = member.value.get<int64_t>();
   const bool zero = (number != nullptr && *number == 0) || (signed_number != nullptr && *signed_number == 0);
@@ -152,7 +154,10 @@ void add_next(const std::string& path, const FileFacts& facts, bool values, Info
     text.next("as .npy, in NCHW", "msdump convert -d " + file + " -out OUT -f NCHW");
   const bool table =
       facts.kind == FileKind::kStatistic || facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
-  if (table && facts.tensor_count > 0) text.next("its tensors", "msdump ls -d " + file);
+  const bool monitored = facts.kind == FileKind::kMonitor;
+  if ((table || monitored) && facts.tensor_count > 0) text.next("its tensors", "msdump ls -d " + file);
+  if (monitored && facts.tensor_count > 0) text.next("step by step", "msdump check --trend " + file);
+  if (check::has_tool_results(facts.kind)) text.next("what failed", "msdump check " + file);
 }
 
 void add_to_summary(const DumpIndex& index, const FileFacts& facts, InfoSummary& summary) {

@@ -1,5 +1,6 @@
 // msdump ls: the tensors of a dump as rows.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -71,9 +72,20 @@ class StoredStatistics {
   StatisticTables tables_;
 };
 
+// What a tensor may say of the larger one that it is a part of (msprobe/dump_json.h).
+constexpr std::array kDistribution = {"device_mesh", "placements", "device_matrix", "alias_name",     "tensor_map",
+                                      "rank_list",   "partial",    "interleaved",   "hsdp_shard_size"};
+
 report::Value distribution_value(const TensorRecord& tensor) {
   if (tensor.distribution.empty()) return {};
-  return json_value(tensor.distribution).value_or(report::Value());
+  const report::Value read = json_value(tensor.distribution).value_or(report::Value());
+  const auto* const said = read.get<report::Object>();
+  report::Object object;
+  for (const char* const key : kDistribution) {
+    const report::Value* const value = said == nullptr ? nullptr : said->find(key);
+    object.add(key, value == nullptr ? report::Value() : *value);
+  }
+  return object;
 }
 
 // "Shard(0), Replicate"; of MindSpore its tensor map.
@@ -132,7 +144,8 @@ class Ls : public Command {
     columns.push_back({"originals", ""});
     const bool distributed =
         std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return !one.distribution.empty(); });
-    columns.push_back({"distribution", distributed ? "part of" : "", distribution_cell});
+    for (const char* const key : kDistribution) columns.push_back({std::string("distribution.") + key, ""});
+    if (distributed && form_ == report::Form::kTable) columns.push_back({"distribution", "part of", distribution_cell});
     std::optional<StoredStatistics> statistics;
     if (form_ == report::Form::kTable && StoredStatistics::are_all(catalogue)) {
       statistics.emplace(catalogue);

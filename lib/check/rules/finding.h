@@ -25,7 +25,7 @@ struct Finding {
   uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
   std::string path;       // relative to the dump; empty: that of the tensor or file, or no single file
   // As a tool's result names its operator and tensor, which the dump may not have; else empty.
-  std::string op_name = {}, io = {}, slot = {};
+  std::string op_name = {}, op_type = {}, io = {}, slot = {};
   report::Value value = {};  // the number that the rule judged
   std::string message, hint;
   std::string excuse = {};  // why it is only a note: the end of the message; ignored for the first nonfinite tensor

@@ -11,10 +11,9 @@
 
 #include "base/text.h"
 #include "check/tree/completeness.h"
-#include "dump/names/file_name.h"
-#include "io/file.h"
 #include "info/results/result_csv.h"
 #include "info/results/result_json.h"
+#include "io/file.h"
 
 namespace msdump::check {
 namespace {
@@ -30,13 +29,13 @@ RuleId rule_of(FileKind kind, ResultVerdict verdict) {
   }
 }
 
-std::string_view tool_of(RuleId id) {
+std::string_view tool_of(RuleId id, const IndexedFile& file) {
   switch (id) {
     case RuleId::kFreeBenchmark: return "free_benchmark";
     case RuleId::kAccCheck: return "acc_check";
     case RuleId::kPrecisionCompare: return "api_precision_compare";
     case RuleId::kMonitorAlert: return "monitor";
-    default: return "overflow_check or compare";
+    default: return file.shown_name().starts_with("diff_") ? "compare" : "overflow_check";
   }
 }
 
@@ -54,7 +53,11 @@ class ToolResults {
  public:
   ToolResults(const CheckedDump& dump, const Selection& selection, const RuleSet& rules)
       : dump_(dump), selection_(selection), rules_(rules) {
-    for (uint32_t op = 0; op < dump.operators().size(); ++op) ops_.emplace(dump.operators()[op].name, op);
+    for (uint32_t op = 0; op < dump.operators().size(); ++op) {
+      const SequencedOp& one = dump.operators()[op];
+      ops_.try_emplace(std::pair(one.name, std::string()), op);
+      ops_.try_emplace(std::pair(one.name, std::string(one.type)), op);
+    }
   }
 
   void read(uint32_t number, const CancelToken& cancel, std::vector<Error>& failures) {
@@ -66,11 +69,11 @@ class ToolResults {
       if (row.verdict < ResultVerdict::kWarning || !is_asked(file, row)) return;
       if (++rows <= kMostRows) rows_.push_back({number, row});
     };
-    const bool json = has_suffix(file.shown_name(), ".json");
+    const bool json = file.kind == FileKind::kAnomalies;
     const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
     if (!result) return failures.push_back(result.error());
     for (size_t i = 0; i < std::min(result->problems.size(), kMostProblems); ++i)
-      failures.push_back(Error(result->problems[i]).with_path(opened->path()));
+      failures.push_back(result->problems[i]);
     if (rows > kMostRows) more_[number] = rows - kMostRows;
   }
 
@@ -80,7 +83,8 @@ class ToolResults {
     for (const Row& one : rows_) {
       const IndexedFile& file = dump_.index().files()[one.file];
       const bool told = one.row.io.empty() && detailed.contains({run_of(dump_.index(), file), one.row.op_name});
-      const bool again = file.kind == FileKind::kAnomalies && !seen.insert(key_of(one.row)).second;
+      const bool alert = rule_of(file.kind, one.row.verdict) == RuleId::kMonitorAlert;
+      const bool again = alert && !seen.insert(key_of(one.row)).second;
       if (!told && !again) findings.push_back(finding_of(file, one.row));
     }
     for (const auto& [number, count] : more_) {
@@ -114,22 +118,24 @@ class ToolResults {
   }
 
   static std::string key_of(const ResultRow& row) {
-    return fmt::format("{}\n{}\n{}\n{}", row.op_name, row.rank.value_or(-1), row.step.value_or(-1), row.message);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", row.op_name, row.op_type, row.io, row.rank.value_or(-1),
+                       row.step.value_or(-1), row.message);
   }
 
   [[nodiscard]] Finding finding_of(const IndexedFile& file, const ResultRow& row) const {
     const RuleId id = rule_of(file.kind, row.verdict);
     const Identity place = dump_.index().identity_of(file);
-    std::string message = fmt::format("msprobe's {}", tool_of(id));
+    std::string message = fmt::format("msprobe's {}", tool_of(id, file));
     if (id == RuleId::kAnomaly) message += " names it";
     for (const std::string* const part : {&row.message, &row.source}) {
       if (!part->empty()) message += ": " + *part;
     }
     Finding finding = tree_finding(rules_, id, std::move(message));
     if (row.verdict == ResultVerdict::kWarning) finding.severity = std::min(finding.severity, Severity::kWarning);
-    const auto op = ops_.find(row.op_name);
+    const auto op = ops_.find({row.op_name, row.op_type});
     finding.op = op == ops_.end() ? kNone : op->second;
     finding.op_name = row.op_name;
+    finding.op_type = row.op_type;
     finding.io = row.io;
     finding.slot = row.slot;
     finding.rank = row.rank ? row.rank : place.rank;
@@ -142,7 +148,7 @@ class ToolResults {
   const CheckedDump& dump_;
   const Selection& selection_;
   const RuleSet& rules_;
-  std::map<std::string, uint32_t, std::less<>> ops_;
+  std::map<std::pair<std::string, std::string>, uint32_t> ops_;  // by name and type; by name alone the first
   std::vector<Row> rows_;
   std::map<uint32_t, size_t> more_;  // by file
 };

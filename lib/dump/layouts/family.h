@@ -44,9 +44,9 @@ struct TableRow {
   NameFacts facts;  // views into the arena that `list_rows` was given; without an op name those of the file count
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
-  std::optional<int64_t> step;  // of the row, in a table of several steps; else that of the folder counts
-  uint64_t offset = 0;          // of the row in its file, to read its numbers again
-  uint32_t order = UINT32_MAX;  // place of the operator in the order of execution, where the table has one
+  std::optional<int64_t> step;    // of the row, in a table of several steps; else that of the folder counts
+  uint64_t offset = 0;            // of the row in its file, to read its numbers again
+  uint32_t order = UINT32_MAX;    // place of the operator in the order of execution, where the table has one
   std::string_view distribution;  // of which larger tensor it is a part, as JSON (msprobe/dump_json.h); empty: of none
   std::string_view data_name;     // the file that holds the elements, where the table says so
 };

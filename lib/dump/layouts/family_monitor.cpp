@@ -9,27 +9,14 @@
 namespace msdump {
 namespace {
 
-// "layers.0.input" and "layers.0.input.1" are inputs of layers.0.
 void take_activation(std::string_view name, NameFacts& facts) {
   facts.op_name = name;
   facts.slot = "0";
-  std::string_view rest = name;
-  const size_t last = rest.rfind('.');
-  if (last == std::string_view::npos) return;
-  if (is_digits(rest.substr(last + 1))) {
-    facts.slot = rest.substr(last + 1);
-    rest = rest.substr(0, last);
-  }
-  for (const auto& [word, io] : {std::pair("input", Io::kInput), std::pair("output", Io::kOutput),
-                                 std::pair("grad_input", Io::kOutput), std::pair("grad_output", Io::kInput)}) {
-    if (!rest.ends_with("." + std::string(word))) continue;
-    facts.io = io;
-    facts.op_name = rest.substr(0, rest.size() - std::string_view(word).size() - 1);
-    if (facts.op_name.empty()) facts.op_name = ".";  // the whole model
-    return;
-  }
-  facts.op_name = name;
-  facts.slot = "0";
+  const auto activation = parse_activation_name(name);
+  if (!activation) return;
+  facts.op_name = activation->module.empty() ? "." : activation->module;
+  facts.io = activation->input ? Io::kInput : Io::kOutput;
+  facts.slot = activation->slot;
 }
 
 TableRow table_row(const MonitorRow& row, const MonitorName& file, TextArena& arena) {
@@ -77,7 +64,7 @@ class MonitorFamily final : public Family {
     for (;;) {
       auto row = reader.next();
       if (!row) {
-        sink.problem(std::move(row).error().with_path(file.path()));
+        sink.problem(std::move(row).error());
       } else if (*row == nullptr) {
         return {};
       } else {

@@ -100,7 +100,10 @@ FileKind result_of_csv(std::string_view name) {
   static constexpr std::array kPrefixes = {SuffixKind{"accuracy_checking_result_", FileKind::kAccCheck},
                                            SuffixKind{"accuracy_checking_details_", FileKind::kAccCheck},
                                            SuffixKind{"api_precision_compare_", FileKind::kPrecisionCompare},
-                                           SuffixKind{"compare_result_", FileKind::kCompareResult}};
+                                           SuffixKind{"compare_result_", FileKind::kCompareResult},
+                                           SuffixKind{"msprobe_cmp_report_", FileKind::kToolTable},
+                                           SuffixKind{"hyper_params_", FileKind::kToolTable},
+                                           SuffixKind{"stack_info.", FileKind::kToolTable}};
   for (const SuffixKind& known : kPrefixes) {
     if (name.starts_with(known.suffix)) return known.kind;
   }

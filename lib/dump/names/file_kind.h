@@ -31,7 +31,7 @@ enum class FileKind : uint8_t {
   kAtbTensor,
   kShardIndex,
   kCheckpoint,  // MindSpore's .ckpt
-  kMonitor,  // of msprobe, as the following ones
+  kMonitor,     // of msprobe, as the following ones
   kAccCheck,
   kPrecisionCompare,
   kCompareResult,

@@ -12,7 +12,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostProblems = 1000;
-constexpr uint64_t kRowsBetweenChecks = 4096;
+constexpr uint64_t kRowsBetweenChecks = 4096, kMostBytes = uint64_t{1} << 30;
 
 struct Columns {
   using Place = std::optional<size_t>;
@@ -48,8 +48,8 @@ struct Columns {
 std::optional<ResultVerdict> verdict_of(std::string_view text) {
   using enum ResultVerdict;
   static constexpr std::pair<std::string_view, ResultVerdict> kWords[] = {
-      {"pass", kPassed},  {"true", kPassed}, {"yes", kPassed},      {"warning", kWarning}, {"error", kError},
-      {"false", kError},  {"no", kError},    {"skip", kSkipped},    {"unsupported", kSkipped},
+      {"pass", kPassed}, {"true", kPassed}, {"yes", kPassed},   {"warning", kWarning},     {"error", kError},
+      {"false", kError}, {"no", kError},    {"skip", kSkipped}, {"unsupported", kSkipped},
   };
   for (const auto& [word, verdict] : kWords) {
     if (equals_ignoring_case(trimmed(text), word)) return verdict;
@@ -148,8 +148,8 @@ class ResultCsvReader {
       row.io = "output";
       row.slot = output;
     }
-    row.message = fmt::format("the perturbation {} changes the output by {} relative", one_line(at(columns_.perturbation)),
-                              one_line(at(columns_.max_rel)));
+    row.message = fmt::format("the perturbation {} changes the output by {} relative",
+                              one_line(at(columns_.perturbation)), one_line(at(columns_.max_rel)));
     tally_.take(row);
   }
 
@@ -163,6 +163,10 @@ class ResultCsvReader {
 }  // namespace
 
 Result<ResultFile> read_result_csv(const File& file, const CancelToken& cancel, const ResultVisitor& visit) {
+  if (file.size() > kMostBytes)
+    return fail(make_error(ErrorCode::kTooLarge, "a table of {}; of at most {} the rows are read",
+                           human_bytes(file.size()), human_bytes(kMostBytes))
+                    .with_path(file.path()));
   return in_file(ResultCsvReader(file, visit).read(cancel), file.path());
 }
 

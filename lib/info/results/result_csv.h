@@ -8,7 +8,7 @@
 
 namespace msdump {
 
-// bad_csv if the columns are not those of such a table. After an interruption the result is incomplete.
+// bad_csv if the columns are not those of such a table, too_large beyond 1 GiB. After an interruption the result is incomplete.
 Result<ResultFile> read_result_csv(const File& file, const CancelToken& cancel, const ResultVisitor& visit);
 
 }  // namespace msdump

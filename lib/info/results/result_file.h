@@ -11,6 +11,7 @@
 //                                           "stack_info": ["File a.py, line 3, in f, \n CODE", ..]}, ..]}
 //   diff_analyze_TIME.json                  the same of compare (which operator differs first)
 //   anomaly.json, anomaly_analyse.json      monitor: {KEY: {"rank", "step", "micro_step", .., "tag_name", "message"}}
+//                                           tag_name: STAGE:NAME[:MICRO_STEP]/rankR/METRIC
 // A verdict is pass, warning, error, SKIP in any case, or blank. A row may lack its last fields; fields hold line ends.
 // Columns are found by their titles, so that other columns do not matter.
 // Source: msprobe 26.2.0 pytorch/api_accuracy_checker/compare/{compare,compare_utils,api_precision_compare}.py,
@@ -33,7 +34,8 @@ enum class ResultVerdict : uint8_t { kPassed, kSkipped, kWarning, kError };
 
 struct ResultRow {
   ResultVerdict verdict = ResultVerdict::kPassed;
-  std::string op_name;   // "Torch.sqrt.0.forward"; of monitor the tag
+  std::string op_name;   // "Torch.sqrt.0.forward"; of monitor as its tables have it, "layers.0"
+  std::string op_type;   // of monitor: what was monitored, "actv_grad"; else empty
   std::string io, slot;  // "output", "0"; empty: of the whole operator
   std::optional<int64_t> rank, step;
   std::optional<double> value;  // free_benchmark: how much the output changed

@@ -11,6 +11,7 @@
 #include "msprobe/json_text.h"
 
 #include "msprobe/stack_json.h"
+#include "tables/monitor_csv.h"
 
 namespace msdump {
 namespace {
@@ -35,6 +36,24 @@ std::string source_of(const JsonValue& node) {
   return frame.file.empty() ? std::string() : fmt::format("{}:{}  {}", frame.file, frame.line, one_line(frame.code));
 }
 
+// "0:layers.0.input:2/rank0/actv"
+void take_tag(std::string_view tag, ResultRow& row) {
+  const auto parts = split(tag, '/');
+  const auto names = split(parts.front(), ':');
+  const std::string_view name = names.size() > 1 ? names[1] : names.front();
+  row.op_name = name;
+  if (parts.size() < 2) return;
+  row.op_type = parts.back();
+  const bool staged = parse_i64(names.front()).value_or(0) > 0;
+  const auto activation = row.op_type.starts_with("actv") ? parse_activation_name(name) : std::nullopt;
+  if (activation) {
+    row.op_name = activation->module.empty() ? "." : activation->module;
+    row.io = activation->input ? "input" : "output";
+    row.slot = activation->slot;
+  }
+  if (staged) row.op_name = fmt::format("{}:{}", names.front(), row.op_name);
+}
+
 class ResultJsonReader {
  public:
   ResultJsonReader(std::string_view text, const ResultVisitor& visit)
@@ -55,8 +74,8 @@ class ResultJsonReader {
   // {"rank_3": [{"op_name": ..}, ..]}
   Status nodes(const JsonMemberPlace& member, const JsonValue& list) {
     constexpr std::string_view kRank = "rank_";
-    const auto rank = member.key.starts_with(kRank) ? parse_i64(std::string_view(member.key).substr(kRank.size()))
-                                                    : std::nullopt;
+    const auto rank =
+        member.key.starts_with(kRank) ? parse_i64(std::string_view(member.key).substr(kRank.size())) : std::nullopt;
     for (const JsonValue& node : list.items) {
       ResultRow row;
       row.op_name = text_at(node, "op_name");
@@ -72,7 +91,7 @@ class ResultJsonReader {
 
   Status alert(const JsonMemberPlace& member, const JsonValue& value) {
     ResultRow row;
-    row.op_name = text_at(value, "tag_name");
+    take_tag(text_at(value, "tag_name"), row);
     if (row.op_name.empty()) return problems_.add(member, value, "neither a list of operators nor an alert of monitor");
     row.verdict = ResultVerdict::kWarning;
     row.rank = number_at(value, "rank");

@@ -33,6 +33,30 @@ TEST_CASE("files that hold no tensors are known by their names") {
   CHECK(kind("Opdebug.Node_OpDebug.21.7.1597922031178434.output.0.json") == "opdebug");
 }
 
+TEST_CASE("what msprobe's tools write is known by its name") {
+  const auto kind = [](std::string_view name) { return name_of(kind_of_name(name)); };
+  CHECK(kind("accuracy_checking_result_20261123075305.csv") == "acc_check");
+  CHECK(kind("accuracy_checking_details_20261123075305.csv") == "acc_check");
+  CHECK(kind("api_precision_compare_result_20261123075351.csv") == "precision_compare");
+  CHECK(kind("compare_result_20261123075355.csv") == "compare_result");
+  CHECK(kind("compare_result_20261123075355.xlsx") == "spreadsheet");
+  CHECK(kind("multi_ranks_compare_merge_20261123075355.xlsx") == "spreadsheet");
+  CHECK(kind("anomaly_analyze_1795420428087928920.json") == "anomalies");
+  CHECK(kind("diff_analyze_1795420428087928920.json") == "anomalies");
+  CHECK(kind("anomaly.json") == "anomalies");
+  CHECK(kind("anomaly_analyse.json") == "anomalies");
+  CHECK(kind("my_anomaly.json") == "config");
+  CHECK(kind("module_struct.json") == "module_struct");
+  CHECK(kind("grad_reduced_0-1.csv") == "monitor");
+  CHECK(kind("module_step0-1.csv") == "monitor");
+  for (const char* const name : {"stack_info.csv", "hyper_params_compare.csv", "msprobe_cmp_report_rank0_1.csv"})
+    CHECK(kind(name) == "tool_table");
+  for (const FileKind read : {FileKind::kMonitor, FileKind::kAccCheck, FileKind::kCompareResult, FileKind::kAnomalies})
+    CHECK(is_read(read));
+  for (const FileKind named : {FileKind::kSpreadsheet, FileKind::kConfigCheck, FileKind::kToolTable})
+    CHECK_FALSE(is_read(named));
+}
+
 TEST_CASE("each kind of file is explained in words of its own") {
   std::set<std::string_view> texts;
   constexpr auto kLast = static_cast<int>(FileKind::kText);

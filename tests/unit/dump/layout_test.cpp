@@ -91,6 +91,16 @@ TEST_CASE("folders of msprobe's ATB dump have device and run") {
   CHECK(identify_folder("/d/atb_dump_data/data/1_39945/2").layout == Layout::kAtb);
 }
 
+TEST_CASE("folders of msprobe's monitor have a rank between a time and a number") {
+  CHECK(identity("/d/Nov23_15-50-51-rank12-04eb6adc") == "12 - -");
+  CHECK(identify_folder("/d/Nov23_15-50-51-rank0-04eb6adc").layout == Layout::kMonitor);
+  CHECK(name_of(Layout::kMonitor) == "msprobe's monitor TIME-rankN-ID");
+  for (const char* const other :
+       {"/d/x-rank1-04eb6ad", "/d/x-rank1-04eb6adcc", "/d/x-rank1-04EB6ADC", "/d/x-rank-04eb6adc",
+        "/d/x-rank1a-04eb6adc", "/d/x-rank1", "/d/rank1-04eb6adc", "/d/04eb6adc-rank1"})
+    CHECK(identify_folder(other).layout == Layout::kFlat);
+}
+
 TEST_CASE("folders of the profiler are known, also from inside") {
   CHECK(identify_folder("/d/PROF_000001_20240101/host").profiler);
   CHECK(identify_folder("/d/host_1_2024_ascend_ms/ASCEND_PROFILER_OUTPUT").profiler);

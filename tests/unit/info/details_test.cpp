@@ -190,13 +190,65 @@ TEST_CASE("all of the tables that are counted line by line") {
         "{'bytes':4,'lists':'steps','rows':2,'first':'4','last':'5'}");
   CHECK(detail_of(scratch, "ms_global_execution_order_graph_0.csv", "") ==
         "{'bytes':0,'lists':'steps','rows':0,'first':null,'last':null}");
-  CHECK(detail_of(scratch, "free_benchmark.csv", "rank,step\n0,1\n0,2\n") ==
-        "{'bytes':18,'columns':['rank','step'],'rows':2}");
+}
+
+TEST_CASE("all of the results of msprobe's tools") {
+  const ScratchDir scratch;
+  CHECK(detail_of(scratch, "free_benchmark.csv", "rank,pert_mode,step,api_name,max_rel\n0,no,1,f,0.5\n,no,1,g,1\n") ==
+        "{'bytes':60,'columns':['rank','pert_mode','step','api_name','max_rel'],'rows':2,'bad_rows':0,'failed':2,"
+        "'warnings':0,'skipped':0,'first_failed':{'op_name':'f','io':null,'slot':null,'rank':0,'step':1,'value':0.5,"
+        "'message':'the perturbation no changes the output by 0.5 relative','source':null}}");
+  CHECK(detail_of(scratch, "accuracy_checking_details_1.csv", "API Name,Status\na.output.1,pass\nb,SKIP\n") ==
+        "{'bytes':39,'columns':['API Name','Status'],'rows':2,'bad_rows':0,'failed':0,'warnings':0,'skipped':1,"
+        "'first_failed':null}");
+  CHECK(detail_of(scratch, "diff_analyze_7.json",
+                  R"({"rank_1":[{"op_name":"f","stack_info":["File a, line 2, in g, \n c"]}]})") ==
+        "{'bytes':72,'rows':1,'bad_rows':0,'failed':1,'warnings':0,'skipped':0,'first_failed':{'op_name':'f','io':null,"
+        "'slot':null,'rank':1,'step':null,'value':null,'message':null,'source':'a:2  c'}}");
+  const Reported bad =
+      reported_of(scratch, "compare_result_1.csv", "NPU Name,Result\n,x\n,x\n,x\n,x\n,x\na.input.0,no\n");
+  CHECK(bad.detail.find("'rows':1,'bad_rows':5,'failed':1") != std::string::npos);
+  CHECK(bad.problems ==
+        "line 2: no name of an operator; line 3: no name of an operator; line 4: no name of an operator; "
+        "2 rows more like these");
+  const Reported refused = reported_of(scratch, "compare_result_1.csv", "a,b\n");
+  CHECK(refused.detail.find("'columns':[],'rows':0") != std::string::npos);
+  CHECK(refused.problems == "line 1: no columns of a table of msprobe's results (a name and a verdict)");
+}
+
+TEST_CASE("all of a table of msprobe's monitor") {
+  const ScratchDir scratch;
+  const Reported table =
+      reported_of(scratch, "grad_reduced_0-9.csv",
+                  "vpp_stage,name,step,max,nans\n0,a,4,1,0\n0,b,3,nan,2\n0,c,7,nan,3\n0,d,5,nan,nan\n0,e,x,1,0\n");
+  CHECK(table.detail ==
+        "{'bytes':87,'columns':['vpp_stage','name','step','max','nans'],'rows':4,'bad_rows':1,'first_step':3,'last_"
+        "step':7,"
+        "'without_values':1,'with_nan':2,'first_nan':{'name':'b','step':3}}");
+  CHECK(table.problems == "line 6: the step is not a number");
+  CHECK(table.facts.tensor_count == 4);
+  const Reported refused = reported_of(scratch, "grad_reduced_0-9.csv", "a\n");
+  CHECK(refused.detail ==
+        "{'bytes':2,'columns':null,'rows':0,'bad_rows':0,'first_step':null,'last_step':null,"
+        "'without_values':0,'with_nan':0,'first_nan':null}");
+}
+
+TEST_CASE("a table of results of more than a gibibyte is not read") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("free_benchmark.csv", std::string(size_t{64} << 10, 'a'));
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  if (error) return;  // a file system without sparse files
+  const auto index = DumpIndex::build({path}, {});
+  REQUIRE(index);
+  const FileFacts facts = read_file_facts(*index, index->files().at(0), CancelToken());
+  REQUIRE(facts.problems.size() == 1);
+  CHECK(facts.problems[0].code == ErrorCode::kTooLarge);
 }
 
 TEST_CASE("the lines of a table larger than a gibibyte are not counted") {
   const ScratchDir scratch;
-  const std::string path = scratch.write("free_benchmark.csv", "rank,step\n0,1\n");
+  const std::string path = scratch.write("ms_execution_order_graph_0.csv", "rank,step\n0,1\n");
   std::error_code error;
   std::filesystem::resize_file(path, uint64_t{1} << 40, error);
   if (error) return;  // a file system without sparse files
@@ -206,7 +258,7 @@ TEST_CASE("the lines of a table larger than a gibibyte are not counted") {
   const FileFacts facts = read_file_facts(*index, file, CancelToken());
   REQUIRE(facts.problems.size() == 1);
   CHECK(facts.problems[0].message == "binary, not the text that its name promises");
-  scratch.write("free_benchmark.csv", std::string(size_t{64} << 10, 'a'));
+  scratch.write("ms_execution_order_graph_0.csv", std::string(size_t{64} << 10, 'a'));
   std::filesystem::resize_file(path, uint64_t{1} << 40);
   const FileFacts text = read_file_facts(*index, file, CancelToken());
   REQUIRE(text.problems.size() == 1);
@@ -242,7 +294,7 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
                       R"("input_kwargs": {}, "output": []}, "bad": 3}})");
   CHECK(reported.detail ==
         "{'bytes':435,'framework':'mindspore','level':'L1','task':'statistics','entries':2,'tensors':3,"
-        "'in_files':1,'other_values':1,'bad_entries':1}");
+        "'in_files':1,'other_values':1,'bad_entries':1,'distributed':0}");
   CHECK(reported.problems == "line 1, column 433: bad: the name has no known form");
   CHECK((reported.facts.tensor_count == 3 && reported.facts.tensor_bytes == 48));
   scratch.write("debug.json", front + R"("n": 1, "data": {)");
@@ -254,7 +306,7 @@ TEST_CASE("all of a dump.json, of one with bad entries and of one that is too la
   const FileFacts facts = read_file_facts(*index, index->files().at(0), CancelToken());
   CHECK(json_with_apostrophes(facts.detail) ==
         "{'bytes':1099511627776,'framework':'mindspore','level':'L1','task':'statistics','entries':null,"
-        "'tensors':null,'in_files':null,'other_values':null,'bad_entries':null}");
+        "'tensors':null,'in_files':null,'other_values':null,'bad_entries':null,'distributed':null}");
   CHECK(facts.problems.empty());
 }
 

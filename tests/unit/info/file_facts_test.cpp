@@ -11,6 +11,7 @@
 #include "support/pt_builder.h"
 #include "support/safetensors_builder.h"
 #include "support/scratch_dir.h"
+#include "support/zip_builder.h"
 
 namespace msdump {
 namespace {
@@ -205,11 +206,46 @@ TEST_CASE("an argument of an FX operator that is not a tensor has no elements, a
 TEST_CASE("a zip archive that is no .pt keeps the kind of its name") {
   const ScratchDir scratch;
   const Facts facts = facts_of(scratch, "table.xlsx", build_faulty_pt(test::PtFault::kNoDataPickle));
-  CHECK(facts.facts.kind == FileKind::kText);
+  CHECK(facts.facts.kind == FileKind::kSpreadsheet);
   CHECK(facts.facts.problems.empty());
   const Facts checkpoint = facts_of(scratch, "model.pth", build_faulty_pt(test::PtFault::kNoDataPickle));
   CHECK(checkpoint.facts.kind == FileKind::kPt);
   CHECK(checkpoint.facts.problems.size() == 1);
+}
+
+TEST_CASE("archives are named by what is in them") {
+  const ScratchDir scratch;
+  const auto kind = [&](const std::vector<std::string>& entries, const std::string& name = "a.zip") {
+    test::ZipSpec spec;
+    for (const std::string& entry : entries) spec.entries.push_back({.name = entry, .data = "x"});
+    return name_of(facts_of(scratch, name, test::build_zip(spec)).facts.kind);
+  };
+  CHECK(kind({"[Content_Types].xml", "xl/workbook.xml"}) == "spreadsheet");
+  // As msprobe 26.2.0 packs a training on a CPU.
+  CHECK(kind({"env", "pip", "dataset/step0/rank0/dataset.json", "weights/step0/rank0/weight.json",
+              "random/rank0.json"}) == "config_check");
+  CHECK(kind({"env", "other"}) == "unknown");
+  CHECK(kind({"environment"}) == "unknown");
+  CHECK(kind({}) == "unknown");
+}
+
+TEST_CASE("results of msprobe's tools are known by their first line, whatever they are called") {
+  const ScratchDir scratch;
+  const auto kind = [&](const std::string& content, const std::string& name = "renamed.csv") {
+    return name_of(facts_of(scratch, name, content).facts.kind);
+  };
+  CHECK(kind("\xEF\xBB\xBF"
+             "API name,Forward Test Success,Backward Test Success,Message\n") == "acc_check");
+  CHECK(kind("API Name,Shape,Status,Message\n") == "acc_check");
+  CHECK(kind("API Name,比对结果,Message\n") == "precision_compare");
+  CHECK(kind("NPU Name,Bench Name,Result\n") == "compare_result");
+  CHECK(kind("rank,pert_type,stage,step,api_name,max_rel\n") == "free_benchmark");
+  CHECK(kind("vpp_stage,name,step,norm\n") == "monitor");
+  CHECK(kind("module_name,stack_info\n") == "tool_table");
+  CHECK(kind("API Name,Message\nStatus,Status,Status\n") == "unknown");
+  CHECK(kind(R"({"rank_0": [{"op_name": "x", "data_info": {}}]})", "renamed.json") == "anomalies");
+  CHECK(kind(R"({"rank_0": [{"op_name": "x", "data_info": {}}]})", "renamed") == "anomalies");
+  CHECK(kind(R"({"k": {"tag_name": "x", "group_mates": []}})", "renamed") == "anomalies");
 }
 
 TEST_CASE("a file of no kind says why and how it begins") {

@@ -201,6 +201,7 @@ struct Fault {
   const char* name;
   std::string entry;
   std::string message;
+  bool keeps_tensor = false;
 };
 
 TEST_CASE("an entry that is not understood is one problem, and the rest is read") {
@@ -214,17 +215,18 @@ TEST_CASE("an entry that is not understood is one problem, and the rest is read"
       Fault{"shape", begin + R"("x","shape":"4x12"}]})", "output 0: shape is not a list of at most 64 numbers"},
       Fault{"dimension", begin + R"("x","shape":[4,-1]}]})", "output 0: a dimension of the shape is not a number"},
       Fault{"fraction", begin + R"("x","shape":[4.0]}]})", "output 0: a dimension of the shape is not a number"},
-      Fault{"statistic", begin + R"("x","shape":[],"Max":"2"}]})", "output 0: Max is not a number"},
-      Fault{"md5", begin + R"("x","shape":[],"md5":[7]}]})", "output 0: md5 is not a string"},
-      Fault{"requires_grad", begin + R"("x","requires_grad":1}]})", "requires_grad is neither true nor false"},
+      Fault{"statistic", begin + R"("x","shape":[],"Max":"2"}]})", "output 0: Max is not a number", true},
+      Fault{"md5", begin + R"("x","shape":[],"md5":[7]}]})", "output 0: md5 is not a string", true},
+      Fault{"requires_grad", begin + R"("x","requires_grad":1}]})", "requires_grad is neither true nor false", true},
       Fault{"no list", R"("Tensor.f.0.forward":{"output":{"type":"torch.Tensor","dtype":"x"}})",
             "Tensor.f.0.forward: a tensor outside of a list or dict"},
       Fault{"several", begin + R"("x","md5":[]},{"type":"torch.Tensor","dtype":8},{"type":"torch.Tensor","dtype":9}]})",
-            "output 0: md5 is not a string"});
+            "output 0: md5 is not a string", true});
   INFO(fault.name);
   const std::string good = R"("Tensor.g.0.forward":{"output":[)" + leaf() + "]}";
   const DumpJson json = read(good + ",\n          " + fault.entry + "," + good);
-  CHECK(slots(json) == Strings{"output 0", "output 0"});
+  CHECK(slots(json) ==
+        (fault.keeps_tensor ? Strings{"output 0", "output 0", "output 0"} : Strings{"output 0", "output 0"}));
   CHECK(json.entries == 3);
   CHECK(json.bad_entries == 1);
   REQUIRE(json.problems.size() == 1);
@@ -235,10 +237,72 @@ TEST_CASE("an entry that is not understood is one problem, and the rest is read"
 }
 
 TEST_CASE("what is right in a bad entry is kept") {
-  const DumpJson json = read(R"("Tensor.f.0.forward":{"input_args":[)" + leaf(R"(,"md5":{})") + "," + leaf() +
-                             R"(],"output":[)" + leaf() + "]}");
+  const DumpJson json = read(R"("Tensor.f.0.forward":{"input_args":[)" + leaf(R"(,"dtype":{})") + "," + leaf() +
+                             R"(],"output":[)" + leaf(R"(,"md5":{})") + "]}");
   CHECK(slots(json) == Strings{"input 1", "output 0"});
+  CHECK_FALSE(json.tensors[1].md5);
+  CHECK(json.tensors[1].max == "2.5");
   CHECK(json.bad_entries == 1);
+}
+
+// Leaves as msprobe 26.2.0 writes them of a DTensor, and of a MindSpore tensor with a layout.
+TEST_CASE("a tensor that is one part of a larger one says of which") {
+  const DumpJson json = read(
+      R"("Torch.matmul.0.forward":{"input_args":[{"type":"torch.distributed.tensor.DTensor","dtype":"torch.float32",)"
+      R"("shape":[4,6],"Max":1.5,"Min":-2,"Mean":0,"Norm":5,"requires_grad":false,"device_mesh":[[0,1],[2,3]],)"
+      R"("placements":[{"Shard":{"dim":0}},{"Replicate":{}}],"data_name":"a.pt"},)"
+      R"({"type":"torch.distributed.tensor.DTensor","dtype":"torch.float32","shape":[6],"device_mesh":[[0,1],[2,3]],)"
+      R"("placements":[{"Partial":{"reduce_op":"sum"}},{"Strided":{"dim":1,"split":2}}]},)" +
+      leaf() +
+      R"(],"output":[{"type":"mindspore.Tensor","dtype":"Float32","shape":[2],"Max":1,"Min":1,"Mean":1,"Norm":1,)"
+      R"("layout":{"Device Matrix":[2,4],"Alias Name":["dp","\"mp"],"Interleaved":"No","Tensor Map":[1,-1]},)"
+      R"("hsdp_shard_size":2}]})");
+  REQUIRE(json.tensors.size() == 4);
+  CHECK(json.bad_entries == 0);
+  CHECK(json.tensors[0].shape == Shape{4, 6});
+  CHECK(json.tensors[0].data_name == "a.pt");
+  REQUIRE(json.tensors[0].distribution);
+  CHECK(*json.tensors[0].distribution == R"j({"device_mesh":[[0,1],[2,3]],"placements":["Shard(0)","Replicate"]})j");
+  CHECK(*json.tensors[1].distribution ==
+        R"j({"device_mesh":[[0,1],[2,3]],"placements":["Partial(sum)","Strided(1, 2)"]})j");
+  CHECK(json.tensors[2].distribution == nullptr);
+  CHECK(
+      *json.tensors[3].distribution ==
+      R"j({"device_matrix":[2,4],"alias_name":["dp","\"mp"],"interleaved":"No","tensor_map":[1,-1],"hsdp_shard_size":2})j");
+}
+
+TEST_CASE("what is odd in the placements of a tensor costs neither the tensor nor an error") {
+  for (const std::string odd : {R"(,"placements":7)", R"(,"layout":"x")", R"(,"layout":{})"}) {
+    INFO(odd);
+    const DumpJson json = read(R"("Tensor.f.0.forward":{"output":[)" + leaf(odd) + "]}");
+    REQUIRE(json.tensors.size() == 1);
+    CHECK(json.tensors[0].distribution == nullptr);
+    CHECK(json.bad_entries == 0);
+  }
+  const auto distribution = [](const std::string& members) {
+    const DumpJson json = read(R"("Tensor.f.0.forward":{"output":[)" + leaf("," + members) + "]}");
+    return json.tensors.at(0).distribution == nullptr ? "" : *json.tensors[0].distribution;
+  };
+  CHECK(distribution(R"("placements":["S",{},{"A":{},"B":{}},NaN])") ==
+        R"j({"placements":["S",{},{"a":{},"b":{}},null]})j");
+  CHECK(distribution(R"("device_mesh":null)") == R"j({"device_mesh":null})j");
+  const auto mesh = [](size_t ranks) {
+    std::string text = R"("device_mesh":[0)";
+    for (size_t i = 1; i < ranks; ++i) text += ",1";
+    return text + "]";
+  };
+  // Two bytes for each rank and 17 around them: up to 64 KiB.
+  CHECK(distribution(mesh(32'759)).size() == 32'759 * 2 + 17);
+  CHECK(distribution(mesh(32'760)).empty());
+}
+
+TEST_CASE("tensors share the text of their distribution") {
+  const std::string part = leaf(R"(,"placements":[{"Shard":{"dim":0}}])");
+  const DumpJson json = read(R"("Tensor.f.0.forward":{"output":[)" + part + "," + part +
+                             R"(]},"Tensor.g.0.forward":{"output":[)" + part + "]}");
+  REQUIRE(json.tensors.size() == 3);
+  CHECK(json.tensors[0].distribution == json.tensors[1].distribution);
+  CHECK(json.tensors[0].distribution == json.tensors[2].distribution);
 }
 
 TEST_CASE("problems say where they stand in the whole file") {
