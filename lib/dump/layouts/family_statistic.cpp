@@ -59,9 +59,9 @@ class StatisticFamily final : public Family {
   bool has_elements() const override { return false; }
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
-    if (kind_of_name(file.name) == FileKind::kStatistic) return Claim::kByName;
     constexpr std::string_view kSuffix = ".csv";
     if (!has_suffix(file.name, kSuffix)) return Claim::kNo;
+    if (kind_of_name(file.name) == FileKind::kStatistic) return Claim::kByName;
     const auto op = parse_dump_file_name(file.name.substr(0, file.name.size() - kSuffix.size()));
     if (!op) return Claim::kNo;
     facts.op_type = op->op_type;

@@ -9,7 +9,7 @@ mkdir tree/kernel_meta
 echo '[{"name": "a", "ph": "X", "pid": 1, "ts": "3"}]' >tree/timeline.json
 for name in kernel_meta/Add_0123.json op_statistic.csv fusion_result.json result_20260801120000.csv plog-17_20260801.log \
   dynamo_original_graph_0.py health_result.txt; do echo x >tree/$name; done
-for name in model.mindir model.air model.onnx graph.dot model.safetensors.index.json; do echo x >tree/$name; done
+for name in model.mindir model.air model.onnx graph.dot; do echo x >tree/$name; done
 echo x >tree/PROF_000001_20240101/device_0/data/aicore.data.0.slice_0
 show msdump info tree
 for file in tree/*.* tree/weights; do show msdump info -q "$file"; done 2>&1 | grep -v '^ '
