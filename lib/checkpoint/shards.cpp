@@ -1,8 +1,9 @@
 #include "checkpoint/shards.h"
 
+#include <algorithm>
 #include <set>
-#include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "base/text.h"
 #include "checkpoint/safetensors.h"

@@ -78,21 +78,25 @@ class PtCheckpointFamily final : public PtFamily {
   std::string_view name() const override { return "PyTorch checkpoint"; }
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
-    const bool bin = has_suffix(file.name, ".bin");
-    if (!bin && !has_suffix(file.name, ".ckpt")) return Claim::kNo;
+    if (!has_suffix(file.name, ".bin") && !has_suffix(file.name, ".ckpt")) return Claim::kNo;
     facts.op_type = "Parameter";
     facts.io = Io::kParameter;
-    const bool model = file.name.find("pytorch_model") != file.name.npos || file.name.starts_with("adapter_model");
-    return bin && model ? Claim::kByName : Claim::kByContent;
+    return is_model(file.name) ? Claim::kByName : Claim::kByContent;
   }
 
-  // training_args.bin lies beside pytorch_model.bin and is an object without tensors: not what was looked for.
+  // Other zip archives, and objects without tensors (training_args.bin), are not what was looked for.
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
-    const bool archive = has_zip_magic(file.head());
+    const bool may_be_other = has_zip_magic(file.head()) && !is_model(context.name);
     auto opened = PtFamily::open(std::move(file), context);
-    const bool object = !opened && opened.error().code == ErrorCode::kUnsupportedFormat;
-    if (archive && object) return fail(ErrorCode::kNotADump, "");
+    if (opened || !may_be_other) return opened;
+    const ErrorCode code = opened.error().code;
+    if (code == ErrorCode::kUnsupportedFormat || code == ErrorCode::kBadHeader) return fail(ErrorCode::kNotADump, "");
     return opened;
+  }
+
+ private:
+  static bool is_model(std::string_view name) {
+    return has_suffix(name, ".bin") && (name.find("pytorch_model") != name.npos || name.starts_with("adapter_model"));
   }
 };
 

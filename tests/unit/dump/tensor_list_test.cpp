@@ -246,6 +246,10 @@ TEST_CASE("an object in a .bin is not a failure, one in a .pt or in a checkpoint
     return list_dump({scratch.path()}).list.failures().size();
   };
   CHECK(failures_of("training_args.bin", PtFault::kGlobalModule) == 0);
+  CHECK(failures_of("other.bin", PtFault::kNoDataPickle) == 0);
+  CHECK(failures_of("cut.bin", PtFault::kPickleCut) == 1);
+  CHECK(failures_of("pytorch_model.bin", PtFault::kGlobalModule) == 1);
+  CHECK(failures_of("adapter_model.bin", PtFault::kNoDataPickle) == 1);
   CHECK(failures_of("old.bin", PtFault::kOldForm) == 1);
   CHECK(failures_of("module.pt", PtFault::kGlobalModule) == 1);
 }
