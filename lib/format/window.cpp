@@ -182,18 +182,14 @@ std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, co
 
 struct TilingCost {
   int64_t elements;  // of the larger buffer of one window
-  double runs;  // separate runs per element moved; writes count twice, they cost more, and gaps that are read as well
+  double runs;       // separate runs per element moved; writes count twice, they cost more
 };
 
 TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
   const Window window = window_of(part, largest_ranges(part, tiling), gap);
   const int64_t moved = window.dst.elements();
-  const int64_t src = window.src.elements();
-  const double gaps =
-      static_cast<double>(std::max<int64_t>(src - moved, 0)) / static_cast<double>(std::max<int64_t>(gap, 1));
-  const double runs =
-      gaps + static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
-  return {std::max(src, moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
+  const double runs = static_cast<double>(window.src.run_count()) + 2.0 * static_cast<double>(window.dst.run_count());
+  return {std::max(window.src.elements(), moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
 }
 
 // Half as many whole blocks; `inside_blocks`: half of a piece of one.
@@ -204,19 +200,24 @@ int64_t halved(const PlanAxis& axis, int64_t tile, bool inside_blocks) {
   return std::min(ceil_div(ceil_div(tile, 2), granule) * granule, tile);
 }
 
-// The axis whose halving makes the cheapest windows; none when all are as short as they can be.
+// The axis whose halving makes the cheapest windows; none when all are as short as they can be. Where runs are so near to
+// each other that the gaps between them are read as well, some axes shorten runs and not the buffer: others come first.
 std::optional<size_t> best_axis_to_halve(const PlanPart& part, Tiling& tiling, int64_t gap, bool inside_blocks) {
   std::optional<size_t> best;
   double best_runs = 0;
+  bool best_shrinks = false;
+  const int64_t elements = cost_of(part, tiling, gap).elements;
   for (size_t i = 0; i < tiling.tile.size(); ++i) {
     const int64_t before = tiling.tile[i], after = halved(part.axes[i], before, inside_blocks);
     if (after == before) continue;
     tiling.tile[i] = after;
-    const double runs = cost_of(part, tiling, gap).runs;
+    const TilingCost cost = cost_of(part, tiling, gap);
+    const bool shrinks = 4 * (cost.elements / 3) <= elements;
     tiling.tile[i] = before;
-    if (!best || runs < best_runs) {
+    if (!best || (shrinks != best_shrinks ? shrinks : cost.runs < best_runs)) {
       best = i;
-      best_runs = runs;
+      best_runs = cost.runs;
+      best_shrinks = shrinks;
     }
   }
   return best;

@@ -79,6 +79,8 @@ class Diff : public Command {
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
+    if (run->pairing.of_parameters && !options_.explain.empty())
+      return session.end_with(make_error(ErrorCode::kUsage, "--explain accounts for operators; checkpoints have none"));
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
