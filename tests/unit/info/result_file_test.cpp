@@ -77,6 +77,7 @@ TEST_CASE("the details of acc_check name the output, and say why on several line
   CHECK(details.rows == Lines{"error Torch.sqrt.0.forward output 1: Relative error is greater.; Skip others.",
                               "skipped Functional.linear.0.backward output 0: None", "warning No.name.0.forward"});
   CHECK(details.file.warnings == 1);
+  CHECK(read("API Name,Status\n.output.0,error\n").rows == Lines{"error .output.0"});
 }
 
 TEST_CASE("api_precision_compare and compare have columns of their own") {
