@@ -67,14 +67,14 @@ class ToolResults {
     size_t rows = 0;
     const ResultVisitor visit = [&](const ResultRow& row) {
       if (row.verdict < ResultVerdict::kWarning || !is_asked(file, row)) return;
-      if (++rows <= kMostRows) rows_.push_back({number, row});
+      if (++rows <= kMostRows) return rows_.push_back({number, row});
+      more_[number] = {rows - kMostRows, row.verdict};
     };
     const bool json = file.kind == FileKind::kAnomalies;
     const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
     if (!result) return failures.push_back(result.error());
     for (size_t i = 0; i < std::min(result->problems.size(), kMostProblems); ++i)
       failures.push_back(result->problems[i]);
-    if (rows > kMostRows) more_[number] = rows - kMostRows;
   }
 
   void judge(std::vector<Finding>& findings) const {
@@ -87,10 +87,10 @@ class ToolResults {
       const bool again = alert && !seen.insert(key_of(one.row)).second;
       if (!told && !again) findings.push_back(finding_of(file, one.row));
     }
-    for (const auto& [number, count] : more_) {
+    for (const auto& [number, more] : more_) {
       const IndexedFile& file = dump_.index().files()[number];
-      const RuleId id = rule_of(file.kind, ResultVerdict::kWarning);
-      Finding finding = tree_finding(rules_, id, fmt::format("{} more rows of this file failed", count));
+      const RuleId id = rule_of(file.kind, more.verdict);
+      Finding finding = tree_finding(rules_, id, fmt::format("{} more rows of this file failed", more.rows));
       finding.path = dump_.index().relative_path_of(file);
       findings.push_back(std::move(finding));
     }
@@ -100,6 +100,11 @@ class ToolResults {
   struct Row {
     uint32_t file;
     ResultRow row;
+  };
+
+  struct More {
+    size_t rows = 0;
+    ResultVerdict verdict = ResultVerdict::kError;  // of the last one
   };
 
   [[nodiscard]] bool is_asked(const IndexedFile& file, const ResultRow& row) const {
@@ -150,7 +155,7 @@ class ToolResults {
   const RuleSet& rules_;
   std::map<std::pair<std::string, std::string>, uint32_t> ops_;  // by name and type; by name alone the first
   std::vector<Row> rows_;
-  std::map<uint32_t, size_t> more_;  // by file
+  std::map<uint32_t, More> more_;  // by file
 };
 
 }  // namespace

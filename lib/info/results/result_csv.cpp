@@ -62,7 +62,7 @@ void take_name(std::string_view name, ResultRow& row) {
   row.op_name = name;
   for (const std::string_view io : {"output", "input", "parameters"}) {
     const size_t at = name.rfind("." + std::string(io) + ".");
-    if (at == std::string_view::npos) continue;
+    if (at == std::string_view::npos || at == 0) continue;
     row.op_name = name.substr(0, at);
     row.io = io == "parameters" ? "parameter" : io;
     row.slot = name.substr(at + io.size() + 2);

@@ -100,6 +100,34 @@ TEST_CASE("a table that cannot be read is the same error each time") {
   }
 }
 
+TEST_CASE("rows of msprobe's monitor, of which the first one rounds to six decimals") {
+  const ScratchDir scratch;
+  const std::string first = "vpp_stage,name,step,norm,max,mean,nans,shape\n";
+  scratch.write(
+      "a-rank0-00000000/grad_reduced_0-1.csv",
+      first + "0,w,0,3.25,1.5,0.0,2.0,\"[2, 2]\"\n0,w,1,nan,nan,nan,nan,nan\n0,w,x,1,1,1,1,[1]\n0,w,3,7.5,2,1,0,[4]\n");
+  scratch.write("rank_1/param_step0-1.csv", "vpp_stage,step,module_name,scope,max\n-1,0,w,param_origin,1.5\n");
+  const test::ListedDump dump = test::list_dump({scratch.path()});
+  REQUIRE(dump.tensors().size() == 4);
+  StatisticTables tables(dump.index);
+  const StatisticValues values = tables.values_of(dump.tensors()[0]).value();
+  CHECK(values.origin == StatisticOrigin::kMonitorCsv);
+  CHECK(values.number(Extremum::kMax)->value == 1.5);
+  CHECK(values.number(Extremum::kMax)->slack == Approx(0.5e-6));
+  CHECK(values.number(Extremum::kNorm)->value == 3.25);
+  CHECK(values.number(Extremum::kMean)->slack >= 0.5e-6);
+  CHECK_FALSE(values.number(Extremum::kMin));
+  CHECK(values.nan == 2);
+  const StatisticValues none = tables.values_of(dump.tensors()[1]).value();
+  CHECK_FALSE(none.number(Extremum::kMax));
+  CHECK_FALSE(none.nan);
+  CHECK(none.bad_number.empty());
+  CHECK(max_of(tables.values_of(dump.tensors()[2])) == 2);
+  const StatisticValues second = tables.values_of(dump.tensors()[3]).value();
+  CHECK(second.origin == StatisticOrigin::kTorchJson);
+  CHECK(second.number(Extremum::kMax)->slack == 0);
+}
+
 TEST_CASE("leaves of dump.json, each by its framework") {
   const ScratchDir scratch;
   scratch.write("dump.json",

@@ -77,6 +77,7 @@ TEST_CASE("the details of acc_check name the output, and say why on several line
   CHECK(details.rows == Lines{"error Torch.sqrt.0.forward output 1: Relative error is greater.; Skip others.",
                               "skipped Functional.linear.0.backward output 0: None", "warning No.name.0.forward"});
   CHECK(details.file.warnings == 1);
+  CHECK(read("API Name,Status\n.output.0,error\n").rows == Lines{"error .output.0"});
 }
 
 TEST_CASE("api_precision_compare and compare have columns of their own") {
@@ -126,14 +127,25 @@ TEST_CASE("a row without a name is bad, and the rest is read") {
 }
 
 TEST_CASE("a long message is cut between characters") {
-  const Read results = read("API Name,Status,Message\na,error,x" + std::string(399, 'y') + "\nb,error,x" + [] {
+  const Read results = read("API Name,Status,Message\na,error,x" + std::string(399, 'y') + "\nb,error,xx" + [] {
     std::string text;
     for (int i = 0; i < 200; ++i) text += "均";
     return text;
   }() + "\n");
   REQUIRE(results.rows.size() == 2);
   CHECK(results.rows[0].size() == std::string("error a: ").size() + 400);
-  CHECK(results.rows[1].size() == std::string("error b: ").size() + 1 + 133 * 3);
+  CHECK(results.rows[1].size() == std::string("error b: ").size() + 2 + 132 * 3);
+}
+
+TEST_CASE("a row says where it stands in its file") {
+  const std::string table = "API Name,Status\na,pass\nb,error\n";
+  CHECK(read(table).file.first_failed.value().offset == table.find("b,"));
+  const std::string nodes = R"({"a": 1, "rank_0": [{"op": "x"}]})";
+  CHECK(read(nodes, true).file.problems.at(0).offset == nodes.find("1,"));
+  const std::string json = R"({"rank_0": [{"op_name": "x"}]})";
+  CHECK(read(json, true).file.first_failed.value().offset == json.find("{\"op_name"));
+  const std::string alert = R"({"k": {"tag_name": "x"}})";
+  CHECK(read(alert, true).file.first_failed.value().offset == alert.find("{\"tag"));
 }
 
 TEST_CASE("an error comes before a warning that stands earlier") {

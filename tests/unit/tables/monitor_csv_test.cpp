@@ -72,6 +72,7 @@ TEST_CASE("a row without a step or name is one error, a short row has empty valu
   CHECK(read_monitor("vpp_stage,name,step,max,min\n0,a,x,1,2\n0,a,-1,1,2\n0,,3,1,2\n0,b,3\n0,c,4,5,6\n").rows ==
         Lines{"line 2: the step is not a number", "line 3: the step is not a number", "line 4: no name of a tensor",
               "b  0 3: - -", "c  0 4: 5 6"});
+  CHECK(read_monitor("name,step,max\na,0,1\n").rows == Lines{"a  0 0: 1"});
   CHECK(read_monitor("a,b\n1,2\n").rows == Lines{"line 1: not the columns of a table of msprobe's monitor"});
   CHECK(read_monitor("").rows == Lines{"line 1: not the columns of a table of msprobe's monitor"});
   CHECK(read_monitor("vpp_stage,name,step,shape\n0,a,0,\"[1, -2]\"\n0,b,0,\"[1,x]\"\n0,c,0,7\n").rows ==
