@@ -77,8 +77,8 @@ constexpr std::array kDistribution = {"device_mesh", "placements", "device_matri
                                       "rank_list",   "partial",    "interleaved",   "hsdp_shard_size"};
 
 report::Value distribution_value(const TensorRecord& tensor) {
-  if (tensor.distribution.empty()) return {};
-  const report::Value read = json_value(tensor.distribution).value_or(report::Value());
+  if (tensor.distribution == nullptr) return {};
+  const report::Value read = json_value(*tensor.distribution).value_or(report::Value());
   const auto* const said = read.get<report::Object>();
   report::Object object;
   for (const char* const key : kDistribution) {
@@ -143,7 +143,7 @@ class Ls : public Command {
     std::vector<report::Column> columns = identity_columns();
     columns.push_back({"originals", ""});
     const bool distributed =
-        std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return !one.distribution.empty(); });
+        std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.distribution != nullptr; });
     for (const char* const key : kDistribution) columns.push_back({std::string("distribution.") + key, ""});
     if (distributed && form_ == report::Form::kTable) columns.push_back({"distribution", "part of", distribution_cell});
     std::optional<StoredStatistics> statistics;

@@ -32,6 +32,7 @@ struct FileListing {
   std::vector<Error> failures;
   TextArena texts;
   std::deque<OriginalOutput> originals;
+  std::deque<std::string_view> distributions;
   std::vector<CallArgument> arguments;
   int64_t foreign = 0;
 
@@ -180,7 +181,11 @@ class TensorListBuilder {
         tensor.name.timestamp = of_file_.timestamp;
       }
       tensor.bytes = row.bytes;
-      tensor.distribution = row.distribution;
+      if (!row.distribution.empty()) {
+        auto& kept = listing_.distributions;
+        const bool again = !kept.empty() && kept.back() == row.distribution;
+        tensor.distribution = again ? &kept.back() : &kept.emplace_back(row.distribution);
+      }
       tensor.step = row.step.value_or(kStepOfFolder);
       tensor.has_elements = false;
       listing_.data_names.resize(listing_.tensors.size());
@@ -224,6 +229,7 @@ class TensorListBuilder {
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
     list_.texts_.push_back(std::move(listing.texts));
     if (!listing.originals.empty()) list_.originals_.push_back(std::move(listing.originals));
+    if (!listing.distributions.empty()) list_.distributions_.push_back(std::move(listing.distributions));
   }
 
   // A dump of one large table is not copied.

@@ -39,15 +39,15 @@ struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
   const Shape* shape = nullptr;  // null: not known
   std::optional<uint64_t> bytes;
-  const OriginalOutput* original = nullptr;  // null: not said
-  const TensorView* view = nullptr;          // the elements that it stands for; null: all, as they lie
-  std::string_view distribution;             // of which larger tensor it is a part, as JSON; empty: not said
-  int64_t step = kStepOfFolder;              // of the row, in a table of several steps
-  uint64_t row_offset = 0;                   // of the row in `table`
-  uint32_t file = 0;                         // DumpIndex::files(): where the elements are; without elements the table
-  uint32_t item = 0;                         // which of the tensors that file holds
-  uint32_t table = kNoTable;                 // DumpIndex::files(): the table with a row about it
-  uint32_t order = kNoOrder;                 // place of the operator in msprobe's record of the run
+  const OriginalOutput* original = nullptr;        // null: not said
+  const TensorView* view = nullptr;                // the elements that it stands for; null: all, as they lie
+  const std::string_view* distribution = nullptr;  // of which larger tensor it is a part, as JSON; null: not said
+  int64_t step = kStepOfFolder;                    // of the row, in a table of several steps
+  uint64_t row_offset = 0;                         // of the row in `table`
+  uint32_t file = 0;          // DumpIndex::files(): where the elements are; without elements the table
+  uint32_t item = 0;          // which of the tensors that file holds
+  uint32_t table = kNoTable;  // DumpIndex::files(): the table with a row about it
+  uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
   bool lost_file = false;      // the table names a file of its elements, but that file is missing
@@ -89,6 +89,7 @@ class TensorList {
   std::vector<Error> failures_;
   std::vector<TextArena> texts_;
   std::vector<std::deque<OriginalOutput>> originals_;
+  std::vector<std::deque<std::string_view>> distributions_;
   SharedShapes shapes_;
   int64_t files_ = 0, foreign_ = 0;
 };

@@ -73,8 +73,7 @@ TEST_CASE("graphs, compilers, comparisons, reports and logs are named") {
     INFO(name);
     CHECK(kind_word(name) == "compile_output");
   }
-  for (const char* const name : {"result_20260801120000.csv", "advisor_summary.txt",
-                                 "compare_result_20260801120000.xlsx", "advisor_20260801.txt"})
+  for (const char* const name : {"result_20260801120000.csv", "advisor_summary.txt", "advisor_20260801.txt"})
     CHECK(kind_word(name) == "comparison");
   for (const char* const name : {"stackcore_python_17_1700000000000.txt", "health_result.txt", "status_info.txt",
                                  "diagnose_result_0.txt", "nccl_trace_rank_0"})

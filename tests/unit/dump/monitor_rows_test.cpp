@@ -114,7 +114,10 @@ TEST_CASE("the distribution of a tensor follows it into its file") {
   const ListedDump dump = list_dump({scratch.path()});
   REQUIRE(dump.tensors().size() == 2);
   CHECK(dump.tensors()[0].has_elements);
-  for (const TensorRecord& tensor : dump.tensors()) CHECK(tensor.distribution == R"j({"placements":["Shard(0)"]})j");
+  for (const TensorRecord& tensor : dump.tensors()) {
+    REQUIRE(tensor.distribution != nullptr);
+    CHECK(*tensor.distribution == R"j({"placements":["Shard(0)"]})j");
+  }
 }
 
 }  // namespace
