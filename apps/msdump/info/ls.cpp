@@ -142,8 +142,8 @@ class Ls : public Command {
     const auto& tensors = catalogue.list.tensors();
     std::vector<report::Column> columns = identity_columns();
     columns.push_back({"originals", ""});
-    const bool distributed =
-        std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.distribution != nullptr; });
+    const bool distributed = std::any_of(tensors.begin(), tensors.end(),
+                                         [](const TensorRecord& one) { return one.distribution != nullptr; });
     for (const char* const key : kDistribution) columns.push_back({std::string("distribution.") + key, ""});
     if (distributed && form_ == report::Form::kTable) columns.push_back({"distribution", "part of", distribution_cell});
     std::optional<StoredStatistics> statistics;

@@ -27,6 +27,7 @@ constexpr std::string_view kMappingName = "mapping.csv";
 constexpr size_t kPiece = 2048;
 // Shorter lists cost less to read again than to keep.
 constexpr size_t kLongList = 16;
+constexpr size_t kMostKept = 100'000;  // tensors, of some 400 bytes each
 
 std::string absolute(const std::string& path) {
   std::error_code error;
@@ -153,25 +154,7 @@ class DumpIndex::Mappings {
   std::map<std::string, std::optional<NameMapping>> by_folder_;
 };
 
-// The tensors of the file opened last, if there are many.
-struct DumpIndex::KeptList {
-  struct List {
-    const IndexedFile* file;
-    uint64_t size;
-    int64_t mtime_ns;
-    FileKind container;
-    std::string op_name;
-    std::vector<StoredTensor> tensors;
-
-    [[nodiscard]] bool is_of(const IndexedFile& indexed, const File& opened) const {
-      return file == &indexed && size == opened.size() && mtime_ns == opened.mtime_ns();
-    }
-  };
-  std::mutex mutex;
-  std::shared_ptr<const List> list;
-};
-
-DumpIndex::DumpIndex() : kept_(std::make_unique<KeptList>()) {}
+DumpIndex::DumpIndex() : kept_(std::make_unique<KeptLists>(kMostKept)) {}
 DumpIndex::DumpIndex(DumpIndex&&) noexcept = default;
 DumpIndex& DumpIndex::operator=(DumpIndex&&) noexcept = default;
 DumpIndex::~DumpIndex() = default;
@@ -351,18 +334,14 @@ Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
 }
 
 Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item) const {
-  std::shared_ptr<const KeptList::List> kept;
-  {
-    const std::lock_guard lock(kept_->mutex);
-    kept = kept_->list;
-  }
+  const std::shared_ptr<const KeptLists::List> kept = kept_->find(file);
   const auto other = [&] {
     return make_error(ErrorCode::kChangedWhileReading, "the file holds other tensors than before")
         .with_path(path_of(file));
   };
-  if (kept != nullptr && kept->file == &file) {
+  if (kept != nullptr) {
     MSDUMP_TRY(File opened, File::open(path_of(file)));
-    if (kept->is_of(file, opened)) {
+    if (kept->size == opened.size() && kept->mtime_ns == opened.mtime_ns()) {
       if (item >= kept->tensors.size()) return fail(other());
       return OpenedFile{std::move(opened), kept->container, kept->op_name, {kept->tensors[item]}};
     }
@@ -371,10 +350,8 @@ Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item
   if (item >= all.tensors.size()) return fail(other());
   StoredTensor tensor = all.tensors[item];
   if (all.tensors.size() >= kLongList) {
-    auto list = std::make_shared<const KeptList::List>(KeptList::List{
-        &file, all.file.size(), all.file.mtime_ns(), all.container, all.op_name, std::move(all.tensors)});
-    const std::lock_guard lock(kept_->mutex);
-    kept_->list = std::move(list);
+    kept_->add(file, std::make_shared<const KeptLists::List>(KeptLists::List{
+                         all.file.size(), all.file.mtime_ns(), all.container, all.op_name, std::move(all.tensors)}));
   }
   all.tensors.clear();
   all.tensors.push_back(std::move(tensor));

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text_arena.h"
+#include "dump/index/kept_lists.h"
 #include "dump/layouts/layout.h"
 #include "dump/layouts/stored_tensor.h"
 #include "dump/names/file_kind.h"
@@ -81,12 +82,11 @@ class DumpIndex {
   // Opens a file and lists its tensors. An error if the file as a whole is unusable; not_a_dump with an empty message
   // if `by_content` guessed wrong. Thread-safe.
   [[nodiscard]] Result<OpenedFile> open_tensors(const IndexedFile& file) const;
-  // The same for a single one of its tensors; `item` counts as in open_tensors. The list of a file with many tensors is
-  // kept until the next call, so that reading all of them does not parse the file each time.
+  // The same for a single one of its tensors; `item` counts as in open_tensors. The lists of files with many tensors
+  // are kept, so that reading all of them does not parse a file each time.
   [[nodiscard]] Result<OpenedFile> open_tensor(const IndexedFile& file, uint32_t item) const;
 
  private:
-  struct KeptList;
   class Mappings;
   DumpIndex();
   Status add_directory(uint32_t root, const std::string& path, const IndexOptions& options);
@@ -102,7 +102,7 @@ class DumpIndex {
   std::vector<TextArena> texts_;
   std::vector<Error> problems_;
   std::vector<std::shared_ptr<Sidecars>> sidecars_;  // by folder
-  std::unique_ptr<KeptList> kept_;
+  std::unique_ptr<KeptLists> kept_;
 };
 
 }  // namespace msdump
