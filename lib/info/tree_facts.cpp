@@ -120,7 +120,9 @@ std::vector<std::pair<Layout, uint64_t>> layouts_of(const DumpIndex& index) {
   std::vector<std::pair<Layout, uint64_t>> layouts;
   for (const IndexedFile& file : index.files()) {
     if (file.family == nullptr || file.by_content) continue;
-    const Layout layout = index.folders()[file.folder].identity.layout;
+    // monitor_v2 has the folders of a tree.
+    const Layout of_folder = index.folders()[file.folder].identity.layout;
+    const Layout layout = file.kind == FileKind::kMonitor ? Layout::kMonitor : of_folder;
     if (counts[static_cast<size_t>(layout)]++ == 0) layouts.emplace_back(layout, 0);
   }
   for (auto& [layout, count] : layouts) count = counts[static_cast<size_t>(layout)];

@@ -168,7 +168,7 @@ std::string_view name_of(Layout layout) {
     case Layout::kMsprobe: return "msprobe tree stepN/rankN";
     case Layout::kTorchair: return "torchair tree worldsizeN_global_rankN/graph_N/STEP";
     case Layout::kAtb: return "msprobe tree of ATB operators atb_dump_data/data/DEVICE_PID/RUN";
-    case Layout::kMonitor: return "msprobe's monitor TIME-rankN-ID";
+    case Layout::kMonitor: return "msprobe's monitor";
     case Layout::kException: return "exception dump extra-info/data-dump";
   }
   return "plain folder";

@@ -94,7 +94,7 @@ TEST_CASE("folders of msprobe's ATB dump have device and run") {
 TEST_CASE("folders of msprobe's monitor have a rank between a time and a number") {
   CHECK(identity("/d/Nov23_15-50-51-rank12-04eb6adc") == "12 - -");
   CHECK(identify_folder("/d/Nov23_15-50-51-rank0-04eb6adc").layout == Layout::kMonitor);
-  CHECK(name_of(Layout::kMonitor) == "msprobe's monitor TIME-rankN-ID");
+  CHECK(name_of(Layout::kMonitor) == "msprobe's monitor");
   for (const char* const other :
        {"/d/x-rank1-04eb6ad", "/d/x-rank1-04eb6adcc", "/d/x-rank1-04EB6ADC", "/d/x-rank-04eb6adc",
         "/d/x-rank1a-04eb6adc", "/d/x-rank1", "/d/rank1-04eb6adc", "/d/04eb6adc-rank1"})

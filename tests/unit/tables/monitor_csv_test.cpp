@@ -116,4 +116,14 @@ TEST_CASE("a table of monitor is recognised by its first line") {
 }
 
 }  // namespace
+TEST_CASE("a shape of more axes than a tensor has is not known") {
+  const auto row = [](size_t axes) {
+    std::string shape = "1";
+    for (size_t axis = 1; axis < axes; ++axis) shape += ", 1";
+    return read_monitor(fmt::format("vpp_stage,name,step,shape\n0,a,0,\"[{}]\"\n", shape)).rows;
+  };
+  CHECK(row(kMaxRank) == Lines{fmt::format("a  0 0: {} dims", kMaxRank)});
+  CHECK(row(kMaxRank + 1) == Lines{"a  0 0:"});
+}
+
 }  // namespace msdump
