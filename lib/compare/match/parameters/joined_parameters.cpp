@@ -155,7 +155,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t 
     if (!value_distance(values, values)) {
       blind.push_back(item);
     } else if (auto part = find_part(whole, item, items)) {
-      found.push_back(std::move(*part));
+      found.push_back(*part);
     }
   }
   auto parts = tiled(whole, std::move(found), blind);
