@@ -252,12 +252,13 @@ class Convert : public Command {
     return ExitCode::kNo;
   }
 
-  static std::string summary_text(const ConvertSummary& summary) {
+  [[nodiscard]] std::string summary_text(const ConvertSummary& summary) const {
     std::string text = plural(static_cast<uint64_t>(summary.tensors), "tensor") + " of " +
                        plural(static_cast<uint64_t>(summary.inputs), "file");
     if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
     if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
-    if (summary.kept > 0) text += fmt::format(", {} in device format", summary.kept);
+    if (summary.kept > 0)
+      text += fmt::format(", {} in {} format", summary.kept, request_.options.format ? "device" : "the stored");
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
     if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
     return text;

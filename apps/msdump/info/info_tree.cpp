@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "dump/layouts/family.h"
 #include "dump/names/field_files.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
@@ -61,6 +62,9 @@ report::Object counts_object(const Counts& counts) {
 std::string reason(const IndexedFile& file) {
   if (!file.regular) return "not a regular file";
   if (is_open_question(file) && file.kind == FileKind::kUnknown) return "its name says nothing; it may be a dump file";
+  if (is_open_question(file) && file.kind == FileKind::kText)
+    return fmt::format("its name does not tell; its content may be that of a file of kind {}",
+                       name_of(file.family->kind()));
   return std::string(explanation(file.kind, file.shown_name()));
 }
 

@@ -69,6 +69,12 @@ TEST_CASE("a range ends where as many equal bytes follow as the gap says") {
         Ranges{{0, 1}, {kJoinedGap + 1, kJoinedGap + 2}});
 }
 
+TEST_CASE("the largest range is the longest, by one byte too, and the first of equal ones") {
+  const std::string zeros(1000, '\0');
+  CHECK(changes_of(zeros, with(zeros, {0, 1, 300, 301, 302}), {1, 0}).largest == ByteRange{300, 303});
+  CHECK(changes_of(zeros, with(zeros, {7, 300}), {1, 0}).largest == ByteRange{7, 8});
+}
+
 TEST_CASE("the first ranges and the largest are kept, all are counted") {
   const std::string zeros(1000, '\0');
   const ChangedBytes changed = changes_of(zeros, with(zeros, {0, 100, 200, 300, 301, 400, 401, 500}), {1, 0});

@@ -148,6 +148,22 @@ TEST_CASE("an output of the operator that lies beside the dump comes first") {
                                  "the new bytes are those of output 0 of pow"});
 }
 
+TEST_CASE("bytes come from the same step, or from a file that says none") {
+  const auto ends_with_origin = [](std::string_view file) {
+    WatcherDump dump;
+    const std::string values = raw_floats({11, 12, 13, 14, 15, 16, 17, 18});
+    dump.add("", "add_n", 1, kFirst);
+    dump.add("pow", "add_n", 3, values);
+    test::TensorSpec tensor = test::output_of(DType::kFloat32, Format::kND, {8});
+    tensor.data = values;
+    dump.scratch.write(std::string(file), test::build_dump({.op_name = "pow", .tensors = {tensor}}));
+    return dump.messages().at(0).ends_with("those of output 0 of pow");
+  };
+  CHECK(ends_with_origin("Pow.pow.3.1.1700000000000103"));
+  CHECK(ends_with_origin("20260801130000/0/ge_default/1/0/Pow.pow.3.1.1700000000000103"));
+  CHECK_FALSE(ends_with_origin("20260801130000/0/ge_default/1/7/Pow.pow.3.1.1700000000000103"));
+}
+
 TEST_CASE("several pieces are told, and where the bytes of the largest come from") {
   WatcherDump dump;
   const std::string zeros(4000, '\0');
