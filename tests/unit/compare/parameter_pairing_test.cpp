@@ -140,6 +140,9 @@ TEST_CASE("transposed matrices are found by shape and values") {
   const MadeCheckpoint a = {{"w", {8, 4}, w}, {"s", {8, 8}, square}};
   CHECK(pairs(a, {{"w", {4, 8}, test::transposed(w, 8, 4)}, {"s", {8, 8}, test::transposed(square, 8, 8)}}) ==
         Texts{"s = s: transposed", "w = w: transposed"});
+  // A square one with other values is not turned because another one is.
+  CHECK(pairs(a, {{"w", {4, 8}, test::transposed(w, 8, 4)}, unlike("s", {8, 8}, 9)}) ==
+        Texts{"s = s", "w = w: transposed"});
   // Nothing says that a square one alone is meant so.
   CHECK(pairs(a, {{"w", {8, 4}, w}, {"s", {8, 8}, test::transposed(square, 8, 8)}}) == Texts{"s = s", "w = w"});
   // Other values of the other shape stay a difference of shapes.
@@ -164,6 +167,32 @@ TEST_CASE("queries, keys and values are found in one parameter, and their biases
   const Texts other_way = pairs(whole, parts);
   CHECK(other_way[5] ==
         "h.0.qkv.weight = l.0.v_proj.weight: part 3 of 3: h.0.qkv.weight = concat(q_proj, k_proj, v_proj; axis 0)");
+}
+
+TEST_CASE("biases without values are parts of the bias in the same module, and of no other vector") {
+  const auto q = unlike_values(64, 1), k = unlike_values(64, 2);
+  const std::vector<float> zeros(8, 0), more_zeros(16, 0);
+  const MadeCheckpoint parts = {
+      {"l.0.q.weight", {8, 8}, q}, {"l.0.k.weight", {8, 8}, k}, {"l.0.q.bias", {8}, zeros}, {"l.0.k.bias", {8}, zeros}};
+  const MadeCheckpoint whole = {{"h.0.norm.bias", {16}, more_zeros},
+                                {"h.0.qk.bias", {16}, more_zeros},
+                                {"h.0.qk.scale", {16}, more_zeros},
+                                {"h.0.qk.weight", {16, 8}, test::joined({q, k})}};
+  const std::string how = " of 2: h.0.qk.bias = concat(q, k; axis 0)";
+  const Texts found = pairs(parts, whole);
+  REQUIRE(found.size() == 6);
+  CHECK(found[0] == "= h.0.norm.bias");
+  CHECK(found[1] == "= h.0.qk.scale");
+  CHECK(found[2] == "l.0.k.bias = h.0.qk.bias: part 2" + how);
+  CHECK(found[4] == "l.0.q.bias = h.0.qk.bias: part 1" + how);
+}
+
+TEST_CASE("trained parts are found in their places") {
+  const auto q = unlike_values(64, 1), k = unlike_values(64, 2);
+  const Texts found =
+      pairs({{"l.q", {8, 8}, q}, {"l.k", {8, 8}, k}}, {{"h.qk", {16, 8}, noisy(test::joined({q, k}), 0.03F)}});
+  CHECK(found == Texts{"l.k = h.qk: part 2 of 2: h.qk = concat(q, k; axis 0)",
+                       "l.q = h.qk: part 1 of 2: h.qk = concat(q, k; axis 0)"});
 }
 
 TEST_CASE("parts in groups are found, in all layers by the first that tells") {
