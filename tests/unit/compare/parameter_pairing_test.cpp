@@ -187,6 +187,16 @@ TEST_CASE("biases without values are parts of the bias in the same module, and o
   CHECK(found[4] == "l.0.q.bias = h.0.qk.bias: part 1" + how);
 }
 
+TEST_CASE("a part without values takes the gap that it fills, and no other") {
+  const auto q = unlike_values(64, 1), v = unlike_values(64, 2);
+  const std::vector<float> threes(32, 3), more_threes(64, 3);
+  const Texts found =
+      pairs({{"l.a", {8, 8}, more_threes}, {"l.k", {4, 8}, threes}, {"l.q", {8, 8}, q}, {"l.v", {8, 8}, v}},
+            {{"h.qkv", {20, 8}, test::joined({q, threes, v})}});
+  const std::string how = " of 3: h.qkv = concat(q, k, v; axis 0)";
+  CHECK(found == Texts{"l.a", "l.k = h.qkv: part 2" + how, "l.q = h.qkv: part 1" + how, "l.v = h.qkv: part 3" + how});
+}
+
 TEST_CASE("trained parts are found in their places") {
   const auto q = unlike_values(64, 1), k = unlike_values(64, 2);
   const Texts found =
