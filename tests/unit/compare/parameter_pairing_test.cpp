@@ -24,8 +24,9 @@ MadeCheckpoint operator+(MadeCheckpoint all, const MadeCheckpoint& more) {
   return all;
 }
 
-// "a = b: note", "a: note", "= b"; sorted.
-Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map = nullptr) {
+// "a = b: note", "a: note", "= b"; sorted. `relations`: what is told of all, "KIND TEXT COUNT".
+Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map = nullptr,
+            Texts* relations = nullptr) {
   const test::ScratchDir scratch;
   const test::ListedDump dump_a = test::list_dump({scratch.write("a.safetensors", test::safetensors_of(a))});
   const test::ListedDump dump_b = test::list_dump({scratch.write("b.safetensors", test::safetensors_of(b))});
@@ -33,6 +34,10 @@ Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map
   CHECK(is_checkpoint(side_a));
   const CancelToken cancel;
   const PairedParameters paired = test::must(pair_parameters(side_a, side_b, map, cancel));
+  if (relations != nullptr) {
+    for (const FoundRelation& one : paired.pairing.relations)
+      relations->push_back(fmt::format("{} {} {}", one.kind, one.text, one.count));
+  }
   Texts texts;
   for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
     const OpPair& op = paired.pairing.operators[paired.pairing.tensors[i].op];
@@ -141,8 +146,10 @@ TEST_CASE("transposed matrices are found by shape and values") {
   CHECK(pairs(a, {{"w", {4, 8}, test::transposed(w, 8, 4)}, {"s", {8, 8}, test::transposed(square, 8, 8)}}) ==
         Texts{"s = s: transposed", "w = w: transposed"});
   // A square one with other values is not turned because another one is.
-  CHECK(pairs(a, {{"w", {4, 8}, test::transposed(w, 8, 4)}, unlike("s", {8, 8}, 9)}) ==
+  Texts told;
+  CHECK(pairs(a, {{"w", {4, 8}, test::transposed(w, 8, 4)}, unlike("s", {8, 8}, 9)}, nullptr, &told) ==
         Texts{"s = s", "w = w: transposed"});
+  CHECK(told == Texts{"transposed w: transposed 1"});
   // Nothing says that a square one alone is meant so.
   CHECK(pairs(a, {{"w", {8, 4}, w}, {"s", {8, 8}, test::transposed(square, 8, 8)}}) == Texts{"s = s", "w = w"});
   // Other values of the other shape stay a difference of shapes.
@@ -268,6 +275,10 @@ TEST_CASE("rows regrouped for rotary embeddings are found") {
     pairs_of.insert(pairs_of.end(), values.begin() + row * 8, values.begin() + row * 8 + 8);
   CHECK(pairs({{"q", {8, 8}, values}}, {{"wq", {8, 8}, pairs_of}}) ==
         Texts{"q = wq: rows of 1 heads as rotary pairs, halves in the candidate"});
+  // Rows in another order do not say that a square matrix is transposed.
+  const auto square = unlike_values(64, 2);
+  CHECK(pairs({{"q", {8, 8}, values}, {"s", {8, 8}, square}},
+              {{"wq", {8, 8}, pairs_of}, {"s", {8, 8}, test::transposed(square, 8, 8)}})[1] == "s = s");
 }
 
 TEST_CASE("parameters with rows appended pair by the common ones") {
