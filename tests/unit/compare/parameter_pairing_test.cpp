@@ -63,6 +63,33 @@ TEST_CASE("parameters pair by name, whatever their values are") {
   CHECK(pairs({unlike("a/b", {8}, 1)}, {unlike("a.b", {8}, 2)}) == Texts{"a/b = a.b"});
 }
 
+TEST_CASE("of several ranks those of one number pair, a rank alone with any other") {
+  const auto constant = [](float value) { return MadeCheckpoint{{"w", {4}, std::vector<float>(4, value)}}; };
+  const test::ScratchDir scratch;
+  for (const char* const side : {"a", "b"}) {
+    for (const int rank : {0, 1})
+      scratch.write(fmt::format("{}/rank_{}/m.safetensors", side, rank),
+                    test::safetensors_of(constant(*side == 'a' ? 1 : 2)));
+  }
+  const auto ranks_of_pairs = [&](const std::string& folder_a, const std::string& folder_b) {
+    const test::ListedDump dump_a = test::list_dump({(scratch.path() / folder_a).string()});
+    const test::ListedDump dump_b = test::list_dump({(scratch.path() / folder_b).string()});
+    const CompareSide side_a{&dump_a.index, &dump_a.tensors()}, side_b{&dump_b.index, &dump_b.tensors()};
+    const PairedParameters paired = test::must(pair_parameters(side_a, side_b, nullptr, CancelToken()));
+    Texts texts;
+    for (const TensorPair& pair : paired.pairing.tensors) {
+      const auto rank = [&](const test::ListedDump& dump, uint32_t tensor) {
+        return tensor == kNoTensor ? "-"
+                                   : std::to_string(identity_of(dump.index, dump.tensors()[tensor]).rank.value_or(-1));
+      };
+      texts.push_back(rank(dump_a, pair.a) + " = " + rank(dump_b, pair.b));
+    }
+    return texts;
+  };
+  CHECK(ranks_of_pairs("a", "b") == Texts{"0 = 0", "1 = 1"});
+  CHECK(ranks_of_pairs("a/rank_0", "b/rank_1") == Texts{"0 = 1"});
+}
+
 TEST_CASE("of gamma and weight of one module only that of the name pairs") {
   CHECK(pairs({unlike("n.gamma", {8}, 1), unlike("n.weight", {8}, 2)}, {unlike("n.kernel", {8}, 3)}) ==
         Texts{"n.gamma", "n.weight = n.kernel"});

@@ -77,13 +77,13 @@ void SameParameters::by_map(const NameMap& map) {
 
 void SameParameters::by_name() {
   // A rank alone on each side is compared whatever its number is.
-  std::vector<std::optional<int64_t>> ranks;
-  for (const ParameterSide* const side : {&a_, &b_}) {
-    for (uint32_t i = 0; i < side->size(); ++i) ranks.push_back(side->rank(i));
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  }
-  const bool ranked = ranks.size() > 2;
+  const auto has_several_ranks = [](const ParameterSide& side) {
+    for (uint32_t i = 1; i < side.size(); ++i) {
+      if (side.rank(i) != side.rank(0)) return true;
+    }
+    return false;
+  };
+  const bool ranked = has_several_ranks(a_) || has_several_ranks(b_);
   const auto by = [&](const std::function<std::string(const ParameterSide&, uint32_t)>& name) {
     const auto full = [&](const ParameterSide& side) {
       return [&](uint32_t i) { return with_rank(ranked ? side.rank(i) : std::nullopt, name(side, i)); };
