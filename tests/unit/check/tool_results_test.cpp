@@ -123,9 +123,23 @@ TEST_CASE("a table that cannot be read, and bad rows, are failures") {
   scratch.write("accuracy_checking_details_2.csv",
                 kDetails + ",error,\n,error,\n,error,\n,error,\nT.f.0.output.0,error,\n");
   const Checked checked(scratch.path());
-  CHECK(checked.report().failures.size() == 4);
+  REQUIRE(checked.report().failures.size() == 4);
+  for (size_t i = 1; i < 4; ++i) {
+    INFO(checked.report().failures[i].message);
+    CHECK(checked.report().failures[i].message.starts_with(fmt::format("line {}", i + 1)));
+  }
   CHECK(checked.of("unreadable").size() == 4);
   CHECK(checked.of("acc_check").size() == 1);
+}
+
+TEST_CASE("a row with a number has it as the value of its finding, others have none") {
+  const ScratchDir scratch;
+  scratch.write("free_benchmark.csv",
+                "rank,pert_mode,stage,step,api_name,max_rel,dtype,shape,output_index\n,no,f,,T.f.0.forward,0.5,,,0\n");
+  CHECK(std::get<double>(Checked(scratch.path()).only("free_benchmark").value.storage()) == 0.5);
+  const ScratchDir other;
+  other.write("accuracy_checking_details_1.csv", kDetails + "T.f.0.forward.output.1,error,bad\n");
+  CHECK(Checked(other.path()).only("acc_check").value.is_null());
 }
 
 TEST_CASE("results of compare are about two dumps: no finding") {
