@@ -188,6 +188,16 @@ void note_exchanges(DiffResult& run) {
 
 Status pair(DiffResult& run, const NameMap* map, const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
+  if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && cut_differently(a, b)) {
+    MSDUMP_TRY(PairedCuts paired, pair_cuts(a, b, map, context));
+    run.pairing = std::move(paired.pairing);
+    run.cut_a = std::move(paired.a);
+    run.cut_b = std::move(paired.b);
+    run.cuts = std::move(paired.notes);
+    run.a->side = run.cut_a->side();
+    run.b->side = run.cut_b->side();
+    return {};
+  }
   if (run.single_pair || (!is_checkpoint(a) && !is_checkpoint(b))) {
     run.pairing = run.single_pair ? pair_single(a, b) : pair_sides(a, b, map);
     return {};

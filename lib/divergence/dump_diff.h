@@ -11,6 +11,7 @@
 #include "compare/accept/diff_rules.h"
 #include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
+#include "compare/match/cut/cut_pairing.h"
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
@@ -36,6 +37,8 @@ struct DiffSide {
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
   std::deque<TensorView> views;  // of the sides' tensors
+  std::unique_ptr<CutSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
+  std::vector<CutNote> cuts;              // by pair; empty where they are not
   Pairing pairing;
   std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped

@@ -317,6 +317,16 @@ report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOpt
   return row;
 }
 
+// How the tensor lies on the ranks of two runs that are cut differently.
+void add_cut(const DiffResult& run, uint32_t tensor, report::Object& row) {
+  if (run.cuts.empty()) return;
+  const CutNote& note = run.cuts[tensor];
+  row.add("layout", report::text_or_null(note.layout));
+  row.add("reference_layout", report::text_or_null(note.reference_layout));
+  row.add("layout_confidence", note.confidence > 0 ? report::Value(rounded(note.confidence)) : report::Value());
+  row.add("ranks", report::text_or_null(text_of_ranks(note.ranks)));
+}
+
 report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
@@ -341,6 +351,7 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   row.add("measured_error", score ? report::Value(score->measured) : report::Value());
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
   row.add("score", score ? report::Value(rounded(score->score)) : report::Value());
+  add_cut(run, tensor, row);
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
   return row;

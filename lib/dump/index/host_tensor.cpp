@@ -29,7 +29,29 @@ void convert_like(const DumpIndex& index, const TensorRecord& record, const Host
 
 }  // namespace
 
+Result<HostTensor> HostTensor::assemble(const DumpIndex& index, const TensorPieces& pieces) {
+  MSDUMP_TRY(PiecesReader reader, PiecesReader::open(index, pieces));
+  MSDUMP_TRY(File first, File::open(index.path_of(index.files()[pieces.records.front()->file])));
+  HostTensor tensor(std::move(first));
+  tensor.plan_.dtype = reader.dtype();
+  tensor.plan_.shape = pieces.shape;
+  tensor.plan_.dst_elements = element_count(pieces.shape).value_or(0);
+  tensor.plan_.identity = false;
+  tensor.elements_ = StoredElements(0, reader.dtype());
+  tensor.original_dtype_ = reader.original_dtype();
+  tensor.slab_elements_ =
+      std::min(tensor.plan_.dst_elements, kSlabBytes / static_cast<int64_t>(tensor.element_bytes()));
+  tensor.pieces_ = std::make_shared<PiecesReader>(std::move(reader));
+  return tensor;
+}
+
+Status HostTensor::check_unchanged() const { return pieces_ ? pieces_->check_unchanged() : file_.check_unchanged(); }
+
 Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options) {
+  if (tensor.pieces != nullptr) {
+    if (tensor.pieces->is_plain()) return open(index, *tensor.pieces->records.front(), options);
+    return assemble(index, *tensor.pieces);
+  }
   const IndexedFile& indexed = index.files()[tensor.file];
   if (!tensor.has_elements) {
     return fail(make_error(ErrorCode::kNotFound, "only statistics of this tensor were dumped")
@@ -146,7 +168,8 @@ Status HostTensor::load_slab(int64_t slab) {
   const int64_t first = slab * slab_elements_;
   const int64_t count = std::min(slab_elements_, plan_.dst_elements - first);
   slab_.resize(static_cast<size_t>(slab_elements_) * element_bytes());
-  MSDUMP_CHECK_OK(read_host_range({file_, elements_, plan_}, first, count, slab_.data()));
+  MSDUMP_CHECK_OK(pieces_ ? pieces_->read(first, count, slab_.data())
+                          : read_host_range({file_, elements_, plan_}, first, count, slab_.data()));
   loaded_ = slab;
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/stored_elements.h"
 #include "dump/index/tensor_list.h"
+#include "dump/index/tensor_pieces.h"
 #include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
 #include "io/file.h"
@@ -59,10 +61,11 @@ class HostTensor {
   // order, and takes one thread at a time.
   Status read(int64_t first, int64_t count, std::byte* into);
 
-  [[nodiscard]] Status check_unchanged() const { return file_.check_unchanged(); }
+  [[nodiscard]] Status check_unchanged() const;
 
  private:
   explicit HostTensor(File file) : file_(std::move(file)) {}
+  static Result<HostTensor> assemble(const DumpIndex& index, const TensorPieces& pieces);
   Status show(const TensorView& view);
   [[nodiscard]] int64_t choose_slab(int64_t bytes) const;
   Status load_slab(int64_t slab);
@@ -71,6 +74,7 @@ class HostTensor {
   StoredElements elements_;
   Plan plan_;
   std::optional<DType> original_dtype_;
+  std::shared_ptr<PiecesReader> pieces_;  // of a tensor that lies in several others; null: it lies in `file_`
   // Of a tensor that is not direct.
   int64_t slab_elements_ = 0;
   int64_t loaded_ = -1;  // which slab is in `slab_`

@@ -16,6 +16,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "dump/index/shared_shapes.h"
+#include "dump/index/tensor_pieces.h"
 #include "dump/index/tensor_view.h"
 #include "dump/layouts/call_argument.h"
 #include "dump/layouts/layout.h"
@@ -41,6 +42,7 @@ struct TensorRecord {
   std::optional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;        // null: not said
   const TensorView* view = nullptr;                // the elements that it stands for; null: all, as they lie
+  const TensorPieces* pieces = nullptr;            // where it lies in several others; null: in `file`
   const std::string_view* distribution = nullptr;  // of which larger tensor it is a part, as JSON; null: not said
   int64_t step = kStepOfFolder;                    // of the row, in a table of several steps
   uint64_t row_offset = 0;                         // of the row in `table`
@@ -94,7 +96,7 @@ class TensorList {
   int64_t files_ = 0, foreign_ = 0;
 };
 
-// Rank, graph and step of a record; the layout is that of its folder.
+// Rank, graph and step of a record; the layout is that of its folder. A tensor that lies in several has no rank.
 [[nodiscard]] FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor);
 
 // The identity of a record, with rank, graph and step.

@@ -94,6 +94,7 @@ bool has_flow(const DumpWithGraph& dump) {
 }
 
 std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
+  if (dump.operators != nullptr) return *dump.operators;
   std::vector<SequencedOp> operators;
   if (dump.join != nullptr) {
     std::vector<bool> taken(dump.join->groups().size(), false);

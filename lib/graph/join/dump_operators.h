@@ -16,6 +16,8 @@ namespace msdump {
 
 inline constexpr uint32_t kNoTensor = UINT32_MAX;  // in a list of tensors
 
+struct SequencedOp;
+
 // A dump, and the graph of its operators where there is one. Handles: what they point to outlives them.
 struct DumpWithGraph {
   const DumpIndex* index = nullptr;
@@ -23,6 +25,7 @@ struct DumpWithGraph {
   const OpGraph* graph = nullptr;  // with `join`
   const FileJoin* join = nullptr;
   const std::vector<CallArgument>* arguments = nullptr;  // of the calls; may be null
+  const std::vector<SequencedOp>* operators = nullptr;   // where they are known already
 };
 
 // Does the graph have the data flow? An IR does, msprobe's stack.json does not.

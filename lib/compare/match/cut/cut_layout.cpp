@@ -1,0 +1,221 @@
+#include "compare/match/cut/cut_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace msdump {
+namespace {
+
+// A range of an axis, in the piece and in what it is a part of.
+struct Segment {
+  int64_t from = 0, to = 0, size = 0;
+};
+
+// Cuts a segment where its place in the larger one passes a border, and puts each part to its new place.
+template <class Place>
+std::vector<Segment> placed(const std::vector<Segment>& segments, int64_t unit, const Place& place) {
+  std::vector<Segment> result;
+  for (const Segment& one : segments) {
+    for (int64_t done = 0; done < one.size;) {
+      const int64_t at = one.to + done, part = at / unit, inside = at % unit;
+      const int64_t size = std::min(one.size - done, unit - inside);
+      result.push_back({one.from + done, place(part) * unit + inside, size});
+      done += size;
+    }
+  }
+  return result;
+}
+
+// Along one axis; `extent`: of what the faster dimensions have put together.
+class AxisCut {
+ public:
+  explicit AxisCut(int64_t extent) : segments_({{0, 0, extent}}), extent_(extent) {}
+
+  void concat(int64_t offset, int64_t extent) {
+    for (Segment& one : segments_) one.to += offset;
+    extent_ = extent;
+  }
+
+  bool zigzag(int64_t place, int64_t ranks) {
+    if (extent_ % 2 != 0) return false;
+    const int64_t half = extent_ / 2;
+    segments_ = placed(segments_, half, [&](int64_t part) { return part == 0 ? place : 2 * ranks - 1 - place; });
+    extent_ *= ranks;
+    return true;
+  }
+
+  bool groups(const std::vector<int64_t>& sizes, int64_t place, int64_t ranks) {
+    const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    if (segments_.size() != 1 || all == 0 || extent_ % all != 0) return false;
+    const int64_t unit = extent_ / all;
+    std::vector<Segment> parts;
+    int64_t from = 0;
+    for (const int64_t size : sizes) {
+      parts.push_back({from, from * ranks + place * size * unit, size * unit});
+      from += size * unit;
+    }
+    segments_ = std::move(parts);
+    extent_ *= ranks;
+    return true;
+  }
+
+  // What reaches beyond the tensor is padding, of which the last rank has less than all it has.
+  bool clip(int64_t extent, int64_t padding) {
+    if (extent_ < extent || extent_ - extent > padding) return false;
+    for (Segment& one : segments_) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
+    std::erase_if(segments_, [](const Segment& one) { return one.size == 0; });
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] int64_t extent() const { return extent_; }
+
+ private:
+  std::vector<Segment> segments_;
+  int64_t extent_;
+};
+
+// Where `rank` begins along the axis, and where the last one ends, if the ranks of a dimension have parts of different
+// extents. The others of the mesh have the same place in all other dimensions.
+std::pair<int64_t, int64_t> uneven(int64_t rank, int64_t stride, int64_t ranks, uint32_t axis,
+                                   std::span<const Shape> pieces) {
+  const int64_t place = rank / stride % ranks, first = rank - place * stride;
+  int64_t offset = 0, end = 0;
+  for (int64_t i = 0; i < ranks; ++i) {
+    if (i == place) offset = end;
+    end += pieces[static_cast<size_t>(first + i * stride)][axis];
+  }
+  return {offset, end};
+}
+
+bool all_alike(std::span<const Shape> pieces) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const Shape& one) { return one == pieces.front(); });
+}
+
+}  // namespace
+
+std::string_view name_of(CutRole role) {
+  static constexpr std::array<std::string_view, 5> kNames = {"copy", "sum", "mean", "concat", "zigzag"};
+  return kNames[static_cast<size_t>(role)];
+}
+
+int64_t CutLayout::ranks() const {
+  int64_t count = 1;
+  for (const CutDim& dim : dims) count *= dim.extent;
+  return count;
+}
+
+bool CutLayout::has(CutRole role) const {
+  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) { return dim.role == role; });
+}
+
+bool CutLayout::cuts(uint32_t axis) const {
+  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) {
+    return (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) && dim.axis == axis;
+  });
+}
+
+int64_t CutLayout::copies() const {
+  int64_t count = 1;
+  for (const CutDim& dim : dims) {
+    if (dim.role == CutRole::kCopy) count *= dim.extent;
+  }
+  return count;
+}
+
+int64_t CutLayout::copy_of(int64_t rank) const {
+  int64_t copy = 0, scale = 1;
+  for (const CutDim& dim : dims) {
+    if (dim.role == CutRole::kCopy) {
+      copy += rank % dim.extent * scale;
+      scale *= dim.extent;
+    }
+    rank /= dim.extent;
+  }
+  return copy;
+}
+
+std::string text_of_ranks(std::span<const int64_t> ranks) {
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i]);
+    if (last > i) text += fmt::format("-{}", ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
+  std::string text;
+  const bool only_copies = layout.copies() == layout.ranks();
+  if (only_copies && ranks.size() > 1) text = "copy of ranks " + text_of_ranks(ranks);
+  int64_t stride = 1;
+  for (const CutDim& dim : layout.dims) {
+    std::vector<int64_t> along;
+    for (int64_t i = 0; i < dim.extent; ++i) along.push_back(ranks[static_cast<size_t>(i * stride)]);
+    stride *= dim.extent;
+    if (only_copies) continue;
+    if (!text.empty()) text += "; ";
+    text += name_of(dim.role);
+    if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
+    if (dim.role == CutRole::kConcat && !layout.groups.empty())
+      text += fmt::format(" in groups {}", fmt::join(layout.groups, ":"));
+    text += " of ranks " + text_of_ranks(along);
+  }
+  if (layout.factor != 1) text += fmt::format("; times {:.6g}", layout.factor);
+  return text;
+}
+
+std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+                               const Shape& whole) {
+  const bool alike = all_alike(pieces);
+  const Shape& own = pieces[static_cast<size_t>(rank)];
+  if (own.size() != whole.size()) return {};
+  std::vector<AxisCut> axes;
+  axes.reserve(whole.size());
+  for (const int64_t extent : own) axes.emplace_back(extent);
+  int64_t stride = 1;
+  for (const CutDim& dim : layout.dims) {
+    const int64_t place = rank / stride % dim.extent;
+    if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) {
+      if (dim.axis >= axes.size()) return {};
+      AxisCut& axis = axes[dim.axis];
+      if (dim.role == CutRole::kZigzag) {
+        if (!axis.zigzag(place, dim.extent)) return {};
+      } else if (!layout.groups.empty()) {
+        if (!axis.groups(layout.groups, place, dim.extent)) return {};
+      } else if (alike) {
+        axis.concat(place * axis.extent(), dim.extent * axis.extent());
+      } else {
+        const auto [offset, end] = uneven(rank, stride, dim.extent, dim.axis, pieces);
+        axis.concat(offset, end);
+      }
+    }
+    stride *= dim.extent;
+  }
+  std::vector<PieceBox> boxes(1);
+  boxes.front().piece = static_cast<uint32_t>(rank);
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    const bool may_pad = layout.groups.empty() && layout.cuts(static_cast<uint32_t>(axis));
+    if (!axes[axis].clip(whole[axis], may_pad ? own[axis] - 1 : 0)) return {};
+    std::vector<PieceBox> longer;
+    for (const PieceBox& box : boxes) {
+      for (const Segment& segment : axes[axis].segments()) {
+        PieceBox& next = longer.emplace_back(box);
+        next.from.push_back(segment.from);
+        next.to.push_back(segment.to);
+        next.size.push_back(segment.size);
+      }
+    }
+    boxes = std::move(longer);
+  }
+  return boxes;
+}
+
+}  // namespace msdump

@@ -1,0 +1,61 @@
+// CutLayout: how a tensor lies on the ranks of a parallel run. The ranks form a mesh, the fastest dimension first; along
+// each of its dimensions they have
+//
+//   copy     the same elements
+//   sum      terms of a sum, as before an AllReduce; mean: their mean is the tensor
+//   concat   parts that follow each other along an axis, in the order of the ranks. The parts of a fused tensor (q, k and
+//            v) are cut one by one: `groups` are their sizes relative to each other
+//   zigzag   two parts each along an axis: rank i of n has parts i and 2n-1-i (context parallelism)
+//
+// Where several dimensions cut one axis, the slower one cuts first. The last part may reach beyond the tensor: padding.
+// Gradients of a loss that each rank takes the mean of are too large by the number of ranks: `factor`.
+// Source: Megatron-LM's and MindSpore's parallel layouts as their documents describe them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dump/index/tensor_pieces.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+enum class CutRole : uint8_t { kCopy, kSum, kMean, kConcat, kZigzag };
+[[nodiscard]] std::string_view name_of(CutRole role);
+
+struct CutDim {
+  int64_t extent = 1;
+  CutRole role = CutRole::kCopy;
+  uint32_t axis = 0;  // of kConcat and kZigzag
+  bool operator==(const CutDim&) const = default;
+};
+
+struct CutLayout {
+  std::vector<CutDim> dims;     // the product of their extents is the number of ranks
+  std::vector<int64_t> groups;  // of the axis of the one kConcat that cuts them; empty: one group
+  double factor = 1;
+  bool operator==(const CutLayout&) const = default;
+
+  [[nodiscard]] int64_t ranks() const;
+  [[nodiscard]] bool has(CutRole role) const;
+  [[nodiscard]] bool cuts(uint32_t axis) const;
+  // Which of the copies of the tensor a rank has a part of; and how many there are.
+  [[nodiscard]] int64_t copy_of(int64_t rank) const;
+  [[nodiscard]] int64_t copies() const;
+};
+
+// "concat axis 1 of ranks 0-3", "copy of ranks 0-1", "concat axis 0 of ranks 0,2; sum of ranks 0-1"; empty for one rank.
+[[nodiscard]] std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks);
+// "0-3,8"
+[[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);
+
+// The part that `rank` (a place in the mesh) has: boxes in the whole, for pieces of these shapes, one a rank. None if the
+// shapes do not fit the layout.
+[[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+                                             const Shape& whole);
+
+}  // namespace msdump

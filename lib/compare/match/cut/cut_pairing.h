@@ -1,0 +1,38 @@
+// Pairs two dumps that are cut differently over their ranks: by tensors (TP), experts (EP), the sequence (SP, CP), the
+// batch (DP), layers (PP), mixtures of these, or not at all. Operators are paired as on one rank (pairing.h), tensors as
+// wholes: how each lies on the ranks is found from shapes and values (layout_search.h).
+//
+// A collective of one side alone is paired with the value of the other side that goes into it: whatever it does to the
+// pieces, the whole stays the same, so that a sum that should be a mean shows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compare/match/cut/cut_side.h"
+#include "compare/match/cut/layout_search.h"
+#include "compare/match/pairing.h"
+#include "compare/match/rename/name_map.h"
+#include "io/run_context.h"
+
+namespace msdump {
+
+// Of a tensor pair.
+struct CutNote {
+  std::string layout, reference_layout;  // text_of(CutLayout); empty: one rank, or not known
+  std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
+  double confidence = 0;                 // 0: not known
+  std::string odd;                       // which copies differ from the others; empty: none
+};
+
+struct PairedCuts {
+  std::unique_ptr<CutSide> a, b;
+  Pairing pairing;
+  std::vector<CutNote> notes;  // by Pairing::tensors
+};
+
+// `map` may be null. An error when interrupted.
+Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const RunContext& context);
+
+}  // namespace msdump

@@ -1,0 +1,246 @@
+#include "compare/match/cut/cut_side.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/hash_slots.h"
+#include "graph/flow/communication.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kNoRank = -1;
+// Ranks of one program may have a few calls that the others lack, as a first rank that logs.
+constexpr double kOneProgram = 0.7, kSameCalls = 0.9, kSameShapes = 0.95;
+
+int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(kNoRank); }
+
+using CallKey = std::tuple<std::string_view, std::string_view, std::optional<int64_t>>;  // name, type, step
+CallKey key_of(const SequencedOp& op) { return {op.name, op.type, op.step}; }
+
+using SlotKey = std::tuple<std::optional<int64_t>, uint32_t, Io, std::string_view>;  // step, occurrence, io, slot
+SlotKey key_of(const DumpWithGraph& dump, const TensorRecord& tensor) {
+  return {place_of(*dump.index, tensor).step, tensor.occurrence, tensor.name.io, tensor.name.slot};
+}
+
+template <class Key>
+double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
+  size_t common = 0;
+  for (const Key& key : a) common += b.count(key);
+  const size_t all = a.size() + b.size() - common;
+  return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
+}
+
+// Of point-to-point calls: the ranks on both ends may run different layers under the same names.
+bool sends(const SequencedOp& op) {
+  return is_communication(op.type) &&
+         (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
+}
+
+bool is_backward(std::string_view name) {
+  return name.starts_with("Gradients") || forward_entry_of(name).has_value();
+}
+
+struct RankCalls {
+  std::map<CallKey, uint64_t> shapes;  // of each call: of its tensors
+  bool communicates = false;
+};
+
+RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank) {
+  RankCalls calls;
+  for (const SequencedOp& op : operators) {
+    if (rank_of(op) != rank || op.tensors.empty()) continue;
+    calls.communicates = calls.communicates || is_communication(op.type);
+    std::map<SlotKey, uint64_t> slots;
+    for (const uint32_t index : op.tensors) {
+      const TensorRecord& tensor = (*dump.tensors)[index];
+      uint64_t shape = 1;
+      if (tensor.shape != nullptr) {
+        for (const int64_t extent : *tensor.shape) shape = mix_hash(shape, static_cast<uint64_t>(extent));
+      }
+      slots[key_of(dump, tensor)] = shape;
+    }
+    uint64_t all = 1;
+    for (const auto& [slot, shape] : slots) all = mix_hash(all, shape);
+    calls.shapes[key_of(op)] = all;
+  }
+  return calls;
+}
+
+// On one rank of both.
+bool cut_alike(const RankCalls& a, const RankCalls& b) {
+  size_t common = 0, alike = 0;
+  for (const auto& [key, shapes] : a.shapes) {
+    const auto other = b.shapes.find(key);
+    if (other == b.shapes.end()) continue;
+    ++common;
+    if (shapes == other->second) ++alike;
+  }
+  const size_t all = std::max(a.shapes.size(), b.shapes.size());
+  return a.communicates == b.communicates && static_cast<double>(common) >= kSameCalls * static_cast<double>(all) &&
+         static_cast<double>(alike) >= kSameShapes * static_cast<double>(common);
+}
+
+}  // namespace
+
+std::set<int64_t> ranks_of(const DumpWithGraph& dump) {
+  std::set<int64_t> ranks;
+  const int64_t* last = nullptr;
+  for (const TensorRecord& tensor : *dump.tensors) {
+    const auto& rank = dump.index->folders()[dump.index->files()[tensor.file].folder].identity.rank;
+    if (!rank || (last != nullptr && *last == *rank)) continue;
+    ranks.insert(*rank);
+    last = &*rank;
+  }
+  return ranks;
+}
+
+bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b) {
+  const std::set<int64_t> in_a = ranks_of(a), in_b = ranks_of(b);
+  if (in_a.size() <= 1 && in_b.size() <= 1) return false;
+  std::vector<int64_t> common;
+  std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(common));
+  if (common.empty()) return true;
+  const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
+  return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()));
+}
+
+CutSide::CutSide(const DumpWithGraph& dump) : dump_(dump) {
+  const std::vector<SequencedOp> all = operators_of(dump);
+  find_programs(all);
+  for (uint32_t program = 0; program < programs_.size(); ++program) add_program(program, all);
+  order_operators();
+}
+
+void CutSide::find_programs(const std::vector<SequencedOp>& all) {
+  struct Program {
+    std::set<CallKey> calls;
+    bool sends = false;
+    std::vector<int64_t> ranks;
+  };
+  std::map<int64_t, std::vector<uint32_t>> by_rank;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (!all[i].tensors.empty()) by_rank[rank_of(all[i])].push_back(i);
+  }
+  std::vector<Program> programs;
+  for (const auto& [rank, operators] : by_rank) {
+    Program own;
+    for (const uint32_t op : operators) {
+      own.calls.insert(key_of(all[op]));
+      own.sends = own.sends || sends(all[op]);
+    }
+    const auto same = std::find_if(programs.begin(), programs.end(), [&](const Program& other) {
+      const double common = share_in_common(own.calls, other.calls);
+      return own.sends || other.sends ? common == 1 : common >= kOneProgram;
+    });
+    if (same == programs.end()) {
+      own.ranks = {rank};
+      programs.push_back(std::move(own));
+      of_program_.push_back(operators);
+    } else {
+      same->ranks.push_back(rank);
+      std::vector<uint32_t>& of = of_program_[static_cast<size_t>(same - programs.begin())];
+      of.insert(of.end(), operators.begin(), operators.end());
+    }
+  }
+  for (Program& program : programs) programs_.push_back(std::move(program.ranks));
+}
+
+void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all) {
+  const std::vector<int64_t>& ranks = programs_[program];
+  std::map<CallKey, uint32_t> places;  // in operators_
+  std::map<std::pair<uint32_t, SlotKey>, uint32_t> slots;
+  for (const uint32_t index : of_program_[program]) {
+    const SequencedOp& own = all[index];
+    const auto [found, is_new] = places.try_emplace(key_of(own), static_cast<uint32_t>(operators_.size()));
+    if (is_new) {
+      SequencedOp& op = operators_.emplace_back(own);
+      op.rank.reset();
+      op.tensors.clear();
+      program_of_.push_back(program);
+    }
+    const auto place = static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank_of(own)) - ranks.begin());
+    for (const uint32_t tensor : own.tensors) {
+      const TensorRecord& record = (*dump_.tensors)[tensor];
+      const auto [slot, is_new_slot] =
+          slots.try_emplace({found->second, key_of(dump_, record)}, static_cast<uint32_t>(tensors_.size()));
+      if (is_new_slot) {
+        operators_[found->second].tensors.push_back(slot->second);
+        tensors_.push_back(record);
+        members_.push_back({program, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
+        TensorPieces& pieces = pieces_.emplace_back();
+        pieces.records = {&record};
+        if (record.shape != nullptr) pieces.shape = *record.shape;
+        tensors_.back().pieces = &pieces;
+      }
+      members_[slot->second].records[place] = &record;
+    }
+  }
+}
+
+// Of several programs: forward, in their order, then backward, in the opposite order; step by step.
+void CutSide::order_operators() {
+  if (programs_.size() > 1) {
+    const auto last = static_cast<uint32_t>(programs_.size() - 1);
+    std::vector<uint32_t> order(operators_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto key = [&](uint32_t op) {
+      const bool backward = is_backward(operators_[op].name);
+      const uint32_t program = program_of_[op];
+      return std::tuple(operators_[op].step, backward, backward ? last - program : program);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
+    std::vector<SequencedOp> sorted;
+    for (const uint32_t op : order) sorted.push_back(std::move(operators_[op]));
+    operators_ = std::move(sorted);
+  }
+  uint32_t order = 0;
+  for (const SequencedOp& op : operators_) {
+    for (const uint32_t tensor : op.tensors) {
+      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = order;
+    }
+    ++order;
+  }
+}
+
+DumpWithGraph CutSide::side() const {
+  DumpWithGraph side = dump_;
+  side.tensors = &tensors_;
+  side.operators = &operators_;
+  side.join = nullptr;
+  return side;
+}
+
+void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
+  pieces_[tensor] = std::move(pieces);
+  TensorRecord& record = tensors_[tensor];
+  record.shape = &pieces_[tensor].shape;
+  uint64_t bytes = 0;
+  for (const TensorRecord* const piece : pieces_[tensor].records) bytes += piece->bytes.value_or(0);
+  if (record.bytes) record.bytes = bytes;
+}
+
+uint32_t CutSide::add_operator(SequencedOp op) {
+  operators_.push_back(std::move(op));
+  return static_cast<uint32_t>(operators_.size() - 1);
+}
+
+uint32_t CutSide::add_tensor(uint32_t of, const TensorRecord& named) {
+  TensorRecord record = tensors_[of];
+  record.name.op_name = named.name.op_name;
+  record.name.op_type = named.name.op_type;
+  record.name.io = named.name.io;
+  record.name.slot = named.name.slot;
+  record.occurrence = named.occurrence;
+  pieces_.push_back(pieces_[of]);
+  record.pieces = &pieces_.back();
+  record.shape = &pieces_.back().shape;
+  tensors_.push_back(record);
+  members_.push_back(members_[of]);
+  return static_cast<uint32_t>(tensors_.size() - 1);
+}
+
+}  // namespace msdump

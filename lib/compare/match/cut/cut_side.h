@@ -1,0 +1,70 @@
+// CutSide: one side of a comparison whose ranks are taken as one: the calls that the ranks of a program have in common are
+// one call, and the tensors of a slot are one tensor, which lies on the ranks in pieces.
+//
+// Ranks that run the same calls are a program: those of a stage of pipeline parallelism, or all. Programs follow each
+// other in the order of their ranks, those of the backward pass the other way round.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dump/index/tensor_pieces.h"
+#include "graph/join/dump_operators.h"
+
+namespace msdump {
+
+// The ranks of a dump, ascending; empty where no folder says its rank.
+[[nodiscard]] std::set<int64_t> ranks_of(const DumpWithGraph& dump);
+
+// Do the two dumps have other ranks, or other parts of the tensors on the ranks that both have?
+[[nodiscard]] bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b);
+
+// Must not move: `side()` refers to it.
+class CutSide {
+ public:
+  // What `dump` points to must outlive this.
+  explicit CutSide(const DumpWithGraph& dump);
+  CutSide(const CutSide&) = delete;
+  CutSide& operator=(const CutSide&) = delete;
+
+  // The tensors and operators without ranks.
+  [[nodiscard]] DumpWithGraph side() const;
+
+  // By logical tensor: on which ranks it lies, and the record of each; null where that rank has none.
+  struct Members {
+    uint32_t program = 0;
+    std::vector<const TensorRecord*> records;
+  };
+  [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
+  [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return programs_[members_[tensor].program]; }
+  [[nodiscard]] size_t size() const { return tensors_.size(); }
+  [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
+  [[nodiscard]] size_t programs() const { return programs_.size(); }
+
+  // From now on the tensor is put together so.
+  void set_pieces(uint32_t tensor, TensorPieces pieces);
+  // A further operator, and a further tensor of one, which is the tensor `of`; for what only the other side has.
+  uint32_t add_operator(SequencedOp op);
+  uint32_t add_tensor(uint32_t of, const TensorRecord& named);
+
+ private:
+  using Number = std::optional<int64_t>;
+  void find_programs(const std::vector<SequencedOp>& all);
+  void add_program(uint32_t program, const std::vector<SequencedOp>& all);
+  void order_operators();
+
+  const DumpWithGraph dump_;
+  std::vector<std::vector<int64_t>> programs_;        // ranks; -1: not said
+  std::vector<std::vector<uint32_t>> of_program_;     // by program: operators of the dump, rank by rank
+  std::vector<SequencedOp> operators_;
+  std::vector<uint32_t> program_of_;                  // by operator
+  std::vector<TensorRecord> tensors_;
+  std::vector<Members> members_;
+  std::deque<TensorPieces> pieces_;  // by tensor
+};
+
+}  // namespace msdump

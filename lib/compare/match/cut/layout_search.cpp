@@ -1,0 +1,405 @@
+#include "compare/match/cut/layout_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "tensor/dtype_kind.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kSamples = 192;
+constexpr size_t kMostDims = 4, kMostLayouts = 4096;
+constexpr int64_t kMostRatio = 8;       // of the queries to the keys of a fused tensor
+constexpr double kAgrees = 0.1;         // of the root mean square
+constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
+constexpr double kFactorSlack = 0.02;
+
+// What is tried: the later ones only if the earlier ones do not fit.
+enum class Stage : uint8_t { kPlain, kZigzag, kGroups };
+constexpr std::array kStages = {Stage::kPlain, Stage::kZigzag, Stage::kGroups};
+
+std::vector<int64_t> divisors_of(int64_t number) {
+  std::vector<int64_t> divisors;
+  for (int64_t i = 2; i <= number; ++i) {
+    if (number % i == 0) divisors.push_back(i);
+  }
+  return divisors;
+}
+
+// All layouts of one side.
+class Layouts {
+ public:
+  Layouts(std::span<const Shape> pieces, const Shape& whole, bool sums, Stage stage)
+      : pieces_(pieces), whole_(whole), sums_(sums), stage_(stage) {}
+
+  std::vector<CutLayout> run() {
+    extend({}, static_cast<int64_t>(pieces_.size()));
+    return std::move(found_);
+  }
+
+ private:
+  void extend(const CutLayout& layout, int64_t ranks) {
+    if (found_.size() >= kMostLayouts) return;
+    if (ranks == 1) return add(layout);
+    if (layout.dims.size() >= kMostDims) return;
+    for (const int64_t extent : divisors_of(ranks)) {
+      for (const CutDim& dim : choices(extent)) {
+        const bool merges = !layout.dims.empty() && dim.role != CutRole::kZigzag &&
+                            layout.dims.back().role == dim.role && layout.dims.back().axis == dim.axis;
+        if (merges) continue;
+        CutLayout longer = layout;
+        longer.dims.push_back(dim);
+        if (may_fit(longer)) extend(longer, ranks / extent);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<CutDim> choices(int64_t extent) const {
+    std::vector<CutDim> dims = {{extent, CutRole::kCopy, 0}};
+    for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
+      dims.push_back({extent, CutRole::kConcat, axis});
+      if (stage_ != Stage::kPlain) dims.push_back({extent, CutRole::kZigzag, axis});
+    }
+    if (sums_) dims.push_back({extent, CutRole::kSum, 0});
+    return dims;
+  }
+
+  // Not larger than the whole by as much as a piece.
+  [[nodiscard]] bool may_fit(const CutLayout& layout) const {
+    Shape extents = pieces_.front();
+    for (const CutDim& dim : layout.dims) {
+      if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) continue;
+      extents[dim.axis] *= dim.extent;
+      if (extents[dim.axis] >= whole_[dim.axis] + 2 * pieces_.front()[dim.axis]) return false;
+    }
+    return true;
+  }
+
+  void add(const CutLayout& layout) {
+    if (fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
+    if (stage_ != Stage::kGroups) return;
+    const auto cuts = std::count_if(layout.dims.begin(), layout.dims.end(),
+                                    [](const CutDim& dim) { return dim.role == CutRole::kConcat; });
+    if (cuts != 1 || layout.has(CutRole::kZigzag)) return;
+    std::vector<std::vector<int64_t>> patterns = {{1, 1}, {1, 1, 1}};
+    for (int64_t ratio = 2; ratio <= kMostRatio; ++ratio) patterns.push_back({ratio, 1, 1});
+    for (std::vector<int64_t>& groups : patterns) {
+      CutLayout grouped = layout;
+      grouped.groups = std::move(groups);
+      if (fits_shapes(grouped, pieces_, whole_)) found_.push_back(std::move(grouped));
+    }
+  }
+
+  std::span<const Shape> pieces_;
+  const Shape& whole_;
+  const bool sums_;
+  const Stage stage_;
+  std::vector<CutLayout> found_;
+};
+
+// Places spread over a tensor, not at equal distances, which may be those of rows.
+std::vector<std::vector<int64_t>> sample_of(const Shape& shape) {
+  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
+  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, kSamples);
+  std::vector<std::vector<int64_t>> places;
+  for (int64_t i = 0; i < samples; ++i) {
+    const int64_t step = count / samples;
+    int64_t at = i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) %
+                                                 static_cast<uint64_t>(step));
+    std::vector<int64_t> place(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      place[axis] = at % shape[axis];
+      at /= shape[axis];
+    }
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+// The sampled elements of the whole, as a layout puts it together.
+std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, const Shape& whole,
+                              const std::vector<std::vector<int64_t>>& places) {
+  std::vector<PieceBox> boxes;
+  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.copy_of(rank) != 0) continue;
+    for (PieceBox& box : boxes_of(layout, rank, pieces.shapes(), whole)) boxes.push_back(std::move(box));
+  }
+  const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  std::vector<double> values;
+  values.reserve(places.size());
+  for (const std::vector<int64_t>& place : places) {
+    double value = 0;
+    for (const PieceBox& box : boxes) {
+      const Shape& shape = pieces.shapes()[box.piece];
+      int64_t at = 0;
+      bool inside = true;
+      for (size_t axis = 0; axis < place.size() && inside; ++axis) {
+        const int64_t beyond = place[axis] - box.to[axis];
+        inside = beyond >= 0 && beyond < box.size[axis];
+        at = at * shape[axis] + box.from[axis] + beyond;
+      }
+      if (!inside) continue;
+      value += pieces.at(box.piece, at);
+      if (!sum) break;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+struct Nearness {
+  double agreement = 0, error = 0;
+};
+
+Nearness nearness_of(const std::vector<double>& a, double factor, const std::vector<double>& b) {
+  double squares = 0, distance = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
+    ++count;
+    squares += b[i] * b[i];
+    distance += (a[i] * factor - b[i]) * (a[i] * factor - b[i]);
+  }
+  if (count == 0) return {1, 0};
+  const double rms = std::sqrt(squares / static_cast<double>(count));
+  size_t agree = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool equal = (std::isnan(a[i]) && std::isnan(b[i])) || a[i] == b[i];
+    if (equal || std::abs(a[i] * factor - b[i]) <= kAgrees * rms) ++agree;
+  }
+  const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
+  return {static_cast<double>(agree) / static_cast<double>(a.size()), error};
+}
+
+// The factors that a layout explains, each with the layout that says so. The first is 1.
+std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bool gradient) {
+  std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
+  for (size_t i = 0; i < layout.dims.size(); ++i) {
+    const CutDim& dim = layout.dims[i];
+    if (dim.role == CutRole::kCopy || (dim.role != CutRole::kSum && !gradient)) continue;
+    const size_t known = factors.size();
+    for (size_t other = 0; other < known; ++other) {
+      auto next = factors[other];
+      next.first /= static_cast<double>(dim.extent);
+      if (dim.role == CutRole::kSum) {
+        next.second.dims[i].role = CutRole::kMean;
+      } else {
+        next.second.factor /= static_cast<double>(dim.extent);
+      }
+      factors.push_back(std::move(next));
+    }
+  }
+  return factors;
+}
+
+int complexity_of(const CutLayout& layout) {
+  int complexity = layout.groups.empty() ? 0 : 3;
+  for (const CutDim& dim : layout.dims) {
+    static constexpr std::array<int, 5> kCosts = {1, 3, 3, 2, 4};
+    complexity += kCosts[static_cast<size_t>(dim.role)];
+  }
+  return complexity + (layout.factor == 1 ? 0 : 2);
+}
+
+std::string key_of(const CutLayout& layout) {
+  std::string key;
+  for (const CutDim& dim : layout.dims) key += fmt::format("{}{}.{} ", name_of(dim.role), dim.axis, dim.extent);
+  for (const int64_t group : layout.groups) key += fmt::format(":{}", group);
+  return key + (layout.factor == 1 ? "" : fmt::format("*{}", layout.factor));
+}
+std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
+
+// The wholes that pieces of these shapes may be parts of.
+std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {
+  if (a.front().size() != b.front().size()) return {};
+  if (b.size() == 1) return {b.front()};
+  if (a.size() == 1) return {a.front()};
+  std::vector<Shape> wholes(1);
+  const auto extents_of = [](std::span<const Shape> pieces, size_t axis) {
+    std::set<int64_t> extents = {pieces.front()[axis]};
+    const auto ranks = static_cast<int64_t>(pieces.size());
+    for (const int64_t divisor : divisors_of(ranks)) extents.insert(pieces.front()[axis] * divisor);
+    int64_t sum = 0;
+    for (const Shape& one : pieces) sum += one[axis];
+    extents.insert(sum);
+    return extents;
+  };
+  for (size_t axis = 0; axis < a.front().size(); ++axis) {
+    const std::set<int64_t> in_a = extents_of(a, axis), in_b = extents_of(b, axis);
+    std::vector<Shape> longer;
+    for (const Shape& whole : wholes) {
+      for (const int64_t extent : in_a) {
+        if (!in_b.contains(extent) || longer.size() >= kMostLayouts) continue;
+        longer.push_back(whole);
+        longer.back().push_back(extent);
+      }
+    }
+    wholes = std::move(longer);
+  }
+  std::stable_sort(wholes.begin(), wholes.end(), [](const Shape& x, const Shape& y) {
+    return element_count(x).value_or(0) < element_count(y).value_or(0);
+  });
+  return wholes;
+}
+
+class Search {
+ public:
+  Search(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior)
+      : a_(a), b_(b), question_(question), prior_(prior), sums_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
+
+  std::optional<CutFit> run() {
+    for (const Stage stage : kStages) {
+      fits_.clear();
+      for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
+      if (best() >= kFits) break;
+    }
+    if (fits_.empty()) return std::nullopt;
+    return choose();
+  }
+
+ private:
+  struct Tried {
+    CutLayout layout;
+    std::vector<double> values;
+  };
+
+  std::vector<Tried> tried(PieceValues& side, const Shape& whole, Stage stage,
+                           const std::vector<std::vector<int64_t>>& places) const {
+    std::vector<Tried> all;
+    for (CutLayout& layout : Layouts(side.shapes(), whole, sums_, stage).run()) {
+      std::vector<double> values = values_of(side, layout, whole, places);
+      all.push_back({std::move(layout), std::move(values)});
+    }
+    return all;
+  }
+
+  void try_whole(const Shape& whole, Stage stage) {
+    const auto places = sample_of(whole);
+    const std::vector<Tried> in_a = tried(a_, whole, stage, places), in_b = tried(b_, whole, stage, places);
+    for (const Tried& a : in_a) {
+      for (const Tried& b : in_b) add(whole, a, b);
+    }
+  }
+
+  // With the factor that fits best among those that the layouts explain.
+  void add(const Shape& whole, const Tried& a, const Tried& b) {
+    CutFit best;
+    bool any = false;
+    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.gradient)) {
+      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.gradient)) {
+        const double factor = of_a / of_b;
+        if (any && std::abs(factor - 1) < kFactorSlack) continue;
+        const Nearness near = nearness_of(a.values, factor, b.values);
+        const bool better = near.agreement > best.agreement + kAlike ||
+                            (near.agreement >= best.agreement && near.error < best.error / 3);
+        if (any && !better) continue;
+        any = true;
+        best = {whole, layout_a, layout_b, near.agreement, near.error, 0};
+      }
+    }
+    fits_.push_back(std::move(best));
+  }
+
+  [[nodiscard]] double best() const {
+    double best = 0;
+    for (const CutFit& fit : fits_) best = std::max(best, fit.agreement);
+    return best;
+  }
+
+  [[nodiscard]] CutFit choose() const {
+    const double most = best();
+    if (most < kUnclear) {
+      if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
+        for (const CutFit& fit : fits_) {
+          if (fit.a.dims == known->a.dims && fit.a.groups == known->a.groups && fit.b.dims == known->b.dims)
+            return certain(fit, known->confidence / 2);
+        }
+      }
+    }
+    double least = INFINITY;
+    for (const CutFit& fit : fits_) {
+      if (fit.agreement >= most - kAlike) least = std::min(least, fit.error);
+    }
+    const CutFit* chosen = nullptr;
+    const auto rank = [&](const CutFit& fit) {
+      return std::pair(prior_.count(fit.a, fit.b), -(complexity_of(fit.a) + complexity_of(fit.b)));
+    };
+    size_t alike = 0;
+    double second = 0;
+    for (const CutFit& fit : fits_) {
+      const bool fits = fit.agreement >= most - kAlike && fit.error <= 3 * least + 1e-6;
+      if (!fits) {
+        second = std::max(second, fit.agreement);
+        continue;
+      }
+      ++alike;
+      if (chosen == nullptr || rank(fit) > rank(*chosen)) chosen = &fit;
+    }
+    const double clear = most <= 0 ? 0 : std::clamp((most - second) / 0.5, 0.5, 1.0);
+    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear);
+  }
+
+  static CutFit certain(CutFit fit, double confidence) {
+    fit.confidence = confidence;
+    return fit;
+  }
+
+  PieceValues &a_, &b_;
+  const CutQuestion& question_;
+  const CutPrior& prior_;
+  const bool sums_;
+  std::vector<CutFit> fits_;
+};
+
+}  // namespace
+
+void CutPrior::add(const std::string& kind, const CutFit& fit) {
+  auto [known, is_new] = kinds_[kind].try_emplace(key_of(fit.a, fit.b), 0, fit);
+  ++known->second.first;
+  ++counts_[key_of(fit.a, fit.b)];
+}
+
+const CutFit* CutPrior::of_kind(const std::string& kind) const {
+  const auto found = kinds_.find(kind);
+  if (found == kinds_.end()) return nullptr;
+  const auto most = std::max_element(found->second.begin(), found->second.end(), [](const auto& x, const auto& y) {
+    return x.second.first < y.second.first;
+  });
+  return &most->second.second;
+}
+
+uint64_t CutPrior::count(const CutLayout& a, const CutLayout& b) const {
+  const auto found = counts_.find(key_of(a, b));
+  return found == counts_.end() ? 0 : found->second;
+}
+
+bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole) {
+  int64_t covered = 0;
+  for (int64_t rank = 0; rank < static_cast<int64_t>(pieces.size()); ++rank) {
+    const std::vector<PieceBox> boxes = boxes_of(layout, rank, pieces, whole);
+    if (boxes.empty()) return false;
+    for (const PieceBox& box : boxes) {
+      int64_t volume = 1;
+      for (const int64_t size : box.size) volume *= size;
+      covered += volume;
+    }
+  }
+  int64_t times = layout.copies();
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) times *= dim.extent;
+  }
+  return covered == times * element_count(whole).value_or(-1);
+}
+
+std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior) {
+  if (!a.ok() || !b.ok() || a.shapes().empty() || b.shapes().empty()) return std::nullopt;
+  if (element_count(a.shapes().front()).value_or(0) == 0) return std::nullopt;
+  return Search(a, b, question, prior).run();
+}
+
+}  // namespace msdump

@@ -1,0 +1,51 @@
+// How one tensor lies on the ranks of the two sides of a comparison (cut_layout.h), found from the shapes of the pieces
+// and from a few hundred of their elements: the layouts that the shapes allow are put together, and the one whose elements
+// are those of the other side is taken. Of several that fit alike, the one that other tensors have, then the simplest.
+//
+// The number of layouts that are tried is bounded: meshes of up to four dimensions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/piece_values.h"
+
+namespace msdump {
+
+struct CutFit {
+  Shape whole;
+  CutLayout a, b;
+  double agreement = 0;   // the share of the elements that agree
+  double error = 0;       // of the root mean square, relative to the reference
+  double confidence = 0;  // from 0 to 1: how much better than the best layout of other elements
+};
+
+// What the tensors that were certain had, by what others have in common with them.
+class CutPrior {
+ public:
+  // `kind`: of a tensor, as the same slot of the same call in other layers.
+  void add(const std::string& kind, const CutFit& fit);
+  [[nodiscard]] const CutFit* of_kind(const std::string& kind) const;
+  [[nodiscard]] uint64_t count(const CutLayout& a, const CutLayout& b) const;
+
+ private:
+  std::map<std::string, std::map<std::string, std::pair<uint64_t, CutFit>>> kinds_;
+  std::map<std::string, uint64_t> counts_;
+};
+
+struct CutQuestion {
+  std::string kind;
+  bool gradient = false;  // may be too large by the number of ranks that each take the mean of their own samples
+};
+
+// No fit: the shapes allow none.
+[[nodiscard]] std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question,
+                                                const CutPrior& prior);
+// Are the shapes of the pieces those of such a layout?
+[[nodiscard]] bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole);
+
+}  // namespace msdump
