@@ -61,7 +61,7 @@ class Finder {
     const bool passes = draws && judge_one_sided_draw(run, inputs, outputs);
     state.random = inputs.random || (draws && !passes);
     if (!state.random && !passes) {
-      if (!inputs.entering.empty()) judge_entering(run, inputs);
+      if (!inputs.entering.empty() && !view_.heals(run)) judge_entering(run, inputs);
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
       const bool known =
           !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) && judge_changed(run, inputs);
@@ -245,6 +245,7 @@ class Finder {
 
   // Does a change of the inputs show in the outputs? Where these were not compared it may.
   [[nodiscard]] bool matters(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) const {
+    if (view_.heals(run)) return false;
     const std::span<const ScoredOutput> scored = model_.outputs(run);
     const bool any =
         std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged; });

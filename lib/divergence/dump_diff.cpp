@@ -314,7 +314,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
       find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, {operators, details.flow});
   for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
   judge_arguments(run, rules, context);
-  judge_one_sided_lines(run);
+  if (run.cuts.empty()) judge_one_sided_lines(run);  // else each cut has calls of its own
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;

@@ -80,19 +80,21 @@ void RunView::find_names() {
   }
 }
 
+// From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
 void RunView::find_not_passed_on() {
   enum class Read : uint8_t { kNever, kRight, kWrong };
   std::vector<Read> read(diffs_.size(), Read::kNever);
-  for (const OpRun& run : runs()) {
+  not_passed_on_.resize(diffs_.size());
+  for (size_t index = runs().size(); index-- > 0;) {
+    const OpRun& run = runs()[index];
+    for (const uint32_t output : run.outputs) not_passed_on_[output] = read[output] == Read::kRight && differs(output);
+    const bool healed = heals(static_cast<uint32_t>(index));
     for (const RunInput& input : run.inputs) {
       if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
       Read& one = read[input.made_as];
-      one = differs(input.tensor) || one == Read::kWrong ? Read::kWrong : Read::kRight;
+      one = (differs(input.tensor) && !healed) || one == Read::kWrong ? Read::kWrong : Read::kRight;
     }
   }
-  not_passed_on_.resize(diffs_.size());
-  for (uint32_t tensor = 0; tensor < diffs_.size(); ++tensor)
-    not_passed_on_[tensor] = read[tensor] == Read::kRight && differs(tensor);
 }
 
 void RunView::find_modules(const ModuleTree& modules) {
@@ -271,6 +273,11 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
     if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;
+}
+
+bool RunView::heals(uint32_t index) const {
+  const std::vector<uint32_t>& all = run(index).outputs;
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return not_passed_on_[tensor]; });
 }
 
 bool RunView::all_agree(uint32_t index) const {

@@ -125,6 +125,9 @@ class RunView {
   // does not show what was passed on. The inputs of readers stand in for outputs that were not dumped.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
 
+  // Does every output differ, and did no reader get what differs? What comes after the run shows no difference.
+  [[nodiscard]] bool heals(uint32_t index) const;
+
   // Were outputs compared, and does none of them differ?
   [[nodiscard]] bool all_agree(uint32_t index) const;
 

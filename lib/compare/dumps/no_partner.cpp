@@ -114,6 +114,7 @@ std::string NoPartner::known_reason(const TensorPair& pair) const {
     case Alone::kAttribute: return fmt::format("an attribute in the {}", there);
     case Alone::kNoKernel: return fmt::format("no kernel in the {}: no element changes", there);
     case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", there);
+    case Alone::kCommunication: return fmt::format("between ranks that the {} does not have", there);
     case Alone::kTied:  // the pairing's note says to what
     case Alone::kUnknown: break;
   }

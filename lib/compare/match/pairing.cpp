@@ -78,6 +78,19 @@ class Pairer {
       by_names_left();
       by_replacement();
     }
+    return finish();
+  }
+
+  Pairing run(const Pairing& before, const std::vector<uint32_t>& partners) {
+    for (const OpPair& pair : before.operators) {
+      if (pair.a == kNoOperator || partners[pair.a] == kNoOperator) continue;
+      this->pair(pair.a, partners[pair.a], partners[pair.a] == pair.b ? pair.how : PairedBy::kValues);
+    }
+    return finish();
+  }
+
+ private:
+  Pairing finish() {
     order_operators();
     restore(result_.a, names_a_);
     restore(result_.b, names_b_);
@@ -88,7 +101,6 @@ class Pairer {
     return std::move(result_);
   }
 
- private:
   // For the time of the pairing; `names` keeps the true ones.
   template <class Renamed>
   static void rename(std::vector<SequencedOp>& operators, std::vector<std::string>& names, const Renamed& renamed) {
@@ -415,6 +427,11 @@ std::vector<bool> alone_for_known_reason(const Pairing& pairing) {
 }
 
 Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }
+
+Pairing pair_again(const CompareSide& a, const CompareSide& b, const Pairing& before,
+                   const std::vector<uint32_t>& partners) {
+  return Pairer(a, b, nullptr).run(before, partners);
+}
 
 Pairing pair_single(const CompareSide& a, const CompareSide& b) {
   Pairing pairing;

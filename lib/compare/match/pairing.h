@@ -58,6 +58,7 @@ enum class Alone : uint8_t {
   kNoKernel,      // of an operator that moves no data on the device, or is not needed there
   kNoParameters,  // the device's dump has no files of parameters
   kTied,          // a parameter with the values of one that has a partner
+  kCommunication, // of a collective between ranks that the other side does not have
 };
 
 struct TensorPair {
@@ -102,6 +103,10 @@ struct Pairing {
 [[nodiscard]] std::vector<bool> alone_for_known_reason(const Pairing& pairing);
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
+// The same pairing, but with these partners: by operator of a its partner in b, or kNoOperator. Operators whose partner
+// is another one than before are paired by values.
+[[nodiscard]] Pairing pair_again(const CompareSide& a, const CompareSide& b, const Pairing& before,
+                                 const std::vector<uint32_t>& partners);
 // Pairs the only tensor of each side, whatever their names are.
 [[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
 

@@ -96,6 +96,11 @@ bool all_alike(std::span<const Shape> pieces) {
   return std::all_of(pieces.begin(), pieces.end(), [&](const Shape& one) { return one == pieces.front(); });
 }
 
+std::string groups_text(const std::vector<int64_t>& groups) {
+  const bool alike = std::all_of(groups.begin(), groups.end(), [&](int64_t one) { return one == groups.front(); });
+  return alike ? fmt::format(" in {} groups", groups.size()) : fmt::format(" in groups {}", fmt::join(groups, ":"));
+}
+
 }  // namespace
 
 std::string_view name_of(CutRole role) {
@@ -164,8 +169,7 @@ std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
     if (!text.empty()) text += "; ";
     text += name_of(dim.role);
     if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
-    if (dim.role == CutRole::kConcat && !layout.groups.empty())
-      text += fmt::format(" in groups {}", fmt::join(layout.groups, ":"));
+    if (!dim.groups.empty()) text += groups_text(dim.groups);
     text += " of ranks " + text_of_ranks(along);
   }
   if (layout.factor != 1) text += fmt::format("; times {:.6g}", layout.factor);
@@ -188,8 +192,8 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
       AxisCut& axis = axes[dim.axis];
       if (dim.role == CutRole::kZigzag) {
         if (!axis.zigzag(place, dim.extent)) return {};
-      } else if (!layout.groups.empty()) {
-        if (!axis.groups(layout.groups, place, dim.extent)) return {};
+      } else if (!dim.groups.empty()) {
+        if (!axis.groups(dim.groups, place, dim.extent)) return {};
       } else if (alike) {
         axis.concat(place * axis.extent(), dim.extent * axis.extent());
       } else {
@@ -202,7 +206,7 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
   std::vector<PieceBox> boxes(1);
   boxes.front().piece = static_cast<uint32_t>(rank);
   for (size_t axis = 0; axis < whole.size(); ++axis) {
-    const bool may_pad = layout.groups.empty() && layout.cuts(static_cast<uint32_t>(axis));
+    const bool may_pad = layout.cuts(static_cast<uint32_t>(axis));
     if (!axes[axis].clip(whole[axis], may_pad ? own[axis] - 1 : 0)) return {};
     std::vector<PieceBox> longer;
     for (const PieceBox& box : boxes) {

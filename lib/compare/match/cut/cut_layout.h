@@ -4,7 +4,8 @@
 //   copy     the same elements
 //   sum      terms of a sum, as before an AllReduce; mean: their mean is the tensor
 //   concat   parts that follow each other along an axis, in the order of the ranks. The parts of a fused tensor (q, k and
-//            v) are cut one by one: `groups` are their sizes relative to each other
+//            v) are cut one by one: `groups` are their sizes relative to each other; so are the heads of each sample
+//            where both are one axis
 //   zigzag   two parts each along an axis: rank i of n has parts i and 2n-1-i (context parallelism)
 //
 // Where several dimensions cut one axis, the slower one cuts first. The last part may reach beyond the tensor: padding.
@@ -30,13 +31,13 @@ enum class CutRole : uint8_t { kCopy, kSum, kMean, kConcat, kZigzag };
 struct CutDim {
   int64_t extent = 1;
   CutRole role = CutRole::kCopy;
-  uint32_t axis = 0;  // of kConcat and kZigzag
+  uint32_t axis = 0;                 // of kConcat and kZigzag
+  std::vector<int64_t> groups = {};  // of a kConcat; empty: one
   bool operator==(const CutDim&) const = default;
 };
 
 struct CutLayout {
-  std::vector<CutDim> dims;     // the product of their extents is the number of ranks
-  std::vector<int64_t> groups;  // of the axis of the one kConcat that cuts them; empty: one group
+  std::vector<CutDim> dims;  // the product of their extents is the number of ranks
   double factor = 1;
   bool operator==(const CutLayout&) const = default;
 

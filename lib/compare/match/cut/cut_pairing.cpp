@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@
 namespace msdump {
 namespace {
 
-constexpr double kCertain = 0.8;
+constexpr double kCertain = 0.8;               // confidence
+constexpr double kLike = 0.9, kUnlike = 0.6;   // agreement
+constexpr size_t kMostTried = 64;              // operators for one
 constexpr size_t kMostCopies = 16;  // different ones of a tensor that are compared
 
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
@@ -35,10 +38,17 @@ class CutPairer {
   }
 
   Result<PairedCuts> run(const NameMap* map) {
-    result_.pairing = pair_sides(result_.a->side(), result_.b->side(), map);
+    const CompareSide a = result_.a->side(), b = result_.b->side();
+    result_.pairing = pair_sides(a, b, map);
+    MSDUMP_CHECK_OK(find_layouts());
+    if (map == nullptr) {
+      MSDUMP_TRY(const std::vector<uint32_t> partners, partners_by_values());
+      result_.pairing = pair_again(a, b, result_.pairing, partners);
+      MSDUMP_CHECK_OK(find_layouts());
+    }
     result_.pairing.likeness = {};
     result_.pairing.likeness.by_name = true;  // shapes tell nothing here
-    MSDUMP_CHECK_OK(find_layouts());
+    MSDUMP_CHECK_OK(pair_collectives());
     MSDUMP_CHECK_OK(put_together());
     return std::move(result_);
   }
@@ -56,17 +66,243 @@ class CutPairer {
     return question;
   }
 
+  [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair) const {
+    PieceValues a(*index_a_, result_.a->members(pair.a).records), b(*index_b_, result_.b->members(pair.b).records);
+    return find_layout(a, b, question_of(pair), prior_);
+  }
+
+  // ---- operators that are paired by their place, but not by their values
+
+  // By operator of the pairing: do its tensors fit?
+  [[nodiscard]] std::vector<bool> operators_that_fit() const {
+    std::vector<bool> fit(result_.pairing.operators.size(), true);
+    for (size_t i = 0; i < fits_.size(); ++i) {
+      const TensorPair& pair = result_.pairing.tensors[i];
+      if (paired(pair) && (!fits_[i] || fits_[i]->agreement < kUnlike)) fit[pair.op] = false;
+    }
+    for (size_t i = 0; i < fit.size(); ++i) {
+      const OpPair& pair = result_.pairing.operators[i];
+      fit[i] = fit[i] && pair.a != kNoOperator && pair.b != kNoOperator;
+    }
+    return fit;
+  }
+
+  // By operator of the candidate. Where the tensors of two partners do not fit, or there is none, another one of the
+  // type nearby whose tensors all do.
+  Result<std::vector<uint32_t>> partners_by_values() {
+    const Pairing& pairing = result_.pairing;
+    std::vector<uint32_t> partners(pairing.a.size(), kNoOperator);
+    std::vector<bool> taken(pairing.b.size(), false);
+    using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // type, step, backward
+    const auto kind_of = [](const SequencedOp& op) {
+      return Kind{op.type, op.step, forward_entry_of(op.name).has_value()};
+    };
+    std::map<Kind, std::vector<uint32_t>> open_b;
+    std::vector<uint32_t> open_a;
+    const std::vector<bool> fit = operators_that_fit();
+    for (size_t i = 0; i < fit.size(); ++i) {
+      const OpPair& pair = pairing.operators[i];
+      if (pair.a != kNoOperator) partners[pair.a] = pair.b;
+      if (fit[i]) continue;
+      if (pair.a != kNoOperator) open_a.push_back(pair.a);
+      if (pair.b != kNoOperator) open_b[kind_of(pairing.b[pair.b])].push_back(pair.b);
+    }
+    std::vector<uint32_t> owner(pairing.b.size(), kNoOperator);
+    for (uint32_t a = 0; a < partners.size(); ++a) {
+      if (partners[a] != kNoOperator) owner[partners[a]] = a;
+    }
+    std::map<Kind, size_t> next;  // where the search begins: partners mostly come in order
+    for (const uint32_t a : open_a) {
+      MSDUMP_CHECK_OK(context_.cancel.check());
+      const auto found = open_b.find(kind_of(pairing.a[a]));
+      if (found == open_b.end()) continue;
+      const std::vector<uint32_t>& choice = found->second;
+      size_t& begin = next[found->first];
+      for (size_t tried = 0; tried < std::min(choice.size(), kMostTried); ++tried) {
+        const size_t place = (begin + tried) % choice.size();
+        const uint32_t b = choice[place];
+        if (taken[b] || !all_fit(pairing.a[a], pairing.b[b])) continue;
+        if (owner[b] != kNoOperator && owner[b] != a) partners[owner[b]] = kNoOperator;
+        if (partners[a] != kNoOperator && owner[partners[a]] == a) owner[partners[a]] = kNoOperator;
+        partners[a] = b;
+        owner[b] = a;
+        taken[b] = true;
+        begin = place + 1;
+        break;
+      }
+    }
+    return partners;
+  }
+
+  // Do all tensors of the two that have a slot in common hold the same values, one of them values that tell?
+  [[nodiscard]] bool all_fit(const SequencedOp& a, const SequencedOp& b) const {
+    bool tells = false;
+    size_t outputs = 0;
+    for (const uint32_t x : a.tensors) {
+      const TensorRecord& one = result_.a->tensors()[x];
+      for (const uint32_t y : b.tensors) {
+        const TensorRecord& other = result_.b->tensors()[y];
+        const bool same = one.name.io == other.name.io && one.name.slot == other.name.slot &&
+                          one.occurrence == other.occurrence && step_of(*index_a_, one) == step_of(*index_b_, other);
+        if (!same) continue;
+        const std::optional<CutFit> fit = fit_of({0, x, y});
+        if (!fit || fit->agreement < kLike) return false;
+        tells = tells || fit->tells;
+        if (one.name.io == Io::kOutput) ++outputs;
+      }
+    }
+    return tells && outputs > 0;
+  }
+  static std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record) {
+    return place_of(index, record).step;
+  }
+
+  // ---- collectives of one side
+
+  // One side alone has them. Its tensors, and those that they are paired with.
+  struct Cut {
+    CutSide *own, *other;
+    const DumpIndex *own_index, *other_index;
+    bool of_a;
+    [[nodiscard]] uint32_t own_of(const TensorPair& pair) const { return of_a ? pair.a : pair.b; }
+    [[nodiscard]] uint32_t other_of(const TensorPair& pair) const { return of_a ? pair.b : pair.a; }
+    [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
+  };
+
+  Status pair_collectives() {
+    for (const bool of_a : {true, false}) {
+      const Cut cut = of_a ? Cut{result_.a.get(), result_.b.get(), index_a_, index_b_, true}
+                           : Cut{result_.b.get(), result_.a.get(), index_b_, index_a_, false};
+      MSDUMP_CHECK_OK(pair_collectives(cut));
+    }
+    return {};
+  }
+
+  // What a collective reads is what another call wrote: it has the partner of that.
+  Status pair_collectives(const Cut& cut) {
+    Pairing& pairing = result_.pairing;
+    std::map<uint32_t, std::vector<uint32_t>> collectives;  // by operator of the pairing: its pairs
+    std::set<Shape> shapes;
+    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+      TensorPair& pair = pairing.tensors[i];
+      if (paired(pair) || cut.own_of(pair) == kNoTensor || !is_communication(pairing.op_type(pair.op))) continue;
+      collectives[pair.op].push_back(i);
+      pair.alone = Alone::kCommunication;
+      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      if (shape != nullptr) shapes.insert(*shape);
+    }
+    if (collectives.empty()) return {};
+    MSDUMP_TRY(const auto sources, sources_by_contents(cut, shapes));
+    for (const auto& [op, pairs] : collectives) {
+      MSDUMP_TRY(const std::optional<uint32_t> source, source_of(cut, op, pairs, sources));
+      if (source) add_partner(cut, op, pairs, *source);
+    }
+    return {};
+  }
+
+  using Sources = std::map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;  // by contents: operator and pair
+
+  [[nodiscard]] Result<uint64_t> contents_of(const Cut& cut, uint32_t tensor) const {
+    PieceValues values(*cut.own_index, cut.own->members(tensor).records);
+    if (!values.ok()) return 0;
+    MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(context_.cancel));
+    uint64_t all = cut.own->members(tensor).program + 1;
+    for (const uint64_t digest : digests) all = mix_hash(all, digest);
+    return all;
+  }
+
+  // The tensors of these shapes that have a partner and fit it.
+  Result<Sources> sources_by_contents(const Cut& cut, const std::set<Shape>& shapes) const {
+    Sources sources;
+    for (uint32_t i = 0; i < result_.pairing.tensors.size(); ++i) {
+      const TensorPair& pair = result_.pairing.tensors[i];
+      if (!paired(pair) || !fits_[i]) continue;
+      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      if (shape == nullptr || !shapes.contains(*shape)) continue;
+      MSDUMP_TRY(const uint64_t contents, contents_of(cut, cut.own_of(pair)));
+      sources[contents].emplace_back(pair.op, i);
+    }
+    return sources;
+  }
+
+  // The last tensor before the collective that its first input is.
+  Result<std::optional<uint32_t>> source_of(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs,
+                                            const Sources& sources) const {
+    for (const uint32_t i : pairs) {
+      const uint32_t tensor = cut.own_of(result_.pairing.tensors[i]);
+      if (cut.own->tensors()[tensor].name.io != Io::kInput) continue;
+      MSDUMP_TRY(const uint64_t contents, contents_of(cut, tensor));
+      const auto found = sources.find(contents);
+      if (contents == 0 || found == sources.end()) continue;
+      std::optional<uint32_t> last;
+      for (const auto& [of, source] : found->second) {
+        if (of < op) last = source;
+      }
+      if (last) return last;
+    }
+    return std::nullopt;
+  }
+
+  void add_partner(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t source) {
+    Pairing& pairing = result_.pairing;
+    const uint32_t value = cut.other_of(pairing.tensors[source]);
+    std::vector<std::pair<uint32_t, CutFit>> fits;
+    for (const uint32_t i : pairs) {
+      const uint32_t tensor = cut.own_of(pairing.tensors[i]);
+      const bool input = cut.own->tensors()[tensor].name.io == Io::kInput;
+      std::optional<CutFit> fit = input ? fits_[source] : collective_fit(cut, tensor, value, *fits_[source]);
+      if (!fit) return;
+      fits.emplace_back(i, *std::move(fit));
+    }
+    std::vector<SequencedOp>& others = cut.of_a ? pairing.b : pairing.a;
+    OpPair& both = pairing.operators[op];
+    SequencedOp partner = (cut.of_a ? pairing.a : pairing.b)[cut.own_of(both)];
+    partner.op = kNoIndex;
+    partner.tensors.clear();
+    for (auto& [i, fit] : fits) {
+      TensorPair& pair = pairing.tensors[i];
+      const uint32_t added = cut.other->add_tensor(value, cut.own->tensors()[cut.own_of(pair)]);
+      (cut.of_a ? pair.b : pair.a) = added;
+      pair.alone = Alone::kUnknown;
+      partner.tensors.push_back(added);
+      fits_[i] = std::move(fit);
+    }
+    (cut.of_a ? both.b : both.a) = static_cast<uint32_t>(others.size());
+    both.how = PairedBy::kValues;
+    both.confidence = confidence(both.how);
+    others.push_back(std::move(partner));
+  }
+
+  // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum.
+  [[nodiscard]] std::optional<CutFit> collective_fit(const Cut& cut, uint32_t tensor, uint32_t value,
+                                                     const CutFit& input) const {
+    PieceValues own(*cut.own_index, cut.own->members(tensor).records),
+        other(*cut.other_index, cut.other->members(value).records);
+    std::optional<CutFit> found =
+        cut.of_a ? find_layout(own, other, {}, prior_) : find_layout(other, own, {}, prior_);
+    if (found && found->agreement >= kLike) return found;
+    CutFit meant = input;
+    for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
+      if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
+    }
+    meant.confidence /= 2;
+    if (own.ok() && fits_shapes(cut.of_a ? meant.a : meant.b, own.shapes(), meant.whole)) return meant;
+    return found;
+  }
+
+  // ---- layouts
+
   // The certain ones first; the others by what these have taught.
   Status find_layouts() {
     const std::vector<TensorPair>& pairs = result_.pairing.tensors;
-    fits_.resize(pairs.size());
+    fits_.assign(pairs.size(), std::nullopt);
+    prior_ = {};
     for (const bool first : {true, false}) {
       context_.pool.parallel_for(static_cast<int64_t>(pairs.size()), [&](int64_t i) {
         const TensorPair& pair = pairs[static_cast<size_t>(i)];
         std::optional<CutFit>& fit = fits_[static_cast<size_t>(i)];
         if (context_.cancel.cancelled() || !paired(pair) || (!first && (!fit || fit->confidence >= kCertain))) return;
-        PieceValues a(*index_a_, result_.a->members(pair.a).records), b(*index_b_, result_.b->members(pair.b).records);
-        fit = find_layout(a, b, question_of(pair), prior_);
+        fit = fit_of(pair);
       });
       MSDUMP_CHECK_OK(context_.cancel.check());
       if (!first) break;

@@ -223,11 +223,6 @@ void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
   if (record.bytes) record.bytes = bytes;
 }
 
-uint32_t CutSide::add_operator(SequencedOp op) {
-  operators_.push_back(std::move(op));
-  return static_cast<uint32_t>(operators_.size() - 1);
-}
-
 uint32_t CutSide::add_tensor(uint32_t of, const TensorRecord& named) {
   TensorRecord record = tensors_[of];
   record.name.op_name = named.name.op_name;

@@ -47,8 +47,7 @@ class CutSide {
 
   // From now on the tensor is put together so.
   void set_pieces(uint32_t tensor, TensorPieces pieces);
-  // A further operator, and a further tensor of one, which is the tensor `of`; for what only the other side has.
-  uint32_t add_operator(SequencedOp op);
+  // A further tensor, which is the tensor `of` under another name.
   uint32_t add_tensor(uint32_t of, const TensorRecord& named);
 
  private:

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tensor/dtype_kind.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kSamples = 192;
 constexpr size_t kMostDims = 4, kMostLayouts = 4096;
 constexpr int64_t kMostRatio = 8;       // of the queries to the keys of a fused tensor
+constexpr int64_t kMostGroups = 64;     // of one size, as the heads of each sample
 constexpr double kAgrees = 0.1;         // of the root mean square
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFactorSlack = 0.02;
@@ -82,15 +84,20 @@ class Layouts {
 
   void add(const CutLayout& layout) {
     if (fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
-    if (stage_ != Stage::kGroups) return;
-    const auto cuts = std::count_if(layout.dims.begin(), layout.dims.end(),
-                                    [](const CutDim& dim) { return dim.role == CutRole::kConcat; });
-    if (cuts != 1 || layout.has(CutRole::kZigzag)) return;
-    std::vector<std::vector<int64_t>> patterns = {{1, 1}, {1, 1, 1}};
+    if (stage_ != Stage::kGroups || layout.has(CutRole::kZigzag)) return;
+    for (size_t dim = 0; dim < layout.dims.size(); ++dim) {
+      if (layout.dims[dim].role == CutRole::kConcat) add_grouped(layout, dim);
+    }
+  }
+
+  void add_grouped(const CutLayout& layout, size_t dim) {
+    std::vector<std::vector<int64_t>> patterns;
+    for (int64_t groups = 2; groups <= kMostGroups; ++groups)
+      patterns.emplace_back(static_cast<size_t>(groups), 1);
     for (int64_t ratio = 2; ratio <= kMostRatio; ++ratio) patterns.push_back({ratio, 1, 1});
     for (std::vector<int64_t>& groups : patterns) {
       CutLayout grouped = layout;
-      grouped.groups = std::move(groups);
+      grouped.dims[dim].groups = std::move(groups);
       if (fits_shapes(grouped, pieces_, whole_)) found_.push_back(std::move(grouped));
     }
   }
@@ -176,6 +183,10 @@ Nearness nearness_of(const std::vector<double>& a, double factor, const std::vec
   return {static_cast<double>(agree) / static_cast<double>(a.size()), error};
 }
 
+bool tell(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
+}
+
 // The factors that a layout explains, each with the layout that says so. The first is 1.
 std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bool gradient) {
   std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
@@ -198,18 +209,18 @@ std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bo
 }
 
 int complexity_of(const CutLayout& layout) {
-  int complexity = layout.groups.empty() ? 0 : 3;
+  int complexity = 0;
   for (const CutDim& dim : layout.dims) {
     static constexpr std::array<int, 5> kCosts = {1, 3, 3, 2, 4};
-    complexity += kCosts[static_cast<size_t>(dim.role)];
+    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
   }
   return complexity + (layout.factor == 1 ? 0 : 2);
 }
 
 std::string key_of(const CutLayout& layout) {
   std::string key;
-  for (const CutDim& dim : layout.dims) key += fmt::format("{}{}.{} ", name_of(dim.role), dim.axis, dim.extent);
-  for (const int64_t group : layout.groups) key += fmt::format(":{}", group);
+  for (const CutDim& dim : layout.dims)
+    key += fmt::format("{}{}.{}:{} ", name_of(dim.role), dim.axis, dim.extent, fmt::join(dim.groups, ":"));
   return key + (layout.factor == 1 ? "" : fmt::format("*{}", layout.factor));
 }
 std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
@@ -299,7 +310,7 @@ class Search {
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
         any = true;
-        best = {whole, layout_a, layout_b, near.agreement, near.error, 0};
+        best = {whole, layout_a, layout_b, near.agreement, near.error, tell(b.values), 0};
       }
     }
     fits_.push_back(std::move(best));
@@ -316,7 +327,7 @@ class Search {
     if (most < kUnclear) {
       if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
         for (const CutFit& fit : fits_) {
-          if (fit.a.dims == known->a.dims && fit.a.groups == known->a.groups && fit.b.dims == known->b.dims)
+          if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
             return certain(fit, known->confidence / 2);
         }
       }
@@ -327,7 +338,7 @@ class Search {
     }
     const CutFit* chosen = nullptr;
     const auto rank = [&](const CutFit& fit) {
-      return std::pair(prior_.count(fit.a, fit.b), -(complexity_of(fit.a) + complexity_of(fit.b)));
+      return std::pair(prior_.count(question_.kind, fit), -(complexity_of(fit.a) + complexity_of(fit.b)));
     };
     size_t alike = 0;
     double second = 0;
@@ -361,7 +372,6 @@ class Search {
 void CutPrior::add(const std::string& kind, const CutFit& fit) {
   auto [known, is_new] = kinds_[kind].try_emplace(key_of(fit.a, fit.b), 0, fit);
   ++known->second.first;
-  ++counts_[key_of(fit.a, fit.b)];
 }
 
 const CutFit* CutPrior::of_kind(const std::string& kind) const {
@@ -373,9 +383,11 @@ const CutFit* CutPrior::of_kind(const std::string& kind) const {
   return &most->second.second;
 }
 
-uint64_t CutPrior::count(const CutLayout& a, const CutLayout& b) const {
-  const auto found = counts_.find(key_of(a, b));
-  return found == counts_.end() ? 0 : found->second;
+uint64_t CutPrior::count(const std::string& kind, const CutFit& fit) const {
+  const auto of_kind = kinds_.find(kind);
+  if (of_kind == kinds_.end()) return 0;
+  const auto found = of_kind->second.find(key_of(fit.a, fit.b));
+  return found == of_kind->second.end() ? 0 : found->second.first;
 }
 
 bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole) {

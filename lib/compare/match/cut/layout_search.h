@@ -21,6 +21,7 @@ struct CutFit {
   CutLayout a, b;
   double agreement = 0;   // the share of the elements that agree
   double error = 0;       // of the root mean square, relative to the reference
+  bool tells = false;     // the values are not all alike
   double confidence = 0;  // from 0 to 1: how much better than the best layout of other elements
 };
 
@@ -30,11 +31,10 @@ class CutPrior {
   // `kind`: of a tensor, as the same slot of the same call in other layers.
   void add(const std::string& kind, const CutFit& fit);
   [[nodiscard]] const CutFit* of_kind(const std::string& kind) const;
-  [[nodiscard]] uint64_t count(const CutLayout& a, const CutLayout& b) const;
+  [[nodiscard]] uint64_t count(const std::string& kind, const CutFit& fit) const;
 
  private:
   std::map<std::string, std::map<std::string, std::pair<uint64_t, CutFit>>> kinds_;
-  std::map<std::string, uint64_t> counts_;
 };
 
 struct CutQuestion {
