@@ -8,6 +8,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "graph/flow/gap_ancestors.h"
+#include "graph/flow/communication.h"
 #include "graph/flow/in_place.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
@@ -398,9 +399,14 @@ bool RunGraph::add_edges_by_contents() {
     }
     for (const uint32_t tensor : run.outputs) {
       const uint64_t now = contents(tensor);
+      if (now == 0) continue;
       const auto next = static_cast<uint32_t>(made.size());
-      if (now != 0 && by_contents.find_or_add(mix_hash(now, 0), next, same(now)) == next)
+      const uint32_t found = by_contents.find_or_add(mix_hash(now, 0), next, same(now));
+      if (found == next) {
         made.push_back({now, i, tensor});
+      } else if (is_communication(source_.operators[run.op].type)) {
+        made[found] = {now, i, tensor};
+      }
     }
   }
   return any;

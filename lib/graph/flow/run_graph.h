@@ -5,7 +5,8 @@
 // any:
 //   1. the data flow of the IR (graph/flow/data_flow.h)
 //   2. the contents, if they are given: an input that equals an earlier output of the rank and step was made there.
-//      Contents that many tensors share (zeros, ones, scalars) prove nothing. An input that equals no output but a
+//      What a collective passes on is read from it and not from what wrote it before. Contents that many tensors share
+//      (zeros, ones, scalars) prove nothing. An input that equals no output but a
 //      parameter of a module of msprobe is that parameter
 // What an operator updates in place is an output: its dump shows the result. The IR and a table say so
 // (graph/flow/in_place.h), and so do the contents if an input differs from what its producer wrote. An output that

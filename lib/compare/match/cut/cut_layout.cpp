@@ -48,6 +48,14 @@ class AxisCut {
     return true;
   }
 
+  // Parts 0 and 2n-1, then 1 and 2n-2, ..
+  bool reorder(int64_t ranks) {
+    if (ranks < 1 || extent_ % (2 * ranks) != 0) return false;
+    segments_ = placed(segments_, extent_ / (2 * ranks),
+                       [&](int64_t part) { return part % 2 == 0 ? part / 2 : 2 * ranks - 1 - part / 2; });
+    return true;
+  }
+
   bool groups(const std::vector<int64_t>& sizes, int64_t place, int64_t ranks) {
     const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
     if (segments_.size() != 1 || all == 0 || extent_ % all != 0) return false;
@@ -104,7 +112,7 @@ std::string groups_text(const std::vector<int64_t>& groups) {
 }  // namespace
 
 std::string_view name_of(CutRole role) {
-  static constexpr std::array<std::string_view, 5> kNames = {"copy", "sum", "mean", "concat", "zigzag"};
+  static constexpr std::array<std::string_view, 6> kNames = {"copy", "sum", "mean", "concat", "zigzag", "gathered"};
   return kNames[static_cast<size_t>(role)];
 }
 
@@ -158,7 +166,7 @@ std::string text_of_ranks(std::span<const int64_t> ranks) {
 
 std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
   std::string text;
-  const bool only_copies = layout.copies() == layout.ranks();
+  const bool only_copies = layout.copies() == layout.ranks() && !layout.has(CutRole::kGathered);
   if (only_copies && ranks.size() > 1) text = "copy of ranks " + text_of_ranks(ranks);
   int64_t stride = 1;
   for (const CutDim& dim : layout.dims) {
@@ -167,6 +175,10 @@ std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
     stride *= dim.extent;
     if (only_copies) continue;
     if (!text.empty()) text += "; ";
+    if (dim.role == CutRole::kGathered) {
+      text += fmt::format("gathered axis {} of a zigzag of {} ranks", dim.axis, dim.groups.front());
+      continue;
+    }
     text += name_of(dim.role);
     if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
     if (!dim.groups.empty()) text += groups_text(dim.groups);
@@ -187,7 +199,9 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
   int64_t stride = 1;
   for (const CutDim& dim : layout.dims) {
     const int64_t place = rank / stride % dim.extent;
-    if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) {
+    if (dim.role == CutRole::kGathered) {
+      if (dim.axis >= axes.size() || dim.groups.empty() || !axes[dim.axis].reorder(dim.groups.front())) return {};
+    } else if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) {
       if (dim.axis >= axes.size()) return {};
       AxisCut& axis = axes[dim.axis];
       if (dim.role == CutRole::kZigzag) {

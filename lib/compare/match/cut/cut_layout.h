@@ -8,6 +8,9 @@
 //            where both are one axis
 //   zigzag   two parts each along an axis: rank i of n has parts i and 2n-1-i (context parallelism)
 //
+// gathered is not a dimension of the mesh: every rank has all parts of a zigzag of so many ranks along an axis, in the order
+// of the ranks, as an AllGather leaves them.
+//
 // Where several dimensions cut one axis, the slower one cuts first. The last part may reach beyond the tensor: padding.
 // Gradients of a loss that each rank takes the mean of are too large by the number of ranks: `factor`.
 // Source: Megatron-LM's and MindSpore's parallel layouts as their documents describe them.
@@ -25,14 +28,14 @@
 
 namespace msdump {
 
-enum class CutRole : uint8_t { kCopy, kSum, kMean, kConcat, kZigzag };
+enum class CutRole : uint8_t { kCopy, kSum, kMean, kConcat, kZigzag, kGathered };
 [[nodiscard]] std::string_view name_of(CutRole role);
 
 struct CutDim {
-  int64_t extent = 1;
+  int64_t extent = 1;  // 1 of kGathered
   CutRole role = CutRole::kCopy;
   uint32_t axis = 0;                 // of kConcat and kZigzag
-  std::vector<int64_t> groups = {};  // of a kConcat; empty: one
+  std::vector<int64_t> groups = {};  // of a kConcat; empty: one. Of kGathered: the number of ranks
   bool operator==(const CutDim&) const = default;
 };
 

@@ -195,7 +195,11 @@ class CutPairer {
     MSDUMP_TRY(const auto sources, sources_by_contents(cut, shapes));
     for (const auto& [op, pairs] : collectives) {
       MSDUMP_TRY(const std::optional<uint32_t> source, source_of(cut, op, pairs, sources));
-      if (source) add_partner(cut, op, pairs, *source);
+      if (source) {
+        add_partner(cut, op, pairs, cut.other_of(pairing.tensors[*source]), *fits_[*source]);
+      } else {
+        find_partner(cut, op, pairs);
+      }
     }
     return {};
   }
@@ -243,14 +247,55 @@ class CutPairer {
     return std::nullopt;
   }
 
-  void add_partner(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t source) {
+  // Nothing that has a partner wrote what it reads: any tensor of the other side that it may be, the nearest first.
+  void find_partner(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs) {
+    const Pairing& pairing = result_.pairing;
+    const auto reads = [&](uint32_t i) {
+      return cut.own->tensors()[cut.own_of(pairing.tensors[i])].name.io == Io::kInput;
+    };
+    const auto input = std::find_if(pairs.begin(), pairs.end(), reads);
+    if (input == pairs.end()) return;
+    const uint32_t tensor = cut.own_of(pairing.tensors[*input]);
+    const TensorRecord& record = cut.own->tensors()[tensor];
+    PieceValues own(*cut.own_index, cut.own->members(tensor).records);
+    if (!own.ok() || record.shape == nullptr) return;
+    const auto of_step = step_of(*cut.own_index, record);
+    std::vector<uint32_t> near;  // pairs, by their distance
+    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+      const uint32_t other = cut.other_of(pairing.tensors[i]);
+      if (other == kNoTensor) continue;
+      const TensorRecord& known = cut.other->tensors()[other];
+      const Shape* const shape = cut.other->members(other).records.front() == nullptr
+                                     ? nullptr
+                                     : cut.other->members(other).records.front()->shape;
+      if (shape != nullptr && shape->size() == record.shape->size() && step_of(*cut.other_index, known) == of_step)
+        near.push_back(i);
+    }
+    const auto distance = [&](uint32_t i) {
+      const uint32_t at = pairing.tensors[i].op;
+      return at > op ? at - op : op - at;
+    };
+    std::stable_sort(near.begin(), near.end(), [&](uint32_t x, uint32_t y) { return distance(x) < distance(y); });
+    if (near.size() > kMostTried) near.resize(kMostTried);
+    for (const uint32_t i : near) {
+      const uint32_t value = cut.other_of(pairing.tensors[i]);
+      PieceValues other(*cut.other_index, cut.other->members(value).records);
+      CutQuestion question;
+      const std::optional<CutFit> fit =
+          cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
+      if (!fit || fit->agreement < kLike || !fit->tells) continue;
+      return add_partner(cut, op, pairs, value, *fit);
+    }
+  }
+
+  void add_partner(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
+                   const CutFit& of_input) {
     Pairing& pairing = result_.pairing;
-    const uint32_t value = cut.other_of(pairing.tensors[source]);
     std::vector<std::pair<uint32_t, CutFit>> fits;
     for (const uint32_t i : pairs) {
       const uint32_t tensor = cut.own_of(pairing.tensors[i]);
       const bool input = cut.own->tensors()[tensor].name.io == Io::kInput;
-      std::optional<CutFit> fit = input ? fits_[source] : collective_fit(cut, tensor, value, *fits_[source]);
+      std::optional<CutFit> fit = input ? of_input : collective_fit(cut, tensor, value, of_input);
       if (!fit) return;
       fits.emplace_back(i, *std::move(fit));
     }

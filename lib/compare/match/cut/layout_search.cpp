@@ -51,8 +51,9 @@ class Layouts {
     if (layout.dims.size() >= kMostDims) return;
     for (const int64_t extent : divisors_of(ranks)) {
       for (const CutDim& dim : choices(extent)) {
-        const bool merges = !layout.dims.empty() && dim.role != CutRole::kZigzag &&
-                            layout.dims.back().role == dim.role && layout.dims.back().axis == dim.axis;
+        const bool one = dim.role == CutRole::kCopy || dim.role == CutRole::kConcat;
+        const bool merges = one && !layout.dims.empty() && layout.dims.back().role == dim.role &&
+                            layout.dims.back().axis == dim.axis;
         if (merges) continue;
         CutLayout longer = layout;
         longer.dims.push_back(dim);
@@ -84,9 +85,21 @@ class Layouts {
 
   void add(const CutLayout& layout) {
     if (fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
+    if (stage_ == Stage::kZigzag) add_gathered(layout);
     if (stage_ != Stage::kGroups || layout.has(CutRole::kZigzag)) return;
     for (size_t dim = 0; dim < layout.dims.size(); ++dim) {
       if (layout.dims[dim].role == CutRole::kConcat) add_grouped(layout, dim);
+    }
+  }
+
+  void add_gathered(const CutLayout& layout) {
+    for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
+      if (layout.cuts(axis)) continue;
+      for (const int64_t ranks : divisors_of(static_cast<int64_t>(pieces_.size()))) {
+        CutLayout gathered = layout;
+        gathered.dims.push_back({1, CutRole::kGathered, axis, {ranks}});
+        if (fits_shapes(gathered, pieces_, whole_)) found_.push_back(std::move(gathered));
+      }
     }
   }
 
@@ -192,7 +205,8 @@ std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bo
   std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
   for (size_t i = 0; i < layout.dims.size(); ++i) {
     const CutDim& dim = layout.dims[i];
-    if (dim.role == CutRole::kCopy || (dim.role != CutRole::kSum && !gradient)) continue;
+    const bool moves = dim.role == CutRole::kCopy || dim.role == CutRole::kGathered;
+    if (moves || (dim.role != CutRole::kSum && !gradient)) continue;
     const size_t known = factors.size();
     for (size_t other = 0; other < known; ++other) {
       auto next = factors[other];
@@ -211,7 +225,7 @@ std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bo
 int complexity_of(const CutLayout& layout) {
   int complexity = 0;
   for (const CutDim& dim : layout.dims) {
-    static constexpr std::array<int, 5> kCosts = {1, 3, 3, 2, 4};
+    static constexpr std::array<int, 6> kCosts = {1, 3, 3, 2, 4, 4};
     complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
   }
   return complexity + (layout.factor == 1 ? 0 : 2);
