@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -30,17 +31,17 @@ std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
 
 class CutPairer {
  public:
-  CutPairer(const CompareSide& a, const CompareSide& b, const RunContext& context) : context_(context) {
+  CutPairer(const CompareSide& a, const CompareSide& b, const RunContext& context)
+      : context_(context), whole_a_(a), whole_b_(b), index_a_(a.index), index_b_(b.index) {
     result_.a = std::make_unique<CutSide>(a);
     result_.b = std::make_unique<CutSide>(b);
-    index_a_ = a.index;
-    index_b_ = b.index;
   }
 
   Result<PairedCuts> run(const NameMap* map) {
-    const CompareSide a = result_.a->side(), b = result_.b->side();
-    result_.pairing = pair_sides(a, b, map);
+    result_.pairing = pair_sides(result_.a->side(), result_.b->side(), map);
     MSDUMP_CHECK_OK(find_layouts());
+    MSDUMP_CHECK_OK(split_experts(map));
+    const CompareSide a = result_.a->side(), b = result_.b->side();
     if (map == nullptr) {
       MSDUMP_TRY(const std::vector<uint32_t> partners, partners_by_values());
       result_.pairing = pair_again(a, b, result_.pairing, partners);
@@ -54,6 +55,16 @@ class CutPairer {
   }
 
  private:
+  // One of the sides, and the other.
+  struct Cut {
+    CutSide *own, *other;
+    const DumpIndex *own_index, *other_index;
+    bool of_a;
+    [[nodiscard]] uint32_t own_of(const TensorPair& pair) const { return of_a ? pair.a : pair.b; }
+    [[nodiscard]] uint32_t other_of(const TensorPair& pair) const { return of_a ? pair.b : pair.a; }
+    [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
+  };
+
   [[nodiscard]] bool paired(const TensorPair& pair) const { return pair.a != kNoTensor && pair.b != kNoTensor; }
 
   [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const {
@@ -94,9 +105,6 @@ class CutPairer {
     std::vector<uint32_t> partners(pairing.a.size(), kNoOperator);
     std::vector<bool> taken(pairing.b.size(), false);
     using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // type, step, backward
-    const auto kind_of = [](const SequencedOp& op) {
-      return Kind{op.type, op.step, forward_entry_of(op.name).has_value()};
-    };
     std::map<Kind, std::vector<uint32_t>> open_b;
     std::vector<uint32_t> open_a;
     const std::vector<bool> fit = operators_that_fit();
@@ -131,7 +139,34 @@ class CutPairer {
         break;
       }
     }
+    pair_between(partners);
     return partners;
+  }
+
+  // What is left: the same kind between the same partners.
+  void pair_between(std::vector<uint32_t>& partners) const {
+    const Pairing& pairing = result_.pairing;
+    std::vector<bool> taken(pairing.b.size(), false);
+    for (const uint32_t b : partners) {
+      if (b != kNoOperator) taken[b] = true;
+    }
+    std::vector<uint32_t> next(partners.size() + 1, static_cast<uint32_t>(pairing.b.size()));
+    for (size_t a = partners.size(); a-- > 0;) next[a] = partners[a] == kNoOperator ? next[a + 1] : partners[a];
+    uint32_t before = 0;
+    for (uint32_t a = 0; a < partners.size(); ++a) {
+      if (partners[a] != kNoOperator) {
+        before = partners[a] + 1;
+        continue;
+      }
+      const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{kMostTried}));
+      for (uint32_t b = before; b < end; ++b) {
+        if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
+        partners[a] = b;
+        taken[b] = true;
+        before = b + 1;
+        break;
+      }
+    }
   }
 
   // Do all tensors of the two that have a slot in common hold the same values, one of them values that tell?
@@ -157,25 +192,199 @@ class CutPairer {
     return place_of(index, record).step;
   }
 
-  // ---- collectives of one side
+  // ---- experts: calls under one name that are another one on each rank
 
-  // One side alone has them. Its tensors, and those that they are paired with.
-  struct Cut {
-    CutSide *own, *other;
-    const DumpIndex *own_index, *other_index;
-    bool of_a;
-    [[nodiscard]] uint32_t own_of(const TensorPair& pair) const { return of_a ? pair.a : pair.b; }
-    [[nodiscard]] uint32_t other_of(const TensorPair& pair) const { return of_a ? pair.b : pair.a; }
-    [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
+  // A weight whose elements are others on some of the ranks.
+  struct Weight {
+    uint32_t op = 0, tensor = 0;               // of the side
+    std::vector<std::vector<size_t>> classes;  // of ranks that have the same elements, by place
   };
 
-  Status pair_collectives() {
-    for (const bool of_a : {true, false}) {
-      const Cut cut = of_a ? Cut{result_.a.get(), result_.b.get(), index_a_, index_b_, true}
-                           : Cut{result_.b.get(), result_.a.get(), index_b_, index_a_, false};
-      MSDUMP_CHECK_OK(pair_collectives(cut));
+  static std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op) {
+    return {op.type, op.step, forward_entry_of(op.name).has_value()};
+  }
+
+  Status split_experts(const NameMap* map) {
+    const std::vector<bool> fit = operators_that_fit();
+    MSDUMP_TRY(const std::vector<Weight> in_a, weights_of(*result_.a, *index_a_, fit, true));
+    MSDUMP_TRY(const std::vector<Weight> in_b, weights_of(*result_.b, *index_b_, fit, false));
+    const CutSplits splits_a = splits_of(*result_.a, in_a, *index_a_, *result_.b, in_b, *index_b_);
+    const CutSplits splits_b = splits_of(*result_.b, in_b, *index_b_, *result_.a, in_a, *index_a_);
+    if (splits_a.empty() && splits_b.empty()) return {};
+    MSDUMP_TRY(const CutSplits all_a, with_neighbours(splits_a, true, fit));
+    MSDUMP_TRY(const CutSplits all_b, with_neighbours(splits_b, false, fit));
+    result_.a = std::make_unique<CutSide>(whole_a_, all_a);
+    result_.b = std::make_unique<CutSide>(whole_b_, all_b);
+    result_.pairing = pair_sides(result_.a->side(), result_.b->side(), map);
+    return find_layouts();
+  }
+
+  // Of operators that have no partner, or none that fits.
+  Result<std::vector<Weight>> weights_of(const CutSide& side, const DumpIndex& index, const std::vector<bool>& fit,
+                                         bool of_a) const {
+    std::vector<Weight> weights;
+    for (size_t i = 0; i < fit.size(); ++i) {
+      const OpPair& pair = result_.pairing.operators[i];
+      const uint32_t op = of_a ? pair.a : pair.b;
+      if (fit[i] || op == kNoOperator) continue;
+      for (const uint32_t tensor : side.operators()[op].tensors) {
+        const TensorRecord& record = side.tensors()[tensor];
+        const auto& records = side.members(tensor).records;
+        if (records.size() < 2 || record.name.io == Io::kOutput || record.shape == nullptr || record.shape->size() < 2)
+          continue;
+        PieceValues values(index, records);
+        const bool alike = values.ok() && std::all_of(values.shapes().begin(), values.shapes().end(),
+                                                      [&](const Shape& one) { return one == *record.shape; });
+        if (!alike) continue;
+        MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(context_.cancel));
+        Weight weight{op, tensor, classes_of(digests)};
+        if (weight.classes.size() > 1) weights.push_back(std::move(weight));
+      }
     }
+    return weights;
+  }
+
+  static std::vector<std::vector<size_t>> classes_of(const std::vector<uint64_t>& digests) {
+    std::vector<std::vector<size_t>> classes;
+    std::map<uint64_t, size_t> known;
+    for (size_t place = 0; place < digests.size(); ++place) {
+      const auto [found, is_new] = known.try_emplace(digests[place], classes.size());
+      if (is_new) classes.emplace_back();
+      classes[found->second].push_back(place);
+    }
+    const bool even = std::all_of(classes.begin(), classes.end(),
+                                  [&](const auto& one) { return one.size() == classes.front().size(); });
+    return even ? classes : std::vector<std::vector<size_t>>();
+  }
+
+  // Those of which two classes are the weights of different calls of the other side.
+  [[nodiscard]] CutSplits splits_of(const CutSide& own, const std::vector<Weight>& weights, const DumpIndex& own_index,
+                                    const CutSide& other, const std::vector<Weight>& others,
+                                    const DumpIndex& other_index) const {
+    struct Place {
+      uint32_t op;
+      const TensorRecord* record;
+    };
+    using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool, Io, std::string_view, Shape>;
+    const auto kind = [](const SequencedOp& op, const TensorRecord& record) {
+      return std::tuple_cat(kind_of(op), std::tuple(record.name.io, record.name.slot, *record.shape));
+    };
+    std::map<Kind, std::vector<Place>> known;  // on the other side: single pieces
+    std::map<uint32_t, const Weight*> split_there;
+    for (const Weight& one : others) split_there[one.tensor] = &one;
+    for (uint32_t op = 0; op < other.operators().size(); ++op) {
+      for (const uint32_t tensor : other.operators()[op].tensors) {
+        const TensorRecord& record = other.tensors()[tensor];
+        if (record.shape == nullptr || record.name.io == Io::kOutput || record.shape->size() < 2) continue;
+        std::vector<Place>& places = known[kind(other.operators()[op], record)];
+        const auto split = split_there.find(tensor);
+        if (split == split_there.end()) {
+          places.push_back({op, other.members(tensor).records.front()});
+          continue;
+        }
+        for (const std::vector<size_t>& one : split->second->classes)
+          places.push_back({op, other.members(tensor).records[one.front()]});
+      }
+    }
+    CutSplits splits;
+    for (const Weight& weight : weights) {
+      const SequencedOp& op = own.operators()[weight.op];
+      const auto found = known.find(kind(op, own.tensors()[weight.tensor]));
+      if (found == known.end()) continue;
+      std::set<const TensorRecord*> matched;
+      for (const std::vector<size_t>& one : weight.classes) {
+        const TensorRecord* const piece = own.members(weight.tensor).records[one.front()];
+        for (const Place& place : found->second) {
+          if (place.record == nullptr || matched.contains(place.record) ||
+              !same_values(own_index, piece, other_index, place.record))
+            continue;
+          matched.insert(place.record);
+          break;
+        }
+      }
+      if (matched.size() > 1) add_split(own, weight.tensor, op, weight.classes, splits);
+    }
+    return splits;
+  }
+
+  [[nodiscard]] bool same_values(const DumpIndex& index_a, const TensorRecord* a, const DumpIndex& index_b,
+                                 const TensorRecord* b) const {
+    PieceValues left(index_a, std::span(&a, 1)), right(index_b, std::span(&b, 1));
+    const std::optional<CutFit> fit = find_layout(left, right, {}, prior_);
+    return fit && fit->tells && fit->agreement >= kLike;
+  }
+
+  static void add_split(const CutSide& side, uint32_t tensor, const SequencedOp& op,
+                        const std::vector<std::vector<size_t>>& classes, CutSplits& splits) {
+    const std::vector<int64_t>& ranks = side.ranks(tensor);
+    for (uint32_t part = 0; part < classes.size(); ++part) {
+      for (const size_t place : classes[part]) splits.try_emplace({op.name, op.step, ranks[place]}, part);
+    }
+  }
+
+  // Also the calls between those that are split, which read what these write, and the backward calls of all of them.
+  Result<CutSplits> with_neighbours(CutSplits splits, bool of_a, const std::vector<bool>& fit) const {
+    const CutSide& side = of_a ? *result_.a : *result_.b;
+    const Cut cut = cut_of(of_a);
+    using PartOfRank = std::map<int64_t, uint32_t>;
+    const auto parts_of = [&](const SequencedOp& op, const std::string& name) {
+      PartOfRank parts;
+      if (op.tensors.empty()) return parts;
+      for (const int64_t rank : side.ranks(op.tensors.front())) {
+        const auto found = splits.find({name, op.step, rank});
+        if (found != splits.end()) parts[rank] = found->second;
+      }
+      return parts;
+    };
+    const auto split = [&](const SequencedOp& op, const PartOfRank& parts) {
+      for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
+    };
+    std::vector<uint32_t> open;
+    for (size_t i = 0; i < fit.size(); ++i) {
+      const OpPair& pair = result_.pairing.operators[i];
+      const uint32_t op = of_a ? pair.a : pair.b;
+      if (op != kNoOperator && !fit[i]) open.push_back(op);
+    }
+    std::map<uint64_t, PartOfRank> written;  // by contents
+    const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
+      for (const uint32_t tensor : op.tensors) {
+        MSDUMP_TRY(const uint64_t contents, contents_of(cut, tensor));
+        if (contents != 0) written.try_emplace(contents, parts);
+      }
+      return {};
+    };
+    for (const SequencedOp& op : side.operators()) {
+      const PartOfRank parts = parts_of(op, op.name);
+      if (!parts.empty()) MSDUMP_CHECK_OK(note(op, parts));
+    }
+    for (const uint32_t index : open) {
+      const SequencedOp& op = side.operators()[index];
+      if (is_communication(op.type) || !parts_of(op, op.name).empty()) continue;
+      PartOfRank parts;
+      if (const auto forward = forward_entry_of(op.name)) parts = parts_of(op, *forward);
+      for (const uint32_t tensor : op.tensors) {
+        if (!parts.empty() || side.tensors()[tensor].name.io == Io::kOutput) continue;
+        MSDUMP_TRY(const uint64_t contents, contents_of(cut, tensor));
+        const auto found = written.find(contents);
+        if (contents != 0 && found != written.end()) parts = found->second;
+      }
+      if (parts.empty()) continue;
+      split(op, parts);
+      MSDUMP_CHECK_OK(note(op, parts));
+    }
+    return splits;
+  }
+
+  // ---- collectives of one side
+
+  Status pair_collectives() {
+    for (const bool of_a : {true, false}) MSDUMP_CHECK_OK(pair_collectives(cut_of(of_a)));
     return {};
+  }
+
+  [[nodiscard]] Cut cut_of(bool of_a) const {
+    return of_a ? Cut{result_.a.get(), result_.b.get(), index_a_, index_b_, true}
+                : Cut{result_.b.get(), result_.a.get(), index_b_, index_a_, false};
   }
 
   // What a collective reads is what another call wrote: it has the partner of that.
@@ -210,7 +419,7 @@ class CutPairer {
     PieceValues values(*cut.own_index, cut.own->members(tensor).records);
     if (!values.ok()) return 0;
     MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(context_.cancel));
-    uint64_t all = cut.own->members(tensor).program + 1;
+    uint64_t all = cut.own->members(tensor).ranks + 1;
     for (const uint64_t digest : digests) all = mix_hash(all, digest);
     return all;
   }
@@ -404,8 +613,9 @@ class CutPairer {
   }
 
   const RunContext& context_;
+  const CompareSide whole_a_, whole_b_;  // handles
+  const DumpIndex *const index_a_, *const index_b_;
   PairedCuts result_;
-  const DumpIndex *index_a_ = nullptr, *index_b_ = nullptr;
   CutPrior prior_;
   std::vector<std::optional<CutFit>> fits_;  // by Pairing::tensors
 };

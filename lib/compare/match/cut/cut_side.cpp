@@ -108,10 +108,10 @@ bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b) {
   return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()));
 }
 
-CutSide::CutSide(const DumpWithGraph& dump) : dump_(dump) {
+CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits) : dump_(dump) {
   const std::vector<SequencedOp> all = operators_of(dump);
   find_programs(all);
-  for (uint32_t program = 0; program < programs_.size(); ++program) add_program(program, all);
+  for (uint32_t program = 0; program < programs_.size(); ++program) add_program(program, all, splits);
   order_operators();
 }
 
@@ -149,19 +149,41 @@ void CutSide::find_programs(const std::vector<SequencedOp>& all) {
   for (Program& program : programs) programs_.push_back(std::move(program.ranks));
 }
 
-void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all) {
-  const std::vector<int64_t>& ranks = programs_[program];
-  std::map<CallKey, uint32_t> places;  // in operators_
+uint32_t CutSide::rank_set(std::vector<int64_t> ranks) {
+  const auto found = std::find(rank_sets_.begin(), rank_sets_.end(), ranks);
+  if (found != rank_sets_.end()) return static_cast<uint32_t>(found - rank_sets_.begin());
+  rank_sets_.push_back(std::move(ranks));
+  return static_cast<uint32_t>(rank_sets_.size() - 1);
+}
+
+void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits) {
+  const uint32_t all_ranks = rank_set(programs_[program]);
+  const auto part_of = [&](const SequencedOp& op) -> std::optional<uint32_t> {
+    if (splits.empty()) return std::nullopt;
+    const auto found = splits.find({op.name, op.step, rank_of(op)});
+    return found == splits.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto ranks_of_part = [&](const SequencedOp& op, uint32_t part) {
+    std::vector<int64_t> ranks;
+    for (const int64_t rank : programs_[program]) {
+      const auto found = splits.find({op.name, op.step, rank});
+      if (found != splits.end() && found->second == part) ranks.push_back(rank);
+    }
+    return ranks;
+  };
+  std::map<std::pair<CallKey, std::optional<uint32_t>>, uint32_t> places;  // in operators_
   std::map<std::pair<uint32_t, SlotKey>, uint32_t> slots;
   for (const uint32_t index : of_program_[program]) {
     const SequencedOp& own = all[index];
-    const auto [found, is_new] = places.try_emplace(key_of(own), static_cast<uint32_t>(operators_.size()));
+    const std::optional<uint32_t> part = part_of(own);
+    const auto [found, is_new] = places.try_emplace({key_of(own), part}, static_cast<uint32_t>(operators_.size()));
     if (is_new) {
       SequencedOp& op = operators_.emplace_back(own);
       op.rank.reset();
       op.tensors.clear();
-      program_of_.push_back(program);
+      origins_.push_back({program, part ? rank_set(ranks_of_part(own, *part)) : all_ranks, part});
     }
+    const std::vector<int64_t>& ranks = rank_sets_[origins_[found->second].ranks];
     const auto place = static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank_of(own)) - ranks.begin());
     for (const uint32_t tensor : own.tensors) {
       const TensorRecord& record = (*dump_.tensors)[tensor];
@@ -170,7 +192,8 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all)
       if (is_new_slot) {
         operators_[found->second].tensors.push_back(slot->second);
         tensors_.push_back(record);
-        members_.push_back({program, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
+        members_.push_back(
+            {origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
         TensorPieces& pieces = pieces_.emplace_back();
         pieces.records = {&record};
         if (record.shape != nullptr) pieces.shape = *record.shape;
@@ -181,28 +204,45 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all)
   }
 }
 
-// Of several programs: forward, in their order, then backward, in the opposite order; step by step.
+// Of several programs: forward, in their order, then backward, in the opposite order; step by step. The parts of calls
+// that are split follow each other, each with all of its calls.
 void CutSide::order_operators() {
-  if (programs_.size() > 1) {
-    const auto last = static_cast<uint32_t>(programs_.size() - 1);
-    std::vector<uint32_t> order(operators_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](uint32_t op) {
-      const bool backward = is_backward(operators_[op].name);
-      const uint32_t program = program_of_[op];
-      return std::tuple(operators_[op].step, backward, backward ? last - program : program);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
-    std::vector<SequencedOp> sorted;
-    for (const uint32_t op : order) sorted.push_back(std::move(operators_[op]));
-    operators_ = std::move(sorted);
+  const auto last = static_cast<uint32_t>(programs_.size() - 1);
+  std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  // Parts were added rank by rank: a call belongs where its first part is.
+  std::map<std::pair<uint32_t, CallKey>, uint32_t> places;
+  for (uint32_t i = 0; i < operators_.size(); ++i)
+    first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
+  const auto key = [&](uint32_t op) {
+    const bool backward = programs_.size() > 1 && is_backward(operators_[op].name);
+    const uint32_t program = origins_[op].program;
+    return std::tuple(programs_.size() > 1 ? operators_[op].step : std::nullopt, backward,
+                      backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
+  // Within a row of split calls: by part.
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    while (end < order.size() && origins_[order[end]].part) ++end;
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](uint32_t x, uint32_t y) { return origins_[x].part < origins_[y].part; });
+    begin = std::max(end, begin + 1);
   }
-  uint32_t order = 0;
+  std::vector<SequencedOp> sorted;
+  std::vector<Origin> origins;
+  for (const uint32_t op : order) {
+    sorted.push_back(std::move(operators_[op]));
+    origins.push_back(origins_[op]);
+  }
+  operators_ = std::move(sorted);
+  origins_ = std::move(origins);
+  uint32_t place = 0;
   for (const SequencedOp& op : operators_) {
     for (const uint32_t tensor : op.tensors) {
-      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = order;
+      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
     }
-    ++order;
+    ++place;
   }
 }
 

@@ -7,8 +7,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dump/index/tensor_pieces.h"
@@ -22,11 +25,15 @@ namespace msdump {
 // Do the two dumps have other ranks, or other parts of the tensors on the ranks that both have?
 [[nodiscard]] bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b);
 
+// Calls that are not one call, although all ranks make them under one name: experts, of which each rank has its own. By
+// name, step and rank: which part of the ranks makes the call together.
+using CutSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64_t>, uint32_t>;
+
 // Must not move: `side()` refers to it.
 class CutSide {
  public:
   // What `dump` points to must outlive this.
-  explicit CutSide(const DumpWithGraph& dump);
+  explicit CutSide(const DumpWithGraph& dump, const CutSplits& splits = {});
   CutSide(const CutSide&) = delete;
   CutSide& operator=(const CutSide&) = delete;
 
@@ -35,15 +42,14 @@ class CutSide {
 
   // By logical tensor: on which ranks it lies, and the record of each; null where that rank has none.
   struct Members {
-    uint32_t program = 0;
+    uint32_t ranks = 0;  // a set of ranks
     std::vector<const TensorRecord*> records;
   };
   [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
-  [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return programs_[members_[tensor].program]; }
+  [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return rank_sets_[members_[tensor].ranks]; }
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
-  [[nodiscard]] size_t programs() const { return programs_.size(); }
 
   // From now on the tensor is put together so.
   void set_pieces(uint32_t tensor, TensorPieces pieces);
@@ -53,14 +59,23 @@ class CutSide {
  private:
   using Number = std::optional<int64_t>;
   void find_programs(const std::vector<SequencedOp>& all);
-  void add_program(uint32_t program, const std::vector<SequencedOp>& all);
+  void add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits);
+  uint32_t rank_set(std::vector<int64_t> ranks);
   void order_operators();
 
+  // Where an operator belongs.
+  struct Origin {
+    uint32_t program = 0;
+    uint32_t ranks = 0;            // in rank_sets_
+    std::optional<uint32_t> part;  // of a call that is split
+  };
+
   const DumpWithGraph dump_;
-  std::vector<std::vector<int64_t>> programs_;        // ranks; -1: not said
-  std::vector<std::vector<uint32_t>> of_program_;     // by program: operators of the dump, rank by rank
+  std::vector<std::vector<int64_t>> programs_;     // ranks; -1: not said
+  std::vector<std::vector<uint32_t>> of_program_;  // by program: operators of the dump, rank by rank
+  std::vector<std::vector<int64_t>> rank_sets_;    // ascending
   std::vector<SequencedOp> operators_;
-  std::vector<uint32_t> program_of_;                  // by operator
+  std::vector<Origin> origins_;  // by operator
   std::vector<TensorRecord> tensors_;
   std::vector<Members> members_;
   std::deque<TensorPieces> pieces_;  // by tensor

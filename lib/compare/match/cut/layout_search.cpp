@@ -320,7 +320,9 @@ class Search {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Nearness near = nearness_of(a.values, factor, b.values);
-        const bool better = near.agreement > best.agreement + kAlike ||
+        const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
+                             complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
+        const bool better = near.agreement > best.agreement + kAlike || simpler ||
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
         any = true;
