@@ -146,20 +146,6 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
   return error;
 }
 
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-    case DType::kComplex128: return 0x1p-53;
-    case DType::kFloat32:
-    case DType::kComplex64: return 0x1p-24;
-    case DType::kFloat16:
-    case DType::kComplex32: return 0x1p-11;
-    case DType::kBfloat16: return 0x1p-8;
-    default: break;
-  }
-  return kind_of(dtype) == DTypeKind::kFloat ? 0x1p-4 : 0;
-}
-
 double unit_roundoff(DType dtype, double size) {
   constexpr double kLeastHalf = 0x1p-24;  // the smallest float16
   const double usual = unit_roundoff(dtype);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/pair/tensor_diff.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 
@@ -39,9 +40,7 @@ struct TensorError {
 // Is the norm of the candidate within a factor of two of so many times the reference's?
 [[nodiscard]] bool is_about_times(const TensorDiff& diff, double factor);
 
-// The largest relative error of rounding to a dtype: half a unit in the last place. 0 for integers.
-[[nodiscard]] double unit_roundoff(DType dtype);
-// The same of values of this size: more where a format has few digits left.
+// unit_roundoff(dtype) of values of this size: more where a format has few digits left.
 [[nodiscard]] double unit_roundoff(DType dtype, double size);
 
 }  // namespace msdump

@@ -104,9 +104,16 @@ bool all_alike(std::span<const Shape> pieces) {
   return std::all_of(pieces.begin(), pieces.end(), [&](const Shape& one) { return one == pieces.front(); });
 }
 
-std::string groups_text(const std::vector<int64_t>& groups) {
-  const bool alike = std::all_of(groups.begin(), groups.end(), [&](int64_t one) { return one == groups.front(); });
-  return alike ? fmt::format(" in {} groups", groups.size()) : fmt::format(" in groups {}", fmt::join(groups, ":"));
+std::string text_of(const CutDim& dim) {
+  std::string text(name_of(dim.role));
+  if (dim.role == CutRole::kGathered)
+    return fmt::format("gathered axis {} of a zigzag of {} ranks", dim.axis, dim.groups.front());
+  if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
+  if (dim.groups.empty()) return text;
+  const bool alike =
+      std::all_of(dim.groups.begin(), dim.groups.end(), [&](int64_t one) { return one == dim.groups.front(); });
+  return text + (alike ? fmt::format(" in {} blocks", dim.groups.size())
+                       : fmt::format(" in blocks of {}", fmt::join(dim.groups, ":")));
 }
 
 }  // namespace
@@ -165,26 +172,14 @@ std::string text_of_ranks(std::span<const int64_t> ranks) {
 }
 
 std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
-  std::string text;
-  const bool only_copies = layout.copies() == layout.ranks() && !layout.has(CutRole::kGathered);
-  if (only_copies && ranks.size() > 1) text = "copy of ranks " + text_of_ranks(ranks);
-  int64_t stride = 1;
+  if (ranks.size() < 2) return layout.factor == 1 ? std::string() : fmt::format("times {:.6g}", layout.factor);
+  std::vector<std::string> parts;
   for (const CutDim& dim : layout.dims) {
-    std::vector<int64_t> along;
-    for (int64_t i = 0; i < dim.extent; ++i) along.push_back(ranks[static_cast<size_t>(i * stride)]);
-    stride *= dim.extent;
-    if (only_copies) continue;
-    if (!text.empty()) text += "; ";
-    if (dim.role == CutRole::kGathered) {
-      text += fmt::format("gathered axis {} of a zigzag of {} ranks", dim.axis, dim.groups.front());
-      continue;
-    }
-    text += name_of(dim.role);
-    if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
-    if (!dim.groups.empty()) text += groups_text(dim.groups);
-    text += " of ranks " + text_of_ranks(along);
+    parts.push_back(text_of(dim));
+    if (layout.dims.size() > 1 && dim.extent > 1) parts.back() += fmt::format(" by {}", dim.extent);
   }
-  if (layout.factor != 1) text += fmt::format("; times {:.6g}", layout.factor);
+  std::string text = fmt::format("{} of ranks {}", fmt::join(parts, ", "), text_of_ranks(ranks));
+  if (layout.factor != 1) text += fmt::format(", times {:.6g}", layout.factor);
   return text;
 }
 

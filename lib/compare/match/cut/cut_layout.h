@@ -52,7 +52,8 @@ struct CutLayout {
   [[nodiscard]] int64_t copies() const;
 };
 
-// "concat axis 1 of ranks 0-3", "copy of ranks 0-1", "concat axis 0 of ranks 0,2; sum of ranks 0-1"; empty for one rank.
+// "concat axis 1 of ranks 0-3"; of several dimensions the fastest first, with their extents: "sum by 2, concat axis 0 by 4
+// of ranks 0-7". Empty for one rank.
 [[nodiscard]] std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks);
 // "0-3,8"
 [[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);

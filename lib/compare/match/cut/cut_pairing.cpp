@@ -21,12 +21,17 @@ namespace {
 constexpr double kCertain = 0.8;               // confidence
 constexpr double kLike = 0.9, kUnlike = 0.6;   // agreement
 constexpr size_t kMostTried = 64;              // operators for one
+constexpr size_t kMostFactors = 16;
 constexpr size_t kMostCopies = 16;  // different ones of a tensor that are compared
 
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   std::vector<int64_t> known = ranks;
   std::erase_if(known, [](int64_t rank) { return rank < 0; });
   return known;
+}
+
+std::vector<double> only(double factor) {
+  return factor == 1 ? std::vector<double>() : std::vector<double>{factor};
 }
 
 class CutPairer {
@@ -73,7 +78,12 @@ class CutPairer {
     question.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
     for (const TensorRecord* const one : {&a, &b})
       question.kind += one->shape == nullptr ? "|" : "|" + describe(*one->shape);
-    question.gradient = forward_entry_of(a.name.op_name).has_value();
+    const auto entry = parse_msprobe_entry(a.name.op_name);
+    const bool reduced = entry && entry->kind == MsprobeEntryKind::kParameterGradients;  // by now, if they are at all
+    if (!reduced && forward_entry_of(a.name.op_name)) {
+      question.factors_a = factors_a_;
+      question.factors_b = factors_b_;
+    }
     return question;
   }
 
@@ -489,7 +499,7 @@ class CutPairer {
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
       PieceValues other(*cut.other_index, cut.other->members(value).records);
-      CutQuestion question;
+      const CutQuestion question{"", factors_a_, factors_b_};
       const std::optional<CutFit> fit =
           cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
       if (!fit || fit->agreement < kLike || !fit->tells) continue;
@@ -532,8 +542,9 @@ class CutPairer {
                                                      const CutFit& input) const {
     PieceValues own(*cut.own_index, cut.own->members(tensor).records),
         other(*cut.other_index, cut.other->members(value).records);
+    const CutQuestion question{"", only(input.a.factor), only(input.b.factor)};
     std::optional<CutFit> found =
-        cut.of_a ? find_layout(own, other, {}, prior_) : find_layout(other, own, {}, prior_);
+        cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
     if (found && found->agreement >= kLike) return found;
     CutFit meant = input;
     for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
@@ -551,6 +562,8 @@ class CutPairer {
     const std::vector<TensorPair>& pairs = result_.pairing.tensors;
     fits_.assign(pairs.size(), std::nullopt);
     prior_ = {};
+    factors_a_ = possible_factors(ranks_of(whole_a_).size());
+    factors_b_ = possible_factors(ranks_of(whole_b_).size());
     for (const bool first : {true, false}) {
       context_.pool.parallel_for(static_cast<int64_t>(pairs.size()), [&](int64_t i) {
         const TensorPair& pair = pairs[static_cast<size_t>(i)];
@@ -563,8 +576,36 @@ class CutPairer {
       for (size_t i = 0; i < pairs.size(); ++i) {
         if (fits_[i] && fits_[i]->confidence >= kCertain) prior_.add(question_of(pairs[i]).kind, *fits_[i]);
       }
+      choose_factors();
     }
     return {};
+  }
+
+  // 1/2, 1/4, .. of so many ranks.
+  static std::vector<double> possible_factors(size_t ranks) {
+    std::vector<double> factors;
+    for (size_t i = 2; i <= ranks && factors.size() < kMostFactors; ++i) {
+      if (ranks % i == 0) factors.push_back(1 / static_cast<double>(i));
+    }
+    return factors;
+  }
+
+  // All gradients of a run are too large by the same factor: that of most. Those with another one are looked at again.
+  void choose_factors() {
+    std::map<std::pair<double, double>, size_t> counts;
+    for (const std::optional<CutFit>& fit : fits_) {
+      if (fit && fit->tells && fit->confidence >= kCertain && (fit->a.factor != 1 || fit->b.factor != 1))
+        ++counts[{fit->a.factor, fit->b.factor}];
+    }
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    const std::pair<double, double> chosen = most == counts.end() ? std::pair(1.0, 1.0) : most->first;
+    factors_a_ = only(chosen.first);
+    factors_b_ = only(chosen.second);
+    for (std::optional<CutFit>& fit : fits_) {
+      const auto allowed = [](double factor, double known) { return factor == 1 || factor == known; };
+      if (fit && (!allowed(fit->a.factor, chosen.first) || !allowed(fit->b.factor, chosen.second))) fit->confidence = 0;
+    }
   }
 
   Status put_together() {
@@ -617,7 +658,8 @@ class CutPairer {
   const DumpIndex *const index_a_, *const index_b_;
   PairedCuts result_;
   CutPrior prior_;
-  std::vector<std::optional<CutFit>> fits_;  // by Pairing::tensors
+  std::vector<double> factors_a_, factors_b_;  // of gradients
+  std::vector<std::optional<CutFit>> fits_;    // by Pairing::tensors
 };
 
 }  // namespace

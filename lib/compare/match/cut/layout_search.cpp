@@ -17,8 +17,10 @@ constexpr int64_t kSamples = 192;
 constexpr size_t kMostDims = 4, kMostLayouts = 4096;
 constexpr int64_t kMostRatio = 8;       // of the queries to the keys of a fused tensor
 constexpr int64_t kMostGroups = 64;     // of one size, as the heads of each sample
-constexpr double kAgrees = 0.1;         // of the root mean square
+constexpr double kAgrees = 0.25;        // of the median deviation
+constexpr double kRoundings = 4;        // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
+constexpr double kFar = 0.05;           // of the error of the next best
 constexpr double kFactorSlack = 0.02;
 
 // What is tried: the later ones only if the earlier ones do not fit.
@@ -176,46 +178,74 @@ struct Nearness {
   double agreement = 0, error = 0;
 };
 
-Nearness nearness_of(const std::vector<double>& a, double factor, const std::vector<double>& b) {
-  double squares = 0, distance = 0;
-  size_t count = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
-    ++count;
-    squares += b[i] * b[i];
-    distance += (a[i] * factor - b[i]) * (a[i] * factor - b[i]);
+// The sampled elements of the reference, and how near is near: a part of their median deviation, so that a few large ones
+// do not hide the others, and what the dtype rounds.
+class Target {
+ public:
+  Target(std::vector<double> values, double roundoff) : values_(std::move(values)), roundoff_(roundoff) {
+    std::vector<double> finite;
+    for (const double value : values_) {
+      if (std::isfinite(value)) finite.push_back(value);
+    }
+    if (finite.empty()) return;
+    const double middle = median(finite);
+    for (double& value : finite) value = std::abs(value - middle);
+    // Of a tensor that is mostly one value: of the others.
+    const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
+    std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
+    if (!finite.empty()) near_ = kAgrees * median(finite);
   }
-  if (count == 0) return {1, 0};
-  const double rms = std::sqrt(squares / static_cast<double>(count));
-  size_t agree = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const bool equal = (std::isnan(a[i]) && std::isnan(b[i])) || a[i] == b[i];
-    if (equal || std::abs(a[i] * factor - b[i]) <= kAgrees * rms) ++agree;
+
+  [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const {
+    double squares = 0, distance = 0;
+    size_t agree = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double value = a[i] * factor, wanted = values_[i];
+      const bool equal = (std::isnan(value) && std::isnan(wanted)) || value == wanted;
+      if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
+      if (!std::isfinite(value) || !std::isfinite(wanted)) continue;
+      squares += wanted * wanted;
+      distance += (value - wanted) * (value - wanted);
+    }
+    const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
+    return {a.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(a.size()), error};
   }
-  const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
-  return {static_cast<double>(agree) / static_cast<double>(a.size()), error};
-}
+
+ private:
+  static double median(std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  std::vector<double> values_;
+  double roundoff_, near_ = 0;
+};
 
 bool tell(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
 }
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
-std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, bool gradient) {
+std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient) {
   std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
   for (size_t i = 0; i < layout.dims.size(); ++i) {
     const CutDim& dim = layout.dims[i];
-    const bool moves = dim.role == CutRole::kCopy || dim.role == CutRole::kGathered;
-    if (moves || (dim.role != CutRole::kSum && !gradient)) continue;
+    if (dim.role != CutRole::kSum) continue;
     const size_t known = factors.size();
     for (size_t other = 0; other < known; ++other) {
       auto next = factors[other];
       next.first /= static_cast<double>(dim.extent);
-      if (dim.role == CutRole::kSum) {
-        next.second.dims[i].role = CutRole::kMean;
-      } else {
-        next.second.factor /= static_cast<double>(dim.extent);
-      }
+      next.second.dims[i].role = CutRole::kMean;
+      factors.push_back(std::move(next));
+    }
+  }
+  const size_t without = factors.size();
+  for (const double factor : gradient) {
+    for (size_t other = 0; other < without; ++other) {
+      auto next = factors[other];
+      next.first *= factor;
+      next.second.factor = factor;
       factors.push_back(std::move(next));
     }
   }
@@ -306,20 +336,23 @@ class Search {
   void try_whole(const Shape& whole, Stage stage) {
     const auto places = sample_of(whole);
     const std::vector<Tried> in_a = tried(a_, whole, stage, places), in_b = tried(b_, whole, stage, places);
+    std::vector<Target> targets;
+    for (const Tried& b : in_b)
+      targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())));
     for (const Tried& a : in_a) {
-      for (const Tried& b : in_b) add(whole, a, b);
+      for (size_t b = 0; b < in_b.size(); ++b) add(whole, a, in_b[b], targets[b]);
     }
   }
 
   // With the factor that fits best among those that the layouts explain.
-  void add(const Shape& whole, const Tried& a, const Tried& b) {
+  void add(const Shape& whole, const Tried& a, const Tried& b, const Target& target) {
     CutFit best;
     bool any = false;
-    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.gradient)) {
-      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.gradient)) {
+    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.factors_a)) {
+      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.factors_b)) {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
-        const Nearness near = nearness_of(a.values, factor, b.values);
+        const Nearness near = target.nearness(a.values, factor);
         const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
                              complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
         const bool better = near.agreement > best.agreement + kAlike || simpler ||
@@ -357,17 +390,19 @@ class Search {
       return std::pair(prior_.count(question_.kind, fit), -(complexity_of(fit.a) + complexity_of(fit.b)));
     };
     size_t alike = 0;
-    double second = 0;
+    double second = 0, next_error = INFINITY;
     for (const CutFit& fit : fits_) {
       const bool fits = fit.agreement >= most - kAlike && fit.error <= 3 * least + 1e-6;
       if (!fits) {
         second = std::max(second, fit.agreement);
+        next_error = std::min(next_error, fit.error);
         continue;
       }
       ++alike;
       if (chosen == nullptr || rank(fit) > rank(*chosen)) chosen = &fit;
     }
-    const double clear = most <= 0 ? 0 : std::clamp((most - second) / 0.5, 0.5, 1.0);
+    const bool far = least <= kFar * next_error;
+    const double clear = far ? 1 : std::clamp((most - second) / 0.5, 0.5, 1.0);
     return certain(*chosen, alike > 1 ? 0.5 * most : most * clear);
   }
 

@@ -39,7 +39,8 @@ class CutPrior {
 
 struct CutQuestion {
   std::string kind;
-  bool gradient = false;  // may be too large by the number of ranks that each take the mean of their own samples
+  // Of gradients, which are too large where each rank takes the mean of its own samples: what they may be multiplied by.
+  std::vector<double> factors_a, factors_b;
 };
 
 // No fit: the shapes allow none.
