@@ -111,6 +111,7 @@ class CutPairer {
   // By operator of the candidate. Where the tensors of two partners do not fit, or there is none, another one of the
   // type nearby whose tensors all do.
   Result<std::vector<uint32_t>> partners_by_values() {
+    allow_all_factors();  // those of wrong partners say nothing
     const Pairing& pairing = result_.pairing;
     std::vector<uint32_t> partners(pairing.a.size(), kNoOperator);
     std::vector<bool> taken(pairing.b.size(), false);
@@ -562,8 +563,7 @@ class CutPairer {
     const std::vector<TensorPair>& pairs = result_.pairing.tensors;
     fits_.assign(pairs.size(), std::nullopt);
     prior_ = {};
-    factors_a_ = possible_factors(ranks_of(whole_a_).size());
-    factors_b_ = possible_factors(ranks_of(whole_b_).size());
+    allow_all_factors();
     for (const bool first : {true, false}) {
       context_.pool.parallel_for(static_cast<int64_t>(pairs.size()), [&](int64_t i) {
         const TensorPair& pair = pairs[static_cast<size_t>(i)];
@@ -579,6 +579,11 @@ class CutPairer {
       choose_factors();
     }
     return {};
+  }
+
+  void allow_all_factors() {
+    factors_a_ = possible_factors(ranks_of(whole_a_).size());
+    factors_b_ = possible_factors(ranks_of(whole_b_).size());
   }
 
   // 1/2, 1/4, .. of so many ranks.

@@ -398,8 +398,10 @@ class Search {
         next_error = std::min(next_error, fit.error);
         continue;
       }
-      ++alike;
-      if (chosen == nullptr || rank(fit) > rank(*chosen)) chosen = &fit;
+      if (chosen != nullptr && rank(fit) == rank(*chosen)) ++alike;  // nothing tells which
+      if (chosen != nullptr && rank(fit) <= rank(*chosen)) continue;
+      chosen = &fit;
+      alike = 1;
     }
     const bool far = least <= kFar * next_error;
     const double clear = far ? 1 : std::clamp((most - second) / 0.5, 0.5, 1.0);
