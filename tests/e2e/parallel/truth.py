@@ -153,7 +153,8 @@ def write_truth(out, pair):
     candidate, reference = RUNS[pair.candidate], RUNS[pair.reference]
     tensors, lost, worst = [], 0, (0.0, "")
     for step in range(candidate.settings["steps"]):
-        ours, theirs = sides(out, pair.candidate, step), sides(out, pair.reference, step)
+        ours, theirs = (sides(out, run.twin or name, step) for run, name in
+                        ((candidate, pair.candidate), (reference, pair.reference)))
         for name in ours:
             if name not in theirs:
                 continue

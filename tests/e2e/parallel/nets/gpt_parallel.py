@@ -229,7 +229,7 @@ class TransformerLayer(nn.Module):
         self.mlp = ParallelMLP(run, f"{name}.mlp")
 
     def forward(self, x, positions):
-        run, name, layout = self.run, self.name, self.run.sequence() + self.run.tokens
+        run, name, layout = self.run, self.name, self.run.tokens + self.run.sequence()
         normed = run.mark(f"{name}.norm1", self.input_layernorm(x), layout, grad=False)
         x = x + self.self_attention(normed, positions)  # @residual1
         run.mark(f"{name}.middle", x, layout, factor=run.factor)
@@ -271,7 +271,7 @@ class ParallelGPT(nn.Module):
     def logits(self, x):
         run = self.run
         normed = self.final_layernorm(x)
-        run.mark("norm", normed, run.sequence() + run.tokens, grad=False)
+        run.mark("norm", normed, run.tokens + run.sequence(), grad=False)
         normed = (GatherFromSequence.apply(normed, run.group("tp"), run.time_axis) if run.sp
                   else CopyToRegion.apply(normed, run.group("tp")))
         weight = self.word_embeddings.weight if run.tied else self.output_weight

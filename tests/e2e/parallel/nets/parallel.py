@@ -140,7 +140,7 @@ class RowParallelLinear(nn.Module):
             y = ReduceFromRegion.apply(y, run.group("tp"))
         if self.bias is not None:
             y = y + self.bias  # @row_bias
-        return run.mark(self.name, y, run.sequence() + run.tokens, factor=run.factor)
+        return run.mark(self.name, y, run.tokens + run.sequence(), factor=run.factor)
 
 
 class VocabParallelEmbedding(nn.Module):
@@ -164,7 +164,7 @@ class VocabParallelEmbedding(nn.Module):
             x = ScatterToSequence.apply(x, run.group("tp"), run.time_axis)
         else:
             x = ReduceFromRegion.apply(x, run.group("tp"))
-        return run.mark(self.name, x, run.sequence() + run.tokens, factor=run.factor)
+        return run.mark(self.name, x, run.tokens + run.sequence(), factor=run.factor)
 
 
 class VocabParallelCrossEntropy(torch.autograd.Function):
