@@ -7,6 +7,8 @@ moves no other: a rule is made from what the cases of `fit` show, and is good wh
 import zlib
 from dataclasses import dataclass, field, replace
 
+from mesh import count_of
+
 GPT = {"width": 32, "heads": 4, "kv_heads": 4, "hidden": 64, "layers": 2, "vocabulary": 48, "time": 8, "batch": 4,
        "norm": "layer", "positions": "rope", "activation": "gelu", "bias": True, "tied": False, "fused": "blocks",
        "time_axis": 1, "optimizer": "sgd", "steps": 2}
@@ -24,10 +26,7 @@ class Run:
 
     @property
     def world(self):
-        world = 1
-        for size in self.sizes.values():
-            world *= size
-        return world
+        return count_of(self.sizes)
 
 
 @dataclass

@@ -1,9 +1,9 @@
 """The truth of a pair: which tensor of the dumps is which logical tensor, and how it is cut.
 
 The scripts mark what they make (nets/run.py). A mark knows the layout, not the name that msprobe gives: the tensor is
-found in the rank's dump by its bytes. OUT/truth/<case>.json: {candidate, reference, tensors: [{name, step, parameter,
-candidate: side, reference: side}]}, side = {layout: [cuts], factor, places: {rank: [[entry, io, slot], ...]}}; a cut is
-{kind, axis, ranks: [[...], ...]}: groups of ranks, the parts in their order.
+found in the rank's dump by its bytes. OUT/truth/<case>.json: {candidate, reference, sizes, tensors: [{name, step,
+candidate: side, reference: side}]}, side = {layout: [cuts], factor, shape, places: {rank: [[entry, io, slot], ...]},
+files: {rank: path}}. Of a fault: {candidate, reference, lines, near, ranks, first: [[step, rank, entry], ...], check}.
 """
 import itertools
 import json
@@ -15,8 +15,7 @@ import numpy as np
 import torch
 
 from cases import RUNS
-
-AXES = ("tp", "cp", "ep", "dp", "pp")
+from mesh import cells
 
 
 def leaves(value, path=()):
@@ -56,14 +55,6 @@ def index_dump(folder):
     return found
 
 
-def place_of(rank, sizes):
-    place = {}
-    for axis in AXES:
-        place[axis] = rank % sizes.get(axis, 1)
-        rank //= sizes.get(axis, 1)
-    return place
-
-
 def rank_folders(out, name, step):
     """{rank: folder} of a run; the process of a run without ranks is rank 0."""
     folder = f"{out}/dumps/{name}/step{step}"
@@ -90,31 +81,21 @@ def sides(out, name, step):
                                                    "places": {}, "files": {}})
             if where:
                 side["places"].setdefault(rank, [list(at[:3]) for at in where])
-                side["files"].setdefault(rank, f"{folder}/dump_tensor_data/{where[0][3]}")
+                side["files"].setdefault(rank, os.path.relpath(f"{folder}/dump_tensor_data/{where[0][3]}", out))
     return found
 
 
-def cells(side, sizes, world):
-    """{rank: its place among the parts, one number for each cut}; ranks that do not have the tensor are not in it."""
-    found = {}
-    for rank in range(world):
-        place = place_of(rank, sizes)
-        if all(place[cut["over"]] == cut["place"] for cut in side["layout"] if cut["kind"] == "only"):
-            found[rank] = tuple(place[cut["over"]] for cut in side["layout"] if cut["kind"] != "only")
-    return found
-
-
-def is_found(side, sizes, world):
+def is_found(side, sizes):
     """Whether each rank that has it has it in its dump."""
-    return all(rank in side["places"] for rank in cells(side, sizes, world))
+    return all(rank in side["places"] for rank in cells(side["layout"], sizes))
 
 
-def assemble(side, sizes, world):
+def assemble(out, side, sizes):
     """The whole tensor, out of the first rank that has each part."""
-    parts = {}
-    for rank, cell in cells(side, sizes, world).items():
+    parts, files = {}, {int(rank): file for rank, file in side["files"].items()}
+    for rank, cell in cells(side["layout"], sizes).items():
         if cell not in parts:
-            parts[cell] = torch.load(side["files"][rank], weights_only=True).detach().double().numpy()
+            parts[cell] = torch.load(f"{out}/{files[rank]}", weights_only=True).detach().double().numpy()
     cuts = [cut for cut in side["layout"] if cut["kind"] != "only"]
     while cuts:
         cut = cuts.pop()
@@ -141,9 +122,9 @@ def join(cut, parts):
     raise ValueError(kind)
 
 
-def compared(tensor, case, of_candidate, of_reference):
+def compared(out, tensor, sizes_of_candidate, sizes_of_reference):
     """Relative distance of the two whole tensors."""
-    a, b = assemble(tensor["candidate"], *of_candidate), assemble(tensor["reference"], *of_reference)
+    a, b = assemble(out, tensor["candidate"], sizes_of_candidate), assemble(out, tensor["reference"], sizes_of_reference)
     a, b = a / tensor["candidate"]["factor"], b / tensor["reference"]["factor"]
     shape = [min(m, n) for m, n in zip(a.shape, b.shape)]  # a padded vocabulary
     a, b = (value[tuple(slice(size) for size in shape)] for value in (a, b))
@@ -152,7 +133,7 @@ def compared(tensor, case, of_candidate, of_reference):
 
 def write_truth(out, pair):
     candidate, reference = RUNS[pair.candidate], RUNS[pair.reference]
-    tensors, lost, worst = [], 0, (0.0, "")
+    tensors, lost = [], 0
     for step in range(candidate.settings["steps"]):
         ours, theirs = (sides(out, run.twin or name, step) for run, name in
                         ((candidate, pair.candidate), (reference, pair.reference)))
@@ -160,18 +141,14 @@ def write_truth(out, pair):
             if name not in theirs:
                 continue
             tensor = {"name": name, "step": step, "candidate": ours[name], "reference": theirs[name]}
-            if not (is_found(ours[name], candidate.sizes, candidate.world) and
-                    is_found(theirs[name], reference.sizes, reference.world)):
+            if not (is_found(ours[name], candidate.sizes) and is_found(theirs[name], reference.sizes)):
                 lost += step == 0
                 continue
-            distance = compared(tensor, pair, (candidate.sizes, candidate.world), (reference.sizes, reference.world))
-            tensor["distance"] = distance
-            worst = max(worst, (distance, f"{name} of step {step}"))
             tensors.append(tensor)
     with open(f"{out}/truth/{pair.name}.json", "w", encoding="utf-8") as file:
         json.dump({"name": pair.name, "candidate": pair.candidate, "reference": pair.reference,
                    "sizes": [candidate.sizes, reference.sizes], "tensors": tensors}, file)
-    print(f"  {pair.name}: {len(tensors)} tensors, {lost} of a step not dumped, worst {worst[0]:.2g} {worst[1]}")
+    print(f"  {pair.name}: {len(tensors)} tensors, {lost} of a step not dumped")
 
 
 def changed_entries(folder, original):
@@ -238,10 +215,9 @@ def write_fault_truth(out, fault, reference):
     known = any(on_lines(frames_of(rank_folders(out, fault.name, step)[rank]), entry, where)
                 for step, rank, entry in first for where in (lines, near))
     with open(f"{out}/truth/{fault.name}.json", "w", encoding="utf-8") as file:
-        json.dump({"name": fault.name, "candidate": fault.name, "reference": reference, "lines": lines, "near": near,
-                   "ranks": list(fault.ranks), "first": first, "check": fault.check}, file)
-    notes = "".join(f", no marker of its {name}" for name in unknown) + ("" if first else ", NOT SEEN")
-    print(f"  {fault.name}: first {first[:2]}{'' if known else ', on none of its lines'}{notes}")
+        form = "-statistics" if fault.statistics else ""
+        json.dump({"name": fault.name, "candidate": fault.name + form, "reference": reference + form, "lines": lines,
+                   "near": near, "ranks": list(fault.ranks), "first": first, "check": fault.check, "known": known, "unknown": unknown}, file)
 
 
 def on_lines(frames, entry, lines):
