@@ -90,6 +90,9 @@ gpt("gpt-tp2-sp-cp2", "gpt-whole", {"tp": 2, "cp": 2}, "the part of a rank of CP
     cut={"sp": True, "zigzag": True})
 gpt("gpt-tp2-sp-pp2-dp2", "gpt-whole", {"tp": 2, "pp": 2, "dp": 2}, "eight ranks with sequence parallel",
     cut={"sp": True, "scale": "loss"})
+gpt("gpt-tp2-dp2-broadcast", "gpt-whole", {"tp": 2, "dp": 2}, "ids broadcast from the first rank of TP",
+    cut={"broadcast": True})
+gpt("gpt-dp2-overlap", "gpt-whole", {"dp": 2}, "all-reduces that are waited for later", cut={"overlap": True})
 
 # The manner of Llama: RMSNorm, SwiGLU, no bias, grouped queries fused head by head, time before batch.
 LLAMA = {"norm": "rms", "activation": "swiglu", "bias": False, "kv_heads": 2, "fused": "heads", "time_axis": 0,
@@ -115,7 +118,7 @@ gpt("tied-cp2-dp2", "tied-whole", {"cp": 2, "dp": 2}, "learned positions of a pa
 gpt("adam-tp2", "adam-whole", {"tp": 2}, "Adam blows up the rounding of a gradient that is zero", optimizer="adamw")
 
 gpt("odd-tp3", "odd-whole", {"tp": 3}, "six heads, three keys, three ranks", width=24, heads=6, kv_heads=3, hidden=36,
-    fused="blocks")
+    ranked=True)
 gpt("odd-tp3-dp2", "odd-whole", {"tp": 3, "dp": 2}, "six ranks")
 gpt("bf16-tp2", "bf16-whole", {"tp": 2}, "bfloat16", precision="bfloat16", **LLAMA)
 gpt("bf16-dp2", "bf16-whole", {"dp": 2}, "bfloat16, gradients summed in it")
@@ -131,7 +134,7 @@ moe("moe-dp2", "moe-whole", {"dp": 2}, "every rank has all experts")
 moe("moe-top1-ep2", "moe-top1-whole", {"ep": 2}, "one expert for each token", top=1, experts=6)
 moe("moe-mix-ep2", "moe-mix-whole", {"ep": 2}, "modules too; the experts of a rank count from 0", level="mix")
 
-CONV = {"channels": 8, "hidden": 20, "classes": 6, "batch": 4, "steps": 2}
+CONV = {"channels": 8, "hidden": 20, "classes": 6, "batch": 4, "steps": 2, "ranked": True}
 clean("conv", CONV, "conv-tp2", "conv-whole", {"tp": 2}, "channels")
 clean("conv", CONV, "conv-dp2", "conv-whole", {"dp": 2}, "pictures")
 clean("conv", CONV, "conv-tp2-dp2", "conv-whole", {"tp": 2, "dp": 2}, "channels and pictures")

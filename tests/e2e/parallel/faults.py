@@ -4,7 +4,8 @@ Lines are called by the marker at their end ("# @row"), in the net's script or i
 `lines`, or at the operator where a rank in `ranks` (none given: any) first differs from the same run without the fault
 (truth.py finds it by the bytes). `near` are the lines that read a wrong value first when the operator that made it, or
 that is missing, is not in the dump: no line is wrong because of them. `check`: what the run shows without a reference:
-`replica` (ranks differ in what they should share), `collective` (a result is not what its inputs give), or nothing.
+`replica` (ranks differ in what they should share), `collective` (a result is not what its inputs give), `nan` (where the
+first number is made that is not finite), `missing` (ranks), or nothing.
 """
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ class Fault:
     near: tuple = ()
     check: str = ""
     statistics: bool = False
+    removed: tuple = ()  # folders of the dump
 
     @property
     def script(self):
@@ -116,9 +118,8 @@ fault("tp-gqa-repeat", "queries read the keys of another group", "llama-dp2-pp2"
       ("(part.repeat_interleave(run.heads // run.kv_heads, 1) for part in (k, v))  # @repeat",
        "(part.repeat(1, run.heads // run.kv_heads, 1, 1) for part in (k, v))  # @repeat"), "repeat", near="scores mixed")
 fault("tp-vocabulary-start", "the second rank's part of the vocabulary starts one row late", "gpt-tp2",
-      ('local = ids - run.index("tp") * self.rows', 'local = ids - run.index("tp") * (self.rows + 1)'),
+      ("parallel", 'local = ids - run.index("tp") * self.rows', 'local = ids - run.index("tp") * (self.rows + 1)'),
       "embedding_start embedding embedding_mask", ranks=(1,))
-FAULTS[-1].changes = (("parallel", *FAULTS[-1].changes[0][1:]),)
 fault("tp-vocabulary-mask", "embeddings of other ranks' ids are not masked", "tied-sp2-padded",
       ("parallel", "x = x.masked_fill(outside.unsqueeze(-1), 0.0)  # @embedding_mask",
        "x = x.masked_fill(outside.unsqueeze(-1), 1.0) * 1.0  # @embedding_mask"), "embedding_mask embedding")
@@ -139,9 +140,8 @@ fault("tp-eps-one-rank", "another epsilon in one norm of one rank", "gpt-tp4",
       started("gpt-tp4", "model.layers[1].input_layernorm.eps = 1e-2 if run.rank == 2 else 1e-5"), NORM, ranks=(2,),
       check="replica")
 fault("tp-eps-rms", "another epsilon in the norms of one rank", "llama-tp2",
-      ('make_norm(run, name):\n', 'make_norm(run, name):\n    # @nothing\n'), "rms", ranks=(1,), check="replica")
-FAULTS[-1].changes = (("gpt_parallel", "torch.rsqrt(variance + self.eps)",
-                       "torch.rsqrt(variance + (0.03 if dist.get_rank() == 1 else self.eps))"),)
+      ("torch.rsqrt(variance + self.eps)", "torch.rsqrt(variance + (0.03 if dist.get_rank() == 1 else self.eps))"),
+      "rms", ranks=(1,), check="replica")
 fault("tp-bias-twice", "every rank adds the bias before the sum", "gpt-tp2",
       (("parallel", "y = F.linear(x, self.weight)  # @row", "y = F.linear(x, self.weight, self.bias)  # @row"),
        ("parallel", "y = y + self.bias  # @row_bias", "y = y + 0  # @row_bias")), "row row_bias",
@@ -216,7 +216,7 @@ fault("cp-slice", "the last rank's part of the sequence starts one token early",
 fault("cp-zigzag-slice", "the two chunks of a rank are exchanged", "gpt-cp4-zigzag",
       ("return torch.cat((chunks[place], chunks[2 * size - 1 - place]), axis)  # @zigzag_part",
        "return torch.cat((chunks[place], chunks[2 * size - 1 - place])[::1 if whole.dim() == 1 else -1], axis)  # @zigzag_part"),
-      "zigzag_part embedding")
+      "zigzag_part embedding embedding_start")
 fault("cp-learned-positions", "learned positions of the first part on every rank", "tied-cp2-dp2",
       ("place = self.position_embeddings(positions)  # @position",
        "place = self.position_embeddings(positions - positions[0])  # @position"), "position", ranks=(1, 3))
@@ -255,13 +255,10 @@ fault("dp-reduce-missing", "gradients are not reduced", "gpt-dp2",
       ("dist.all_reduce(parameter.grad, group=group)  # @data_reduce", "pass  # @data_reduce"),
       "data_reduce data_mean step", near="embedding", check="replica")
 fault("dp-reduce-missing-one", "the gradient of one weight is not reduced", "gpt-dp4",
-      ("dist.all_reduce(flat, group=group)  # @bucket_reduce",
-       "own = model.layers[0].mlp.linear_fc1.weight.grad.clone(); dist.all_reduce(flat, group=group)  # @bucket_reduce"),
-      "bucket_copy bucket bucket_reduce bucket_mean step", near="column", check="replica")
-FAULTS[-1].changes += (("gpt_parallel", "            gradient.copy_(part.view_as(gradient))  # @bucket_copy\n",
-                        "            gradient.copy_(part.view_as(gradient))  # @bucket_copy\n"
-                        "        model.layers[0].mlp.linear_fc1.weight.grad.copy_(own * 4 / 4)  # @own\n"),)
-FAULTS[-1].lines.append("own")
+      ("            gradient.copy_(part.view_as(gradient))  # @bucket_copy",
+       "            if gradient is not model.layers[0].mlp.linear_fc1.weight.grad: "
+       "gradient.copy_(part.view_as(gradient))  # @bucket_copy"),
+      "bucket_copy bucket_split bucket bucket_reduce bucket_mean step", near="column", check="replica")
 fault("dp-reduce-norm", "the gradient of one norm is not reduced", "llama-dp3",
       ("dist.all_reduce(parameter.grad, group=group)  # @data_reduce",
        '"layers.1.pre_mlp" in name or dist.all_reduce(parameter.grad, group=group)  # @data_reduce'),
@@ -277,10 +274,11 @@ fault("dp-labels", "one rank has another's labels", "gpt-dp2",
       ("with run.step(model):\n            mark", "labels = labels.roll(run.rank, 0)\n        with run.step(model):\n            mark"),
       "chosen cross_entropy loss", ranks=(1,))
 fault("dp-bucket-offset", "the gradients in a bucket are moved by one", "gpt-dp4",
-      ("zip(gradients, flat.split(", "zip(gradients, flat.roll(1).split("), "bucket_copy bucket bucket_mean bucket_reduce step",
+      ("zip(gradients, flat.split(", "zip(gradients, flat.roll(1).split("), "bucket_copy bucket_split bucket bucket_mean bucket_reduce step",
       near="embedding")
 fault("dp-bucket-world", "the bucket is divided by another number of ranks", "gpt-dp4",
-      ("flat /= run.size(run.data)  # @bucket_mean", "flat /= 2  # @bucket_mean"), "bucket_mean")
+      ("flat /= run.size(run.data)  # @bucket_mean", "flat /= 2  # @bucket_mean"), "bucket_mean",
+      near="bucket_copy bucket_split step")
 fault("dp-loss-scale", "the loss is not divided by the number of ranks", "gpt-tp2-dp2",
       ("(loss / run.size(run.data) if", "(loss / 1 if"), "backward loss cross_entropy", near="head")
 fault("dp-broadcast-root", "a weight is broadcast from a rank that has a wrong one", "gpt-dp2",
@@ -304,6 +302,19 @@ fault("dp-bf16-gradient", "one rank rounds its gradients to bfloat16 before the 
        "run.rank and parameter.grad.copy_(parameter.grad.bfloat16()); "
        "dist.all_reduce(parameter.grad, group=group)  # @data_reduce"), "data_reduce", ranks=(1,))
 
+fault("dp-overlap-wait", "gradients are divided by another number of ranks", "gpt-dp2-overlap",
+      ("parameter.grad /= run.size(run.data)  # @async_mean", "parameter.grad /= 4  # @async_mean"), "async_mean",
+      near="async step")
+fault("dp-overlap-missing", "the last gradients are not reduced", "gpt-dp2-overlap",
+      ("async_op=True) for parameter in model.parameters()]", "async_op=True) for parameter in list(model.parameters())[:20]]"),
+      "async async_mean step", near="column row row_bias layer_norm head", check="replica")
+fault("broadcast-root", "ids are broadcast from a rank that has not read them", "gpt-tp2-dp2-broadcast",
+      ('dist.broadcast(ids, run.ranks_over("tp")[0], group', 'dist.broadcast(ids, run.ranks_over("tp")[run.place["dp"]], group'),
+      "broadcast", ranks=(2, 3))
+fault("broadcast-missing", "one rank does not get the ids", "gpt-tp2-dp2-broadcast",
+      ("ids = broadcast(run, ids)", "ids = broadcast(run, ids) * (run.rank != 1)  # @nothing"),
+      "broadcast nothing embedding_start", ranks=(1,), check="replica")
+
 fault("pp-stage-order", "the stages have each other's layers", "gpt-pp2",
       ("layers.{stage * each + number}", "layers.{(1 - stage) * each + number}"),
       "layer_norm column row row_bias")
@@ -322,7 +333,7 @@ fault("pp-tied-gradients", "the gradients of the tied embedding are not summed o
       ('if run.tied and run.size("pp") > 1 and "word_embeddings" in name:', "if False:"), "tied_reduce step",
       near="embedding head", check="replica")
 fault("pp-layer-missing", "the second stage skips its layer's MLP", "llama-tp2-sp-pp2",
-      ("x = x + self.mlp(normed)  # @residual2", "x = x if run.place['pp'] else x + self.mlp(normed)  # @residual2"),
+      ("x = x + self.mlp(normed)  # @residual2", "x = x + self.mlp(normed) * (0.0 if run.place['pp'] else 1.0)  # @residual2"),
       "residual2 column swiglu row", ranks=(2, 3), near="rms")
 fault("pp-eps", "another epsilon in the last stage", "gpt-tp2-sp-pp2-dp2",
       ("return F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)  # @layer_norm",
@@ -392,9 +403,9 @@ fault("mlp-bias-twice", "the bias is summed over the ranks", "mlp-tp2",
 fault("mlp-activation-one-rank", "one rank has another activation", "mlp-tp4-dp2",
       ("torch.tanh(x), layout", "(torch.sigmoid(x) if run.rank == 5 and number == 2 else torch.tanh(x)), layout"), "tanh",
       ranks=(5,))
-fault("mlp-gradient-half", "the gradient of one weight is divided twice", "mlp-dp4",
-      ('parameter.grad /= run.size("dp")  # @data_mean',
-       'parameter.grad /= run.size("dp") * (1 + 99 * (parameter is parameters["fc2.weight"]))  # @data_mean'), "data_mean")
+fault("mlp-reduce-missing-one", "the gradient of one weight is not reduced", "mlp-dp4",
+      ("if dp is not None:", 'if parameter is not parameters["fc2.weight"]:'), "data_reduce data_mean step", near="column",
+      check="replica")
 fault("mlp-wanted", "one rank's part of what is wanted is another's", "mlp-dp4",
       ('wanted = run.part(numbers(f"wanted{step}", (run.batch, sizes[-1])), 0, "dp")',
        'wanted = numbers(f"wanted{step}", (run.batch, sizes[-1])).chunk(4)[run.rank // 3 * 2 if run.rank == 3 else run.rank]'),
@@ -419,7 +430,8 @@ fault("bf16-reduce-missing", "no all-reduce after one MLP, bfloat16", "bf16-tp2"
        'y = y if self.name == "layers.1.mlp.down" else ReduceFromRegion.apply(y, run.group("tp"))'),
       "row reduce_forward", near="residual2", check="replica")
 fault("bf16-sum-for-mean", "gradients are summed and not divided, bfloat16", "bf16-dp2",
-      ("parameter.grad /= run.size(run.data)  # @data_mean", "pass  # @data_mean"), "data_mean step", near="data_reduce")
+      ("parameter.grad /= run.size(run.data)  # @data_mean", "pass  # @data_mean"), "data_mean step",
+      near="data_reduce embedding column row rms head")
 fault("statistics-reduce-missing", "no all-reduce after one projection, statistics alone", "gpt-tp2",
       ("parallel", 'y = ReduceFromRegion.apply(y, run.group("tp"))',
        'y = y if self.name == "layers.0.attn.proj" else ReduceFromRegion.apply(y, run.group("tp"))'),
@@ -453,3 +465,44 @@ corrupted("collective-reduce-scatter", "one rank gets another sum", "llama-sp2",
 corrupted("collective-all-to-all", "one rank gets another token than was sent", "moe-ep4", "all_to_all_single", "a[0]", 1,
           "all_to_all")
 corrupted("collective-receive", "a key arrives changed", "llama-cp4-ring", "recv", "a[0]", 3, "ring_receive", 4)
+corrupted("collective-all-reduce-gradient", "one rank gets another gradient", "gpt-dp4", "all_reduce", "a[0]", 3,
+          "bucket_reduce", 1)
+corrupted("collective-all-reduce-two", "one of two ranks gets another sum", "llama-tp2", "all_reduce", "a[0]", 0,
+          "all_reduce", 2)
+corrupted("collective-all-gather-keys", "one of four ranks gets other keys", "gpt-cp4-zigzag", "all_gather", "a[0][2]", 1,
+          "all_gather gather_cat context_gather", 1)
+corrupted("collective-broadcast", "one rank gets other ids", "gpt-tp2-dp2-broadcast", "broadcast", "a[0]", 3, "broadcast", 1)
+corrupted("collective-overlap", "one rank gets another gradient, waited for later", "gpt-dp2-overlap", "all_reduce",
+          "(done.wait(), a[0])[1]", 1, "async", 5)
+corrupted("collective-stage", "what a stage sent arrives changed", "gpt-tp2-pp2-dp2", "recv", "a[0]", 6, "receive", 1)
+corrupted("collective-scatter-backward", "one rank gets another sum in the backward pass", "gpt-tp2-sp-cp2",
+          "reduce_scatter_tensor", "a[0]", 2, "reduce_scatter", 8)
+
+
+# A number that is not finite, first on one rank.
+fault("nan-activation", "one rank divides by zero in step 1", "gpt-tp4",
+      ("x = F.gelu(x)  # @gelu",
+       'x = F.gelu(x) / (0.0 if run.rank == 2 and run.number == 1 and "1" in self.name else 1.0)  # @gelu'), "gelu", ranks=(2,),
+      check="nan")
+fault("nan-stage", "a rank of the first stage makes what is not finite", "gpt-tp2-pp2-dp2",
+      ("scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(self.head)  # @scores",
+       "scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(self.head * (run.rank != 1))  # @scores"), "scores",
+      ranks=(1,), check="nan")
+fault("nan-gradient", "the loss of one rank divides by zero", "conv-dp2",
+      ("loss.backward()", "(loss / (run.rank == 0)).backward()  # @scaled"), "scaled", ranks=(1,), check="nan")
+fault("nan-experts", "an expert of one rank overflows", "moe-ep4",
+      ("h = run.mark(f\"{name}.up\", self.fc1(x), layout, factor=run.factor)  # @expert_up",
+       "h = run.mark(f\"{name}.up\", self.fc1(x), layout, factor=run.factor)  # @expert_up\n"
+       "        h = h * (3e38 if run.rank == 3 else 1.0)  # @overflow"), "overflow", ranks=(3,), check="nan")
+
+
+def missing(name, what, base, folders, ranks):
+    """The dump without these folders: step<N>/rank<R>."""
+    FAULTS.append(Fault(name, what, base, (), [], ranks, check="missing", removed=folders))
+
+
+missing("missing-rank", "one of four ranks left no dump", "gpt-tp4", ("step0/rank2", "step1/rank2"), (2,))
+missing("missing-last-step", "one of eight ranks stopped a step earlier", "gpt-tp2-pp2-dp2", ("step1/rank5",), (5,))
+missing("missing-two", "two of eight ranks left no dump", "mlp-tp4-dp2",
+        ("step0/rank1", "step1/rank1", "step2/rank1", "step0/rank6", "step1/rank6", "step2/rank6"), (1, 6))
+missing("missing-middle", "a rank left no dump of a step in the middle", "mlp-dp4", ("step1/rank2",), (2,))

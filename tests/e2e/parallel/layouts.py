@@ -12,7 +12,8 @@ KINDS = re.compile(r"\b(concat|zigzag|sum|mean|partial|average|block\w*|permut\w
                    r"(?:[^()]*?\baxis[ =:]*(-?\d+))?", re.IGNORECASE)
 RANKS = re.compile(r"\branks?[ =:]*((?:\d+(?:\s*-\s*\d+)?)(?:\s*(?:,|and)\s*\d+(?:\s*-\s*\d+)?)*)", re.IGNORECASE)
 SAME = {"mean": "sum", "partial": "sum", "average": "sum"}
-PERMUTED = re.compile(r"block|permut|fused|interleav", re.IGNORECASE)
+GROUPED = re.compile(r"concat axis (-?\d+) in \d+ groups", re.IGNORECASE)  # each group of a fused tensor is cut
+PERMUTED = re.compile(r"block|permut|fused|interleav|in \d+ groups", re.IGNORECASE)
 
 
 def ranks_in(text):
@@ -27,7 +28,7 @@ def ranks_in(text):
 def cuts_in(text, dimensions):
     """{(kind, axis)} of what is not a copy."""
     found = set()
-    for kind, axis in KINDS.findall(text):
+    for kind, axis in KINDS.findall(GROUPED.sub(r"blocks axis \1", text)):
         kind = SAME.get(kind.lower(), kind.lower())
         if PERMUTED.match(kind):
             kind = "blocks"

@@ -265,7 +265,7 @@ class ParallelGPT(nn.Module):
         if run.positions == "learned":
             place = self.position_embeddings(positions)  # @position
             place = place.unsqueeze(1) if run.time_axis == 0 else place.unsqueeze(0)
-            x = x + (SplitSequence.apply(place, run, run.time_axis) if run.sp else place)
+            x = x + (SplitSequence.apply(place, run, run.time_axis) if run.sp else place)  # @embed_position
         return x
 
     def logits(self, x):
@@ -335,7 +335,21 @@ def receive(run, x, source):
         dist.recv(x, source)  # @receive
 
 
+def broadcast(run, ids):
+    """From the first rank of TP, which alone has read them."""
+    ids = ids.clone() if run.place["tp"] == 0 else torch.zeros_like(ids)
+    dist.broadcast(ids, run.ranks_over("tp")[0], group=run.group("tp"))  # @broadcast
+    return ids
+
+
 def reduce_gradients(run, model):
+    if run.settings.get("overlap"):
+        group = run.group(run.data)
+        works = [dist.all_reduce(parameter.grad, group=group, async_op=True) for parameter in model.parameters()]  # @async
+        for work, parameter in zip(works, model.parameters()):
+            work.wait()
+            parameter.grad /= run.size(run.data)  # @async_mean
+        return
     group, scaled_loss = run.group(run.data), run.settings.get("scale") == "loss"
     for name, parameter in model.named_parameters():
         if run.sp and ("layernorm" in name or name.endswith("fc2.bias") or name.endswith("proj.bias")):
@@ -352,8 +366,11 @@ def reduce_gradients(run, model):
         dist.all_reduce(flat, group=group)  # @bucket_reduce
         if not scaled_loss:
             flat /= run.size(run.data)  # @bucket_mean
-        for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
+        for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):  # @bucket_split
             gradient.copy_(part.view_as(gradient))  # @bucket_copy
+
+
+def note_gradients(run, model):
     for module in model.modules():
         if isinstance(module, (ColumnParallelLinear, RowParallelLinear)):
             layout = module.layout(0) if isinstance(module, ColumnParallelLinear) else concat(1, "tp")
@@ -377,8 +394,11 @@ def main():
         ids, labels = (run.context_part(run.part(part, run.batch_axis, "dp"), run.time_axis) for part in (ids, labels))
         with run.step(model):
             mark_norms(run, model)
+            if run.settings.get("broadcast"):
+                ids = broadcast(run, ids)
             train_step(run, model, ids, labels)
             reduce_gradients(run, model)
+            note_gradients(run, model)
             optimizer.step()  # @step
             optimizer.zero_grad()
     run.finish()

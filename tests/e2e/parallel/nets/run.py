@@ -53,7 +53,7 @@ class Run:
         self.groups = {}
         torch.manual_seed(1)
         torch.set_num_threads(1)
-        if self.world > 1:
+        if self.world > 1 or self.settings.get("ranked"):
             dist.init_process_group("gloo", init_method="file://" + self.settings["store"], rank=self.rank,
                                     world_size=self.world)
             for over in ("tp", "cp", "ep", "dp", "pp", "cp dp", "ep dp", "tp pp"):
@@ -118,7 +118,7 @@ class Run:
     def finish(self):
         with open(self.settings["marks"], "w", encoding="utf-8") as file:
             json.dump(self.marks, file)
-        if self.world > 1:
+        if dist.is_initialized():
             dist.barrier()
             dist.destroy_process_group()
 
