@@ -1,0 +1,155 @@
+"""What is run, and which two runs are compared.
+
+A Run is a script of nets/ with its settings; SIZES of the mesh count ranks tp fastest, then cp, ep, dp, pp. A Pair is a
+candidate and a reference that differ by rounding alone. The half of a case follows from its name, so that a new case
+moves no other: a rule is made from what the cases of `fit` show, and is good when those of `held` agree.
+"""
+import zlib
+from dataclasses import dataclass, field, replace
+
+from mesh import count_of
+
+GPT = {"width": 32, "heads": 4, "kv_heads": 4, "hidden": 64, "layers": 2, "vocabulary": 48, "time": 8, "batch": 4,
+       "norm": "layer", "positions": "rope", "activation": "gelu", "bias": True, "tied": False, "fused": "blocks",
+       "time_axis": 1, "optimizer": "sgd", "steps": 2}
+
+
+@dataclass
+class Run:
+    script: str
+    settings: dict
+    sizes: dict = field(default_factory=dict)
+    level: str = "L1"
+    task: str = "tensor"
+    changes: tuple = ()  # of a fault: (script, old, new)
+    twin: str = ""  # the same run with tensors, where this one has statistics alone
+
+    @property
+    def world(self):
+        return count_of(self.sizes)
+
+
+@dataclass
+class Pair:
+    name: str
+    what: str
+    candidate: str
+    reference: str
+
+
+def half(name):
+    return ("fit", "held")[zlib.crc32(name.encode()) % 2]
+
+
+RUNS, PAIRS = {}, []
+
+
+def pair(name, what, candidate, reference):
+    PAIRS.append(Pair(name, what, candidate, reference))
+
+
+def clean(script, base, name, whole, sizes, what, level="L1", cut=None, **settings):
+    """A cut run against the whole one of the same net, which is run once; `cut`: settings of the cut run alone."""
+    if whole not in RUNS:
+        RUNS[whole] = Run(script, {**base, **settings}, {}, level)
+    net = RUNS[whole]
+    RUNS[name] = Run(f"{script}_parallel", {**net.settings, **(cut or {})}, sizes, net.level)
+    pair(name, what, name, whole)
+
+
+def statistics(name, what, candidate, reference):
+    """A pair of which msprobe wrote the statistics alone; the names are those of the runs with tensors."""
+    for run in (candidate, reference):
+        RUNS.setdefault(f"{run}-statistics", replace(RUNS[run], task="statistics", twin=run))
+    pair(name, what, f"{candidate}-statistics", f"{reference}-statistics")
+
+
+def gpt(name, whole, sizes, what, **more):
+    clean("gpt", GPT, name, whole, sizes, what, **more)
+
+
+def moe(name, whole, sizes, what, **more):
+    clean("moe", MOE, name, whole, sizes, what, **more)
+
+
+gpt("gpt-tp2", "gpt-whole", {"tp": 2}, "columns, rows, heads, vocabulary")
+gpt("gpt-sp2", "gpt-whole", {"tp": 2}, "the sequence is cut between the tensor parallel regions", cut={"sp": True})
+gpt("gpt-dp2", "gpt-whole", {"dp": 2}, "gradients summed, then divided")
+gpt("gpt-cp2", "gpt-whole", {"cp": 2}, "contiguous parts of the sequence, keys and values gathered")
+gpt("gpt-cp2-zigzag-ring", "gpt-whole", {"cp": 2}, "a chunk of each half, keys and values passed round",
+    cut={"zigzag": True, "ring": True, "scale": "loss"})
+gpt("gpt-pp2", "gpt-whole", {"pp": 2}, "two stages")
+gpt("gpt-tp2-dp2", "gpt-whole", {"tp": 2, "dp": 2}, "heads and batch, the loss divided", cut={"scale": "loss"})
+gpt("gpt-tp2-pp2-dp2", "gpt-whole", {"tp": 2, "pp": 2, "dp": 2}, "eight ranks, one bucket of gradients",
+    cut={"bucket": True})
+gpt("gpt-tp4", "gpt-whole", {"tp": 4}, "a head for each rank")
+gpt("gpt-dp4", "gpt-whole", {"dp": 4}, "a sequence for each rank, one bucket", cut={"bucket": True})
+gpt("gpt-cp4-zigzag", "gpt-whole", {"cp": 4}, "two positions for each rank, gathered", cut={"zigzag": True})
+gpt("gpt-cp2-dp2", "gpt-whole", {"cp": 2, "dp": 2}, "sequence and batch", cut={"scale": "loss"})
+gpt("gpt-tp2-sp-cp2", "gpt-whole", {"tp": 2, "cp": 2}, "the part of a rank of CP is cut again by TP",
+    cut={"sp": True, "zigzag": True})
+gpt("gpt-tp2-sp-pp2-dp2", "gpt-whole", {"tp": 2, "pp": 2, "dp": 2}, "eight ranks with sequence parallel",
+    cut={"sp": True, "scale": "loss"})
+gpt("gpt-tp2-dp2-broadcast", "gpt-whole", {"tp": 2, "dp": 2}, "ids broadcast from the first rank of TP",
+    cut={"broadcast": True})
+gpt("gpt-dp2-overlap", "gpt-whole", {"dp": 2}, "all-reduces that are waited for later", cut={"overlap": True})
+
+# The manner of Llama: RMSNorm, SwiGLU, no bias, grouped queries fused head by head, time before batch.
+LLAMA = {"norm": "rms", "activation": "swiglu", "bias": False, "kv_heads": 2, "fused": "heads", "time_axis": 0,
+         "vocabulary": 50, "optimizer": "foreach"}
+gpt("llama-tp2", "llama-whole", {"tp": 2}, "grouped queries, a partial sum without bias", **LLAMA)
+gpt("llama-sp2", "llama-whole", {"tp": 2}, "sequence parallel along the first axis", cut={"sp": True})
+gpt("llama-pp2-batched", "llama-whole", {"pp": 2}, "batch_isend_irecv: what is received is dumped before it arrives",
+    cut={"batched": True})
+gpt("llama-cp2-ring", "llama-whole", {"cp": 2}, "a ring over contiguous parts", cut={"ring": True})
+gpt("llama-cp4-ring", "llama-whole", {"cp": 4}, "a ring of four", cut={"ring": True, "zigzag": True, "scale": "loss"})
+gpt("llama-dp2-pp2", "llama-whole", {"dp": 2, "pp": 2}, "stages and batch")
+gpt("llama-tp2-sp-pp2", "llama-whole", {"tp": 2, "pp": 2}, "stages that hand on parts of the sequence", cut={"sp": True})
+gpt("llama-dp3", "llama3-whole", {"dp": 3}, "three ranks", **{**LLAMA, "batch": 6})
+
+# The manner of GPT-2: learned positions, the head tied to an embedding whose vocabulary is padded.
+TIED = {"positions": "learned", "tied": True, "vocabulary": 45, "bias": False, "optimizer": "adamw"}
+gpt("tied-tp4-padded", "tied-whole", {"tp": 4}, "45 rows padded to 48", cut={"padded": 48}, **TIED)
+gpt("tied-sp2-padded", "tied-whole", {"tp": 2}, "45 rows padded to 46, positions cut", cut={"padded": 46, "sp": True})
+gpt("tied-pp2", "tied-whole", {"pp": 2}, "the embedding is on both stages, its gradients are summed")
+gpt("tied-cp2-dp2", "tied-whole", {"cp": 2, "dp": 2}, "learned positions of a part")
+
+# The gradient of a key's bias is zero but for rounding, which Adam turns into whole steps.
+gpt("adam-tp2", "adam-whole", {"tp": 2}, "Adam blows up the rounding of a gradient that is zero", optimizer="adamw")
+
+gpt("odd-tp3", "odd-whole", {"tp": 3}, "six heads, three keys, three ranks", width=24, heads=6, kv_heads=3, hidden=36,
+    ranked=True)
+gpt("odd-tp3-dp2", "odd-whole", {"tp": 3, "dp": 2}, "six ranks")
+gpt("bf16-tp2", "bf16-whole", {"tp": 2}, "bfloat16", precision="bfloat16", **LLAMA)
+gpt("bf16-dp2", "bf16-whole", {"dp": 2}, "bfloat16, gradients summed in it")
+gpt("mix-tp2", "mix-whole", {"tp": 2}, "modules too; their names and classes differ", level="mix")
+gpt("mix-sp2-dp2", "mix-whole", {"tp": 2, "dp": 2}, "modules too, sequence parallel", cut={"sp": True})
+gpt("mix-pp2", "mix-whole", {"pp": 2}, "the second stage counts its layers from 0 again")
+
+MOE = {"width": 24, "hidden": 32, "experts": 4, "top": 2, "layers": 2, "vocabulary": 40, "time": 8, "batch": 4, "steps": 2}
+moe("moe-ep2", "moe-whole", {"ep": 2}, "two experts for each rank, two for each token")
+moe("moe-ep4", "moe-whole", {"ep": 4}, "an expert for each rank")
+moe("moe-ep2-dp2", "moe-whole", {"ep": 2, "dp": 2}, "experts and batch")
+moe("moe-dp2", "moe-whole", {"dp": 2}, "every rank has all experts")
+moe("moe-top1-ep2", "moe-top1-whole", {"ep": 2}, "one expert for each token", top=1, experts=6)
+moe("moe-mix-ep2", "moe-mix-whole", {"ep": 2}, "modules too; the experts of a rank count from 0", level="mix")
+
+CONV = {"channels": 8, "hidden": 20, "classes": 6, "batch": 4, "steps": 2, "ranked": True}
+clean("conv", CONV, "conv-tp2", "conv-whole", {"tp": 2}, "channels")
+clean("conv", CONV, "conv-dp2", "conv-whole", {"dp": 2}, "pictures")
+clean("conv", CONV, "conv-tp2-dp2", "conv-whole", {"tp": 2, "dp": 2}, "channels and pictures")
+MLP = {"layout_sizes": [12, 32, 16, 24, 8], "batch": 8, "steps": 3}
+clean("mlp", MLP, "mlp-tp2", "mlp-whole", {"tp": 2}, "matmul instead of linear, columns then rows")
+clean("mlp", MLP, "mlp-tp4-dp2", "mlp-whole", {"tp": 4, "dp": 2}, "eight ranks")
+clean("mlp", MLP, "mlp-dp4", "mlp-whole", {"dp": 4}, "rows of the batch")
+
+pair("gpt-tp4-tp2", "four ranks against two", "gpt-tp4", "gpt-tp2")
+pair("gpt-tp2-to-dp2", "heads against batch", "gpt-tp2", "gpt-dp2")
+pair("gpt-pp2-to-tp2-dp2", "stages against heads and batch", "gpt-pp2", "gpt-tp2-dp2")
+pair("gpt-sp2-to-tp2", "with and without sequence parallel", "gpt-sp2", "gpt-tp2")
+pair("gpt-cp2-to-cp2-zigzag", "two orders of the sequence", "gpt-cp2-zigzag-ring", "gpt-cp2")
+pair("moe-ep4-to-ep2", "one expert a rank against two", "moe-ep4", "moe-ep2")
+statistics("gpt-tp2-statistics", "heads, statistics alone", "gpt-tp2", "gpt-whole")
+statistics("gpt-dp2-statistics", "batch, statistics alone", "gpt-dp2", "gpt-whole")
+statistics("moe-ep2-statistics", "experts, statistics alone", "moe-ep2", "moe-whole")
+statistics("mix-tp2-statistics", "modules, statistics alone", "mix-tp2", "mix-whole")
