@@ -88,7 +88,7 @@ void RunView::find_not_passed_on() {
   for (size_t index = runs().size(); index-- > 0;) {
     const OpRun& run = runs()[index];
     for (const uint32_t output : run.outputs) not_passed_on_[output] = read[output] == Read::kRight && differs(output);
-    const bool healed = heals(static_cast<uint32_t>(index));
+    const bool healed = heals(static_cast<uint32_t>(index)) || evens_out(static_cast<uint32_t>(index));
     for (const RunInput& input : run.inputs) {
       if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
       Read& one = read[input.made_as];
@@ -273,6 +273,13 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
     if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;
+}
+
+bool RunView::evens_out(uint32_t index) const {
+  const std::vector<uint32_t>& all = run(index).outputs;
+  return pairing_.of_cuts && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+    return compared(tensor) && (!differs(tensor) || not_passed_on_[tensor]);
+  });
 }
 
 bool RunView::heals(uint32_t index) const {

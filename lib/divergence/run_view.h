@@ -125,6 +125,10 @@ class RunView {
   // does not show what was passed on. The inputs of readers stand in for outputs that were not dumped.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
 
+  // Of runs that are cut differently, where each rank may compute with parts in its own way: do its outputs agree although
+  // its inputs do not?
+  [[nodiscard]] bool evens_out(uint32_t index) const;
+
   // Does every output differ, and did no reader get what differs? What comes after the run shows no difference.
   [[nodiscard]] bool heals(uint32_t index) const;
 

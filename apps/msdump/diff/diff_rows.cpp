@@ -324,7 +324,7 @@ void add_cut(const DiffResult& run, uint32_t tensor, report::Object& row) {
   row.add("layout", report::text_or_null(note.layout));
   row.add("reference_layout", report::text_or_null(note.reference_layout));
   row.add("layout_confidence", note.confidence > 0 ? report::Value(rounded(note.confidence)) : report::Value());
-  row.add("ranks", report::text_or_null(text_of_ranks(note.ranks)));
+  row.add("ranks", report::list_of(note.ranks));
 }
 
 report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {

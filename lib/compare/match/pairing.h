@@ -79,6 +79,7 @@ struct Pairing {
   std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
   Likeness likeness;                // none where a compiler for the device named the operators of one side
   std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
+  bool of_cuts = false;          // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
   bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
 
   // Of checkpoints (match/parameters/parameter_pairing.h); `operators` are parameters then.

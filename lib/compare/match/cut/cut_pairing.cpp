@@ -52,6 +52,7 @@ class CutPairer {
       result_.pairing = pair_again(a, b, result_.pairing, partners);
       MSDUMP_CHECK_OK(find_layouts());
     }
+    result_.pairing.of_cuts = true;
     result_.pairing.likeness = {};
     result_.pairing.likeness.by_name = true;  // shapes tell nothing here
     MSDUMP_CHECK_OK(pair_collectives());
@@ -151,7 +152,30 @@ class CutPairer {
       }
     }
     pair_between(partners);
+    part_others(partners);
     return partners;
+  }
+
+  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are.
+  void part_others(std::vector<uint32_t>& partners) const {
+    const Pairing& pairing = result_.pairing;
+    const auto slot_of = [](const TensorRecord& record) {
+      return std::tuple(record.name.io, record.name.slot, record.occurrence);
+    };
+    for (uint32_t a = 0; a < partners.size(); ++a) {
+      if (partners[a] == kNoOperator) continue;
+      for (const uint32_t x : pairing.a[a].tensors) {
+        for (const uint32_t y : pairing.b[partners[a]].tensors) {
+          const TensorRecord &one = result_.a->tensors()[x], &other = result_.b->tensors()[y];
+          if (slot_of(one) != slot_of(other) || step_of(*index_a_, one) != step_of(*index_b_, other)) continue;
+          PieceValues values_a(*index_a_, result_.a->members(x).records), values_b(*index_b_, result_.b->members(y).records);
+          if (!values_a.ok() || !values_b.ok() || fit_of({0, x, y})) continue;
+          partners[a] = kNoOperator;
+          break;
+        }
+        if (partners[a] == kNoOperator) break;
+      }
+    }
   }
 
   // What is left: the same kind between the same partners.
@@ -552,6 +576,8 @@ class CutPairer {
       if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
     }
     meant.confidence /= 2;
+    // Of a list, each tensor is another rank's part.
+    if (cut.own->tensors()[tensor].name.slot.find('.') != std::string_view::npos) return std::nullopt;
     if (own.ok() && fits_shapes(cut.of_a ? meant.a : meant.b, own.shapes(), meant.whole)) return meant;
     return found;
   }

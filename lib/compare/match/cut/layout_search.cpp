@@ -53,7 +53,8 @@ class Layouts {
     if (layout.dims.size() >= kMostDims) return;
     for (const int64_t extent : divisors_of(ranks)) {
       for (const CutDim& dim : choices(extent)) {
-        const bool one = dim.role == CutRole::kCopy || dim.role == CutRole::kConcat;
+        // Of two along one axis, one may have groups.
+        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ != Stage::kGroups);
         const bool merges = one && !layout.dims.empty() && layout.dims.back().role == dim.role &&
                             layout.dims.back().axis == dim.axis;
         if (merges) continue;
@@ -258,7 +259,7 @@ int complexity_of(const CutLayout& layout) {
     static constexpr std::array<int, 6> kCosts = {1, 3, 3, 2, 4, 4};
     complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
   }
-  return complexity + (layout.factor == 1 ? 0 : 2);
+  return complexity + (layout.factor == 1 ? 0 : 4);
 }
 
 std::string key_of(const CutLayout& layout) {
