@@ -310,9 +310,9 @@ class Finder {
            });
   }
 
-  // Frameworks have operators of their own.
+  // Frameworks and cuts have operators of their own.
   [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
-    return view_.other_framework() ? kNoRun : one_sided_.between(first, end);
+    return view_.other_framework() || view_.of_cuts() ? kNoRun : one_sided_.between(first, end);
   }
 
   // For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.

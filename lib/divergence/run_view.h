@@ -140,6 +140,7 @@ class RunView {
 
   // The frameworks have different operators and arguments: what only one side has is then no evidence.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
+  [[nodiscard]] bool of_cuts() const { return pairing_.of_cuts; }
   // compare/pair/precision.h
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
   // Adds a tensor that was compared.
