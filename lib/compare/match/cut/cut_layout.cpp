@@ -40,10 +40,12 @@ class AxisCut {
     extent_ = extent;
   }
 
-  bool zigzag(int64_t place, int64_t ranks) {
-    if (extent_ % 2 != 0) return false;
-    const int64_t half = extent_ / 2;
-    segments_ = placed(segments_, half, [&](int64_t part) { return part == 0 ? place : 2 * ranks - 1 - place; });
+  bool zigzag(int64_t place, int64_t ranks, int64_t groups) {
+    const int64_t halves = 2 * groups;
+    if (extent_ % halves != 0) return false;
+    segments_ = placed(segments_, extent_ / halves, [&](int64_t part) {
+      return part / 2 * 2 * ranks + (part % 2 == 0 ? place : 2 * ranks - 1 - place);
+    });
     extent_ *= ranks;
     return true;
   }
@@ -200,7 +202,7 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
       if (dim.axis >= axes.size()) return {};
       AxisCut& axis = axes[dim.axis];
       if (dim.role == CutRole::kZigzag) {
-        if (!axis.zigzag(place, dim.extent)) return {};
+        if (!axis.zigzag(place, dim.extent, std::max<int64_t>(static_cast<int64_t>(dim.groups.size()), 1))) return {};
       } else if (!dim.groups.empty()) {
         if (!axis.groups(dim.groups, place, dim.extent)) return {};
       } else if (alike) {

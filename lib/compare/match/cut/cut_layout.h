@@ -35,7 +35,7 @@ struct CutDim {
   int64_t extent = 1;  // 1 of kGathered
   CutRole role = CutRole::kCopy;
   uint32_t axis = 0;                 // of kConcat and kZigzag
-  std::vector<int64_t> groups = {};  // of a kConcat; empty: one. Of kGathered: the number of ranks
+  std::vector<int64_t> groups = {};  // of a cut; empty: one; all alike of kZigzag. Of kGathered: the number of ranks
   bool operator==(const CutDim&) const = default;
 };
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/hash_slots.h"
+#include "base/numbers.h"
+#include "base/text.h"
 #include "compare/match/op_sequence.h"
 #include "compare/pair/tensor_diff.h"
 #include "graph/flow/communication.h"
@@ -22,7 +24,6 @@ constexpr double kCertain = 0.8;               // confidence
 constexpr double kLike = 0.9, kUnlike = 0.6;   // agreement
 constexpr size_t kMostTried = 64;              // operators for one
 constexpr size_t kMostFactors = 16;
-constexpr size_t kMostCopies = 16;  // different ones of a tensor that are compared
 
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   std::vector<int64_t> known = ranks;
@@ -437,7 +438,9 @@ class CutPairer {
     }
     if (collectives.empty()) return {};
     MSDUMP_TRY(const auto sources, sources_by_contents(cut, shapes));
+    const Groups groups = groups_of(cut.of_a ? whole_a_ : whole_b_);
     for (const auto& [op, pairs] : collectives) {
+      if (!is_within(cut, op, pairs, groups)) continue;
       MSDUMP_TRY(const std::optional<uint32_t> source, source_of(cut, op, pairs, sources));
       if (source) {
         add_partner(cut, op, pairs, cut.other_of(pairing.tensors[*source]), *fits_[*source]);
@@ -446,6 +449,40 @@ class CutPairer {
       }
     }
     return {};
+  }
+
+  // By call, rank and step: the ranks of its group.
+  using Groups = std::map<std::tuple<std::string_view, int64_t, std::optional<int64_t>>, std::set<int64_t>>;
+
+  static Groups groups_of(const CompareSide& side) {
+    Groups groups;
+    if (side.arguments == nullptr) return groups;
+    for (const CallArgument& argument : *side.arguments) {
+      if (argument.value.kind != CallValue::Kind::kGroup) continue;
+      const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
+      std::set<int64_t>& ranks = groups[{argument.op_name, folder.rank.value_or(-1), folder.step}];
+      for (const std::string_view rank : split(group_of_ranks(argument.value.text, folder.rank), ' ')) {
+        if (const auto number = parse_i64(rank)) ranks.insert(*number);
+      }
+    }
+    return groups;
+  }
+
+  // A collective whose group has ranks that run another program, as the stages that share a weight, carries more than the
+  // pieces of one whole; one end of a connection less.
+  [[nodiscard]] bool is_within(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs,
+                               const Groups& groups) const {
+    const SequencedOp& own = (cut.of_a ? result_.pairing.a : result_.pairing.b)[cut.own_of(result_.pairing.operators[op])];
+    const uint32_t tensor = cut.own_of(result_.pairing.tensors[pairs.front()]);
+    const std::vector<int64_t>& ranks = cut.own->ranks(tensor);
+    if (ranks.size() < 2 || sends(own)) return false;
+    const auto step = place_of(*cut.own_index, cut.own->tensors()[tensor]).step;
+    return std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
+      const auto group = groups.find({own.name, rank, step});
+      return group == groups.end() || std::all_of(group->second.begin(), group->second.end(), [&](int64_t other) {
+               return std::binary_search(ranks.begin(), ranks.end(), other);
+             });
+    });
   }
 
   using Sources = std::map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;  // by contents: operator and pair

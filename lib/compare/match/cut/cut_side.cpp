@@ -34,12 +34,6 @@ double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
   return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
 }
 
-// Of point-to-point calls: the ranks on both ends may run different layers under the same names.
-bool sends(const SequencedOp& op) {
-  return is_communication(op.type) &&
-         (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
-}
-
 bool is_backward(std::string_view name) {
   return name.starts_with("Gradients") || forward_entry_of(name).has_value();
 }
@@ -106,6 +100,11 @@ bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b) {
   if (common.empty()) return true;
   const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
   return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()));
+}
+
+bool sends(const SequencedOp& op) {
+  return is_communication(op.type) &&
+         (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
 }
 
 CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits) : dump_(dump) {

@@ -25,6 +25,9 @@ namespace msdump {
 // Do the two dumps have other ranks, or other parts of the tensors on the ranks that both have?
 [[nodiscard]] bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b);
 
+// One end of a connection: the ranks on both ends may run different layers under the same names.
+[[nodiscard]] bool sends(const SequencedOp& op);
+
 // Calls that are not one call, although all ranks make them under one name: experts, of which each rank has its own. By
 // name, step and rank: which part of the ranks makes the call together.
 using CutSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64_t>, uint32_t>;

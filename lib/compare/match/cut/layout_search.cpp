@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kSamples = 192;
 constexpr size_t kMostDims = 4, kMostLayouts = 4096;
+constexpr int64_t kCopiesTried = 4;      // that are looked at
 constexpr int64_t kMostRatio = 8;       // of the queries to the keys of a fused tensor
 constexpr int64_t kMostGroups = 64;     // of one size, as the heads of each sample
 constexpr double kAgrees = 0.25;        // of the median deviation
@@ -89,9 +90,10 @@ class Layouts {
   void add(const CutLayout& layout) {
     if (fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
     if (stage_ == Stage::kZigzag) add_gathered(layout);
-    if (stage_ != Stage::kGroups || layout.has(CutRole::kZigzag)) return;
+    if (stage_ != Stage::kGroups) return;
     for (size_t dim = 0; dim < layout.dims.size(); ++dim) {
-      if (layout.dims[dim].role == CutRole::kConcat) add_grouped(layout, dim);
+      const CutRole role = layout.dims[dim].role;
+      if (role == CutRole::kConcat || role == CutRole::kZigzag) add_grouped(layout, dim);
     }
   }
 
@@ -110,7 +112,8 @@ class Layouts {
     std::vector<std::vector<int64_t>> patterns;
     for (int64_t groups = 2; groups <= kMostGroups; ++groups)
       patterns.emplace_back(static_cast<size_t>(groups), 1);
-    for (int64_t ratio = 2; ratio <= kMostRatio; ++ratio) patterns.push_back({ratio, 1, 1});
+    const bool fused = layout.dims[dim].role == CutRole::kConcat;
+    for (int64_t ratio = 2; fused && ratio <= kMostRatio; ++ratio) patterns.push_back({ratio, 1, 1});
     for (std::vector<int64_t>& groups : patterns) {
       CutLayout grouped = layout;
       grouped.dims[dim].groups = std::move(groups);
@@ -144,12 +147,12 @@ std::vector<std::vector<int64_t>> sample_of(const Shape& shape) {
   return places;
 }
 
-// The sampled elements of the whole, as a layout puts it together.
-std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, const Shape& whole,
+// The sampled elements of the whole, as a layout puts one of its copies together.
+std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy, const Shape& whole,
                               const std::vector<std::vector<int64_t>>& places) {
   std::vector<PieceBox> boxes;
   for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.copy_of(rank) != 0) continue;
+    if (layout.copy_of(rank) != copy) continue;
     for (PieceBox& box : boxes_of(layout, rank, pieces.shapes(), whole)) boxes.push_back(std::move(box));
   }
   const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
@@ -197,11 +200,12 @@ class Target {
     if (!finite.empty()) near_ = kAgrees * median(finite);
   }
 
+  // Of one copy or of several.
   [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const {
     double squares = 0, distance = 0;
     size_t agree = 0;
     for (size_t i = 0; i < a.size(); ++i) {
-      const double value = a[i] * factor, wanted = values_[i];
+      const double value = a[i] * factor, wanted = values_[i % values_.size()];
       const bool equal = (std::isnan(value) && std::isnan(wanted)) || value == wanted;
       if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
       if (!std::isfinite(value) || !std::isfinite(wanted)) continue;
@@ -321,22 +325,28 @@ class Search {
  private:
   struct Tried {
     CutLayout layout;
-    std::vector<double> values;
+    std::vector<double> values;  // of several copies of the candidate
   };
 
   std::vector<Tried> tried(PieceValues& side, const Shape& whole, Stage stage,
-                           const std::vector<std::vector<int64_t>>& places) const {
+                           const std::vector<std::vector<int64_t>>& places, int64_t most_copies) const {
     std::vector<Tried> all;
     for (CutLayout& layout : Layouts(side.shapes(), whole, sums_, stage).run()) {
-      std::vector<double> values = values_of(side, layout, whole, places);
-      all.push_back({std::move(layout), std::move(values)});
+      Tried& one = all.emplace_back();
+      const int64_t copies = layout.copies(), looked_at = std::min(copies, most_copies);
+      for (int64_t i = 0; i < looked_at; ++i) {
+        const std::vector<double> values = values_of(side, layout, i * copies / looked_at, whole, places);
+        one.values.insert(one.values.end(), values.begin(), values.end());
+      }
+      one.layout = std::move(layout);
     }
     return all;
   }
 
   void try_whole(const Shape& whole, Stage stage) {
     const auto places = sample_of(whole);
-    const std::vector<Tried> in_a = tried(a_, whole, stage, places), in_b = tried(b_, whole, stage, places);
+    const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried),
+                             in_b = tried(b_, whole, stage, places, 1);
     std::vector<Target> targets;
     for (const Tried& b : in_b)
       targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())));
