@@ -21,6 +21,7 @@
 #include "divergence/roots/cut_text.h"
 #include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
+#include "msprobe/names.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump {
@@ -213,6 +214,32 @@ Status pair(DiffResult& run, const NameMap* map, const RunContext& context) {
   return {};
 }
 
+// Does an error that begins here show in what comes later in the pass? One that does not is of the layout.
+bool lasts(const DiffResult& run, const Divergence& root) {
+  constexpr double kMostAgree = 0.8;
+  const auto is_backward = [&](uint32_t op) { return forward_entry_of(run.op_name(op)).has_value(); };
+  const bool backward = is_backward(root.op);
+  size_t later = 0, agree = 0;
+  for (uint32_t i = 0; i < run.diffs.size(); ++i) {
+    const TensorPair& pair = run.pairing.tensors[i];
+    const Identity identity = run.identity(i);
+    if (pair.op <= root.op || identity.name.io != Io::kOutput || identity.step != root.place.step) continue;
+    if (!has_metrics(run.diffs[i].verdict) || is_backward(pair.op) != backward) continue;
+    ++later;
+    if (!is_difference(run.diffs[i].verdict)) ++agree;
+  }
+  return later == 0 || static_cast<double>(agree) < kMostAgree * static_cast<double>(later);
+}
+
+// An alarm of a tensor whose layout is not known may be of the layout: it counts if what differs lasts.
+void drop_passing(DiffResult& run) {
+  std::erase_if(run.divergence.roots, [&](const Divergence& root) {
+    const std::vector<uint32_t>& evidence = root.outputs.empty() ? root.inputs : root.outputs;
+    const bool known = std::any_of(evidence.begin(), evidence.end(), [&](uint32_t i) { return run.cuts[i].known; });
+    return !known && !lasts(run, root);
+  });
+}
+
 // Parts that are added up in another order round differently, whatever siblings that are not cut have.
 void drop_rounding(DiffResult& run) {
   constexpr double kRoundings = 16;
@@ -330,7 +357,10 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
-  if (run.pairing.of_cuts) drop_rounding(run);
+  if (run.pairing.of_cuts) {
+    drop_rounding(run);
+    drop_passing(run);
+  }
   // Of two networks the operators are not the same; parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);

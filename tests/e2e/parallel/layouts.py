@@ -54,7 +54,8 @@ def right_ranks(ranks, side, sizes):
     if any(rank not in where for rank in ranks) or {where[rank] for rank in ranks} != set(where.values()):
         return False
     order = list(dict.fromkeys(where[rank] for rank in ranks))
-    return len(expected_cuts(side["layout"])) > 1 or order == sorted(order)
+    cuts = expected_cuts(side["layout"])
+    return len(cuts) > 1 or all(kind == "sum" for kind, _ in cuts) or order == sorted(order)
 
 
 def is_right_side(text, ranks, side, size):

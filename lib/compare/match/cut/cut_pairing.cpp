@@ -613,6 +613,7 @@ class CutPairer {
       if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
     }
     meant.confidence /= 2;
+    meant.known = true;
     // Of a list, each tensor is another rank's part.
     if (cut.own->tensors()[tensor].name.slot.find('.') != std::string_view::npos) return std::nullopt;
     if (own.ok() && fits_shapes(cut.of_a ? meant.a : meant.b, own.shapes(), meant.whole)) return meant;
@@ -688,6 +689,7 @@ class CutPairer {
       note.ranks = known_ranks(ranks_a);
       if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
       note.confidence = fits_[i]->confidence;
+      note.known = fits_[i]->known;
       result_.a->set_pieces(pair.a, pieces_of(*result_.a, pair.a, fits_[i]->a, fits_[i]->whole, 0));
       result_.b->set_pieces(pair.b, pieces_of(*result_.b, pair.b, fits_[i]->b, fits_[i]->whole, 0));
     }

@@ -22,8 +22,8 @@ namespace msdump {
 struct CutNote {
   std::string layout, reference_layout;  // text_of(CutLayout); empty: one rank, or not known
   std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
-  double confidence = 0;                 // 0: not known
-  std::string odd;                       // which copies differ from the others; empty: none
+  double confidence = 0;                 // 0: no layout fits the shapes
+  bool known = false;                    // CutFit::known
 };
 
 struct PairedCuts {

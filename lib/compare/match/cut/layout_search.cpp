@@ -25,8 +25,8 @@ constexpr double kFar = 0.05;           // of the error of the next best
 constexpr double kFactorSlack = 0.02;
 
 // What is tried: the later ones only if the earlier ones do not fit.
-enum class Stage : uint8_t { kPlain, kZigzag, kGroups };
-constexpr std::array kStages = {Stage::kPlain, Stage::kZigzag, Stage::kGroups};
+enum class Stage : uint8_t { kPlain, kZigzag, kGroups, kMixed };
+constexpr std::array kStages = {Stage::kPlain, Stage::kZigzag, Stage::kGroups, Stage::kMixed};
 
 std::vector<int64_t> divisors_of(int64_t number) {
   std::vector<int64_t> divisors;
@@ -55,7 +55,7 @@ class Layouts {
     for (const int64_t extent : divisors_of(ranks)) {
       for (const CutDim& dim : choices(extent)) {
         // Of two along one axis, one may have groups.
-        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ != Stage::kGroups);
+        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ < Stage::kGroups);
         const bool merges = one && !layout.dims.empty() && layout.dims.back().role == dim.role &&
                             layout.dims.back().axis == dim.axis;
         if (merges) continue;
@@ -88,37 +88,53 @@ class Layouts {
   }
 
   void add(const CutLayout& layout) {
-    if (fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
+    add_if_it_fits(layout);
     if (stage_ == Stage::kZigzag) add_gathered(layout);
-    if (stage_ != Stage::kGroups) return;
-    for (size_t dim = 0; dim < layout.dims.size(); ++dim) {
-      const CutRole role = layout.dims[dim].role;
-      if (role == CutRole::kConcat || role == CutRole::kZigzag) add_grouped(layout, dim);
-    }
+    if (stage_ != Stage::kGroups && stage_ != Stage::kMixed) return;
+    add_grouped(layout, 0, stage_ == Stage::kGroups ? 1 : 2);
   }
 
+  void add_if_it_fits(const CutLayout& layout) {
+    if (found_.size() < kMostLayouts && fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
+  }
+
+  // Some axis that is not cut.
   void add_gathered(const CutLayout& layout) {
     for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
       if (layout.cuts(axis)) continue;
       for (const int64_t ranks : divisors_of(static_cast<int64_t>(pieces_.size()))) {
         CutLayout gathered = layout;
         gathered.dims.push_back({1, CutRole::kGathered, axis, {ranks}});
-        if (fits_shapes(gathered, pieces_, whole_)) found_.push_back(std::move(gathered));
+        add_if_it_fits(gathered);
       }
     }
   }
 
-  void add_grouped(const CutLayout& layout, size_t dim) {
-    std::vector<std::vector<int64_t>> patterns;
-    for (int64_t groups = 2; groups <= kMostGroups; ++groups)
-      patterns.emplace_back(static_cast<size_t>(groups), 1);
-    const bool fused = layout.dims[dim].role == CutRole::kConcat;
-    for (int64_t ratio = 2; fused && ratio <= kMostRatio; ++ratio) patterns.push_back({ratio, 1, 1});
-    for (std::vector<int64_t>& groups : patterns) {
-      CutLayout grouped = layout;
-      grouped.dims[dim].groups = std::move(groups);
-      if (fits_shapes(grouped, pieces_, whole_)) found_.push_back(std::move(grouped));
+  // Up to so many of the cuts from `first` on in groups.
+  void add_grouped(const CutLayout& layout, size_t first, int most) {
+    for (size_t dim = first; dim < layout.dims.size() && most > 0; ++dim) {
+      for (const std::vector<int64_t>& groups : groups_of(layout.dims[dim])) {
+        CutLayout grouped = layout;
+        grouped.dims[dim].groups = groups;
+        add_if_it_fits(grouped);
+        if (stage_ == Stage::kMixed) add_gathered(grouped);
+        add_grouped(grouped, dim + 1, most - 1);
+      }
     }
+  }
+
+  // That its axis of a piece can be cut into.
+  [[nodiscard]] std::vector<std::vector<int64_t>> groups_of(const CutDim& dim) const {
+    std::vector<std::vector<int64_t>> patterns;
+    if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) return patterns;
+    const int64_t extent = pieces_.front()[dim.axis];
+    for (int64_t groups = 2; groups <= kMostGroups; ++groups) {
+      if (extent % groups == 0 && extent > groups) patterns.emplace_back(static_cast<size_t>(groups), 1);
+    }
+    for (int64_t ratio = 2; dim.role == CutRole::kConcat && ratio <= kMostRatio; ++ratio) {
+      if (extent % (ratio + 2) == 0) patterns.push_back({ratio, 1, 1});
+    }
+    return patterns;
   }
 
   std::span<const Shape> pieces_;
@@ -370,7 +386,7 @@ class Search {
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
         any = true;
-        best = {whole, layout_a, layout_b, near.agreement, near.error, tell(b.values), 0};
+        best = {whole, layout_a, layout_b, near.agreement, near.error, tell(b.values), 0, false};
       }
     }
     fits_.push_back(std::move(best));
@@ -388,7 +404,7 @@ class Search {
       if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
         for (const CutFit& fit : fits_) {
           if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
-            return certain(fit, known->confidence / 2);
+            return certain(fit, known->confidence / 2, true);
         }
       }
     }
@@ -416,11 +432,12 @@ class Search {
     }
     const bool far = least <= kFar * next_error;
     const double clear = far ? 1 : std::clamp((most - second) / 0.5, 0.5, 1.0);
-    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear);
+    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, most >= kUnclear);
   }
 
-  static CutFit certain(CutFit fit, double confidence) {
+  static CutFit certain(CutFit fit, double confidence, bool known) {
     fit.confidence = confidence;
+    fit.known = known;
     return fit;
   }
 
