@@ -19,6 +19,7 @@
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
+#include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
@@ -202,7 +203,8 @@ class Finder {
 
   void judge_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
     if (view_.other_framework()) return;
-    if (const uint32_t other = one_sided_between(first_of_step_, run); other != kNoRun) {
+    const uint32_t other = view_.of_cuts() ? kNoRun : one_sided_between(first_of_step_, run);
+    if (other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
       return;
     }
@@ -312,7 +314,17 @@ class Finder {
 
   // Frameworks and cuts have operators of their own.
   [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
-    return view_.other_framework() || view_.of_cuts() ? kNoRun : one_sided_.between(first, end);
+    if (view_.of_cuts()) return collective_between(first, end);
+    return view_.other_framework() ? kNoRun : one_sided_.between(first, end);
+  }
+
+  // The nearest before `end` that one side alone has.
+  [[nodiscard]] uint32_t collective_between(uint32_t first, uint32_t end) const {
+    constexpr uint32_t kNearest = 16;
+    for (uint32_t run = end; run-- > first && end - run <= kNearest;) {
+      if (view_.one_sided(run) && is_communication(view_.op(run).type)) return run;
+    }
+    return kNoRun;
   }
 
   // For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.

@@ -93,7 +93,7 @@ bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
   const auto& around = view_.inside(reader);
   const bool other_reader = view_.run(root.run).op != view_.run(reader).op &&
                             std::find(around.begin(), around.end(), root.run) == around.end();
-  if (other_reader && !root.exchanges && root.run != root.changed_after) {
+  if (!view_.of_cuts() && other_reader && !root.exchanges && root.run != root.changed_after) {
     root.run = root.changed_after;
     root.divergence.op = view_.run(root.run).op;
     root.divergence.reason =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
 #include "compare/pair/tensor_diff.h"
+#include "dump/index/host_tensor.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
@@ -24,6 +26,7 @@ constexpr double kCertain = 0.8;               // confidence
 constexpr double kLike = 0.9, kUnlike = 0.6;   // agreement
 constexpr size_t kMostTried = 64;              // operators for one
 constexpr size_t kMostFactors = 16;
+constexpr size_t kMostDifferent = 8;  // copies of a tensor
 
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   std::vector<int64_t> known = ranks;
@@ -679,6 +682,13 @@ class CutPairer {
 
   Status put_together() {
     result_.notes.resize(fits_.size());
+    std::vector<TensorPieces> pieces(fits_.size());
+    context_.pool.parallel_for(static_cast<int64_t>(fits_.size()), [&](int64_t i) {
+      const auto place = static_cast<size_t>(i);
+      if (!fits_[place] || context_.cancel.cancelled()) return;
+      pieces[place] = candidate_pieces(result_.pairing.tensors[place], *fits_[place], result_.notes[place]);
+    });
+    MSDUMP_CHECK_OK(context_.cancel.check());
     for (size_t i = 0; i < fits_.size(); ++i) {
       if (!fits_[i]) continue;
       const TensorPair& pair = result_.pairing.tensors[i];
@@ -690,10 +700,67 @@ class CutPairer {
       if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
       note.confidence = fits_[i]->confidence;
       note.known = fits_[i]->known;
-      result_.a->set_pieces(pair.a, pieces_of(*result_.a, pair.a, fits_[i]->a, fits_[i]->whole, 0));
+      result_.a->set_pieces(pair.a, std::move(pieces[i]));
       result_.b->set_pieces(pair.b, pieces_of(*result_.b, pair.b, fits_[i]->b, fits_[i]->whole, 0));
     }
     return {};
+  }
+
+  // Of copies that are not equal the one that is furthest from the reference is compared.
+  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
+    const auto of_copy = [&](int64_t copy) { return pieces_of(*result_.a, pair.a, fit.a, fit.whole, copy); };
+    const std::vector<int64_t> different = different_copies(pair.a, fit.a, note);
+    if (different.size() < 2) return of_copy(0);
+    TensorRecord whole = result_.a->tensors()[pair.a], other = result_.b->tensors()[pair.b];
+    const TensorPieces reference = pieces_of(*result_.b, pair.b, fit.b, fit.whole, 0);
+    other.pieces = &reference;
+    int64_t worst = 0;
+    double most = -1;
+    for (const int64_t copy : different) {
+      const TensorPieces pieces = of_copy(copy);
+      whole.pieces = &pieces;
+      // What cannot be read is reported when it is compared.
+      auto opened = open_pair(*index_a_, whole, *index_b_, other);
+      if (!opened) continue;
+      const auto diff = diff_tensors(opened->left, opened->right, {}, context_.cancel);
+      const double error = diff ? diff->metrics.relative_l2.value_or(INFINITY) : -1;
+      if (error <= most) continue;
+      most = error;
+      worst = copy;
+    }
+    return of_copy(worst);
+  }
+
+  // One of each kind, the most frequent first; the ranks of the others are noted.
+  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) const {
+    const int64_t copies = layout.copies();
+    if (copies < 2) return {0};
+    PieceValues values(*index_a_, result_.a->members(tensor).records);
+    if (!values.ok()) return {0};
+    const auto digests = values.digests(context_.cancel);
+    if (!digests) return {0};
+    std::vector<uint64_t> of_copy(static_cast<size_t>(copies), 1);
+    for (size_t rank = 0; rank < digests->size(); ++rank) {
+      uint64_t& all = of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))];
+      all = mix_hash(all, (*digests)[rank]);
+    }
+    std::map<uint64_t, std::pair<size_t, int64_t>> kinds;  // how many, and the first of them
+    for (int64_t copy = 0; copy < copies; ++copy)
+      ++kinds.try_emplace(of_copy[static_cast<size_t>(copy)], 0, copy).first->second.first;
+    if (kinds.size() < 2) return {0};
+    const auto usual = std::max_element(kinds.begin(), kinds.end(), [](const auto& x, const auto& y) {
+      return std::pair(x.second.first, -x.second.second) < std::pair(y.second.first, -y.second.second);
+    });
+    const std::vector<int64_t>& ranks = result_.a->ranks(tensor);
+    for (size_t rank = 0; rank < ranks.size() && usual->second.first * 2 > of_copy.size(); ++rank) {
+      if (of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))] != usual->first)
+        note.odd.push_back(ranks[rank]);
+    }
+    std::vector<int64_t> different = {usual->second.second};
+    for (const auto& [digest, kind] : kinds) {
+      if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
+    }
+    return different;
   }
 
   // The parts of one of the copies.

@@ -24,6 +24,7 @@ struct CutNote {
   std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
   double confidence = 0;                 // 0: no layout fits the shapes
   bool known = false;                    // CutFit::known
+  std::vector<int64_t> odd;              // ranks whose copies are not those of most, if there are any
 };
 
 struct PairedCuts {

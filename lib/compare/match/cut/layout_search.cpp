@@ -129,7 +129,7 @@ class Layouts {
     if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) return patterns;
     const int64_t extent = pieces_.front()[dim.axis];
     for (int64_t groups = 2; groups <= kMostGroups; ++groups) {
-      if (extent % groups == 0 && extent > groups) patterns.emplace_back(static_cast<size_t>(groups), 1);
+      if (extent % groups == 0) patterns.emplace_back(static_cast<size_t>(groups), 1);
     }
     for (int64_t ratio = 2; dim.role == CutRole::kConcat && ratio <= kMostRatio; ++ratio) {
       if (extent % (ratio + 2) == 0) patterns.push_back({ratio, 1, 1});
