@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/order.h"
+#include "check/ranks/collective_rules.h"
 #include "check/tree/completeness.h"
 #include "check/tree/execution_order.h"
 #include "check/tree/tool_results.h"
@@ -126,6 +127,8 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
   MSDUMP_TRY(report.watched,
              judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
+  if (rules.on(RuleId::kCollectiveMismatch))
+    MSDUMP_CHECK_OK(judge_collectives(dump, run.facts, rules, context, report.findings));
   report.overflows = read_overflows(dump, places, context.cancel, report.failures);
   drop_known(run.listing_failures, report.failures);
   judge_overflows(dump, report.overflows, rules, report.findings);

@@ -105,6 +105,11 @@ report::List tensors_value(const check::CheckRun& run, const std::vector<uint32_
   return list;
 }
 
+report::Value numbers_value(const std::vector<int64_t>& numbers) {
+  if (numbers.empty()) return {};
+  return report::List(numbers.begin(), numbers.end());
+}
+
 // The path, for findings about no operator.
 std::string subject_cell(const report::Row& row) {
   const std::string_view name = row.text("op_name");
@@ -155,6 +160,7 @@ report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
   row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
   row.add("source", source_value(run.frame(finding.op)));
+  row.add("ranks", numbers_value(finding.ranks)).add("group", numbers_value(finding.group));
   return row;
 }
 
@@ -175,7 +181,7 @@ std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   columns.push_back({"source.code", ""});
   columns.push_back({"source.end_line", ""});
   columns.push_back({"message", "message"});
-  columns.push_back({"hint", ""});
+  for (const char* const key : {"hint", "ranks", "group"}) columns.push_back({key, ""});
   return columns;
 }
 

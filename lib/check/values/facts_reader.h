@@ -17,10 +17,15 @@
 
 namespace msdump::check {
 
+// What costs more than a pass over the elements.
+struct FactsWanted {
+  bool mean_abs = false, digests = false;
+};
+
 class FactsReader {
  public:
   // The list and the index must outlive it.
-  FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs);
+  FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const FactsWanted& wanted);
 
   // Other tensors are never read: the user asked for a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
@@ -52,7 +57,7 @@ class FactsReader {
   const DumpIndex* index_;
   const std::vector<TensorRecord>* tensors_;
   StatisticTables tables_;
-  bool with_mean_abs_;
+  FactsWanted wanted_;
   std::vector<TensorFacts> facts_;  // by tensor
   std::vector<bool> read_, distrusted_;
   std::vector<Error> failures_;
