@@ -129,6 +129,9 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
              judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
   if (rules.on(RuleId::kCollectiveMismatch))
     MSDUMP_CHECK_OK(judge_collectives(dump, run.facts, rules, context, report.findings));
+  if (rules.on(RuleId::kReplicaMismatch)) {
+    MSDUMP_TRY(report.first_apart, judge_replicas(dump, run.facts, rules, context, report.findings));
+  }
   report.overflows = read_overflows(dump, places, context.cancel, report.failures);
   drop_known(run.listing_failures, report.failures);
   judge_overflows(dump, report.overflows, rules, report.findings);

@@ -435,7 +435,11 @@ Verdict ExchangeJudge::judge_parts(const Exchange& exchange) const {
   std::set<size_t> from, to;
   for (const WrongPart& part : *wrong) {
     from.insert(part.from);
-    to.insert(part.to);
+    for (size_t i = 0; i < moving.size(); ++i) {
+      // Of equal outputs of a gathering one was looked at.
+      const bool same = gathers && moving[i].got_digest == moving[part.to].got_digest && moving[i].got_digest != 0;
+      if (i == part.to || same) to.insert(i);
+    }
   }
   const WrongPart& first = wrong->front();
   verdict.kind = Verdict::Kind::kWrong;
