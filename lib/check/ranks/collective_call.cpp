@@ -165,7 +165,7 @@ class Collector {
       call.counted = counted.has_value();
       call.name = counted ? std::string(counted->api) : dump_.operators()[op].name;
       if (counted) call.number = counted->number;
-      if (counted) call.may_be_early = counted->api.starts_with('i');  // isend, irecv
+      if (counted) call.may_be_early = counted->api == "irecv";
       call.put = in_order(parts.put);
       call.got = in_order(parts.got);
       if (!counted) read_attributes(form, call);

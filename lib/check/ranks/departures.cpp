@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -11,6 +12,7 @@
 #include "check/ranks/rank_values.h"
 #include "check/ranks/sibling_ranks.h"
 #include "graph/flow/communication.h"
+#include "msprobe/names.h"
 
 namespace msdump::check {
 namespace {
@@ -29,6 +31,20 @@ uint64_t place_key(const std::pair<bool, int64_t>& step, int64_t rank) {
   return mix_hash(mix_hash(static_cast<uint64_t>(step.second) + (step.first ? 1 : 0), static_cast<uint64_t>(rank)), 1);
 }
 
+// "Functional.linear.3.forward": a hash of the name without the number, and the number; no value for other names.
+std::optional<std::pair<uint64_t, uint64_t>> counted_call(std::string_view name) {
+  const auto entry = parse_msprobe_entry(name);
+  if (!entry || entry->kind != MsprobeEntryKind::kCall) return std::nullopt;
+  const size_t end = name.rfind('.'),
+               begin = end == std::string_view::npos || end == 0 ? end : name.rfind('.', end - 1);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view number = name.substr(begin + 1, end - begin - 1);
+  uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || stop != number.data() + number.size()) return std::nullopt;
+  return std::pair(mix_hash(text_hash(name.substr(0, begin)), text_hash(name.substr(end))), value);
+}
+
 std::vector<int64_t> ranks_of(ReplicaCells cells, const std::vector<size_t>& members) {
   std::vector<int64_t> ranks;
   for (const size_t member : members) ranks.push_back(cells[member].rank);
@@ -39,9 +55,44 @@ std::vector<int64_t> ranks_of(ReplicaCells cells, const std::vector<size_t>& mem
 
 DepartureFinder::DepartureFinder(const CheckedDump& dump, const FactsReader& facts, const ReplicaTable& table,
                                  const CancelToken& cancel)
-    : dump_(dump), facts_(facts), table_(table), cancel_(cancel), siblings_(sibling_ranks(dump, facts, table)) {
+    : dump_(dump), facts_(facts), table_(table), cancel_(cancel) {
   collect_steps();
   collect_contents();
+  collect_counts();
+  siblings_ = sibling_ranks(facts, table, [&](const ReplicaCell& cell) { return is_outer(cell); });
+}
+
+// A parameter, or an input that no operator of the dump made: what the network is given.
+bool DepartureFinder::is_outer(const ReplicaCell& cell) const {
+  if (is_kept_tensor(dump_, cell.tensor)) return true;
+  const uint32_t op = dump_.op_of(cell.tensor);
+  return dump_.role(cell.tensor) == TensorRole::kInput && !is_made_in_dump(cell) &&
+         !is_communication(dump_.operators()[op].type);
+}
+
+// How often each API was called: names count the calls of a step, so the same number is the same call only if there are
+// equally many.
+void DepartureFinder::collect_counts() {
+  for (uint32_t row = 0; row < table_.rows(); ++row) {
+    for (const ReplicaCell& cell : table_.cells_of(row)) {
+      const auto counted = counted_call(dump_.operators()[dump_.op_of(cell.tensor)].name);
+      if (!counted) continue;
+      uint64_t& count = counts_[mix_hash(place_key(cell.step, cell.rank), counted->first)];
+      count = std::max(count, counted->second + 1);
+    }
+  }
+}
+
+bool DepartureFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& first) const {
+  const TensorFacts &a = facts_[now.tensor], &b = facts_[first.tensor];
+  if (a.elements != b.elements || a.dtype != b.dtype || a.rank != b.rank) return false;
+  const auto counted = counted_call(dump_.operators()[dump_.op_of(now.tensor)].name);
+  if (!counted) return true;
+  const auto count = [&](const ReplicaCell& cell) {
+    const auto found = counts_.find(mix_hash(place_key(cell.step, cell.rank), counted->first));
+    return found == counts_.end() ? 0 : found->second;
+  };
+  return count(now) == count(first);
 }
 
 void DepartureFinder::collect_steps() {
@@ -55,9 +106,11 @@ void DepartureFinder::collect_contents() {
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     const ReplicaCells cells = table_.cells_of(row);
     const bool kept = is_kept_tensor(dump_, cells.front().tensor);
+    // Which hands out parameters.
+    const bool is_broadcast = to_lower(dump_.operators()[dump_.op_of(cells.front().tensor)].type) == "broadcast";
     for (const ReplicaCell& cell : cells) {
       if (kept) parameters_.try_emplace(content_key(cell), cell.tensor);
-      if (dump_.role(cell.tensor) == TensorRole::kOutput) made_.insert(content_key(cell));
+      if (dump_.role(cell.tensor) == TensorRole::kOutput && !is_broadcast) made_.insert(content_key(cell));
     }
   }
 }
@@ -78,7 +131,7 @@ std::vector<Departure> DepartureFinder::find() const {
     const std::vector<ReplicaCells> steps = table_.steps_of(row);
     if (steps.front().size() < 2) continue;
     add_first_step(steps.front(), found);
-    add_later(row, steps, found);
+    add_later(steps, found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Departure& a, const Departure& b) {
     return std::tie(a.step, a.position) < std::tie(b.step, b.position);
@@ -91,7 +144,7 @@ std::vector<Departure> DepartureFinder::find() const {
 void DepartureFinder::add_first_step(ReplicaCells cells, std::vector<Departure>& found) const {
   const std::vector<std::vector<size_t>> classes = equal_cells(cells, facts_);
   if (classes.size() < 2) return;
-  if (is_kept_tensor(dump_, cells.front().tensor)) {
+  if (is_outer(cells.front())) {
     add_unlike_siblings(cells, classes, found);
   } else if (cells.size() > 2 && dump_.role(cells.front().tensor) == TensorRole::kOutput) {
     add_odd_outputs(cells, classes, found);
@@ -121,7 +174,13 @@ void DepartureFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<
     parts.told =
         std::all_of(parts.odd.begin(), parts.odd.end(), [&](size_t cell) { return size_of(cell) < size_of(usual); });
     if (!is_telling(facts_[cells[usual].tensor]) || parts.odd.size() > parts.usual.size()) continue;
-    if (!is_nearly(cells[parts.odd.front()].tensor, cells[usual].tensor)) continue;
+    // Shards of another kind cut a group into equal parts: one rank alone is none.
+    const bool alone = parts.told && parts.odd.size() == 1 && parts.usual.size() > 1;
+    const bool kept = is_kept_tensor(dump_, cells[usual].tensor);
+    // Inputs may be positions or data, which are alike without being copies.
+    const auto likeness =
+        alone ? Likeness::kFewDiffer : likeness_of(cells[parts.odd.front()].tensor, cells[usual].tensor);
+    if (likeness == Likeness::kOther || (likeness == Likeness::kCorrelated && !kept)) continue;
     Departure one = departure(cells, parts);
     one.first_step = true;
     found.push_back(std::move(one));
@@ -152,18 +211,21 @@ void DepartureFinder::add_odd_outputs(ReplicaCells cells, const std::vector<std:
 
 // ---- later steps
 
-void DepartureFinder::add_later(uint32_t row, const std::vector<ReplicaCells>& steps,
-                                std::vector<Departure>& found) const {
-  (void)row;
+void DepartureFinder::add_later(const std::vector<ReplicaCells>& steps, std::vector<Departure>& found) const {
   const ReplicaCells first = steps.front();
   for (const std::vector<size_t>& equal : equal_cells(first, facts_)) {
     if (equal.size() < 2 || !is_telling(facts_[first[equal.front()].tensor])) continue;
     const std::vector<int64_t> ranks = ranks_of(first, equal);
+    const ReplicaCell& like = first[equal.front()];
     for (size_t step = 1; step < steps.size(); ++step) {
       std::vector<size_t> members;
       for (size_t i = 0; i < steps[step].size(); ++i) {
         if (std::binary_search(ranks.begin(), ranks.end(), steps[step][i].rank)) members.push_back(i);
       }
+      const bool comparable = std::all_of(members.begin(), members.end(), [&](size_t cell) {
+        return is_same_call(steps[step][cell], {like.row, like.step, steps[step][cell].rank, like.tensor});
+      });
+      if (!comparable) continue;
       const Split parts = split(steps[step], members);
       if (parts.odd.empty()) continue;
       found.push_back(departure(steps[step], parts));
@@ -232,18 +294,19 @@ bool DepartureFinder::has_same_inputs(const ReplicaCell& a, const ReplicaCell& b
 
 bool DepartureFinder::is_made_in_dump(const ReplicaCell& cell) const { return made_.count(content_key(cell)) > 0; }
 
-// Do they differ in few elements, or by little beside their own spread?
-bool DepartureFinder::is_nearly(uint32_t a, uint32_t b) const {
+DepartureFinder::Likeness DepartureFinder::likeness_of(uint32_t a, uint32_t b) const {
   constexpr double kCorrelated = 0.9;
   const TensorFacts& facts = facts_[a];
-  if (facts.from != TensorFacts::From::kElements || facts_[b].from != facts.from) return false;
+  if (facts.from != TensorFacts::From::kElements || facts_[b].from != facts.from) return Likeness::kOther;
   const auto metrics = compare_elements(dump_, a, b, cancel_);
-  if (!metrics || metrics->count == 0 || !metrics->std_a || !metrics->std_b || !metrics->rmse) return false;
-  if (metrics->equal * 2 > metrics->count) return true;
+  if (!metrics || metrics->count == 0 || !metrics->std_a || !metrics->std_b || !metrics->rmse) return Likeness::kOther;
+  const bool sparse = facts.zero.value_or(0) * 4 > metrics->count;
+  if (metrics->equal * 4 >= metrics->count * 3 && !sparse) return Likeness::kFewDiffer;
   const double spread = *metrics->std_a * *metrics->std_b, shift = *metrics->mean_a - *metrics->mean_b;
-  if (!(spread > 0)) return false;
+  if (!(spread > 0)) return Likeness::kOther;
   const double squares = *metrics->std_a * *metrics->std_a + *metrics->std_b * *metrics->std_b;
-  return (squares + shift * shift - *metrics->rmse * *metrics->rmse) / (2 * spread) > kCorrelated;
+  const double correlation = (squares + shift * shift - *metrics->rmse * *metrics->rmse) / (2 * spread);
+  return correlation > kCorrelated ? Likeness::kCorrelated : Likeness::kOther;
 }
 
 ReplicaCell DepartureFinder::cell_of(const Departure& departure, uint32_t tensor) const {
@@ -256,7 +319,7 @@ bool DepartureFinder::is_root(Departure& departure) const {
   if (is_kept_tensor(dump_, departure.tensor)) {
     departure.kind = FirstApart::Kind::kParameter;
     if (is_module_parameter(dump_.record(departure.tensor).name) || departure.first_step) return true;
-    return !nearly_needed || is_nearly(departure.tensor, departure.sibling);
+    return !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
   }
   const TensorRole role = dump_.role(departure.tensor);
   if (role == TensorRole::kOutput) {
@@ -265,6 +328,7 @@ bool DepartureFinder::is_root(Departure& departure) const {
   }
   if (role != TensorRole::kInput || is_made_in_dump(cell) || is_made_in_dump(sibling)) return false;
   departure.kind = FirstApart::Kind::kInput;
+  if (departure.first_step) return true;
   const auto parameter = parameters_.find(content_key(cell)), other = parameters_.find(content_key(sibling));
   if (parameter != parameters_.end() && other != parameters_.end()) {
     departure.kind = FirstApart::Kind::kParameter;
@@ -272,7 +336,7 @@ bool DepartureFinder::is_root(Departure& departure) const {
     departure.sibling = other->second;
     return true;
   }
-  return !nearly_needed || is_nearly(departure.tensor, departure.sibling);
+  return !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
 }
 
 }  // namespace msdump::check

@@ -43,6 +43,7 @@ class DepartureFinder {
 
  private:
   using StepKey = std::pair<bool, int64_t>;
+  enum class Likeness : uint8_t { kOther, kCorrelated, kFewDiffer };
   struct Split {
     std::vector<size_t> odd, usual;  // cells; `odd` has all where nobody can tell
     bool told = false;
@@ -50,19 +51,22 @@ class DepartureFinder {
 
   void collect_steps();
   void collect_contents();
+  void collect_counts();
   void add_first_step(ReplicaCells cells, std::vector<Departure>& found) const;
   void add_unlike_siblings(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
                            std::vector<Departure>& found) const;
   void add_odd_outputs(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
                        std::vector<Departure>& found) const;
-  void add_later(uint32_t row, const std::vector<ReplicaCells>& steps, std::vector<Departure>& found) const;
+  void add_later(const std::vector<ReplicaCells>& steps, std::vector<Departure>& found) const;
   [[nodiscard]] Split split(ReplicaCells cells, const std::vector<size_t>& members) const;
   [[nodiscard]] Departure departure(ReplicaCells cells, const Split& split) const;
   [[nodiscard]] uint64_t position_of(const ReplicaCell& cell) const;
   [[nodiscard]] bool may_judge_output(uint32_t tensor) const;
   [[nodiscard]] bool has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const;
   [[nodiscard]] bool is_made_in_dump(const ReplicaCell& cell) const;
-  [[nodiscard]] bool is_nearly(uint32_t a, uint32_t b) const;
+  [[nodiscard]] Likeness likeness_of(uint32_t a, uint32_t b) const;
+  [[nodiscard]] bool is_outer(const ReplicaCell& cell) const;
+  [[nodiscard]] bool is_same_call(const ReplicaCell& now, const ReplicaCell& first) const;
   [[nodiscard]] uint64_t content_key(const ReplicaCell& cell) const;
   [[nodiscard]] ReplicaCell cell_of(const Departure& departure, uint32_t tensor) const;
 
@@ -74,6 +78,7 @@ class DepartureFinder {
   std::unordered_map<uint64_t, uint32_t> first_runs_;  // by rank and step
   std::unordered_set<uint64_t> made_;                  // contents of outputs, by rank and step
   std::unordered_map<uint64_t, uint32_t> parameters_;  // by content, rank and step
+  std::unordered_map<uint64_t, uint64_t> counts_;      // calls, by API, rank and step
 };
 
 }  // namespace msdump::check

@@ -34,7 +34,8 @@ bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
 bool ExchangeJudge::can_judge(const Exchange& exchange) const {
   std::set<std::optional<Reduction>> reductions;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
-    if (call(exchange, i).may_be_early || !call(exchange, i).flat) return false;
+    const bool only_sends = exchange.kind == CollectiveKind::kSend && i == 0;
+    if ((call(exchange, i).may_be_early && !only_sends) || !call(exchange, i).flat) return false;
     reductions.insert(call(exchange, i).reduction);
   }
   return reductions.size() == 1 && reductions.count(Reduction::kOther) == 0;

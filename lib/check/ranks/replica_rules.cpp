@@ -75,8 +75,9 @@ class ReplicaJudge {
                                                            root.odd.size() == 1 ? "has" : "have", ranks_text(others));
     switch (root.kind) {
       case FirstApart::Kind::kParameter:
-        return who + (before ? "; in the first step all had the same" : ", as siblings in their other parameters");
-      case FirstApart::Kind::kInput: return who + "; in the first step all had the same";
+        return who + (before ? "; in the first step all had the same" : "; they have most other parameters in common");
+      case FirstApart::Kind::kInput:
+        return who + (before ? "; in the first step all had the same" : "; they have most other inputs in common");
       default: return who + ", from the same inputs";
     }
   }
