@@ -224,6 +224,21 @@ report::Value first_value(const check::CheckRun& run) {
   return object;
 }
 
+report::Value first_apart_value(const check::CheckRun& run) {
+  if (!run.report.first_apart) return {};
+  const check::FirstApart& apart = *run.report.first_apart;
+  const Identity identity = run.dump.identity(apart.tensor);
+  const uint32_t op = run.dump.op_of(apart.tensor);
+  report::Object object;
+  object.add("op_name", report::text_or_null(run.op_name(op))).add("op_type", report::text_or_null(run.op_type(op)));
+  object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
+  object.add("order", op == kNone ? std::nullopt : run.dump.order_of(op)).add("source", source_value(run.frame(op)));
+  object.add("kind", check::name_of(apart.kind)).add("io", name_of(identity.name.io));
+  object.add("slot", slot_value(identity.name.slot));
+  object.add("ranks", numbers_value(apart.ranks)).add("group", numbers_value(apart.group)).add("reason", apart.reason);
+  return object;
+}
+
 std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run) {
   std::vector<report::Object> objects = graph_failure_objects(opened);
   for (const Error& error : run.report.failures) objects.push_back(relative_failure(run.dump.index(), error));

@@ -42,7 +42,9 @@ class ReplicaJudge {
     std::optional<FirstApart> first;
     for (const Reported& one : reported_) {
       Finding finding = finding_of_root(one);
-      if (!first && finding.severity > Severity::kNote) first = first_of(one.root);
+      if (!first && finding.severity > Severity::kNote)
+        first =
+            FirstApart{one.root.kind, one.root.tensor, one.root.sibling, one.root.odd, one.root.group, finding.message};
       const std::string_view name = finding.op == kNone ? std::string_view() : dump_.operators()[finding.op].name;
       if (rules_[RuleId::kReplicaMismatch].takes(name)) findings.push_back(std::move(finding));
     }
@@ -106,10 +108,6 @@ class ReplicaJudge {
       finding.message += "; no more than rounding";
     }
     return finding;
-  }
-
-  static FirstApart first_of(const Departure& root) {
-    return {root.kind, root.tensor, root.sibling, root.odd, root.group, {}};
   }
 
   const CheckedDump& dump_;

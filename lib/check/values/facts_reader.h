@@ -38,6 +38,7 @@ class FactsReader {
   Status read(std::span<const uint32_t> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
+  [[nodiscard]] bool has_digests() const { return wanted_.digests; }
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
