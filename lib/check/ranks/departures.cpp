@@ -328,7 +328,6 @@ bool DepartureFinder::is_root(Departure& departure) const {
   }
   if (role != TensorRole::kInput || is_made_in_dump(cell) || is_made_in_dump(sibling)) return false;
   departure.kind = FirstApart::Kind::kInput;
-  if (departure.first_step) return true;
   const auto parameter = parameters_.find(content_key(cell)), other = parameters_.find(content_key(sibling));
   if (parameter != parameters_.end() && other != parameters_.end()) {
     departure.kind = FirstApart::Kind::kParameter;
@@ -336,7 +335,8 @@ bool DepartureFinder::is_root(Departure& departure) const {
     departure.sibling = other->second;
     return true;
   }
-  return !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
+  return departure.first_step || !nearly_needed ||
+         likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
 }
 
 }  // namespace msdump::check
