@@ -34,7 +34,9 @@ const CommandInfo& check_info() {
       .description =
           "Reads every tensor of a dump once, or its statistics if only these were dumped. Reports values that are "
           "not finite, at the edge of their type, constant, unchanged or out of range; overflows that the device "
-          "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Names the "
+          "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Compares "
+          "ranks: "
+          "what collectives gave them, and the tensors that they should have in common. Names the "
           "first operator along the data flow that "
           "makes NaN or an infinity out of finite inputs, with its source line.",
       .examples = {{"msdump check -d dump --first",
@@ -65,8 +67,10 @@ class Check : public Command {
         ->type_name("GLOB")
         ->allow_extra_args(false)
         ->group(kRuleGroup);
-    app.add_flag("--first", options_.first,
-                 "Only search for the first operator that makes NaN or an infinity; stop there")
+    app.add_flag(
+           "--first", options_.first,
+           "Only search for the first operator that makes NaN or an infinity, and for the first place where ranks "
+           "that had the same differ; stop there")
         ->group(kOutputGroup);
     app.add_flag("--trend", options_.trend,
                  "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")

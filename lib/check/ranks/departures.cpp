@@ -335,8 +335,44 @@ bool DepartureFinder::is_root(Departure& departure) const {
     departure.sibling = other->second;
     return true;
   }
-  return departure.first_step || !nearly_needed ||
-         likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
+  return departure.first_step || !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
+}
+
+bool DepartureFinder::reads_parameter(const ReplicaCell& cell) const {
+  const std::vector<RunInput>& inputs = dump_.runs()[dump_.run_of(cell.tensor)].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+    const uint32_t tensor = tensor_of(input);
+    if (tensor == kNone || table_.row_of(tensor) == kNone || !is_telling(facts_[tensor])) return false;
+    return is_outer({table_.row_of(tensor), cell.step, cell.rank, tensor});
+  });
+}
+
+std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) const {
+  if (departure.first_step || departure.kind == FirstApart::Kind::kOperator) return std::nullopt;
+  const int64_t rank = dump_.identity(departure.tensor).rank.value_or(0);
+  const int64_t other = dump_.identity(departure.sibling).rank.value_or(0);
+  std::optional<Departure> first;
+  for (uint32_t row = 0; row < table_.rows(); ++row) {
+    const ReplicaCells cells = table_.cells_of(row);
+    if (dump_.role(cells.front().tensor) != TensorRole::kOutput) continue;
+    for (const ReplicaCell& cell : cells) {
+      if (!(cell.step < departure.step)) break;
+      const uint32_t there = cell.rank == rank ? table_.at(row, cell.step, other) : kNone;
+      if (there == kNone || are_equal(facts_[cell.tensor], facts_[there]) != false) continue;
+      const std::pair place(cell.step, position_of(cell));
+      const bool earlier = !first || place < std::pair(first->step, first->position);
+      const ReplicaCell sibling{row, cell.step, other, there};
+      if (!earlier || !may_judge_output(cell.tensor) || !has_same_inputs(cell, sibling) || !reads_parameter(cell))
+        continue;
+      first = departure;
+      first->kind = FirstApart::Kind::kOperator;
+      std::tie(first->step, first->position) = place;
+      first->row = row;
+      first->tensor = cell.tensor;
+      first->sibling = there;
+    }
+  }
+  return first;
 }
 
 }  // namespace msdump::check

@@ -40,6 +40,9 @@ class DepartureFinder {
   [[nodiscard]] std::vector<Departure> find() const;
   // Does nothing earlier explain it? Sets its kind, and names the parameter in place of the input that shows it.
   [[nodiscard]] bool is_root(Departure& departure) const;
+  // Of a parameter that ranks have otherwise in a later step: the first operator in the steps before that read a parameter,
+  // and made something else of the same inputs. An operator that gets other settings on a rank does so in every step.
+  [[nodiscard]] std::optional<Departure> cause_of(const Departure& departure) const;
 
  private:
   using StepKey = std::pair<bool, int64_t>;
@@ -63,6 +66,7 @@ class DepartureFinder {
   [[nodiscard]] uint64_t position_of(const ReplicaCell& cell) const;
   [[nodiscard]] bool may_judge_output(uint32_t tensor) const;
   [[nodiscard]] bool has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const;
+  [[nodiscard]] bool reads_parameter(const ReplicaCell& cell) const;
   [[nodiscard]] bool is_made_in_dump(const ReplicaCell& cell) const;
   [[nodiscard]] Likeness likeness_of(uint32_t a, uint32_t b) const;
   [[nodiscard]] bool is_outer(const ReplicaCell& cell) const;

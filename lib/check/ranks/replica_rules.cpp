@@ -37,7 +37,9 @@ class ReplicaJudge {
     const DepartureFinder finder(dump_, facts_, table, context_.cancel);
     for (Departure& departure : finder.find()) {
       if (context_.cancel.cancelled()) return std::nullopt;
-      if (!explained(departure) && finder.is_root(departure)) reported_.push_back({departure, 0, {departure.step}});
+      if (explained(departure) || !finder.is_root(departure)) continue;
+      const std::optional<Departure> cause = finder.cause_of(departure);
+      reported_.push_back({cause.value_or(departure), cause ? 1U : 0U, {departure.step}});
     }
     std::optional<FirstApart> first;
     for (const Reported& one : reported_) {

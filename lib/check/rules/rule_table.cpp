@@ -378,8 +378,8 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "the rank numbers have a hole, or groups of collectives name ranks that the dump does not have; a note if a "
-       "quarter of the ranks or more is missing, as where some ranks were to be dumped"},
+       "the rank numbers have a hole, or groups of collectives name ranks that the dump does not have; a note if "
+       "half of the ranks or more are missing, or all but two, as where some ranks were to be dumped"},
   };
 }
 

@@ -70,7 +70,8 @@ class RankJudge {
                                       ranks.size() == 1 ? "is" : "are", plural(known.size(), "rank"));
     if (missing.size() > holes) message += "; collectives name them";
     Finding finding = tree_finding(rules_, RuleId::kRankMissing, std::move(message));
-    if (missing.size() * 4 >= missing.size() + known.size())
+    // Some ranks may have been chosen to be dumped.
+    if (missing.size() >= known.size() || known.size() < 3)
       finding.severity = std::min(finding.severity, Severity::kNote);
     finding.ranks = ranks;
     finding.group.assign(known.begin(), known.end());

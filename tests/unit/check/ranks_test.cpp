@@ -88,6 +88,10 @@ TEST_CASE("a hole in the numbers of the ranks is reported, many are a note as fo
   CHECK(hole.front().message == "rank 4 is not in the dump, which has 5 ranks");
   REQUIRE(missing({0, 3}).size() == 1);
   CHECK(missing({0, 3}).front().severity == Severity::kNote);
+  REQUIRE(missing({0, 1, 3}).size() == 1);
+  CHECK(missing({0, 1, 3}).front().severity == Severity::kWarning);
+  CHECK(missing({0, 2}).front().severity == Severity::kNote);
+  CHECK(missing({0, 1, 7}).front().severity == Severity::kNote);
   CHECK(missing({0, 1, 2, 3}).empty());
   CHECK(missing({5}).empty());
   CHECK(missing({0, 1'000'000}).empty());

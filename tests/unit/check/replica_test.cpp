@@ -251,6 +251,22 @@ TEST_CASE("statistics show a weight that a rank has otherwise") {
   }
 }
 
+TEST_CASE("an operator that has other settings on one of two ranks is named by what becomes of the parameters") {
+  MadeRun run = trained(2, 2);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    run.at(rank, 0).call("Tensor.mul_.0.forward", {seeded(10 + 1)}, {seeded(400)});
+    run.at(rank, 1).call("Tensor.mul_.0.forward", {seeded(7010 + 1)}, {seeded(401)});
+  }
+  CHECK(run.check(only_replicas()).findings().empty());
+  run.at(1, 0)["Tensor.mul_.0.forward.output.0"][0] += 0.125F;
+  CHECK(run.check(only_replicas()).findings().empty());  // nobody can tell whether that is meant
+  change_weight(run, 1, 1, 1);
+  const test::Checked checked = run.check(only_replicas());
+  const Finding finding = checked.only("replica_mismatch");
+  CHECK(op_of(checked, finding) == "Tensor.mul_.0.forward");
+  CHECK(finding.step == 0);
+}
+
 TEST_CASE("two ranks that left at two places are two findings") {
   MadeRun run = trained(5, 3);
   change_weight(run, 1, 1, 1);
@@ -260,6 +276,39 @@ TEST_CASE("two ranks that left at two places are two findings") {
   CHECK(checked.findings()[0].ranks == Ranks{1});
   CHECK(checked.findings()[1].ranks == Ranks{4});
   CHECK(checked.findings()[1].step == 2);
+}
+
+TEST_CASE("a NaN of one rank is named there, with the collective that passes it on") {
+  MadeRun run(3);
+  for (size_t rank = 0; rank < 3; ++rank) {
+    const bool bad = rank == 2;
+    Values made = seeded(rank), reduced = seeded(9);
+    if (bad) made[1] = kNan;
+    reduced[1] = kNan;
+    run.at(rank).call("Functional.linear.0.forward", {seeded(20 + rank)}, {seeded(30 + rank)});
+    run.at(rank).call("Torch.log.0.forward", {seeded(30 + rank)}, {made});
+    run.at(rank).call("Distributed.all_reduce.0.forward", {made}, {reduced}, R"("group":)" + group_json({0, 1, 2}));
+    run.at(rank).call("Functional.relu.0.forward", {reduced}, {reduced});
+  }
+  const test::Checked checked = run.check(only("nan"), true);
+  CHECK(checked.first_op() == "Torch.log.0.forward");
+  CHECK(checked.dump().identity(checked.report().first->tensor).rank == 2);
+  CHECK(checked.report().first->reason ==
+        "its inputs are finite, its output is not; Distributed.all_reduce.0.forward passes it on to ranks 0-1");
+}
+
+TEST_CASE("a NaN that a collective has brought is followed to the rank that put it in") {
+  MadeRun run(3);
+  for (size_t rank = 0; rank < 3; ++rank) {
+    Values put = seeded(rank), reduced = seeded(9);
+    if (rank == 1) put[1] = kNan;
+    reduced[1] = kNan;
+    run.at(rank).call("Distributed.all_reduce.0.forward", {put}, {reduced}, R"("group":)" + group_json({0, 1, 2}));
+  }
+  const test::Checked checked = run.check(only("nan"), true);
+  REQUIRE(checked.report().first);
+  CHECK(checked.dump().identity(checked.report().first->tensor).rank == 1);
+  CHECK(checked.report().first->kind == FirstNonfinite::Kind::kInput);
 }
 
 }  // namespace msdump::check
