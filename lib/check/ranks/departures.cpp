@@ -274,8 +274,10 @@ Departure DepartureFinder::departure(ReplicaCells cells, const Split& split) con
 bool DepartureFinder::may_judge_output(uint32_t tensor) const {
   const uint32_t op = dump_.op_of(tensor);
   if (op == kNone || dump_.run_of(tensor) == kNone) return false;
-  const std::string_view type = dump_.operators()[op].type;
-  return !takes_a_part(type) && !is_communication(type);
+  const SequencedOp& known = dump_.operators()[op];
+  // A backward call also computes with what its forward call has kept, which is not among its inputs.
+  const bool hidden = forward_entry_of(known.name).has_value();
+  return !hidden && !takes_a_part(known.type) && !is_communication(known.type);
 }
 
 // Known to be: all inputs of both runs.
