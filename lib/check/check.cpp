@@ -1,10 +1,12 @@
 #include "check/check.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "base/order.h"
+#include "check/ranks/collective_rules.h"
 #include "check/tree/completeness.h"
 #include "check/tree/execution_order.h"
 #include "check/tree/tool_results.h"
@@ -63,6 +65,32 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
 }
 
 bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
+
+// Reads one step, then two more, four more, ..: what is read is judged again, which at most doubles the work. Not beyond
+// the step of the first NaN.
+Status find_first_apart(CheckRun& run, const RunContext& context) {
+  if (!run.facts.has_digests()) return {};
+  std::map<std::pair<bool, int64_t>, std::vector<uint32_t>> steps;
+  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor)
+    steps[known_first(run.dump.identity(tensor).step)].push_back(tensor);
+  std::optional<std::pair<bool, int64_t>> last;
+  if (run.report.first) last = known_first(run.dump.identity(run.report.first->tensor).step);
+  auto next = steps.begin();
+  for (size_t batch = 1; next != steps.end(); batch *= 2) {
+    for (size_t i = 0; i < batch && next != steps.end(); ++i) {
+      MSDUMP_CHECK_OK(run.facts.read(next->second, context));
+      next = last && next->first >= *last ? steps.end() : std::next(next);
+    }
+    std::vector<Finding> findings;
+    MSDUMP_TRY(run.report.first_apart, judge_replicas(run.dump, run.facts, run.rules, context, findings));
+    if (!run.report.first_apart) continue;
+    const uint32_t tensor = run.report.first_apart->tensor;
+    std::erase_if(findings, [&](const Finding& finding) { return finding.tensor != tensor; });
+    for (Finding& finding : findings) run.report.findings.push_back(std::move(finding));
+    break;
+  }
+  return {};
+}
 
 // A selection keeps findings about the chosen operators, and about what could not be read.
 void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
@@ -126,6 +154,11 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
   MSDUMP_TRY(report.watched,
              judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
+  if (rules.on(RuleId::kCollectiveMismatch))
+    MSDUMP_CHECK_OK(judge_collectives(dump, run.facts, rules, context, report.findings));
+  if (rules.on(RuleId::kReplicaMismatch)) {
+    MSDUMP_TRY(report.first_apart, judge_replicas(dump, run.facts, rules, context, report.findings));
+  }
   report.overflows = read_overflows(dump, places, context.cancel, report.failures);
   drop_known(run.listing_failures, report.failures);
   judge_overflows(dump, report.overflows, rules, report.findings);
@@ -165,6 +198,7 @@ Status check_first(CheckRun& run, const Selection& places, const RunContext& con
     MSDUMP_CHECK_OK(take_first_overflow(run, context));
     judge_overflows(dump, report.overflows, rules, report.findings);
   }
+  if (rules.on(RuleId::kReplicaMismatch)) MSDUMP_CHECK_OK(find_first_apart(run, context));
   for (Error& failure : run.facts.take_failures()) report.failures.push_back(std::move(failure));
   finish(run);
   return {};

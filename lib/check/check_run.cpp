@@ -12,13 +12,24 @@ bool needs_mean_abs(const RuleSet& rules) {
          rules.any_given("abs_mean_update_ratio_gt") || rules.any_given("abs_mean_update_ratio_lt");
 }
 
+bool compares_ranks(const RuleSet& rules, const DumpIndex& index) {
+  if (!rules.on(RuleId::kCollectiveMismatch) && !rules.on(RuleId::kReplicaMismatch)) return false;
+  std::optional<int64_t> first;
+  for (const IndexedFolder& folder : index.folders()) {
+    if (!folder.identity.rank) continue;
+    if (first && *first != *folder.identity.rank) return true;
+    first = folder.identity.rank;
+  }
+  return false;
+}
+
 }  // namespace
 
 CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::string> watched_by_name)
     : rules(std::move(with)),
       dump(of),
       watched{watched_outputs(*of.index, *of.tensors, watched_by_name), !watched_by_name.empty()},
-      facts(*of.index, *of.tensors, needs_mean_abs(rules)),
+      facts(*of.index, *of.tensors, FactsWanted{needs_mean_abs(rules), compares_ranks(rules, *of.index)}),
       chosen(of.tensors->size(), true) {
   facts.distrust_float16(float32_on_device(dump.dump(), dump.operators()));
   if (dump.graph() != nullptr) lines = OperatorLines(*dump.graph());

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "check/checked_dump.h"
 #include "check/first/first_nonfinite.h"
+#include "check/ranks/replica_rules.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/facts_reader.h"
@@ -23,6 +24,7 @@ namespace msdump::check {
 struct CheckReport {
   std::vector<Finding> findings;  // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
+  std::optional<FirstApart> first_apart;  // of ranks
   std::vector<OverflowHit> overflows;
   WatchedCounts watched;
   std::vector<Error> failures;  // that occurred here: of tensors, and of records

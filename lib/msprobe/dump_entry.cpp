@@ -34,7 +34,7 @@ bool is_plain_type(std::string_view type) {
   static constexpr std::array<std::string_view, 9> kTypes = {
       "int", "float", "bool", "str", "complex", "slice", "Ellipsis", "ellipsis", "torch.memory_format"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() || is_dtype_name(type) ||
-         type.ends_with(".Size");
+         type.ends_with(".Size") || type.ends_with(".ReduceOp");
 }
 
 // "[1,null,2]"; cut short where it is too long anyway.

@@ -11,7 +11,7 @@ Checked::Checked(const std::filesystem::path& path, const check::RuleSet& rules,
     : dump_(list_dump({path}, Headers::kWhereNeeded, 2)), pool_(2) {
   load_ir();
   const DumpWithGraph side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
-                           joined_ ? &joined_->join : nullptr};
+                           joined_ ? &joined_->join : nullptr, &dump_.list.arguments()};
   run_ = std::make_unique<check::CheckRun>(side, rules);
   for (const Error& error : dump_.list.failures()) run_->listing_failures.push_back(&error);
   const RunContext context{pool_, cancel_};

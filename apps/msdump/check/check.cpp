@@ -34,7 +34,9 @@ const CommandInfo& check_info() {
       .description =
           "Reads every tensor of a dump once, or its statistics if only these were dumped. Reports values that are "
           "not finite, at the edge of their type, constant, unchanged or out of range; overflows that the device "
-          "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Names the "
+          "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Compares "
+          "ranks: "
+          "what collectives gave them, and the tensors that they should have in common. Names the "
           "first operator along the data flow that "
           "makes NaN or an infinity out of finite inputs, with its source line.",
       .examples = {{"msdump check -d dump --first",
@@ -65,8 +67,10 @@ class Check : public Command {
         ->type_name("GLOB")
         ->allow_extra_args(false)
         ->group(kRuleGroup);
-    app.add_flag("--first", options_.first,
-                 "Only search for the first operator that makes NaN or an infinity; stop there")
+    app.add_flag(
+           "--first", options_.first,
+           "Only search for the first operator that makes NaN or an infinity, and for the first place where ranks "
+           "that had the same differ; stop there")
         ->group(kOutputGroup);
     app.add_flag("--trend", options_.trend,
                  "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
@@ -197,14 +201,15 @@ class Check : public Command {
     const check::CheckRun& run = *opened.run;
     const bool table = options_.form == report::Form::kTable;
     if (table) (void)session.out.write(first_text(run));
-    if (table && options_.first && run.report.first) return;
+    if (table && options_.first) (void)session.out.write(first_apart_text(run));
+    if (table && options_.first && (run.report.first || run.report.first_apart)) return;
     const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
     const auto sink = session.open_report(options_.form, run.dump.index().paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
       if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
     }
     report::Object further;
-    further.add("first", first_value(run));
+    further.add("first", first_value(run)).add("first_apart", first_apart_value(run));
     // Other forms do not have them; there may be as many as files.
     const bool document = options_.form == report::Form::kJson;
     (void)sink->finish({check_summary(run),
@@ -278,7 +283,7 @@ class Check : public Command {
           fmt::format("{} not judged: float16 in the file, float32 on the device", plural(halves, "tensor")),
           "the file holds the first half of the float32 buffer (MindSpore on a CPU); the operators that read these "
           "tensors show their values");
-    if (options_.first && !run.report.first) {
+    if (options_.first && !run.report.first && !run.report.first_apart) {
       const size_t blind = run.facts.count_without_values(), read = run.facts.count_read();
       const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
       session.messages.summary(fmt::format("{} read{}: {}", plural(read, "tensor"), not_known,

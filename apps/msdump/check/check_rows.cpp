@@ -105,6 +105,11 @@ report::List tensors_value(const check::CheckRun& run, const std::vector<uint32_
   return list;
 }
 
+report::Value numbers_value(const std::vector<int64_t>& numbers) {
+  if (numbers.empty()) return {};
+  return report::List(numbers.begin(), numbers.end());
+}
+
 // The path, for findings about no operator.
 std::string subject_cell(const report::Row& row) {
   const std::string_view name = row.text("op_name");
@@ -155,6 +160,7 @@ report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
   row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
   row.add("source", source_value(run.frame(finding.op)));
+  row.add("ranks", numbers_value(finding.ranks)).add("group", numbers_value(finding.group));
   return row;
 }
 
@@ -175,7 +181,7 @@ std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   columns.push_back({"source.code", ""});
   columns.push_back({"source.end_line", ""});
   columns.push_back({"message", "message"});
-  columns.push_back({"hint", ""});
+  for (const char* const key : {"hint", "ranks", "group"}) columns.push_back({key, ""});
   return columns;
 }
 
@@ -215,6 +221,21 @@ report::Value first_value(const check::CheckRun& run) {
       .add("parameter", report::text_or_null(first.parameter));
   object.add("reason", first.reason);
   object.add("inputs", tensors_value(run, first.inputs)).add("outputs", tensors_value(run, first.outputs));
+  return object;
+}
+
+report::Value first_apart_value(const check::CheckRun& run) {
+  if (!run.report.first_apart) return {};
+  const check::FirstApart& apart = *run.report.first_apart;
+  const Identity identity = run.dump.identity(apart.tensor);
+  const uint32_t op = run.dump.op_of(apart.tensor);
+  report::Object object;
+  object.add("op_name", report::text_or_null(run.op_name(op))).add("op_type", report::text_or_null(run.op_type(op)));
+  object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
+  object.add("order", op == kNone ? std::nullopt : run.dump.order_of(op)).add("source", source_value(run.frame(op)));
+  object.add("kind", check::name_of(apart.kind)).add("io", name_of(identity.name.io));
+  object.add("slot", slot_value(identity.name.slot));
+  object.add("ranks", numbers_value(apart.ranks)).add("group", numbers_value(apart.group)).add("reason", apart.reason);
   return object;
 }
 

@@ -17,6 +17,8 @@ namespace msdump::cli {
 // null, or op_name, op_type, rank, graph, step, order, source, stack, kind, io, slot, path, inputs_finite, reason, inputs,
 // outputs.
 [[nodiscard]] report::Value first_value(const check::CheckRun& run);
+// The first place where ranks left each other, or null.
+[[nodiscard]] report::Value first_apart_value(const check::CheckRun& run);
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row per tensor and step.

@@ -130,6 +130,22 @@ std::string first_text(const check::CheckRun& run) {
   return text;
 }
 
+std::string first_apart_text(const check::CheckRun& run) {
+  if (!run.report.first_apart) return {};
+  const check::FirstApart& apart = *run.report.first_apart;
+  const Identity identity = identity_of(run.dump.index(), run.dump.record(apart.tensor));
+  const uint32_t op = run.dump.op_of(apart.tensor);
+  std::string text =
+      fmt::format("the first place where ranks differ: {} ({}{})\n", escape_for_terminal(run.op_name(op)),
+                  escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
+  if (const OperatorLine line = run.line(op); line.frame != nullptr)
+    text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
+  for (const uint32_t tensor : {apart.tensor, apart.sibling})
+    text += fmt::format("  rank {}  {}\n", run.dump.identity(tensor).rank.value_or(0), tensor_text(run, tensor));
+  text += fmt::format("  why   {}\n\n", escape_for_terminal(apart.reason));
+  return text;
+}
+
 std::string hints_text(const check::CheckRun& run) {
   std::string text;
   std::set<std::string> seen;

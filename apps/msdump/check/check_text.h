@@ -16,6 +16,8 @@ namespace msdump::cli {
 
 // Empty if nothing is NaN or infinite and no overflow was recorded.
 [[nodiscard]] std::string first_text(const check::CheckRun& run);
+// Empty if no rank left its siblings.
+[[nodiscard]] std::string first_apart_text(const check::CheckRun& run);
 // The hints of all findings, each once; empty if there are none.
 [[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"

@@ -59,6 +59,7 @@ Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOpt
   if (!options.graph.ir.empty() && no_ir)
     return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));
   DumpWithGraph dump{&opened.catalogue->index, &opened.catalogue->list.tensors()};
+  dump.arguments = &opened.catalogue->list.arguments();
   use_graph(session, opened, options.watched, dump);
   check->run = std::make_unique<check::CheckRun>(dump, std::move(rules), options.watched);
   check->run->choose([&](const TensorRecord& record, const Identity& identity) {

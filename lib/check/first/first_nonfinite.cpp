@@ -8,6 +8,7 @@
 
 #include "base/order.h"
 #include "check/first/nonfinite_cause.h"
+#include "check/ranks/nonfinite_spread.h"
 #include "check/values/health.h"
 #include "graph/flow/communication.h"
 
@@ -37,7 +38,8 @@ class Search {
         context_(context),
         asked_(asked_runs(dump, chosen)),
         causes_(dump, facts, context, asked_),
-        health_(dump, facts) {
+        health_(dump, facts),
+        spread_(dump, facts, context) {
     for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
       Step& step = steps_[known_first(dump_.runs()[run].place.step)];
       if (step.begin == step.end) step.begin = run;
@@ -82,7 +84,22 @@ class Search {
       }
       begin = stop;
     }
+    if (best) MSDUMP_CHECK_OK(follow_over_ranks(*best));
     return best;
+  }
+
+  // To the rank that put it into a collective, and on to those that got it from there.
+  Status follow_over_ranks(FirstNonfinite& found) {
+    if (guess_of(found) == 2) {
+      MSDUMP_TRY(const uint32_t source, spread_.source_of(found.run));
+      if (source != kNone && source != found.run && asked_[source]) {
+        MSDUMP_TRY(Cause cause, causes_.explain(source));
+        found = std::move(cause.found);
+      }
+    }
+    MSDUMP_TRY(const std::string passed_on, spread_.passed_on(found.run));
+    if (!passed_on.empty()) found.reason += "; " + passed_on;
+    return {};
   }
 
   // A value that may have come from another rank ranks below one that did not.
@@ -177,6 +194,7 @@ class Search {
   const std::vector<bool> asked_;  // by run
   CauseFinder causes_;
   const HealthJudge health_;
+  NonfiniteSpread spread_;
   std::map<std::pair<bool, int64_t>, Step> steps_;  // in the order of time
 };
 

@@ -6,7 +6,8 @@
 //   2. If all outputs of a step are good, its inputs are read, then the parameters: their files are written at the end
 //      of the step.
 // An operator that computes is named before a collective of another rank: a NaN of one rank reaches the others through
-// an AllReduce.
+// an AllReduce. If only collectives have one, the answer is followed to the rank that put it in (check/ranks/
+// nonfinite_spread.h), and the reason says which ranks got it from the operator that made it.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/value.h"
 
@@ -24,6 +25,8 @@ struct Finding {
   std::optional<int64_t> rank, graph, step;
   uint32_t file = kNone;  // DumpIndex::files(), of a finding about one: then all that its name says is known
   std::string path;       // relative to the dump; empty: that of the tensor or file, or no single file
+  // Of a finding over ranks, ascending: those that it is about, and all that were to agree or that took part.
+  std::vector<int64_t> ranks = {}, group = {};
   // As a tool's result names its operator and tensor, which the dump may not have; else empty.
   std::string op_name = {}, op_type = {}, io = {}, slot = {};
   report::Value value = {};  // the number that the rule judged

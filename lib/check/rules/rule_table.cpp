@@ -347,6 +347,39 @@ std::vector<RuleInfo> make_rules() {
        kOn,
        {},
        "msprobe's monitor noted a jump or NaN of a statistic (anomaly.json)"},
+      {kCollectiveMismatch,
+       "collective_mismatch",
+       "",
+       Target::kOperator,
+       kError,
+       Needs::kNumbers,
+       kOn,
+       {},
+       "what a collective gave a rank is not what the ranks of its group put in (reduced, gathered, exchanged, sent) "
+       "within the rounding of the dtype, or ranks of the group got different results. A note if they differ by "
+       "rounding only. Not for what was dumped before it arrived"},
+      {kReplicaMismatch,
+       "replica_mismatch",
+       "",
+       Target::kTensor,
+       kWarning,
+       Needs::kNumbers,
+       kOn,
+       {},
+       "a tensor that ranks of a group have in common, bit by bit, in their first step or in most of their parameters, "
+       "differs on one of them: about the first place where that rank left the others. A note if it differs by "
+       "rounding "
+       "only"},
+      {kRankMissing,
+       "rank_missing",
+       "",
+       Target::kTree,
+       kWarning,
+       Needs::kTree,
+       kOn,
+       {},
+       "the rank numbers have a hole, or groups of collectives name ranks that the dump does not have; a note if "
+       "half of the ranks or more are missing, or all but two, as where some ranks were to be dumped"},
   };
 }
 

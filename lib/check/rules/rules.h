@@ -63,8 +63,11 @@ enum class RuleId : uint8_t {
   kFreeBenchmark,
   kAnomaly,
   kMonitorAlert,
+  kCollectiveMismatch,
+  kReplicaMismatch,
+  kRankMissing,
 };
-inline constexpr size_t kRules = static_cast<size_t>(RuleId::kMonitorAlert) + 1;
+inline constexpr size_t kRules = static_cast<size_t>(RuleId::kRankMissing) + 1;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);

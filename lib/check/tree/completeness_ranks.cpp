@@ -1,5 +1,5 @@
-// Ranks: those without tensors, and operators that all other ranks have in a step. Ranks of a pipeline have operators of
-// their own; they are not compared.
+// Ranks: those that are not there, those without tensors, and operators that all other ranks have in a step. Ranks of a
+// pipeline have operators of their own; they are not compared.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "check/ranks/collective_call.h"
+#include "check/ranks/rank_values.h"
 #include "check/tree/completeness.h"
 #include "graph/flow/communication.h"
 
@@ -17,12 +19,15 @@ namespace {
 
 using Number = std::optional<int64_t>;
 
+constexpr size_t kRanksApart = 64;
+
 class RankJudge {
  public:
   RankJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
       : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {}
 
   void run() {
+    if (rules_.on(RuleId::kRankMissing)) judge_numbers();
     if (rules_.on(RuleId::kMissingStep)) judge_ranks_without_tensors();
     if (rules_.on(RuleId::kIncompleteStep) && !input_.settings.of_some_operators()) judge_operators();
   }
@@ -38,6 +43,44 @@ class RankJudge {
     std::set<uint32_t> names;
     uint32_t folder = 0;
   };
+
+  // Ranks count from 0, and the groups of collectives name others that run.
+  void judge_numbers() {
+    std::set<int64_t> known, missing;
+    for (const IndexedFolder& folder : index_.folders()) {
+      if (folder.identity.rank && *folder.identity.rank >= 0) known.insert(*folder.identity.rank);
+    }
+    const auto note_missing = [&](int64_t rank) {
+      const bool asked = input_.selection.matches_folder({rank, std::nullopt, std::nullopt, {}, 0});
+      if (rank >= 0 && asked && known.count(rank) == 0) missing.insert(rank);
+    };
+    if (known.size() < 2) return;
+    // A number far off is a name of another kind.
+    const auto end = static_cast<size_t>(*known.rbegin()) < 2 * known.size() + kRanksApart ? *known.rbegin() : 0;
+    for (int64_t rank = 0; rank < end; ++rank) note_missing(rank);
+    const size_t holes = missing.size();
+    std::set<std::string> groups;
+    for (const CollectiveCall& call : collective_calls(input_.dump)) groups.insert(call.group);
+    for (const std::string& group : groups) {
+      for (const int64_t rank : ranks_of_group(group)) note_missing(rank);
+    }
+    if (missing.empty()) return;
+    const std::vector<int64_t> ranks(missing.begin(), missing.end());
+    std::string message = fmt::format("{} {} not in the dump, which has {}", ranks_text(ranks),
+                                      ranks.size() == 1 ? "is" : "are", plural(known.size(), "rank"));
+    if (missing.size() > holes) message += "; collectives name them";
+    Finding finding = tree_finding(rules_, RuleId::kRankMissing, std::move(message));
+    // Some ranks may have been chosen to be dumped.
+    if (missing.size() >= known.size() || known.size() < 3)
+      finding.severity = std::min(finding.severity, Severity::kNote);
+    finding.ranks = ranks;
+    finding.group.assign(known.begin(), known.end());
+    finding.group.insert(finding.group.end(), ranks.begin(), ranks.end());
+    std::sort(finding.group.begin(), finding.group.end());
+    finding.value = ranks.size();
+    finding.hint = "their files were not copied, their machines dumped elsewhere, or only some ranks were to be dumped";
+    findings_.push_back(std::move(finding));
+  }
 
   void judge_ranks_without_tensors() {
     std::map<int64_t, uint32_t> known;  // rank to one of its folders

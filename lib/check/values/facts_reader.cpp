@@ -24,22 +24,23 @@ Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
       .with_offset(tensor.row_offset);
 }
 
-stats::ComputeOptions options_for(bool with_mean_abs) {
+stats::ComputeOptions options_for(const FactsWanted& wanted) {
   stats::ComputeOptions options;
   options.honest = options.finite = true;
   options.wanted.sum = options.wanted.squares = options.wanted.extremes = options.wanted.counts = true;
   options.wanted.codes = true;
-  options.wanted.mean_abs = with_mean_abs;
+  options.wanted.mean_abs = wanted.mean_abs;
+  options.wanted.md5 = wanted.digests;
   return options;
 }
 
 }  // namespace
 
-FactsReader::FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs)
+FactsReader::FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const FactsWanted& wanted)
     : index_(&index),
       tensors_(&tensors),
       tables_(index),
-      with_mean_abs_(with_mean_abs),
+      wanted_(wanted),
       facts_(tensors.size()),
       read_(tensors.size(), false) {}
 
@@ -81,7 +82,7 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
   for (const uint32_t tensor : tensors) items.push_back({&(*tensors_)[tensor]});
-  stats::compute(*index_, items, options_for(with_mean_abs_), context,
+  stats::compute(*index_, items, options_for(wanted_), context,
                  [&](size_t item, Result<stats::TensorStatistics>&& statistics) {
                    const uint32_t tensor = tensors[item];
                    if (!statistics) return keep_failure(tensor, std::move(statistics).error());

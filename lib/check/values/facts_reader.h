@@ -17,10 +17,15 @@
 
 namespace msdump::check {
 
+// What costs more than a pass over the elements.
+struct FactsWanted {
+  bool mean_abs = false, digests = false;
+};
+
 class FactsReader {
  public:
   // The list and the index must outlive it.
-  FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, bool with_mean_abs);
+  FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const FactsWanted& wanted);
 
   // Other tensors are never read: the user asked for a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
@@ -33,6 +38,7 @@ class FactsReader {
   Status read(std::span<const uint32_t> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
+  [[nodiscard]] bool has_digests() const { return wanted_.digests; }
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
@@ -52,7 +58,7 @@ class FactsReader {
   const DumpIndex* index_;
   const std::vector<TensorRecord>* tensors_;
   StatisticTables tables_;
-  bool with_mean_abs_;
+  FactsWanted wanted_;
   std::vector<TensorFacts> facts_;  // by tensor
   std::vector<bool> read_, distrusted_;
   std::vector<Error> failures_;

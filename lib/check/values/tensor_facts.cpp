@@ -1,8 +1,11 @@
 #include "check/values/tensor_facts.h"
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
+
+#include "base/hash_slots.h"
 
 namespace msdump::check {
 namespace {
@@ -14,6 +17,30 @@ uint8_t rank_of(const Shape& shape) { return static_cast<uint8_t>(std::min<size_
 
 std::optional<double> finite_number(const std::optional<StatisticNumber>& number) {
   return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
+}
+
+const Checksum* exact_checksum(const StatisticValues& values) {
+  for (const Checksum& checksum : values.checksums) {
+    if (checksum.kind != ChecksumKind::kXor) return &checksum;  // an xor is the same for too many tensors
+  }
+  return nullptr;
+}
+
+// 0 without numbers. Mean and norm count with some digits: two ranks may add up the same elements in other orders.
+uint64_t digest_of(const StatisticValues& values) {
+  uint64_t digest = static_cast<uint64_t>(values.elements().value_or(0)) + 1;
+  if (const Checksum* const checksum = exact_checksum(values)) return mix_hash(digest, text_hash(checksum->text));
+  bool any = false;
+  for (size_t i = 0; i < kExtrema; ++i) {
+    const auto& number = values.numbers[i];
+    any = any || number.has_value();
+    const bool is_sum = static_cast<Extremum>(i) == Extremum::kMean || static_cast<Extremum>(i) == Extremum::kNorm;
+    const auto rounded =
+        static_cast<uint64_t>(std::bit_cast<uint32_t>(static_cast<float>(number ? number->value : 0)) >> 12);
+    const uint64_t exact = std::bit_cast<uint64_t>((number ? number->value : 0) + 0.0);  // -0 is 0
+    digest = mix_hash(digest, !number ? 1 : is_sum ? rounded : exact);
+  }
+  return any ? digest : 0;
 }
 
 }  // namespace
@@ -58,6 +85,8 @@ TensorFacts facts_of(const stats::TensorStatistics& statistics) {
   if (!statistics.supported) return facts;
   facts.from = TensorFacts::From::kElements;
   facts.elements = statistics.count;
+  if (!statistics.md5.empty()) facts.digest = mix_hash(text_hash(statistics.md5), statistics.count);
+  facts.digest_is_exact = true;
   facts.nan = statistics.nan;
   facts.positive_inf = statistics.positive_inf;
   facts.negative_inf = statistics.negative_inf;
@@ -82,6 +111,8 @@ TensorFacts facts_of(const stats::TensorStatistics& statistics) {
 TensorFacts facts_of(const StatisticValues& values) {
   TensorFacts facts;
   facts.from = TensorFacts::From::kStatistics;
+  facts.digest = digest_of(values);
+  facts.digest_is_exact = exact_checksum(values) != nullptr;
   facts.dtype = values.dtype;
   if (values.shape) facts.rank = rank_of(*values.shape);
   if (const auto elements = values.elements()) facts.elements = static_cast<uint64_t>(*elements);

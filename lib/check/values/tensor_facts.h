@@ -26,6 +26,10 @@ struct TensorFacts {
   std::optional<double> min, max, mean, l2norm, mean_abs;
   std::optional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
   std::optional<uint64_t> positive_edge, negative_edge;  // elements that are the largest or smallest of the type
+  // Equal for equal tensors: a hash of the elements, or of what the table has of them (a checksum, else the numbers). 0:
+  // not known, or not asked for.
+  uint64_t digest = 0;
+  bool digest_is_exact = false;  // tensors with different ones differ; else it is of rounded numbers
 
   [[nodiscard]] bool known() const { return from != From::kNothing && elements != 0U; }
   [[nodiscard]] bool is_finite() const { return !has_nan && !has_positive_inf && !has_negative_inf; }

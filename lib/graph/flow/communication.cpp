@@ -20,11 +20,21 @@ constexpr std::array<std::string_view, 9> kFirst = {"broadcast", "send",    "ise
 constexpr std::array<std::string_view, 4> kOther = {"broadcastto", "broadcastgradientargs", "broadcasttensors",
                                                     "broadcastshapes"};
 
-// Of "(0, 1)", "[0,1]" or "0-1"; empty where there is anything else.
-std::vector<int64_t> ranks_in(std::string_view text) {
+}  // namespace
+
+bool is_communication(std::string_view op_type) {
+  std::string plain = to_lower(op_type);
+  std::erase(plain, '_');
+  const auto begins = [&](std::string_view word) { return plain.starts_with(word); };
+  const auto holds = [&](std::string_view word) { return plain.find(word) != std::string::npos; };
+  if (std::any_of(kAnywhere.begin(), kAnywhere.end(), holds)) return true;
+  return std::any_of(kFirst.begin(), kFirst.end(), begins) && std::none_of(kOther.begin(), kOther.end(), begins);
+}
+
+std::vector<int64_t> ranks_of_group(std::string_view group) {
   std::vector<int64_t> ranks;
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at != end;) {
+  const char* const end = group.data() + group.size();
+  for (const char* at = group.data(); at != end;) {
     int64_t rank = 0;
     const auto [next, error] = std::from_chars(at, end, rank);
     if (*at != '-' && error == std::errc()) {
@@ -39,19 +49,8 @@ std::vector<int64_t> ranks_in(std::string_view text) {
   return ranks;
 }
 
-}  // namespace
-
-bool is_communication(std::string_view op_type) {
-  std::string plain = to_lower(op_type);
-  std::erase(plain, '_');
-  const auto begins = [&](std::string_view word) { return plain.starts_with(word); };
-  const auto holds = [&](std::string_view word) { return plain.find(word) != std::string::npos; };
-  if (std::any_of(kAnywhere.begin(), kAnywhere.end(), holds)) return true;
-  return std::any_of(kFirst.begin(), kFirst.end(), begins) && std::none_of(kOther.begin(), kOther.end(), begins);
-}
-
 std::string group_of_ranks(std::string_view list, std::optional<int64_t> rank) {
-  const std::vector<int64_t> ranks = ranks_in(list);
+  const std::vector<int64_t> ranks = ranks_of_group(list);
   if (rank && std::find(ranks.begin(), ranks.end(), *rank) == ranks.end()) return {};
   std::string text;
   for (const int64_t one : ranks) text += (text.empty() ? "" : " ") + std::to_string(one);
@@ -62,7 +61,7 @@ std::string group_of(std::string_view attributes, std::optional<int64_t> rank) {
   for (const std::string_view key : kGroupAttributes) {
     const std::string_view value = attribute_value(attributes, key);
     if (key == kGroupAttributes.back()) return std::string(value);
-    if (!ranks_in(value).empty()) return group_of_ranks(value, rank);
+    if (!ranks_of_group(value).empty()) return group_of_ranks(value, rank);
   }
   return {};
 }

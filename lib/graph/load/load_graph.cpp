@@ -88,6 +88,7 @@ class FileLoader {
       IrTextOptions options;
       options.arguments = ge::OperatorTable::get().argument_keys();
       options.attributes.insert(options.attributes.end(), kGroupAttributes.begin(), kGroupAttributes.end());
+      options.attributes.insert(options.attributes.end(), kTransferAttributes.begin(), kTransferAttributes.end());
       // The .pb may say that others are from the line, too, and graphs of GE need the lines of all.
       if (request_.only_line && !origin.second && !any_ge_) options.needle = needle_of(*request_.only_line);
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));

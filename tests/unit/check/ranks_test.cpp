@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "made_ranks.h"
 #include "small_dump.h"
 
 namespace msdump::check {
@@ -71,6 +72,39 @@ TEST_CASE("a rank that alone sends or receives lacks nothing") {
     for (const int64_t step : {0, 1}) write_op(scratch, "AllReduce", 9, rank, step);
   }
   CHECK(Checked(scratch.path()).of("incomplete_step").empty());
+}
+
+TEST_CASE("a hole in the numbers of the ranks is reported, many are a note as for ranks that were chosen") {
+  const auto missing = [](const std::vector<int64_t>& ranks) {
+    const test::ScratchDir scratch;
+    for (const int64_t rank : ranks) write_op(scratch, "Mul", 1, rank);
+    return Checked(scratch.path(), only("rank_missing")).findings();
+  };
+  const auto hole = missing({0, 1, 2, 3, 5});
+  REQUIRE(hole.size() == 1);
+  CHECK(hole.front().ranks == std::vector<int64_t>{4});
+  CHECK(hole.front().group == std::vector<int64_t>{0, 1, 2, 3, 4, 5});
+  CHECK(hole.front().severity == Severity::kWarning);
+  CHECK(hole.front().message == "rank 4 is not in the dump, which has 5 ranks");
+  REQUIRE(missing({0, 3}).size() == 1);
+  CHECK(missing({0, 3}).front().severity == Severity::kNote);
+  REQUIRE(missing({0, 1, 3}).size() == 1);
+  CHECK(missing({0, 1, 3}).front().severity == Severity::kWarning);
+  CHECK(missing({0, 2}).front().severity == Severity::kNote);
+  CHECK(missing({0, 1, 7}).front().severity == Severity::kNote);
+  CHECK(missing({0, 1, 2, 3}).empty());
+  CHECK(missing({5}).empty());
+  CHECK(missing({0, 1'000'000}).empty());
+}
+
+TEST_CASE("ranks that only the groups of collectives name are missing") {
+  MadeRun run(3);
+  for (size_t rank = 0; rank < 3; ++rank)
+    run.at(rank).call("Distributed.all_reduce.0.forward", {seeded(rank)}, {seeded(9)},
+                      R"("group":)" + group_json({0, 1, 2, 3}));
+  const Finding finding = run.check(only("rank_missing")).only("rank_missing");
+  CHECK(finding.ranks == std::vector<int64_t>{3});
+  CHECK(finding.message == "rank 3 is not in the dump, which has 3 ranks; collectives name them");
 }
 
 }  // namespace msdump::check

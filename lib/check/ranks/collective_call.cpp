@@ -1,0 +1,265 @@
+#include "check/ranks/collective_call.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+#include "dump/layouts/call_argument.h"
+#include "graph/flow/communication.h"
+#include "ir/text/attributes.h"
+
+namespace msdump::check {
+namespace {
+
+using RankNumber = std::optional<int64_t>;
+
+// Where a call has its tensors: slots of what is put in and what comes out, and the argument with the one rank. "1*": also
+// "1.0", "1.1", .. of a list.
+struct Form {
+  std::string_view api;
+  CollectiveKind kind;
+  std::string_view put, put_keyword, got;
+  std::string_view root = {}, root_place = {}, root_keyword = {}, root_place_keyword = {};
+};
+
+constexpr std::array kForms = {
+    Form{"all_reduce", CollectiveKind::kAllReduce, "0", "tensor", "0"},
+    Form{"reduce", CollectiveKind::kReduce, "0", "tensor", "0", "1", {}, "dst", "group_dst"},
+    Form{"all_gather", CollectiveKind::kAllGather, "1", "tensor", "0*"},
+    Form{"all_gather_into_tensor", CollectiveKind::kAllGather, "1", "input_tensor", "0"},
+    Form{"_all_gather_base", CollectiveKind::kAllGather, "1", "input_tensor", "0"},
+    Form{"gather", CollectiveKind::kGather, "0", "tensor", "1*", "2", {}, "dst", "group_dst"},
+    Form{"reduce_scatter", CollectiveKind::kReduceScatter, "1*", "input_list", "0"},
+    Form{"reduce_scatter_tensor", CollectiveKind::kReduceScatter, "1", "input", "0"},
+    Form{"_reduce_scatter_base", CollectiveKind::kReduceScatter, "1", "input", "0"},
+    Form{"scatter", CollectiveKind::kScatter, "1*", "scatter_list", "0", "2", {}, "src", "group_src"},
+    Form{"broadcast", CollectiveKind::kBroadcast, "0", "tensor", "0", "1", {}, "src", "group_src"},
+    Form{"all_to_all_single", CollectiveKind::kAllToAll, "1", "input", "0"},
+    Form{"all_to_all", CollectiveKind::kAllToAll, "1*", "input_tensor_list", "0*"},
+    Form{"send", CollectiveKind::kSend, "0", "tensor", {}, "1", {}, "dst", "group_dst"},
+    Form{"isend", CollectiveKind::kSend, "0", "tensor", {}, "1", {}, "dst", "group_dst"},
+    Form{"recv", CollectiveKind::kReceive, {}, {}, "0", "1", {}, "src", "group_src"},
+    Form{"irecv", CollectiveKind::kReceive, {}, {}, "0", "1", {}, "src", "group_src"},
+};
+
+constexpr std::array kOperators = {
+    Form{"AllReduce", CollectiveKind::kAllReduce, "*", {}, "*"},
+    Form{"Reduce", CollectiveKind::kReduce, "0", {}, "0", {}, "dest_rank"},
+    Form{"AllGather", CollectiveKind::kAllGather, "0", {}, "0"},
+    Form{"ReduceScatter", CollectiveKind::kReduceScatter, "0", {}, "0"},
+    Form{"Broadcast", CollectiveKind::kBroadcast, "0", {}, "0", {}, "root_rank"},
+    Form{"AlltoAll", CollectiveKind::kAllToAll, "0", {}, "0"},
+    Form{"AllToAll", CollectiveKind::kAllToAll, "0", {}, "0"},
+    Form{"Send", CollectiveKind::kSend, "0", {}, {}, {}, "dest_rank"},
+    Form{"Receive", CollectiveKind::kReceive, {}, {}, "0", {}, "src_rank"},
+};
+
+template <class Forms>
+const Form* form_named(const Forms& forms, std::string_view name) {
+  const auto found = std::find_if(forms.begin(), forms.end(), [&](const Form& form) { return form.api == name; });
+  return found == forms.end() ? nullptr : &*found;
+}
+
+RankNumber number_in(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "I64(3)", "Bool(1)", "3"
+RankNumber number_of_attribute(std::string_view text) {
+  if (text.ends_with(')')) {
+    const size_t open = text.find('(');
+    text = open == std::string_view::npos ? text : text.substr(open + 1, text.size() - open - 2);
+  }
+  return number_in(text);
+}
+
+// "RedOpType.MAX", "sum", "ReduceOp.SUM"
+std::optional<Reduction> reduction_in(std::string_view text) {
+  const std::string word = to_lower(text.substr(text.rfind('.') + 1));
+  if (word == "sum") return Reduction::kSum;
+  if (word == "avg" || word == "mean") return Reduction::kMean;
+  if (word == "max") return Reduction::kMax;
+  if (word == "min") return Reduction::kMin;
+  if (word == "prod" || word == "product") return Reduction::kProduct;
+  return std::nullopt;
+}
+
+bool names_reduction(const CallArgument& argument) {
+  if (argument.value.kind != CallValue::Kind::kText) return false;
+  return argument.slot == "op" || argument.value.text.find("OpType.") != std::string_view::npos;
+}
+
+// "Distributed.all_reduce.3.forward": the prefix is that of a library of collectives.
+struct CountedName {
+  std::string_view api;
+  uint64_t number = 0;
+};
+std::optional<CountedName> counted_name(std::string_view name) {
+  const auto parts = split(name, '.');
+  if (parts.size() != 4 || !parts[0].ends_with("Distributed") || parts[3] != "forward") return std::nullopt;
+  const RankNumber number = number_in(parts[2]);
+  if (!number || *number < 0) return std::nullopt;
+  return CountedName{parts[1], static_cast<uint64_t>(*number)};
+}
+
+// Of a form's slot: "1" is itself, "1*" the elements of a list, "*" anything.
+bool fits(std::string_view form, std::string_view slot) {
+  if (form.empty()) return false;
+  if (form == "*") return true;
+  if (!form.ends_with('*')) return slot == form;
+  form.remove_suffix(1);
+  return slot.starts_with(form) && slot.size() > form.size() && slot[form.size()] == '.';
+}
+
+class Collector {
+ public:
+  explicit Collector(const CheckedDump& dump) : dump_(dump) {}
+
+  std::vector<CollectiveCall> run() {
+    for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+      const SequencedOp& known = dump_.operators()[op];
+      const auto counted = counted_name(known.name);
+      const Form* const form = counted ? form_named(kForms, counted->api) : form_named(kOperators, known.type);
+      if (form != nullptr) add_calls(op, *form, counted);
+    }
+    if (!calls_.empty() && dump_.dump().arguments != nullptr) read_arguments();
+    std::erase_if(calls_, [](const CollectiveCall& call) { return call.put.empty() && call.got.empty(); });
+    return std::move(calls_);
+  }
+
+ private:
+  using Place = std::tuple<RankNumber, RankNumber, uint32_t>;      // rank, step, occurrence
+  using Name = std::tuple<std::string_view, int64_t, RankNumber>;  // of a call in dump.json: rank, step
+  using Tensors = std::vector<std::pair<std::string, uint32_t>>;   // by slot, "00001.00002"
+
+  struct Parts {
+    Tensors put, got;
+  };
+
+  void add_calls(uint32_t op, const Form& form, const std::optional<CountedName>& counted) {
+    std::map<Place, Parts> places;
+    for (const uint32_t tensor : dump_.operators()[op].tensors) {
+      const NameFacts& name = dump_.record(tensor).name;
+      const FolderIdentity folder = place_of(dump_.index(), dump_.record(tensor));
+      Parts& parts = places[{folder.rank, folder.step, dump_.record(tensor).occurrence}];
+      const std::string_view slot = name.slot;
+      const bool by_keyword = !form.put_keyword.empty() && (slot == form.put_keyword || fits_keyword(form, slot));
+      if (name.io == Io::kInput && (fits(form.put, slot) || by_keyword)) parts.put.emplace_back(sortable(slot), tensor);
+      if (name.io == Io::kOutput && fits(form.got, slot)) parts.got.emplace_back(sortable(slot), tensor);
+    }
+    for (auto& [place, parts] : places) {
+      if (!std::get<0>(place)) continue;
+      CollectiveCall call;
+      call.kind = form.kind;
+      call.op = op;
+      call.rank = *std::get<0>(place);
+      call.step = std::get<1>(place);
+      call.graph = dump_.operators()[op].graph;
+      call.occurrence = std::get<2>(place);
+      call.counted = counted.has_value();
+      call.name = counted ? std::string(counted->api) : dump_.operators()[op].name;
+      if (counted) call.number = counted->number;
+      if (counted) call.may_be_early = counted->api == "irecv";
+      call.put = in_order(parts.put);
+      call.got = in_order(parts.got);
+      if (!counted) read_attributes(form, call);
+      if (counted) by_name_[{dump_.operators()[op].name, call.rank, call.step}] = {calls_.size(), &form};
+      calls_.push_back(std::move(call));
+    }
+  }
+
+  static bool fits_keyword(const Form& form, std::string_view slot) {
+    return form.put.ends_with('*') && slot.starts_with(form.put_keyword) && slot.size() > form.put_keyword.size() &&
+           slot[form.put_keyword.size()] == '.';
+  }
+
+  // "1.10" after "1.9"
+  static std::string sortable(std::string_view slot) {
+    std::string text;
+    for (const std::string_view part : split(slot, '.')) {
+      text += number_in(part) ? std::string(12 - std::min<size_t>(12, part.size()), '0') : std::string();
+      text += part;
+      text += '.';
+    }
+    return text;
+  }
+
+  static std::vector<uint32_t> in_order(Tensors& tensors) {
+    std::sort(tensors.begin(), tensors.end());
+    std::vector<uint32_t> plain;
+    for (const auto& [slot, tensor] : tensors) plain.push_back(tensor);
+    return plain;
+  }
+
+  void read_attributes(const Form& form, CollectiveCall& call) const {
+    const OpId node = dump_.operators()[call.op].op;
+    if (node == kNoIndex || dump_.graph() == nullptr) return;
+    const std::string_view text = dump_.graph()->ir(node).text(dump_.graph()->node(node).attributes);
+    call.group = group_of(text, call.rank);
+    if (const std::string_view op = attribute_value(text, "op"); !op.empty())
+      call.reduction = reduction_in(op).value_or(Reduction::kOther);
+    if (!form.root_place.empty()) call.root_place = number_of_attribute(attribute_value(text, form.root_place));
+    call.tag = number_of_attribute(attribute_value(text, "sr_tag")).value_or(0);
+    for (const std::string_view key : {"split_dim", "concat_dim"}) {
+      if (number_of_attribute(attribute_value(text, key)).value_or(0) != 0) call.flat = false;
+    }
+  }
+
+  void read_arguments() {
+    for (const CallArgument& argument : *dump_.dump().arguments) {
+      const FolderIdentity& folder = dump_.index().folders()[dump_.index().files()[argument.table].folder].identity;
+      if (!folder.rank) continue;
+      const auto found = by_name_.find({argument.op_name, *folder.rank, folder.step});
+      if (found != by_name_.end()) read_argument(argument, *found->second.second, calls_[found->second.first]);
+    }
+  }
+
+  static void read_argument(const CallArgument& argument, const Form& form, CollectiveCall& call) {
+    using ValueKind = CallValue::Kind;
+    const std::string_view slot = argument.slot, text = argument.value.text;
+    if (argument.value.kind == ValueKind::kGroup) {
+      call.group = group_of_ranks(text, call.rank);
+    } else if (names_reduction(argument)) {
+      call.reduction = reduction_in(text).value_or(Reduction::kOther);
+    } else if (argument.value.kind == ValueKind::kText && slot == "group") {
+      call.group = text;
+    } else if (argument.value.kind == ValueKind::kBool) {
+      call.may_be_early = call.may_be_early || text == "true";
+    } else if (argument.value.kind == ValueKind::kNumber) {
+      read_number(slot, number_in(text), form, call);
+    }
+  }
+
+  static void read_number(std::string_view slot, const RankNumber& number, const Form& form, CollectiveCall& call) {
+    if (!number) return;
+    if (!form.root.empty() && (slot == form.root || slot == form.root_keyword)) call.root = number;
+    if (!form.root_place_keyword.empty() && slot == form.root_place_keyword) call.root_place = number;
+    if (slot == "tag") call.tag = *number;
+    if (call.kind != CollectiveKind::kAllToAll) return;
+    // The list of splits comes in its order.
+    if (fits("2*", slot) || fits("output_split_sizes*", slot)) call.got_sizes.push_back(*number);
+    if (fits("3*", slot) || fits("input_split_sizes*", slot)) call.put_sizes.push_back(*number);
+  }
+
+  const CheckedDump& dump_;
+  std::vector<CollectiveCall> calls_;
+  std::map<Name, std::pair<size_t, const Form*>> by_name_;
+};
+
+}  // namespace
+
+std::string_view name_of(Reduction reduction) {
+  static constexpr std::array<std::string_view, 6> kNames = {"sum",     "mean",    "maximum",
+                                                             "minimum", "product", "reduction"};
+  return kNames[static_cast<size_t>(reduction)];
+}
+
+std::vector<CollectiveCall> collective_calls(const CheckedDump& dump) { return Collector(dump).run(); }
+
+}  // namespace msdump::check

@@ -1,0 +1,61 @@
+// The calls of collectives in a dump: one operator of one rank that exchanges values with others, with what the dump
+// says of the exchange: who takes part, what is done with the values, what went in and what came out.
+//
+//   MindSpore's operators   AllReduce, AllGather, ReduceScatter, Broadcast, AlltoAll, Reduce, Send, Receive; group, ranks
+//                           and reduction are attributes of the IR
+//   calls in dump.json      Distributed.*, MintDistributed.*: as torch.distributed has them; group, reduction, partners and
+//                           splits are arguments. Written in place: the input is the value before, the output the one
+//                           after. Buffers that only receive are no inputs
+// Not read: batch_isend_irecv and whatever else is dumped before it arrives.
+// Source: torch.distributed and mindspore.ops by their documentation; msprobe 26.2 on gloo, four ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/checked_dump.h"
+
+namespace msdump::check {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kReduce,
+  kAllGather,
+  kGather,
+  kReduceScatter,
+  kScatter,
+  kBroadcast,
+  kAllToAll,
+  kSend,
+  kReceive,
+};
+enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProduct, kOther };
+[[nodiscard]] std::string_view name_of(Reduction reduction);  // "sum", ...
+
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint32_t op = kNone;  // CheckedDump::operators()
+  int64_t rank = 0;
+  std::optional<int64_t> step, graph;
+  uint32_t occurrence = 0;
+  std::string group;                   // "0 1", or a name; empty: not said
+  bool counted = false;                // its name has a number of its own: calls are joined by their order
+  std::string name;                    // of the operator; of a counted one that of the API
+  uint64_t number = 0;                 // that number
+  bool may_be_early = false;           // asynchronous: what came out may have been dumped before it arrived
+  std::optional<Reduction> reduction;  // no value: not said
+  std::optional<int64_t> root;         // Broadcast, Reduce, Gather, Scatter, Send, Receive: the one rank, or
+  std::optional<int64_t> root_place;   // its place in the group
+  int64_t tag = 0;                     // Send, Receive
+  bool flat = true;                    // parts are consecutive elements; false: dimensions other than the first are cut
+  std::vector<int64_t> put_sizes, got_sizes;  // AllToAll: rows for each rank, and of each; empty: equal parts
+  // Tensors. Several where the call has a list of them: a part for each rank, or each an exchange of its own (AllReduce).
+  std::vector<uint32_t> put, got;
+};
+
+// By rank and step as the tensors are. Only calls with a rank, and with tensors whose place in the call is known.
+[[nodiscard]] std::vector<CollectiveCall> collective_calls(const CheckedDump& dump);
+
+}  // namespace msdump::check

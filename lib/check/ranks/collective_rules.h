@@ -1,0 +1,23 @@
+// Rule collective_mismatch: each exchange of values between ranks against what went into it (exchange_judge.h).
+//
+// What the dump does not state is taken from what fits. A group that is a guess has to be confirmed by other exchanges of
+// the same ranks that fit, more than do not; without these only an error that a rank's part explains is reported.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "check/checked_dump.h"
+#include "check/ranks/exchange.h"
+#include "check/rules/finding.h"
+#include "check/rules/rules.h"
+#include "check/values/facts_reader.h"
+#include "io/run_context.h"
+
+namespace msdump::check {
+
+// All facts must have been read, with digests. An error only when interrupted.
+Status judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                         const RunContext& context, std::vector<Finding>& findings);
+
+}  // namespace msdump::check

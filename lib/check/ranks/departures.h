@@ -1,0 +1,88 @@
+// Departures: the places where tensors that ranks have in common stop being equal, one for each row of the table and
+// class of ranks. Those that nothing earlier explains are roots (check/ranks/replica_rules.h says which).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "check/checked_dump.h"
+#include "check/ranks/replica_rules.h"
+#include "check/ranks/replica_table.h"
+#include "check/values/facts_reader.h"
+#include "io/cancel.h"
+#include "kernels/pair/pair.h"
+
+namespace msdump::check {
+
+struct Departure {
+  std::pair<bool, int64_t> step;
+  uint64_t position = 0;  // of its run in the step of its rank
+  uint32_t row = kNone;
+  uint32_t tensor = kNone, sibling = kNone;
+  std::vector<int64_t> odd;    // the ranks that left; empty: nobody can tell
+  std::vector<int64_t> group;  // all that were, or should be, equal
+  bool first_step = false;     // not equal from the start
+  FirstApart::Kind kind = FirstApart::Kind::kOperator;
+};
+
+class DepartureFinder {
+ public:
+  // All arguments must outlive it.
+  DepartureFinder(const CheckedDump& dump, const FactsReader& facts, const ReplicaTable& table,
+                  const CancelToken& cancel);
+
+  // Of all rows, by step and position.
+  [[nodiscard]] std::vector<Departure> find() const;
+  // Does nothing earlier explain it? Sets its kind, and names the parameter in place of the input that shows it.
+  [[nodiscard]] bool is_root(Departure& departure) const;
+  // Of a parameter that ranks have otherwise in a later step: the first operator in the steps before that read a parameter,
+  // and made something else of the same inputs. An operator that gets other settings on a rank does so in every step.
+  [[nodiscard]] std::optional<Departure> cause_of(const Departure& departure) const;
+
+ private:
+  using StepKey = std::pair<bool, int64_t>;
+  enum class Likeness : uint8_t { kOther, kCorrelated, kFewDiffer };
+  struct Split {
+    std::vector<size_t> odd, usual;  // cells; `odd` has all where nobody can tell
+    bool told = false;
+  };
+
+  void collect_steps();
+  void collect_contents();
+  void collect_counts();
+  void add_first_step(ReplicaCells cells, std::vector<Departure>& found) const;
+  void add_unlike_siblings(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
+                           std::vector<Departure>& found) const;
+  void add_odd_outputs(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
+                       std::vector<Departure>& found) const;
+  void add_later(const std::vector<ReplicaCells>& steps, std::vector<Departure>& found) const;
+  [[nodiscard]] Split split(ReplicaCells cells, const std::vector<size_t>& members) const;
+  [[nodiscard]] Departure departure(ReplicaCells cells, const Split& split) const;
+  [[nodiscard]] uint64_t position_of(const ReplicaCell& cell) const;
+  [[nodiscard]] bool may_judge_output(uint32_t tensor) const;
+  [[nodiscard]] bool has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const;
+  [[nodiscard]] bool reads_parameter(const ReplicaCell& cell) const;
+  [[nodiscard]] bool is_made_in_dump(const ReplicaCell& cell) const;
+  [[nodiscard]] Likeness likeness_of(uint32_t a, uint32_t b) const;
+  [[nodiscard]] bool is_outer(const ReplicaCell& cell) const;
+  [[nodiscard]] bool is_same_call(const ReplicaCell& now, const ReplicaCell& first) const;
+  [[nodiscard]] uint64_t content_key(const ReplicaCell& cell) const;
+  [[nodiscard]] ReplicaCell cell_of(const Departure& departure, uint32_t tensor) const;
+
+  const CheckedDump& dump_;
+  const FactsReader& facts_;
+  const ReplicaTable& table_;
+  const CancelToken& cancel_;
+  std::vector<std::vector<int64_t>> siblings_;
+  std::unordered_map<uint64_t, uint32_t> first_runs_;  // by rank and step
+  std::unordered_set<uint64_t> made_;                  // contents of outputs, by rank and step
+  std::unordered_map<uint64_t, uint32_t> parameters_;  // by content, rank and step
+  std::unordered_map<uint64_t, uint64_t> counts_;      // calls, by API, rank and step
+};
+
+}  // namespace msdump::check

@@ -1,0 +1,39 @@
+// The values of tensors of several ranks, side by side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "check/checked_dump.h"
+#include "check/values/facts_reader.h"
+#include "kernels/pair/pair.h"
+
+namespace msdump::check {
+
+// By their facts: true if two tensors have the same elements, false if some differ; no value if nobody can tell.
+[[nodiscard]] std::optional<bool> are_equal(const TensorFacts& a, const TensorFacts& b);
+
+// Says a tensor's content which tensor it is? Not if it is a constant or has two values (zeros, ones, masks), a few
+// elements or integers: those are equal by chance.
+[[nodiscard]] bool is_telling(const TensorFacts& facts);
+
+// The rounding of a dtype relative to a value; no value for integers and types without a known one.
+[[nodiscard]] std::optional<double> rounding_of(DType dtype);
+
+// Elements [first, first + into.size()) of a tensor as doubles. kUnsupportedDtype for what is no number.
+Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std::span<double> into);
+
+// All elements of two tensors; an error if one cannot be read or they cannot be compared.
+Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t a, uint32_t b,
+                                              const CancelToken& cancel);
+// Could two such tensors come from the same computation in another order?
+[[nodiscard]] bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts);
+
+// "rank 2", "ranks 0-3, 6"; of many ranges the first.
+[[nodiscard]] std::string ranks_text(std::vector<int64_t> ranks);
+
+}  // namespace msdump::check

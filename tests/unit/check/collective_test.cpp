@@ -1,0 +1,409 @@
+// Collectives over ranks: honest exchanges are silent, and what one rank put in or got otherwise is found on it.
+#include "check/ranks/collective_rules.h"
+
+#include <cmath>
+#include <functional>
+
+#include "made_ranks.h"
+#include "small_dump.h"
+
+namespace msdump::check {
+namespace {
+
+using Ranks = std::vector<int64_t>;
+
+constexpr size_t kWorld = 4;
+const Ranks kAll = {0, 1, 2, 3};
+
+RuleSet only_collectives() { return only("collective_mismatch"); }
+
+std::string in_group(const Ranks& ranks = kAll) { return R"("group":)" + group_json(ranks); }
+
+Values sum_of(const std::vector<Values>& parts) {
+  Values sum(parts.front().size(), 0);
+  for (const Values& part : parts) {
+    for (size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
+  }
+  return sum;
+}
+
+std::vector<Values> parts_of(size_t count = 8, uint64_t seed = 1) {
+  std::vector<Values> parts;
+  for (size_t rank = 0; rank < kWorld; ++rank) parts.push_back(seeded(seed * 100 + rank, count));
+  return parts;
+}
+
+// An all_reduce of four ranks, as often as there are seeds.
+void add_all_reduce(MadeRun& run, const std::string& keywords, uint64_t seed = 1, int number = 0, size_t step = 0) {
+  const std::vector<Values> parts = parts_of(8, seed);
+  for (size_t rank = 0; rank < kWorld; ++rank)
+    run.at(rank, step)
+        .call(fmt::format("Distributed.all_reduce.{}.forward", number), {parts[rank]}, {sum_of(parts)}, keywords);
+}
+
+const std::string kReduced = "Distributed.all_reduce.0.forward";
+
+Values slice(const Values& whole, size_t first, size_t count) {
+  return {whole.begin() + static_cast<std::ptrdiff_t>(first),
+          whole.begin() + static_cast<std::ptrdiff_t>(first + count)};
+}
+
+Values joined(const std::vector<Values>& parts) {
+  Values whole;
+  for (const Values& part : parts) whole.insert(whole.end(), part.begin(), part.end());
+  return whole;
+}
+
+// What every API of torch.distributed does, honestly.
+struct Trial {
+  const char* name;
+  std::function<void(MadeRun&)> run;
+  const char* got;  // a result that rank `receiver` got
+  size_t receiver = 2;
+  bool told = true;  // is it said whose copy is odd?
+};
+
+std::vector<Trial> trials() {
+  const auto name = [](const char* api) { return fmt::format("Distributed.{}.0.forward", api); };
+  std::vector<Trial> all;
+  all.push_back({"all_reduce", [](MadeRun& run) { add_all_reduce(run, in_group()); }, "output.0"});
+  all.push_back({"reduce",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of();
+                   for (size_t rank = 0; rank < kWorld; ++rank)
+                     run.at(rank).call(name("reduce"), {parts[rank]}, {rank == 2 ? sum_of(parts) : seeded(rank + 70)},
+                                       R"("dst":)" + number_json(2) + "," + in_group());
+                 },
+                 "output.0"});
+  all.push_back(
+      {"all_gather",
+       [=](MadeRun& run) {
+         const auto parts = parts_of();
+         for (size_t rank = 0; rank < kWorld; ++rank)
+           run.at(rank).call(name("all_gather"), {Arg(), parts[rank]}, {ValueLists(parts), parts[rank]}, in_group());
+       },
+       "output.0.1"});
+  all.push_back(
+      {"all_gather_into_tensor",
+       [=](MadeRun& run) {
+         const auto parts = parts_of();
+         for (size_t rank = 0; rank < kWorld; ++rank)
+           run.at(rank).call(name("all_gather_into_tensor"), {Arg(), parts[rank]}, {joined(parts)}, in_group());
+       },
+       "output.0"});
+  all.push_back({"gather",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of();
+                   for (size_t rank = 0; rank < kWorld; ++rank)
+                     run.at(rank).call(name("gather"), {parts[rank]},
+                                       {parts[rank], rank == 2 ? Arg(ValueLists(parts)) : Arg()},
+                                       R"("dst":)" + number_json(2) + "," + in_group());
+                 },
+                 "output.1.3"});
+  all.push_back({"scatter",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of();
+                   for (size_t rank = 0; rank < kWorld; ++rank)
+                     run.at(rank).call(name("scatter"), {Arg(), rank == 0 ? Arg(ValueLists(parts)) : Arg()},
+                                       {parts[rank]}, R"("src":)" + number_json(0) + "," + in_group());
+                 },
+                 "output.0"});
+  all.push_back(
+      {"broadcast",
+       [=](MadeRun& run) {
+         const auto parts = parts_of();
+         for (size_t rank = 0; rank < kWorld; ++rank)
+           run.at(rank).call(name("broadcast"), {parts[rank], Arg::json(number_json(1))}, {parts[1]}, in_group());
+       },
+       "output.0"});
+  all.push_back({"reduce_scatter_tensor",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of(8);
+                   for (size_t rank = 0; rank < kWorld; ++rank)
+                     run.at(rank).call(name("reduce_scatter_tensor"), {Arg(), parts[rank]},
+                                       {slice(sum_of(parts), 2 * rank, 2)}, in_group());
+                 },
+                 "output.0"});
+  all.push_back(
+      {"reduce_scatter",
+       [=](MadeRun& run) {
+         const auto parts = parts_of(16);
+         for (size_t rank = 0; rank < kWorld; ++rank) {
+           ValueLists list;
+           for (size_t i = 0; i < kWorld; ++i) list.push_back(slice(parts[rank], 4 * i, 4));
+           run.at(rank).call(name("reduce_scatter"), {Arg(), list}, {slice(sum_of(parts), 4 * rank, 4)}, in_group());
+         }
+       },
+       "output.0"});
+  all.push_back({"all_to_all_single",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of(8);
+                   for (size_t rank = 0; rank < kWorld; ++rank) {
+                     Values got;
+                     for (const Values& part : parts) got = joined({got, slice(part, 2 * rank, 2)});
+                     run.at(rank).call(name("all_to_all_single"), {Arg(), parts[rank]}, {got}, in_group());
+                   }
+                 },
+                 "output.0"});
+  all.push_back({"all_to_all",
+                 [=](MadeRun& run) {
+                   const auto parts = parts_of(16);
+                   for (size_t rank = 0; rank < kWorld; ++rank) {
+                     ValueLists put, got;
+                     for (size_t i = 0; i < kWorld; ++i) {
+                       put.push_back(slice(parts[rank], 4 * i, 4));
+                       got.push_back(slice(parts[i], 4 * rank, 4));
+                     }
+                     run.at(rank).call(name("all_to_all"), {Arg(), put}, {got}, in_group());
+                   }
+                 },
+                 "output.0.3"});
+  all.push_back({"recv",
+                 [=](MadeRun& run) {
+                   const Values sent = seeded(5);
+                   run.at(0).call(name("send"), {sent, Arg::json(number_json(2))}, {sent});
+                   run.at(2).call(name("recv"), {Arg(), Arg::json(number_json(0))}, {sent});
+                 },
+                 "output.0", 2, false});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("honest exchanges of every kind are silent, and one that gave a rank something else is found on that rank") {
+  for (const Trial& trial : trials()) {
+    INFO(trial.name);
+    MadeRun run(kWorld);
+    trial.run(run);
+    CHECK(run.check(only_collectives()).findings().empty());
+
+    MadeRun bad(kWorld);
+    trial.run(bad);
+    bad.at(trial.receiver)[fmt::format("Distributed.{}.0.forward.{}", trial.name, trial.got)][1] += 0.25F;
+    const Finding finding = bad.check(only_collectives()).only("collective_mismatch");
+    CHECK(finding.severity == Severity::kError);
+    CHECK(finding.rank == 2);
+    CHECK(finding.ranks == (trial.told ? Ranks{2} : Ranks{}));
+    CHECK(finding.group == (trial.told ? kAll : Ranks{0, 2}));
+  }
+}
+
+TEST_CASE("a sum without the part of one rank names that rank, and so does one with a part that counts twice") {
+  for (const float times : {0.0F, 2.0F}) {
+    MadeRun run(kWorld);
+    add_all_reduce(run, in_group());
+    const Values part = run.at(1)[kReduced + ".input.0"];
+    for (size_t rank = 0; rank < kWorld; ++rank) {
+      for (size_t i = 0; i < part.size(); ++i) run.at(rank)[kReduced + ".output.0"][i] += (times - 1) * part[i];
+    }
+    const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+    CHECK(finding.ranks == Ranks{1});
+    const std::string why = times == 0 ? "it is the sum without rank 1's" : "what rank 1 put in counts 2 times";
+    CHECK(finding.message.ends_with(why));
+  }
+}
+
+TEST_CASE("a mean where a sum was asked for says so") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group() + R"(,"op":)" + reduction_json("SUM"));
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    for (float& value : run.at(rank)[kReduced + ".output.0"]) value /= kWorld;
+  }
+  const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+  CHECK(finding.ranks.empty());
+  CHECK(finding.message.ends_with("it is 0.25 times the sum"));
+}
+
+TEST_CASE("the reduction that a call was given counts, and one that it does not say is taken from what fits") {
+  for (const char* const said : {"MAX", "MIN", "PRODUCT", "AVG"}) {
+    for (const bool is_said : {true, false}) {
+      INFO(said << is_said);
+      MadeRun run(kWorld);
+      const auto parts = parts_of();
+      Values result;
+      for (size_t i = 0; i < parts.front().size(); ++i) {
+        const float a = parts[0][i], b = parts[1][i], c = parts[2][i], d = parts[3][i];
+        const std::string which = said;
+        result.push_back(which == "MAX"       ? std::max({a, b, c, d})
+                         : which == "MIN"     ? std::min({a, b, c, d})
+                         : which == "PRODUCT" ? a * b * c * d
+                                              : (a + b + c + d) / 4);
+      }
+      for (size_t rank = 0; rank < kWorld; ++rank)
+        run.at(rank).call(kReduced, {parts[rank]}, {result},
+                          in_group() + (is_said ? R"(,"op":)" + reduction_json(said) : ""));
+      CHECK(run.check(only_collectives()).findings().empty());
+      for (size_t rank = 0; rank < kWorld; ++rank) run.at(rank)[kReduced + ".output.0"][3] += 0.01F;
+      CHECK(run.check(only_collectives()).of("collective_mismatch").size() == 1);
+    }
+  }
+}
+
+TEST_CASE("sums in another order are the same sum, larger errors are not") {
+  for (const auto& [roundings, found] : {std::pair(3.0F, false), std::pair(100.0F, true)}) {
+    MadeRun run(kWorld);
+    add_all_reduce(run, in_group());
+    float magnitude = 0;
+    for (size_t rank = 0; rank < kWorld; ++rank) magnitude += std::abs(run.at(rank)[kReduced + ".input.0"][2]);
+    for (size_t rank = 0; rank < kWorld; ++rank)
+      run.at(rank)[kReduced + ".output.0"][2] += roundings * magnitude * 0x1p-24F;
+    CHECK(run.check(only_collectives()).findings().empty() != found);
+  }
+}
+
+TEST_CASE("results that differ by rounding only are a note") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group());
+  float& value = run.at(3)[kReduced + ".output.0"][2];
+  value = std::nextafter(value, 10.0F);
+  const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+  CHECK(finding.severity == Severity::kNote);
+  CHECK(finding.ranks == Ranks{3});
+}
+
+TEST_CASE("an input that shows the output says nothing, as the memory is shared") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group());
+  for (size_t rank = 0; rank < kWorld; ++rank)
+    run.at(rank)[kReduced + ".input.0"] = run.at(rank)[kReduced + ".output.0"];
+  CHECK(run.check(only_collectives()).findings().empty());
+}
+
+TEST_CASE("a call that may not have ended when it was dumped says nothing") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group() + R"(,"async_op":{"type":"bool","value":true})");
+  run.at(1)[kReduced + ".output.0"][0] += 1;
+  CHECK(run.check(only_collectives()).findings().empty());
+
+  MadeRun pair(kWorld);
+  pair.at(0).call("Distributed.isend.0.forward", {seeded(1), Arg::json(number_json(1))}, {seeded(1)});
+  pair.at(1).call("Distributed.irecv.0.forward", {Arg(), Arg::json(number_json(0))}, {seeded(2)});
+  CHECK(pair.check(only_collectives()).findings().empty());
+}
+
+TEST_CASE("where a rank of the group was not dumped only the results are compared") {
+  const Ranks five = {0, 1, 2, 3, 4};
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group(five));
+  for (size_t rank = 0; rank < kWorld; ++rank) run.at(rank)[kReduced + ".output.0"][0] += 1;
+  CHECK(run.check(only_collectives()).findings().empty());
+  run.at(1)[kReduced + ".output.0"][0] += 1;
+  const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+  CHECK(finding.ranks == Ranks{1});
+  CHECK(finding.group == five);
+}
+
+TEST_CASE("calls of other groups have the same names and are not mixed") {
+  MadeRun run(kWorld);
+  for (size_t first : {0U, 2U}) {
+    const std::vector<Values> parts = {seeded(first), seeded(first + 1)};
+    for (size_t i = 0; i < 2; ++i)
+      run.at(first + i).call(kReduced, {parts[i]}, {sum_of(parts)},
+                             in_group({static_cast<int64_t>(first), static_cast<int64_t>(first + 1)}));
+  }
+  CHECK(run.check(only_collectives()).findings().empty());
+  run.at(3)[kReduced + ".input.0"][0] += 1;
+  CHECK(run.check(only_collectives()).only("collective_mismatch").group == Ranks{2, 3});
+}
+
+TEST_CASE("counters of ranks differ: calls of a group are joined by their order") {
+  MadeRun run(kWorld);
+  const auto parts = parts_of(), others = parts_of(8, 2);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    const size_t skipped = rank == 0 ? 7 : 0;
+    for (const auto& [number, put] : {std::pair(skipped, &parts), std::pair(skipped + 1, &others)})
+      run.at(rank).call(fmt::format("Distributed.all_reduce.{}.forward", number), {(*put)[rank]}, {sum_of(*put)},
+                        in_group());
+  }
+  CHECK(run.check(only_collectives()).findings().empty());
+  run.at(0)["Distributed.all_reduce.8.forward.input.0"][0] += 1;
+  CHECK(run.check(only_collectives()).findings().size() == 1);
+}
+
+TEST_CASE("a rank with more calls than the others cannot be joined") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group());
+  run.at(0).call("Distributed.all_reduce.1.forward", {seeded(50)}, {seeded(51)}, in_group());
+  run.at(2)[kReduced + ".output.0"][0] += 1;
+  CHECK(run.check(only_collectives()).findings().empty());
+}
+
+TEST_CASE("a group that is not said needs other calls of the same ranks that fit") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, {}, 1, 0);
+  run.at(2)[kReduced + ".input.0"][0] += 1;
+  CHECK(run.check(only_collectives()).findings().empty());
+  add_all_reduce(run, {}, 2, 1);
+  CHECK(run.check(only_collectives()).findings().empty());
+  add_all_reduce(run, {}, 3, 2);
+  CHECK(run.check(only_collectives()).findings().size() == 1);
+}
+
+TEST_CASE("a part that explains the error needs no other calls") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, {});
+  const Values part = run.at(3)[kReduced + ".input.0"];
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    for (size_t i = 0; i < part.size(); ++i) run.at(rank)[kReduced + ".output.0"][i] -= part[i];
+  }
+  CHECK(run.check(only_collectives()).only("collective_mismatch").ranks == Ranks{3});
+}
+
+TEST_CASE("rows that ranks send each other by sizes of their own") {
+  const auto make = [](MadeRun& run) {
+    const Values from0 = seeded(1, 6), from1 = seeded(2, 8);  // rows of two: 1 + 2 and 3 + 1
+    const auto sizes = [](int64_t a, int64_t b) {
+      return Arg::json("[" + number_json(a) + "," + number_json(b) + "]");
+    };
+    run.at(0).call("Distributed.all_to_all_single.0.forward", {Arg(), from0, sizes(1, 3), sizes(1, 2)},
+                   {joined({slice(from0, 0, 2), slice(from1, 0, 6)})}, in_group({0, 1}));
+    run.at(1).call("Distributed.all_to_all_single.0.forward", {Arg(), from1, sizes(2, 1), sizes(3, 1)},
+                   {joined({slice(from0, 2, 4), slice(from1, 6, 2)})}, in_group({0, 1}));
+  };
+  MadeRun run(2);
+  make(run);
+  CHECK(run.check(only_collectives()).findings().empty());
+  run.at(1)["Distributed.all_to_all_single.0.forward.output.0"][3] += 1;
+  const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+  CHECK(finding.message ==
+        "over ranks 0-1: what rank 1 got from rank 0 is not what that rank put in, from element 3 of its "
+        "output on");
+}
+
+TEST_CASE("of gathered parts the one that all got otherwise lies on the rank that put it in") {
+  MadeRun run(kWorld);
+  const auto parts = parts_of();
+  for (size_t rank = 0; rank < kWorld; ++rank)
+    run.at(rank).call("Distributed.all_gather_into_tensor.0.forward", {Arg(), parts[rank]}, {joined(parts)},
+                      in_group());
+  run.at(1)["Distributed.all_gather_into_tensor.0.forward.input.1"][0] += 1;
+  CHECK(run.check(only_collectives()).only("collective_mismatch").ranks == Ranks{1});
+}
+
+TEST_CASE("NaN and infinities come out as they add up") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group());
+  run.at(1)[kReduced + ".input.0"][0] = kNan;
+  run.at(2)[kReduced + ".input.0"][1] = kInf;
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank)[kReduced + ".output.0"][0] = kNan;
+    run.at(rank)[kReduced + ".output.0"][1] = kInf;
+  }
+  CHECK(run.check(only_collectives()).findings().empty());
+  for (size_t rank = 0; rank < kWorld; ++rank) run.at(rank)[kReduced + ".output.0"][2] = kNan;
+  CHECK(run.check(only_collectives()).findings().size() == 1);
+}
+
+TEST_CASE("statistics show a sum that cannot be, and no other") {
+  for (const bool bad : {false, true}) {
+    MadeRun run(kWorld);
+    run.write_statistics();
+    add_all_reduce(run, in_group() + R"(,"op":)" + reduction_json("SUM"));
+    for (size_t rank = 0; bad && rank < kWorld; ++rank) {
+      for (float& value : run.at(rank)[kReduced + ".output.0"]) value = value * 1.5F + 0.5F;
+    }
+    CHECK(run.check(only_collectives()).findings().size() == (bad ? 1 : 0));
+  }
+}
+
+}  // namespace msdump::check
