@@ -1,7 +1,7 @@
 # Shards of convert write their arrays; merge adds mapping.csv, rows and the exit code of one run.
 mkdir dump
 for i in 1 2 3 4 5; do dump_file "dump/Conv2D.conv$i.0.0.170000000000000$i" 3 '1 1 2 2 16' '1 3 2 2'; done
-long=$(printf 'x%.0s' {1..200})
+long=$(printf 'x%.0s' {1..215})
 dump_file "dump/Conv2D.$long.0.0.1700000000000007" 3 '1 1 2 2 16' '1 3 2 2'
 dump_file dump/Conv2D.cut.0.0.1700000000000006 3 '1 1 2 2 16' '1 3 2 2' 100
 echo note >dump/note.log

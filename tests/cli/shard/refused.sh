@@ -7,12 +7,9 @@ show msdump merge p1 p3
 show msdump merge p1 p2 p3 p2
 head -c -1 p2 >cut
 show msdump merge p1 cut p3
-sed -e 's/^version .*/version 0.0.1/' -e '$d' p2 >old
-{
-  tail -n 1 p2 | cut -d ' ' -f 1,2 | tr '\n' ' '
-  sha1sum <old | cut -d ' ' -f 1
-} >last
-cat last >>old
+# "end 3 ", 40 digits and the end of the line.
+head -c -47 p2 | sed 's/^version .*/version 0.0.1/' >old
+printf 'end 3 %s\n' "$(sha1sum <old | cut -d ' ' -f 1)" >>old
 show msdump merge p1 old p3
 part other --shard 2/3 --exact
 show msdump merge p1 other p3
