@@ -301,6 +301,20 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   return {};
 }
 
+std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
+  const auto bytes_of = [](const DiffSide& side, uint32_t tensor) {
+    const TensorRecord& record = (*side.side.tensors)[tensor];
+    return record.has_elements ? record.bytes.value_or(side.catalogue().index.files()[record.file].size) : 0;
+  };
+  std::vector<uint64_t> bytes;
+  for (const uint32_t row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    const bool is_pair = pair.a != kNoTensor && pair.b != kNoTensor;
+    bytes.push_back(is_pair ? bytes_of(*run.a, pair.a) + bytes_of(*run.b, pair.b) : 0);
+  }
+  return bytes;
+}
+
 void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);

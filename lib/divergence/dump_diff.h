@@ -83,6 +83,8 @@ Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 // Then the differences of these rows, which may be some of the run's.
 Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);
+// Of each row the bytes that comparing it reads; 0 for one without partner.
+[[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
 // Then, of all rows, where the differences began, and which of them the baseline accepts.
 void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
 

@@ -22,9 +22,10 @@ enum class FactKind : uint8_t {
   kComplexParts = 2,  // of a complex tensor: file, item
   kConverted = 3,     // what became of an input of convert: its number
   kPair = 4,          // a pair of diff: its number
-  kWeightChange = 5,  // of a weight since the step before: both tensors
-  kDeadRows = 6,      // of a weight: the tensor
-  kInRange = 7,       // elements inside a range: rule, tensor
+  kWeightChange = 5,  // of a weight since the step before, within the tolerance: both tensors
+  kWeightRatio = 6,   // the same with no tolerance
+  kDeadRows = 7,      // of a weight: the tensor
+  kInRange = 8,       // elements inside a range: rule, tensor
 };
 inline constexpr FactKind kLastFactKind = FactKind::kInRange;
 

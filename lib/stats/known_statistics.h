@@ -11,6 +11,9 @@ namespace msdump {
 namespace kernels {
 
 void fields(auto& visit, FieldsOf<CodeCounts> auto& value) { MSDUMP_FIELDS(subnormal, positive_edge, negative_edge); }
+void fields(auto& visit, FieldsOf<ChunkStatistics> auto& value) {
+  MSDUMP_FIELDS(count, entered, negative, positive, zero, nan, negative_inf, positive_inf, max, min, sum, squares);
+}
 
 }  // namespace kernels
 

@@ -104,6 +104,23 @@ class Merge : public Command {
     return arguments;
   }
 
+  // The command as it is mostly typed: what it works on, then options in the order of --help. Pages show it.
+  static std::vector<std::string> shown_arguments(const std::string& command, const CLI::App& app) {
+    std::vector<std::string> arguments = {command}, options;
+    for (const CLI::Option* const option : app.get_options()) {
+      const auto &letters = option->get_snames(), &names = option->get_lnames();
+      const std::string name = !letters.empty() ? "-" + letters.front() : names.empty() ? "" : "--" + names.front();
+      const bool flag = option->get_items_expected_max() == 0;
+      for (const std::string& value : option->results()) {
+        std::vector<std::string>& words = name.empty() ? arguments : options;
+        if (!name.empty()) words.push_back(name);
+        if (!flag) words.push_back(value);
+      }
+    }
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
+
   // To the command, which writes a tree there. Else it is a file for what the command prints.
   [[nodiscard]] bool passes_out(const PartHeader& header) const {
     return header.command == "convert" || (header.command == "stats" && form_ == report::Form::kTable);
@@ -115,8 +132,7 @@ class Merge : public Command {
     const CLI::App& typed = *session.tree.find(info().name).app;
     const std::vector<std::string> options = arguments_of(header, typed, *entry.app);
     parse_options(*entry.app, OptionNames(*entry.app), options);
-    std::vector<std::string> arguments = {header.command};
-    arguments.insert(arguments.end(), options.begin(), options.end());
+    const std::vector<std::string> arguments = shown_arguments(header.command, *entry.app);
     if (out_.empty() || passes_out(header)) return run_on(session, session.out, entry, arguments, parts);
 
     Result<AtomicFile> file = AtomicFile::create(out_);

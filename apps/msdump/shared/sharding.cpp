@@ -90,6 +90,23 @@ void add_part_resume(CLI::App& app, ShardOptions& options) {
   app.add_flag("--resume", options.resume, "With --shard: leave a part that is there already")->group(kOutputGroup);
 }
 
+void add_part_options(CLI::App& app, ShardOptions& options, std::string& part) {
+  add_shard_option(app, options);
+  add_part_resume(app, options);
+  add_output_option(app, part, "With --shard: the part");
+}
+
+void check_part_options(const Session& session, const ShardOptions& options, const std::string& part,
+                        std::initializer_list<std::string_view> further) {
+  if (options.shard) return check_shard_options(session, further);
+  check_part_resume(options);
+  if (!part.empty()) throw UsageError("--out is the part that --shard writes; results go to standard output");
+}
+
+void check_part_resume(const ShardOptions& options) {
+  if (options.resume && !options.shard) throw UsageError("--resume leaves a part that is there: it goes with --shard");
+}
+
 bool is_output_option(std::string_view name) { return is_among(kOutputOptions, name); }
 
 void check_shard_options(const Session& session, std::initializer_list<std::string_view> further) {

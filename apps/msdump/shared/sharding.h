@@ -34,8 +34,16 @@ void add_shard_option(CLI::App& app, ShardOptions& options);
 // --resume, for commands that have none of their own.
 void add_part_resume(CLI::App& app, ShardOptions& options);
 
+// All three, for a command that prints: --out is the part.
+void add_part_options(CLI::App& app, ShardOptions& options, std::string& part);
+
 // Throws UsageError for options that do not go with --shard: those of the output, and `further` of the command.
 void check_shard_options(const Session& session, std::initializer_list<std::string_view> further);
+// Without --shard there is no part to --resume.
+void check_part_resume(const ShardOptions& options);
+// All of it for a command that prints; --out goes with --shard alone.
+void check_part_options(const Session& session, const ShardOptions& options, const std::string& part,
+                        std::initializer_list<std::string_view> further);
 // The options of the output, which merge takes in place of the shards.
 [[nodiscard]] bool is_output_option(std::string_view name);
 

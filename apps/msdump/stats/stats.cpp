@@ -78,6 +78,7 @@ class Stats : public Command {
       check_shard_options(session, {"verify"});
       request_.part = std::exchange(request_.out, {});
     }
+    check_part_resume(request_.sharding);
     check_combination();
     return run_stats(session, request_);
   }
