@@ -35,12 +35,12 @@ const CommandInfo& merge_info() {
           "a "
           "part that is cut, given twice, or of another version, other options or another dump, and names those that "
           "are missing. Runs in the folder that the shards ran in, as their paths may be relative to it.",
-      .examples = {{"msdump check -d dump --shard 1/4 -out part1", "on one machine, 2/4 on the next, ..."},
-                   {"msdump merge part1 part2 part3 part4 --json -out check.json", "the document of the whole"},
+      .examples = {{"msdump merge part1 part2 part3 part4 --json -out check.json",
+                    "after msdump check -d dump --shard 1/4 -out part1, on another machine 2/4, ..."},
                    {"msdump merge parts/* --junit check.xml --report check.html", "in CI"},
                    {"msdump merge parts/* -out statistics", "of stats: a tree of statistic.csv"}},
-      .done = "what it is of the command",
-      .no = "what it is of the command"};
+      .done = "what it means for the command of the parts",
+      .no = "what it means for the command of the parts"};
   return info;
 }
 
