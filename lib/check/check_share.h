@@ -1,7 +1,7 @@
 // A check that several processes share: which tensors stay together, and what is found out about some of them.
 //
-// A unit is the tensors of one operator name on all ranks and in all steps, because rules compare the steps of a weight,
-// and the ranks of a collective. What depends on the whole (the data flow, what is missing, tables, overflow records) is
+// A unit is the tensors of one operator name in all steps, since rules compare the steps of a weight; of one rank, but of
+// all ranks for an operator that exchanges values between them. What depends on the whole (the data flow, what is missing, tables, overflow records) is
 // left to the run that judges.
 #pragma once
 
