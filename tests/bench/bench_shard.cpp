@@ -106,14 +106,16 @@ std::vector<uint64_t> units_of(const Tree& tree, bool whole_operators) {
 }
 
 void report(const char* what, const std::vector<bench::RunResult>& runs) {
-  std::vector<double> seconds;
+  std::vector<double> seconds, cpu;
   long rss = 0;
   for (const bench::RunResult& run : runs) {
     seconds.push_back(run.seconds);
+    cpu.push_back(run.cpu_seconds);
     rss = std::max(rss, run.max_rss_kib);
   }
-  fmt::print("  {:8} {:7.2f} s (slowest {:7.2f} s)   peak resident {:7.1f} MiB\n", what, bench::median(seconds),
-             *std::max_element(seconds.begin(), seconds.end()), static_cast<double>(rss) / 1024);
+  fmt::print("  {:8} {:7.2f} s (slowest {:7.2f} s)   {:7.2f} CPU s   peak resident {:7.1f} MiB\n", what,
+             bench::median(seconds), *std::max_element(seconds.begin(), seconds.end()), bench::median(cpu),
+             static_cast<double>(rss) / 1024);
   std::fflush(stdout);
 }
 

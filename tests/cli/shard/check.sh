@@ -15,6 +15,14 @@ for rank in 0 1; do
 done
 npy dump/rank_1/Net/0/2/Mul.Default_cut.0.0.1700000000000200.output.0.DefaultFormat.Float32.npy '<f4' '(9,)' ''
 
+# all COMMAND...: what it prints and writes.
+all() {
+  rm -f x.xml x.html
+  "$@" 2>&1
+  echo "[exit $?]"
+  [[ ! -e x.html ]] || grep -hv '<dd><code>msdump' x.xml x.html # its options are in the order of --help
+}
+
 # same N [OPTION...]: all forms of one run and of merge.
 same() {
   local n=$1 form i
@@ -22,16 +30,10 @@ same() {
   rm -rf parts
   for ((i = 1; i <= n; i++)); do msdump check -d dump "$@" --shard "$i/$n" -out "parts/$i" -q || echo "shard: $?"; done
   for form in --csv --json --jsonl '' '--json --junit x.xml --report x.html'; do
-    rm -f x.xml x.html
     # shellcheck disable=SC2086  # no form is none
-    msdump check -d dump "$@" $form >whole 2>&1
-    echo "[exit $?]" >>whole
-    grep -hv '<dd><code>msdump' x.xml x.html >>whole 2>/dev/null # its options are in the order of --help
-    rm -f x.xml x.html
+    all msdump check -d dump "$@" $form >whole
     # shellcheck disable=SC2086
-    msdump merge parts/* $form >merged 2>&1
-    echo "[exit $?]" >>merged
-    grep -hv '<dd><code>msdump' x.xml x.html >>merged 2>/dev/null
+    all msdump merge parts/* $form >merged
     cmp whole merged && echo "the same: $n $* $form $(grep -a '^.exit' whole)"
   done
 }

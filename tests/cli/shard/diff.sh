@@ -6,24 +6,26 @@ npy ref/rank_0/Net/0/0/Sub.Default_cut.0.0.1700000000000005.output.0.DefaultForm
 npy bad/rank_0/Net/0/0/Sub.Default_cut.0.0.1700000000000005.output.0.DefaultFormat.Float32.npy '<f4' '(9,)' ''
 echo 'Default/Add* rtol=1 cosine>=0.5' >tolerances
 
+# all COMMAND...: what it prints and writes.
+all() {
+  rm -f x.html accepted.json
+  "$@" 2>&1
+  echo "[exit $?]"
+  [[ ! -e x.html ]] || grep -v '<dd><code>msdump' x.html # its options are in the order of --help
+  [[ ! -e accepted.json ]] || cat accepted.json
+}
+
+# same N ARGUMENT...: all forms of one run and of merge.
 same() {
   local n=$1 form i
   shift
   rm -rf parts
   for ((i = 1; i <= n; i++)); do msdump diff "$@" --shard "$i/$n" -out "parts/$i" -q || echo "shard: $?"; done
   for form in --csv --json --jsonl '' --all '--json --report x.html --write-baseline accepted.json'; do
-    rm -f x.html accepted.json
     # shellcheck disable=SC2086  # no form is none
-    msdump diff "$@" $form >whole 2>&1
-    echo "[exit $?]" >>whole
-    grep -v '<dd><code>msdump' x.html >>whole 2>/dev/null # its options are in the order of --help
-    cat accepted.json >>whole 2>/dev/null
-    rm -f x.html accepted.json
+    all msdump diff "$@" $form >whole
     # shellcheck disable=SC2086
-    msdump merge parts/* $form >merged 2>&1
-    echo "[exit $?]" >>merged
-    grep -v '<dd><code>msdump' x.html >>merged 2>/dev/null
-    cat accepted.json >>merged 2>/dev/null
+    all msdump merge parts/* $form >merged
     cmp whole merged && echo "the same: $n $* $form $(grep -a '^.exit' whole)"
   done
 }

@@ -5,8 +5,8 @@ for i in 1 2 3; do part "p$i" --shard "$i/3"; done
 
 show msdump merge p1 p3
 show msdump merge p1 p2 p3 p2
-head -c -1 p2 >cut
-show msdump merge p1 cut p3
+head -c -1 p2 >short
+show msdump merge p1 short p3
 # "end 3 ", 40 digits and the end of the line.
 head -c -47 p2 | sed 's/^version .*/version 0.0.1/' >old
 printf 'end 3 %s\n' "$(sha1sum <old | cut -d ' ' -f 1)" >>old

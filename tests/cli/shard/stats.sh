@@ -19,7 +19,7 @@ same() {
     whole=$(msdump stats -d dump "$@" $form 2>&1; echo "[exit $?]")
     # shellcheck disable=SC2086
     merged=$(msdump merge parts/3 parts/1 parts/2 $form 2>&1; echo "[exit $?]")
-    [[ $whole == "$merged" ]] && echo "the same: $* $form ${whole##*$'\n'}" || diff <(echo "$whole") <(echo "$merged")
+    diff <(echo "$whole") <(echo "$merged") && echo "the same: $* $form ${whole##*$'\n'}"
   done
 }
 same

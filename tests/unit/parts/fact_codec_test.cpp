@@ -80,7 +80,7 @@ TEST_CASE("A struct comes back with all its members") {
   Outer outer{true, Color::kGreen, 7, UINT64_MAX, -9, 0.25, 1.5F, std::string("a\0b", 3), {}, {}};
   outer.list = {{std::nullopt, {}}, {-0.5, {"", "x"}}};
   outer.held = report::List{report::Value(),     report::Value(true), report::Value(-1),    report::Value(uint64_t{9}),
-                             report::Value(0.5F), report::Value(0.5),  report::Value("text")};
+                            report::Value(0.5F), report::Value(0.5),  report::Value("text")};
   const Outer read = again(outer);
   CHECK(read.truth);
   CHECK(read.color == Color::kGreen);
