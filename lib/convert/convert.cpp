@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "convert/file_converter.h"
+#include "convert/known_outcome.h"
 #include "convert/output_tree.h"
 #include "dump/layouts/family.h"
 #include "io/dir_walk.h"
@@ -79,12 +80,21 @@ class Conversion {
         std::any_of(inputs.begin(), inputs.end(), [](const ConvertInput& input) { return !input.file->by_content; });
     if (!options_.dry_run && sure) MSDUMP_CHECK_OK(tree_.create_root());
     if (context_.progress != nullptr) context_.progress->start(inputs.size(), bytes);
-    for (const Error& problem : index_.problems()) report(problem);
+    if (!options_.shard) {
+      for (const Error& problem : index_.problems()) report(problem);
+    }
     FileConverter files(index_, selection_, options_, context_, tree_, is_contested(inputs));
+    const std::vector<bool> own = own_inputs(inputs);
     context_.pool.ordered_for(
-        static_cast<int64_t>(inputs.size()), [&](int64_t i) { return files.convert(inputs[static_cast<size_t>(i)]); },
+        static_cast<int64_t>(inputs.size()),
+        [&](int64_t i) {
+          const ConvertInput& input = inputs[static_cast<size_t>(i)];
+          if (own[static_cast<size_t>(i)]) return convert_input(files, input);
+          files.claim(input);
+          return FileOutcome();
+        },
         [&](int64_t, FileOutcome&& outcome) { collect(std::move(outcome)); });
-    if (!options_.dry_run) {
+    if (!options_.dry_run && !options_.shard) {
       for (const Error& error : tree_.write_mappings()) report(error);
     }
     summary_.interrupted = context_.cancel.cancelled();
@@ -92,6 +102,36 @@ class Conversion {
   }
 
  private:
+  std::vector<bool> own_inputs(const std::vector<ConvertInput>& inputs) {
+    std::vector<bool> own(inputs.size(), true);
+    summary_.units = summary_.own_units = static_cast<int64_t>(inputs.size());
+    if (!options_.shard) return own;
+    std::vector<uint64_t> sizes;
+    for (const ConvertInput& input : inputs) sizes.push_back(input.file->size);
+    const std::vector<uint32_t> shares = shares_of(sizes, options_.shard->count);
+    for (size_t i = 0; i < own.size(); ++i) own[i] = shares[i] == options_.shard->index;
+    summary_.own_units = std::count(own.begin(), own.end(), true);
+    return own;
+  }
+
+  FileOutcome convert_input(FileConverter& files, const ConvertInput& input) const {
+    const FactKey key{FactKind::kConverted, static_cast<uint32_t>(input.number)};
+    if (context_.facts == nullptr) return files.convert(input);
+    if (options_.shard) {
+      FileOutcome outcome = files.convert(input);
+      if (!outcome.interrupted) context_.facts->keep(key, encode_result(Result<FileOutcome>(outcome)));
+      return outcome;
+    }
+    // Converting it now could take an output that belongs to another input.
+    const auto known = context_.facts->find(key);
+    Result<FileOutcome> outcome = known ? decode_result<FileOutcome>(*known)
+                                        : fail(make_error(ErrorCode::kBadHeader, "no part says what became of it"));
+    if (outcome) return std::move(*outcome);
+    FileOutcome failed;
+    failed.failures.push_back(std::move(outcome).error().with_path(index_.path_of(*input.file)));
+    return failed;
+  }
+
   // Names out of files, formats in names that are replaced, and .npy files that keep their names can meet; all other
   // outputs begin with the name of their input and end in as many fields.
   [[nodiscard]] bool is_contested(const std::vector<ConvertInput>& inputs) const {
@@ -111,7 +151,7 @@ class Conversion {
     // Even an interrupted file keeps what it wrote so far, under these names.
     for (auto& [folder, mapped, original] : outcome.long_names)
       tree_.add_mapping(folder, std::move(mapped), std::move(original));
-    if (outcome.interrupted) return;
+    if (outcome.interrupted || options_.shard) return;
     if (outcome.not_a_dump) {
       ++summary_.ignored;
       return;

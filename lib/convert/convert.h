@@ -18,6 +18,8 @@
 #include "io/cancel.h"
 #include "io/progress.h"
 #include "io/worker_pool.h"
+#include "parts/fact_store.h"
+#include "parts/shard.h"
 
 namespace msdump {
 
@@ -30,9 +32,13 @@ struct ConvertOptions {
   Naming naming = Naming::kMsaccucmp;
   bool resume = false;   // leave outputs that are complete and newer than their input
   bool dry_run = false;  // everything but the writing
+  // Only these inputs: their arrays are written and their outcomes kept in ConvertContext::facts. The rest, rows, failures
+  // and the mapping.csv of each folder, is left to the run that has the outcomes of all.
+  std::optional<Shard> shard = {};
 };
 
 enum class ConvertStatus : uint8_t { kWritten, kSkipped, kPlanned, kFailed };
+[[nodiscard]] constexpr ConvertStatus last_of(ConvertStatus) { return ConvertStatus::kFailed; }
 [[nodiscard]] std::string_view name_of(ConvertStatus status);
 
 struct ConvertRow {
@@ -51,6 +57,7 @@ struct ConvertSummary {
   int64_t written = 0, skipped = 0, kept = 0, failed = 0;
   int64_t ignored = 0;  // files that hold none (csv, json, IR, ...)
   uint64_t bytes_in = 0, bytes_out = 0;
+  int64_t units = 0, own_units = 0;  // inputs, and those of the shard
   bool interrupted = false;
 };
 
@@ -67,6 +74,7 @@ struct ConvertContext {
   const CancelToken& cancel;
   ConvertSink& sink;
   ProgressSink* progress = nullptr;
+  FactStore* facts = nullptr;  // without a shard: the outcomes of all inputs, which are then not opened
 };
 
 // An error only when nothing at all could be done: OUT cannot be created, or two inputs would have the same output.

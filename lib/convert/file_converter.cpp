@@ -86,6 +86,16 @@ FileOutcome FileConverter::convert(const ConvertInput& input) {
   return outcome;
 }
 
+void FileConverter::claim(const ConvertInput& input) {
+  OutputClaims::Turn turn(claims_, input.number);
+  if (!contested_ || context_.cancel.cancelled()) return;
+  auto opened = index_.open_tensors(*input.file);
+  if (!opened || opened->container == FileKind::kPt) return;
+  FileOutcome outcome;
+  const Unit unit{*input.file, input.base, index_.folder_of(*input.file), std::move(*opened), outcome};
+  (void)claim_names(unit, turn);
+}
+
 bool FileConverter::is_wanted(const IndexedFile& file, const StoredTensor& tensor) const {
   if (tensor.absent() || !selection_.matches_tensor(tensor.io, tensor.slot)) return false;
   if (tensor.op_name.empty()) return true;

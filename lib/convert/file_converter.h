@@ -53,6 +53,8 @@ class FileConverter {
         contested_(contested) {}
 
   FileOutcome convert(const ConvertInput& input);
+  // Takes the outputs of an input that another process converts.
+  void claim(const ConvertInput& input);
 
  private:
   struct Unit;

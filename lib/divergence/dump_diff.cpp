@@ -325,32 +325,49 @@ OperatorLine DiffResult::line(uint32_t pair) const {
   return found.side == nullptr ? OperatorLine() : found.side->lines.of(found.op);
 }
 
-Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
-                              const DiffDetails& details) {
+Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
+                              const RunContext& context) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
   MSDUMP_CHECK_OK(pair(run, map, context));
-  std::vector<uint32_t> operators;
-  if (!details.explain.empty()) {
-    MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
-  }
   choose_rows(run);
+  return run;
+}
+
+Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
+                     const SecondLookOptions& look, const RunContext& context) {
   const auto dump_of = [](DiffSide& side) {
     return ComparedDump{side.side, side.tables, side.catalogue().list.failures()};
   };
-  ComparedTensors compared =
-      compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, run.rows, rules, look, context);
+  ComparedTensors compared = compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, rows, rules, look, context);
   MSDUMP_CHECK_OK(context.cancel.check());
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
+  run.failures = std::move(compared.failures);
+  return {};
+}
+
+std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
+  const auto bytes_of = [](const DiffSide& side, uint32_t tensor) {
+    const TensorRecord& record = (*side.side.tensors)[tensor];
+    return record.has_elements ? record.bytes.value_or(side.catalogue().index.files()[record.file].size) : 0;
+  };
+  std::vector<uint64_t> bytes;
+  for (const uint32_t row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    const bool is_pair = pair.a != kNoTensor && pair.b != kNoTensor;
+    bytes.push_back(is_pair ? bytes_of(*run.a, pair.a) + bytes_of(*run.b, pair.b) : 0);
+  }
+  return bytes;
+}
+
+void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  run.divergence =
-      find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, {operators, details.flow});
-  for (const Error& problem : modules.problems()) compared.failures.push_back(problem);
+  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, request);
+  for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
   if (run.cuts.empty()) judge_one_sided_lines(run);  // else each cut has calls of its own
   note_exchanges(run);
@@ -364,7 +381,19 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   // Of two networks the operators are not the same; parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
-  run.failures = all_failures(run, std::move(compared.failures));
+  run.failures = all_failures(run, std::move(run.failures));
+}
+
+Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
+                              DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
+                              const DiffDetails& details) {
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context));
+  std::vector<uint32_t> operators;
+  if (!details.explain.empty()) {
+    MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
+  }
+  MSDUMP_CHECK_OK(compare_pairs(run, run.rows, rules, look, context));
+  judge_pairs(run, rules, context, {operators, details.flow});
   return run;
 }
 

@@ -80,6 +80,17 @@ struct DiffDetails {
   bool flow = false;              // DivergenceReport::runs and edges
 };
 
+// The steps of diff_dumps below. First, who is whom: the pairing and, by the sides' selections, the rows.
+Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
+                              const RunContext& context);
+// Then the differences of these rows, which may be some of the run's.
+Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
+                     const SecondLookOptions& look, const RunContext& context);
+// Of each row the bytes that comparing it reads; 0 for one without partner.
+[[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
+// Then, of all rows, where the differences began, and which of them the baseline accepts.
+void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
+
 // The sides' selections choose the rows. `map` may be null. An error when interrupted, or kUsage when the dumps do not
 // have the operator to account for.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,

@@ -46,6 +46,7 @@ enum class PlanPolicy : uint8_t {
   kKept,       // device layout: nothing else was asked for, or no inverse is known
   kRaw,        // bytes without a meaning we know: dtype or shape is missing
 };
+[[nodiscard]] constexpr PlanPolicy last_of(PlanPolicy) { return PlanPolicy::kRaw; }
 [[nodiscard]] std::string_view name_of(PlanPolicy policy);
 
 struct Plan {

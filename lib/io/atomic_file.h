@@ -30,6 +30,8 @@ class AtomicFile {
   Status commit();
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // For a writer that appends; it has to have written everything before commit.
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
 
  private:
   AtomicFile() = default;

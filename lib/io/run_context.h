@@ -1,4 +1,5 @@
-// What long work needs: threads, a way to stop it, and where it reports its progress (may be null).
+// What long work needs: threads, a way to stop it, where it reports its progress, and what other processes find out for
+// it (parts/fact_store.h). The last two may be null.
 #pragma once
 
 #include "io/cancel.h"
@@ -7,10 +8,13 @@
 
 namespace msdump {
 
+class FactStore;
+
 struct RunContext {
   WorkerPool& pool;
   const CancelToken& cancel;
   ProgressSink* progress = nullptr;
+  FactStore* facts = nullptr;
 };
 
 }  // namespace msdump

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dump/index/host_tensor.h"
+#include "stats/known_statistics.h"
 #include "stats/stream.h"
 
 namespace msdump::stats {
@@ -277,7 +278,11 @@ class Computation {
 
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
              const RunContext& context, const ComputeSink& sink) {
-  Computation(index, items, options, context).run(sink);
+  const auto compute_rest = [&](std::span<const ComputeItem> rest, const ComputeSink& take) {
+    Computation(index, rest, options, context).run(take);
+  };
+  if (context.facts == nullptr) return compute_rest(items, sink);
+  compute_unknown(*context.facts, items, compute_rest, sink);
 }
 
 }  // namespace msdump::stats

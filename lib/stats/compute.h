@@ -34,6 +34,7 @@ struct ComputeItem {
 // Called for every item in order, one at a time. kCancelled for items that an interruption left out.
 using ComputeSink = std::function<void(size_t item, Result<TensorStatistics>&& statistics)>;
 
+// With context.facts, those that are known there are not computed, and the others are kept there.
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
              const RunContext& context, const ComputeSink& sink);
 

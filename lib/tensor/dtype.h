@@ -60,6 +60,7 @@ enum class DType : uint8_t {
   kFloat4E1m2,
   kHifloat4,
 };
+[[nodiscard]] constexpr DType last_of(DType) { return DType::kHifloat4; }
 
 struct DTypeInfo {
   DType dtype;

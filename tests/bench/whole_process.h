@@ -48,6 +48,7 @@ inline Options parse(int argc, char** argv) {
 struct RunResult {
   double seconds = 0;
   long max_rss_kib = 0;
+  double cpu_seconds = 0;
 };
 
 // Its stdout goes to /dev/null. Ends the program when the command fails: a number of a failure means nothing.
@@ -73,7 +74,10 @@ inline RunResult run(const std::vector<std::string>& command) {
     fmt::print(stderr, "bench: '{}' failed\n", fmt::join(command, " "));
     std::exit(1);
   }
-  return {elapsed.count(), usage.ru_maxrss};
+  const auto seconds_of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {elapsed.count(), usage.ru_maxrss, seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
 }
 
 inline double median(std::vector<double> values) {

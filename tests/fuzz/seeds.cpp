@@ -4,6 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "compare/dumps/known_pair.h"
+#include "convert/known_outcome.h"
+#include "parts/part_file.h"
+#include "stats/known_statistics.h"
 #include "support/dump_builder.h"
 #include "support/ge_builder.h"
 #include "support/ir_pb_builder.h"
@@ -384,6 +388,45 @@ void ge_graphs(const fs::path& folder) {
              "Relu_0 = ge.Relu(Mul_0, node_name='Relu')\n");
 }
 
+// A part, facts of each kind, and the same as the target takes them without a digest.
+void parts(const fs::path& folder) {
+  fs::create_directories(folder);
+  stats::TensorStatistics statistics;
+  statistics.shape = {2, 3};
+  statistics.note = "note";
+  statistics.codes.emplace();
+  statistics.mean_abs = 0.5;
+  FileOutcome outcome;
+  ConvertRow& row = outcome.rows.emplace_back();
+  row.input = "a";
+  row.shape = Shape{2};
+  row.policy = PlanPolicy::kKept;
+  outcome.failures.push_back(make_error(ErrorCode::kTruncated, "cut").with_offset(7));
+  outcome.warnings.push_back({"output:0", "kept"});
+  outcome.long_names.push_back({"a", "b", "c"});
+  TensorDiff diff;
+  diff.metrics.max_abs = 1;
+  diff.tolerance_that_passes = Limits{1, 2};
+  PairDetails details;
+  details.worst = WorstElement{{1, 2}, report::Value(1.5F), report::List{report::Value(1), report::Value(2)}, 0.5};
+  details.look.axes.axes.push_back({0, 4, {{0, 1, 0.5, 1, 2}}, 0.5});
+  const std::map<FactKey, std::string> facts = {
+      {{FactKind::kStatistics, 1, 2}, encode_result(Result<stats::TensorStatistics>(statistics))},
+      {{FactKind::kConverted, 1}, encode_result(Result<FileOutcome>(outcome))},
+      {{FactKind::kPair, 300}, encode_result(Result<TensorDiff>(diff))},
+      {{FactKind::kPair, 301}, encode_result(Result<PairDetails>(details))}};
+  const std::string text = part_text({"1", "stats", {1, 2}, "digest", 4, {"--op=100%\n", "--", "a"}}, facts);
+  write_seed(folder, "good", text);
+  write_seed(folder, "cut", text.substr(0, text.size() - 9));
+  size_t number = 0;
+  for (const auto& [key, bytes] : facts) {
+    FactWriter writer;
+    writer(static_cast<uint8_t>(key.kind), key.first, key.second, bytes);
+    write_seed(folder, "fact " + std::to_string(number), "f" + bytes);
+    write_seed(folder, "body " + std::to_string(number++), "b" + writer.take());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -394,6 +437,7 @@ int main(int argc, char** argv) {
   const fs::path folder = argv[1];
   dump_files(folder / "dump_file");
   npy_files(folder / "npy");
+  parts(folder / "part");
   names(folder / "names");
   compare_files(folder / "compare_files");
   md5_jobs(folder / "md5");

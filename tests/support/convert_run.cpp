@@ -79,7 +79,7 @@ ConvertRun run_convert(const std::vector<fs::path>& paths, const ConvertOptions&
   WorkerPool pool(run.jobs);
   const CancelToken never;
   RecordingSink sink(result);
-  const ConvertContext context{pool, run.cancel != nullptr ? *run.cancel : never, sink, run.progress};
+  const ConvertContext context{pool, run.cancel != nullptr ? *run.cancel : never, sink, run.progress, run.facts};
   auto summary = convert(*index, *selection, options, context);
   if (summary) {
     result.summary = *summary;

@@ -33,6 +33,7 @@ struct RunOptions {
   SelectionOptions selection = {};
   const CancelToken* cancel = nullptr;
   ProgressSink* progress = nullptr;
+  FactStore* facts = nullptr;
 };
 
 // Indexes `paths` as the command does and converts them.

@@ -10,6 +10,7 @@
 #include "check/check_junit.h"
 #include "check/check_page.h"
 #include "check/check_rows.h"
+#include "check/check_share.h"
 #include "check/check_shown.h"
 #include "check/check_text.h"
 #include "check/opened_check.h"
@@ -80,6 +81,7 @@ class Check : public Command {
         ->type_name("FILE")
         ->group(kOutputGroup);
     add_page_option(app, options_.report);
+    add_part_options(app, options_.sharding, options_.part);
     add_report_options(app, options_.form);
   }
 
@@ -91,10 +93,14 @@ class Check : public Command {
     if (options_.trend && !options_.report.empty()) throw UsageError("--trend has no findings for --report");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
+    check_part_options(session, options_.sharding, options_.part, {});
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     const Result<std::unique_ptr<OpenedCheck>> result = open_check(session, options_);
     if (!result) return session.end_with(result.error());
     const OpenedCheck& opened = **result;
+    if (const Status same = check_inputs(session, {&opened.catalogue().index}); !same)
+      return session.end_with(same.error());
+    if (options_.sharding.shard) return write_part(session, opened);
     if (!opened.has_tensors() || !opened.run->selects_any()) return end_without_tensors(session, opened);
     return options_.trend ? print_trend(session, opened) : check(session, opened);
   }
@@ -127,6 +133,17 @@ class Check : public Command {
     return std::any_of(files.begin(), files.end(), [](const IndexedFile& file) {
       return kind_in_tree(file) == FileKind::kOpdebug || check::has_tool_results(file.kind);
     });
+  }
+
+  ExitCode write_part(Session& session, const OpenedCheck& opened) const {
+    PartRun part(session, options_.sharding, options_.part, {&opened.catalogue().index});
+    if (part.is_done()) return ExitCode::kOk;
+    const check::CheckUnits units = check::check_units(*opened.run);
+    const std::vector<bool> own = part.take(units.bytes);
+    std::vector<bool> tensors;
+    for (const uint32_t unit : units.of) tensors.push_back(unit != check::kNone && own[unit]);
+    const Status done = check::find_facts(*opened.run, tensors, part.context());
+    return done ? part.finish("operator") : session.end_with(done.error());
   }
 
   ExitCode list_rules(Session& session) const {

@@ -8,6 +8,7 @@
 #include "check/check.h"
 #include "frame/subcommand.h"
 #include "shared/opened_graph.h"
+#include "shared/sharding.h"
 
 namespace msdump::cli {
 
@@ -18,6 +19,8 @@ struct CheckOptions {
   std::string rules_file, junit, report;
   check::Severity fail_level = check::Severity::kWarning;
   bool list_rules = false, first = false, trend = false, all = false;
+  ShardOptions sharding;
+  std::string part;  // where --shard writes to
   report::Form form = report::Form::kTable;
 };
 

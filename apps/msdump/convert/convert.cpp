@@ -15,6 +15,7 @@
 #include "graph/join/original_shapes.h"
 #include "shared/catalogue.h"
 #include "shared/opened_graph.h"
+#include "shared/sharding.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
 
@@ -31,6 +32,7 @@ struct ConvertRequest {
   ConvertOptions options;
   bool list_formats = false, list_dtypes = false;
   SelectionOptions selection;
+  ShardOptions sharding;
   report::Form form = report::Form::kTable;
 };
 
@@ -90,6 +92,7 @@ class Convert : public Command {
         ->group(kOutputGroup);
     app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
         ->group(kOutputGroup);
+    add_shard_option(app, request_.sharding);
     add_report_options(app, request_.form);
     app.add_flag("--list-formats", request_.list_formats, "Print all tensor formats and what each becomes")
         ->group(kOutputGroup);
@@ -117,6 +120,7 @@ class Convert : public Command {
     if (request_.out.empty()) {
       throw UsageError("option '--out' is required", "msdump convert -d DUMP -out OUT");
     }
+    if (request_.sharding.shard) check_shard_options(session, {"dry-run"});
     const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.context.cancel);
     if (!dumps) return session.end_with(dumps.error());
     const Result<Selection> selection = Selection::compile(request_.selection);
@@ -166,24 +170,43 @@ class Convert : public Command {
   ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
     Result<DumpIndex> built = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
     if (!built) return session.end_with(built.error());
+    if (Status same = check_inputs(session, {&*built}); !same) return session.end_with(same.error());
     const Result<ShapedDump> shaped = read_shapes(session, std::move(*built));
     if (!shaped) return session.end_with(shaped.error());
     const DumpIndex* const index = &shaped->opened.catalogue->index;
     request_.options.shapes = &shaped->shapes;
+    request_.options.out = request_.out;
+    if (request_.sharding.shard) return convert_shard(session, *index, selection);
     // People want the files; the rows are for scripts, for plans and on request.
     const bool rows =
         request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
     ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
                          request_.out);
-    request_.options.out = request_.out;
-    const Result<ConvertSummary> summary =
-        convert(*index, selection, request_.options,
-                {session.context.pool, session.context.cancel, report, session.context.progress});
+    const Result<ConvertSummary> summary = convert(
+        *index, selection, request_.options,
+        {session.context.pool, session.context.cancel, report, session.context.progress, session.context.facts});
     session.context.progress->stop();
     if (!summary) return session.end_with(summary.error());
     report.finish(*summary);
     const ExitCode code = conclude(session, *index, selection, *summary);
     return shaped->failed ? ExitCode::kSomeFailed : code;
+  }
+
+  // The arrays of this share; the part lies among them.
+  ExitCode convert_shard(Session& session, const DumpIndex& index, const Selection& selection) {
+    const Shard& shard = *request_.sharding.shard;
+    request_.options.shard = shard;
+    request_.sharding.resume = request_.options.resume;
+    PartRun part(session, request_.sharding,
+                 join_path(request_.out, fmt::format("part-{}-of-{}", shard.index, shard.count)), {&index});
+    ConvertReport unused(session, nullptr, {}, request_.out);
+    if (part.is_done()) return ExitCode::kOk;
+    const RunContext context = part.context();
+    const Result<ConvertSummary> summary = convert(
+        index, selection, request_.options, {context.pool, context.cancel, unused, context.progress, context.facts});
+    if (!summary) return session.end_with(summary.error());
+    part.count(static_cast<uint64_t>(summary->units), static_cast<uint64_t>(summary->own_units));
+    return part.finish("file");
   }
 
   struct ShapedDump {

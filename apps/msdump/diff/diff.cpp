@@ -3,6 +3,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -71,6 +72,8 @@ class Diff : public Command {
       (void)session.out.write(metrics_text());
       return ExitCode::kOk;
     }
+    if (options_.sharding.shard) return run_shard(session);
+    check_part_resume(options_.sharding);
     check_diff_options(options_);
     check_profile_options(profile_, options_);
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
@@ -92,6 +95,16 @@ class Diff : public Command {
   }
 
  private:
+  ExitCode run_shard(Session& session) {
+    check_shard_options(session, {"profile"});
+    const std::string part = std::exchange(profile_.out, {});
+    check_diff_options(options_);
+    check_profile_options(profile_, options_);
+    const Result<DiffRules> rules = diff_rules(options_);
+    if (!rules) return session.end_with(unusable_option_file(rules.error()));
+    return write_diff_part(session, options_, *rules, part);
+  }
+
   // Nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
   // it, with the error of a side that holds no tensors.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {

@@ -112,6 +112,8 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
       ->type_name("OP")
       ->group(kOutputGroup);
   add_page_option(app, options.report);
+  add_shard_option(app, options.sharding);
+  add_part_resume(app, options.sharding);
   add_report_options(app, options.form);
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "compare/accept/diff_rules.h"
 #include "shared/options.h"
+#include "shared/sharding.h"
 
 namespace CLI {
 class App;
@@ -28,6 +29,7 @@ struct DiffOptions {
   std::string explain;          // the operator to account for
   std::string report;           // a file for the page
   std::string fail_on = "any";  // what exit code 1 is for: any, unexplained or root
+  ShardOptions sharding;
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
   report::Form form = report::Form::kTable;

@@ -54,7 +54,8 @@ void declare_profile_options(CLI::App& app, ProfileOptions& options) {
   add_output_option(
       app, options.out,
       "With --profile: a folder for the file, which is called result.csv (msaccucmp), or compare_result_rankN.csv, "
-      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); required for several ranks");
+      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); required for several ranks. With "
+      "--shard: the part");
 }
 
 Result<Profile> parse_profile(std::string_view text) {

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "graph/op_name.h"
 #include "shared/opened_graph.h"
+#include "shared/sharding.h"
 
 namespace msdump::cli {
 namespace {
@@ -67,6 +70,24 @@ void warn_without_effect(Session& session, const NameMap& map, const DiffResult&
                                                      : "no operator of the candidate goes to one of the reference"));
 }
 
+struct OpenedDiff {
+  OpenedSide a, b;
+  std::optional<NameMap> map;
+};
+
+Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
+  OpenedDiff opened;
+  MSDUMP_TRY(auto sides, open_sides(session.context, options));
+  std::tie(opened.a, opened.b) = std::move(sides);
+  MSDUMP_CHECK_OK(check_inputs(session, {&opened.a->catalogue().index, &opened.b->catalogue().index}));
+  if (options.map.empty()) return opened;
+  auto read = NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)});
+  if (!read) return fail(unusable_option_file(std::move(read).error()));
+  opened.map = std::move(*read);
+  note_unknown_names(session, *opened.map, opened.a->side);
+  return opened;
+}
+
 }  // namespace
 
 SelectionOptions selection_of(const DiffOptions& options, const std::string& rank, const std::string& step) {
@@ -77,20 +98,31 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
 }
 
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
-  MSDUMP_TRY(auto sides, open_sides(session.context, options));
-  auto& [a, b] = sides;
-  std::optional<NameMap> map;
-  if (!options.map.empty()) {
-    auto read = NameMap::read(options.map, {dump_jsons(*a, *b)});
-    if (!read) return fail(unusable_option_file(std::move(read).error()));
-    map = std::move(*read);
-    note_unknown_names(session, *map, a->side);
-  }
+  MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
+  const NameMap* const map = opened.map ? &*opened.map : nullptr;
   MSDUMP_TRY(DiffResult run,
-             diff_dumps(std::move(a), std::move(b), map ? &*map : nullptr, rules, {options.worst, options.by_axis},
+             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {options.worst, options.by_axis},
                         session.context, {options.explain, !options.report.empty()}));
-  if (map) warn_without_effect(session, *map, run);
+  if (map != nullptr) warn_without_effect(session, *map, run);
   return run;
+}
+
+ExitCode write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
+                         const std::string& path) {
+  Result<OpenedDiff> opened = open_diff(session, options);
+  if (!opened) return session.end_with(opened.error());
+  PartRun part(session, options.sharding, path, {&opened->a->catalogue().index, &opened->b->catalogue().index});
+  if (part.is_done()) return ExitCode::kOk;
+  const NameMap* const map = opened->map ? &*opened->map : nullptr;
+  Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context);
+  if (!run) return session.end_with(run.error());
+  const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
+  std::vector<uint32_t> own;
+  for (size_t i = 0; i < is_own.size(); ++i) {
+    if (is_own[i]) own.push_back(run->rows[i]);
+  }
+  const Status compared = compare_pairs(*run, own, rules, {options.worst, options.by_axis}, part.context());
+  return compared ? part.finish("pair") : session.end_with(compared.error());
 }
 
 }  // namespace msdump::cli

@@ -13,4 +13,8 @@ namespace msdump::cli {
 
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules);
 
+// With --shard: compares a share of the pairs, and writes the part to `path`.
+[[nodiscard]] ExitCode write_diff_part(Session& session, const DiffOptions& options, const DiffRules& rules,
+                                       const std::string& path);
+
 }  // namespace msdump::cli

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "frame/argv.h"
+#include "frame/failure_document.h"
 #include "frame/log.h"
 #include "frame/parse_errors.h"
 #include "frame/signals.h"
@@ -39,22 +40,6 @@ When typed_color(const std::vector<std::string>& arguments) {
     if (lower == "auto") chosen = When::kAuto;
   }
   return chosen;
-}
-
-bool asks_for_json(const CLI::App& app) {
-  const CLI::Option* const option = app.get_option_no_throw("--json");
-  return option != nullptr && option->count() > 0;
-}
-
-// The dumps, or what a command has instead, as typed.
-std::vector<std::string> typed_dumps(const CLI::App& app) {
-  std::vector<std::string> dumps;
-  for (const char* const name : {"--dump", "DUMP", "PATH", "FILE"}) {
-    const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option == nullptr) continue;
-    for (const std::string& typed : option->results()) dumps.push_back(typed);
-  }
-  return dumps;
 }
 
 // The process from arguments to exit code, with its streams.
@@ -142,7 +127,7 @@ class Program {
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);
-    if (json && !out_.used() && !process_cancel_token().cancelled()) print_failures(session, *entry.app);
+    print_failure_document(session, *entry.app);
     const std::chrono::duration<double> taken = Progress::Clock::now() - started;
     log_step(fmt::format("finished in {:.3f} s", taken.count()));
     return code;
@@ -151,18 +136,6 @@ class Program {
   void choose_cpu() {
     const Status status = kernels::choose_cpu_target(environment("MSDUMP_CPU").value_or(""));
     if (!status) throw UsageError("MSDUMP_CPU: " + status.error().message, status.error().hint);
-  }
-
-  // A command that ended before it had rows still prints a document, with what went wrong.
-  void print_failures(const Session& session, const CLI::App& app) {
-    const std::vector<std::string> dumps = typed_dumps(app);
-    const RelativePaths relative(dumps);
-    report::Closing closing;
-    for (Error error : messages_.errors()) {
-      error.path = relative.of(error.path);
-      closing.failures.push_back(report::failure_object(error));
-    }
-    (void)session.open_report(report::Form::kJson, dumps, {})->finish(closing);
   }
 
   void configure_messages(const GeneralOptions& general, bool keep_errors = false) {

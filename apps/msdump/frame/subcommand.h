@@ -19,6 +19,7 @@
 #include "frame/progress.h"
 #include "frame/terminal.h"
 #include "io/run_context.h"
+#include "parts/part_set.h"
 #include "report/row_sink.h"
 #include "shared/options.h"
 
@@ -65,6 +66,8 @@ struct Session {
   CancelToken& cancel;
   RunContext context;                         // the pool is made once, from -j; the progress display is never null
   const std::vector<std::string>& arguments;  // as they were typed, the command first
+  const PartSet* parts = nullptr;             // that are merged; they are context.facts, too
+  bool answered = false;                      // what a document would say was written elsewhere
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,

@@ -126,7 +126,7 @@ std::string option_value(const CLI::Option& option) {
 
 std::string overview(const CommandTree& tree) {
   std::string text = fmt::format(
-      "msdump: {}\n\n"
+      "msdump: {}\n"
       "Usage: msdump COMMAND [OPTIONS]\n\n"
       "Start with:\n"
       "  msdump diff BAD GOOD                      the operator that differs first\n"

@@ -1,5 +1,6 @@
 // msdump stats: a statistic.csv from the tensors, as a version of MindSpore writes it; or a check of the existing one.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -66,11 +67,18 @@ class Stats : public Command {
     declare_statistics(app);
     add_selection_options(app, request_.selection);
     declare_output(app);
+    add_shard_option(app, request_.sharding);
+    add_part_resume(app, request_.sharding);
     add_report_options(app, request_.form);
   }
 
   ExitCode run(Session& session) override {
     if (request_.list_columns) return list_columns(session);
+    if (request_.sharding.shard) {
+      check_shard_options(session, {"verify"});
+      request_.part = std::exchange(request_.out, {});
+    }
+    check_part_resume(request_.sharding);
     check_combination();
     return run_stats(session, request_);
   }

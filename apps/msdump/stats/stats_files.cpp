@@ -30,9 +30,7 @@ void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDir
       directory_of.push_back(d);
     }
   }
-  const stats::ComputeOptions options{task.dialect, task.request.arch, task.request.exact, wanted_of(task)};
-  const RunContext& context = task.session.context;
-  stats::compute(task.catalogue.index, items, options, context,
+  stats::compute(task.catalogue.index, items, options_of(task), task.session.context,
                  [&](size_t item, Result<stats::TensorStatistics>&& result) {
                    visit(directory_of[item], *items[item].tensor, result);
                  });

@@ -136,6 +136,14 @@ class Worst {
   std::vector<std::pair<Badness, TensorStatistics>> kept_;  // a heap, the least bad one on top
 };
 
+std::vector<stats::ComputeItem> items_of(const StatsTask& task) {
+  std::vector<stats::ComputeItem> items;
+  for (const TensorRecord& tensor : task.catalogue.list.tensors()) {
+    if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
+  }
+  return items;
+}
+
 }  // namespace
 
 std::vector<report::Column> tensor_columns() {
@@ -159,28 +167,40 @@ void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exa
   }
 }
 
+ExitCode write_statistics_part(StatsTask& task, PartRun& part) {
+  const std::vector<stats::ComputeItem> items = items_of(task);
+  std::vector<uint64_t> bytes;
+  for (const stats::ComputeItem& item : items)
+    bytes.push_back(item.tensor->bytes.value_or(task.catalogue.index.files()[item.tensor->file].size));
+  const std::vector<bool> is_own = part.take(bytes);
+  std::vector<stats::ComputeItem> own;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (is_own[i]) own.push_back(items[i]);
+  }
+  stats::compute(task.catalogue.index, own, options_of(task), part.context(),
+                 [](size_t, Result<TensorStatistics>&&) {});  // the part keeps them
+  return part.finish("tensor");
+}
+
 ExitCode print_statistic_rows(StatsTask& task) {
   const StatsRequest& request = task.request;
   const Rows rows(task);
   const auto sink = task.session.open_report(request.form, task.catalogue.index.paths(), rows.table_columns());
-  std::vector<stats::ComputeItem> items;
-  for (const TensorRecord& tensor : task.catalogue.list.tensors()) {
-    if (tensor.has_elements && !tensor.broken) items.push_back({&tensor});
-  }
-  const stats::ComputeOptions options{task.dialect, request.arch, request.exact, wanted_of(task)};
+  const std::vector<stats::ComputeItem> items = items_of(task);
   const RunContext& context = task.session.context;
   StatsOutcome outcome(task);
   Worst worst(request.top);
-  stats::compute(task.catalogue.index, items, options, context, [&](size_t item, Result<TensorStatistics>&& result) {
-    const TensorRecord& tensor = *items[item].tensor;
-    const TensorStatistics* statistics = outcome.take(tensor, result);
-    if (statistics == nullptr) return;
-    if (request.top > 0) {
-      worst.add(item, std::move(*result));
-    } else if (!sink->row(rows.row(tensor, *statistics))) {
-      task.session.cancel.cancel();  // the stream remembers why
-    }
-  });
+  stats::compute(task.catalogue.index, items, options_of(task), context,
+                 [&](size_t item, Result<TensorStatistics>&& result) {
+                   const TensorRecord& tensor = *items[item].tensor;
+                   const TensorStatistics* statistics = outcome.take(tensor, result);
+                   if (statistics == nullptr) return;
+                   if (request.top > 0) {
+                     worst.add(item, std::move(*result));
+                   } else if (!sink->row(rows.row(tensor, *statistics))) {
+                     task.session.cancel.cancel();  // the stream remembers why
+                   }
+                 });
   if (request.top > 0) {
     for (const auto& [badness, statistics] : worst.sorted()) {
       if (!sink->row(rows.row(*items[badness.item].tensor, statistics))) break;

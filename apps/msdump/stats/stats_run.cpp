@@ -49,7 +49,8 @@ Status choose(StatsTask& task) {
   task.columns = stats::effective_columns(*task.dialect, std::move(task.columns));
   // A dump configured without statistics gets a statistic.csv without any, but rows without any are useless.
   const StatsRequest& request = task.request;
-  const bool writes_csv = !request.out.empty() || request.in_place || prints_statistic_csv(request);
+  const bool writes_csv =
+      !request.sharding.shard && (!request.out.empty() || request.in_place || prints_statistic_csv(request));
   if (task.columns.empty() && !writes_csv) task.columns = stats::default_columns(*task.dialect);
   return {};
 }
@@ -57,6 +58,15 @@ Status choose(StatsTask& task) {
 bool has_elements(const Catalogue& catalogue) {
   const auto& tensors = catalogue.list.tensors();
   return std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.has_elements; });
+}
+
+// What is wrong with the dump is said by the run that merges.
+ExitCode run_shard(StatsTask& task) {
+  PartRun part(task.session, task.request.sharding, task.request.part, {&task.catalogue.index});
+  if (part.is_done()) return ExitCode::kOk;
+  if (!has_elements(task.catalogue)) return part.finish("tensor");
+  if (Status chosen = choose(task); !chosen) return task.session.end_with(chosen.error());
+  return write_statistics_part(task, part);
 }
 
 }  // namespace
@@ -67,7 +77,9 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   if (!request.out.empty()) wanted.excluded = {request.out};
   Result<Catalogue> catalogue = open_catalogue(session.context, wanted);
   if (!catalogue) return session.end_with(catalogue.error());
+  if (Status same = check_inputs(session, {&catalogue->index}); !same) return session.end_with(same.error());
   StatsTask task{session, request, *catalogue, nullptr, {}, {}};
+  if (request.sharding.shard) return run_shard(task);
   if (!catalogue->list.tensors().empty() && !has_elements(*catalogue) && catalogue->list.failures().empty()) {
     const bool prints = request.out.empty() && !request.in_place && !request.verify && request.top == 0;
     if (prints) return print_stored_statistics(session, request, *catalogue);
@@ -83,12 +95,12 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   return prints_statistic_csv(request) ? print_statistic_csv(task) : print_statistic_rows(task);
 }
 
-stats::Wanted wanted_of(const StatsTask& task) {
+stats::ComputeOptions options_of(const StatsTask& task) {
   stats::Wanted wanted = stats::wanted_for(task.columns);
   const StatsRequest& request = task.request;
   wanted.counts = wanted.counts || request.fail_on_nan || request.fail_on_inf || request.top > 0;
   wanted.extremes = wanted.extremes || request.top > 0;
-  return wanted;
+  return {task.dialect, request.arch, request.exact, wanted};
 }
 
 StatsOutcome::StatsOutcome(const StatsTask& task) : task_(task) {

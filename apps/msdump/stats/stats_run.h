@@ -12,6 +12,8 @@
 #include "report/row_sink.h"
 #include "shared/catalogue.h"
 #include "shared/options.h"
+#include "shared/sharding.h"
+#include "stats/compute.h"
 #include "stats/tensor_statistics.h"
 
 namespace msdump::cli {
@@ -25,6 +27,8 @@ struct StatsRequest {
   bool exact = false, in_place = false, force = false, verify = false, list_columns = false;
   bool fail_on_nan = false, fail_on_inf = false;
   uint32_t top = 0;
+  ShardOptions sharding;
+  std::string part;  // where --shard writes to
   report::Form form = report::Form::kTable;
 };
 
@@ -44,6 +48,8 @@ struct StatsTask {
 [[nodiscard]] ExitCode print_statistic_csv(StatsTask& task);
 [[nodiscard]] ExitCode print_statistic_rows(StatsTask& task);
 [[nodiscard]] ExitCode verify_statistics(StatsTask& task);
+// With --shard: the part, at --out (stats_rows.cpp).
+[[nodiscard]] ExitCode write_statistics_part(StatsTask& task, PartRun& part);
 // For a dump without elements (stats_stored.cpp).
 [[nodiscard]] ExitCode print_stored_statistics(Session& session, const StatsRequest& request,
                                                const Catalogue& catalogue);
@@ -77,7 +83,7 @@ class StatsOutcome {
 // Cells with six digits for people, or with all; machine output has all.
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into);
 
-// The results that the columns, --fail-on and --top need.
-[[nodiscard]] stats::Wanted wanted_of(const StatsTask& task);
+// With the results that the columns, --fail-on and --top need.
+[[nodiscard]] stats::ComputeOptions options_of(const StatsTask& task);
 
 }  // namespace msdump::cli

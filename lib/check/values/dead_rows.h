@@ -8,6 +8,7 @@
 #include "check/checked_dump.h"
 #include "check/values/tensor_facts.h"
 #include "io/cancel.h"
+#include "parts/fact_codec.h"
 
 namespace msdump::check {
 
@@ -19,6 +20,8 @@ struct DeadRows {
   uint64_t rows = 0, columns = 0;         // how many are all zero
   std::string row_text{}, column_text{};  // which: "0, 7-9, 12, .."
 };
+
+void fields(auto& visit, FieldsOf<DeadRows> auto& value) { MSDUMP_FIELDS(shape, rows, columns, row_text, column_text); }
 
 // Reads the elements once, slab by slab; only the header, if there are too few zeros for a row or column. Weights of
 // less than two dimensions, of complex numbers, and those that are all zero are not searched.

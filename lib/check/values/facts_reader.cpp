@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/reduce/reduce.h"
+#include "parts/fact_store.h"
 #include "stats/compute.h"
+#include "stats/known_statistics.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump::check {
@@ -32,6 +34,33 @@ stats::ComputeOptions options_for(const FactsWanted& wanted) {
   options.wanted.mean_abs = wanted.mean_abs;
   options.wanted.md5 = wanted.digests;
   return options;
+}
+
+// Of complex numbers, their real and imaginary parts together.
+struct ComplexParts {
+  bool fits = false;      // the file holds such numbers
+  uint64_t elements = 0;  // of which the parts were counted
+  kernels::ChunkStatistics state;
+};
+void fields(auto& visit, FieldsOf<ComplexParts> auto& value) { MSDUMP_FIELDS(fits, elements, state); }
+
+Result<ComplexParts> complex_parts(const DumpIndex& index, const TensorRecord& record, DType part,
+                                   const CancelToken& cancel) {
+  MSDUMP_TRY(HostTensor host, HostTensor::open(index, record, {}));
+  if (part_of(host.dtype()) != part) return ComplexParts();
+  kernels::ReduceRule rule;
+  rule.finite_only = true;
+  kernels::ChunkStatistics state = kernels::start_statistics(rule);
+  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlabElements, host.count())) * host.element_bytes());
+  for (int64_t first = 0; first < host.count(); first += kSlabElements) {
+    MSDUMP_CHECK_OK(cancel.check());
+    const int64_t count = std::min(kSlabElements, host.count() - first);
+    MSDUMP_CHECK_OK(host.read(first, count, slab.data()));
+    const kernels::ReduceLane lane{part, slab.data(), 2 * count, &state};
+    kernels::reduce({&lane, 1}, rule);
+  }
+  MSDUMP_CHECK_OK(host.check_unchanged());
+  return ComplexParts{true, static_cast<uint64_t>(host.count()), state};
 }
 
 }  // namespace
@@ -90,32 +119,24 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
                    facts = facts_of(*statistics);
                    if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
                    if (statistics->supported) return;
-                   Status parts = read_parts(tensor, context.cancel);
+                   Status parts = read_parts(tensor, context);
                    if (!parts) keep_failure(tensor, std::move(parts).error());
                  });
 }
 
 // For complex numbers, which have no statistics.
-Status FactsReader::read_parts(uint32_t tensor, const CancelToken& cancel) {
+Status FactsReader::read_parts(uint32_t tensor, const RunContext& context) {
   const DType dtype = facts_[tensor].dtype, part = part_of(dtype);
   if (part == dtype || dtype == DType::kComplex32) return {};
-  MSDUMP_TRY(HostTensor host, HostTensor::open(*index_, (*tensors_)[tensor], {}));
-  if (part_of(host.dtype()) != part) return {};
-  kernels::ReduceRule rule;
-  rule.finite_only = true;
-  kernels::ChunkStatistics state = kernels::start_statistics(rule);
-  std::vector<std::byte> slab(static_cast<size_t>(std::min(kSlabElements, host.count())) * host.element_bytes());
-  for (int64_t first = 0; first < host.count(); first += kSlabElements) {
-    MSDUMP_CHECK_OK(cancel.check());
-    const int64_t count = std::min(kSlabElements, host.count() - first);
-    MSDUMP_CHECK_OK(host.read(first, count, slab.data()));
-    const kernels::ReduceLane lane{part, slab.data(), 2 * count, &state};
-    kernels::reduce({&lane, 1}, rule);
-  }
-  MSDUMP_CHECK_OK(host.check_unchanged());
+  const TensorRecord& record = (*tensors_)[tensor];
+  MSDUMP_TRY(const ComplexParts parts,
+             recorded<ComplexParts>(context.facts, {FactKind::kComplexParts, record.file, record.item},
+                                    [&] { return complex_parts(*index_, record, part, context.cancel); }));
+  if (!parts.fits) return {};
+  const kernels::ChunkStatistics& state = parts.state;
   TensorFacts& facts = facts_[tensor];
   facts.from = TensorFacts::From::kElements;
-  facts.elements = static_cast<uint64_t>(host.count());  // of which the parts were counted
+  facts.elements = parts.elements;
   facts.has_nan = state.nan > 0;
   facts.has_positive_inf = state.positive_inf > 0;
   facts.has_negative_inf = state.negative_inf > 0;

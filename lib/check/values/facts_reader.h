@@ -51,7 +51,7 @@ class FactsReader {
  private:
   void read_elements(const std::vector<uint32_t>& tensors, const RunContext& context);
   void read_tables(const std::vector<uint32_t>& tensors, const RunContext& context);
-  Status read_parts(uint32_t tensor, const CancelToken& cancel);
+  Status read_parts(uint32_t tensor, const RunContext& context);
   void drop_mislabelled(std::span<const uint32_t> tensors);
   void keep_failure(uint32_t tensor, Error&& error);
 

@@ -8,11 +8,17 @@
 #include "check/values/value_rules.h"
 #include "dump/index/host_tensor.h"
 #include "kernels/reduce/count_range.h"
+#include "parts/fact_store.h"
 
 namespace msdump::check {
 namespace {
 
 constexpr int64_t kSlab = int64_t{1} << 16;  // elements
+
+struct InRange {
+  uint64_t inside = 0, elements = 0;
+};
+void fields(auto& visit, FieldsOf<InRange> auto& value) { MSDUMP_FIELDS(inside, elements); }
 
 // Elements from `first` to `last`, both included. kUnsupportedDtype for those that are not real numbers.
 Result<uint64_t> count_in_range(HostTensor& tensor, double first, double last, const CancelToken& cancel) {
@@ -46,7 +52,7 @@ class RangeJudge {
     double value = 0;
     std::string message;
   };
-  Result<Judgement> judge(uint32_t tensor, const CancelToken& cancel) const {
+  Result<Judgement> judge(uint32_t tensor, const RunContext& context) const {
     double value = 0;
     const TensorFacts& facts = facts_[tensor];
     if (facts.max && facts.min) {
@@ -61,11 +67,11 @@ class RangeJudge {
       return std::isnan(parameter(name)) ? standard : parameter(name);
     };
     const double first = bound("range_start_inclusive", -HUGE_VAL), last = bound("range_end_inclusive", HUGE_VAL);
-    MSDUMP_TRY(HostTensor host, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
-    if (host.count() == 0) return Judgement();
-    MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, cancel));
-    MSDUMP_CHECK_OK(host.check_unchanged());
-    value = 100.0 * static_cast<double>(inside) / static_cast<double>(host.count());
+    MSDUMP_TRY(const InRange counted,
+               recorded<InRange>(context.facts, {FactKind::kInRange, static_cast<uint32_t>(id_), tensor},
+                                 [&] { return count(tensor, first, last, context.cancel); }));
+    if (counted.elements == 0) return Judgement();
+    value = 100.0 * static_cast<double>(counted.inside) / static_cast<double>(counted.elements);
     const std::string share = fmt::format("{:.3g} % of the elements in [{:g}, {:g}]", value, first, last);
     if (value < least) return Judgement{value, fmt::format("{} < {:g} %", share, least)};
     if (value > most) return Judgement{value, fmt::format("{} > {:g} %", share, most)};
@@ -81,6 +87,14 @@ class RangeJudge {
 
  private:
   [[nodiscard]] double parameter(std::string_view name) const { return rules_.value(id_, name); }
+
+  Result<InRange> count(uint32_t tensor, double first, double last, const CancelToken& cancel) const {
+    MSDUMP_TRY(HostTensor host, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
+    if (host.count() == 0) return InRange();
+    MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, cancel));
+    MSDUMP_CHECK_OK(host.check_unchanged());
+    return InRange{inside, static_cast<uint64_t>(host.count())};
+  }
 
   const CheckedDump& dump_;
   const FactsReader& facts_;
@@ -102,7 +116,7 @@ Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const Rul
     using Judged = Result<RangeJudge::Judgement>;
     context.pool.ordered_for(
         static_cast<int64_t>(tensors.size()),
-        [&](int64_t i) { return judge.judge(tensors[static_cast<size_t>(i)], context.cancel); },
+        [&](int64_t i) { return judge.judge(tensors[static_cast<size_t>(i)], context); },
         [&](int64_t i, Judged&& judged) {
           if (judged && !judged->message.empty())
             findings.push_back(judge.finding(tensors[static_cast<size_t>(i)], std::move(*judged)));

@@ -11,9 +11,11 @@
 #include "check/values/dead_rows.h"
 #include "check/values/gradient_rules.h"
 #include "check/values/value_rules.h"
+#include "compare/pair/known_diff.h"
 #include "compare/pair/tensor_diff.h"
 #include "dump/index/host_tensor.h"
 #include "msprobe/names.h"
+#include "parts/fact_store.h"
 
 namespace msdump::check {
 namespace {
@@ -96,9 +98,10 @@ class WeightJudge {
     const TensorRecord& record = dump_.record(tensor);
     const TensorFacts& facts = facts_[tensor];
     if (!takes(RuleId::kDeadRows, tensor) || facts.from != TensorFacts::From::kElements) return {};
-    const auto dead = find_dead_rows(dump_, tensor, facts, context_.cancel);
+    const auto dead = recorded<DeadRows>(context_.facts, {FactKind::kDeadRows, tensor},
+                                         [&] { return find_dead_rows(dump_, tensor, facts, context_.cancel); });
     if (!dead) return keep(dead.error());
-    if (dead->shape.empty()) return {};
+    if (dead->shape.size() < 2) return {};
     const double least = rules_.value(RuleId::kDeadRows, "percentage_ge");
     uint64_t found = 0;
     std::string message;
@@ -132,7 +135,7 @@ class WeightJudge {
     if (has_surely_changed(now, old, rtol, atol)) return {};
     bool unchanged = has_same_numbers(now, old);
     if (now.from == TensorFacts::From::kElements && old.from == TensorFacts::From::kElements) {
-      const auto diff = compare(tensor, before, rtol, atol);
+      const auto diff = compare(FactKind::kWeightChange, tensor, before, rtol, atol);
       if (!diff) return keep(diff.error());
       unchanged = diff->metrics.over_tolerance == 0 && diff->metrics.nan_mismatch == 0 && has_metrics(diff->verdict);
     }
@@ -145,7 +148,7 @@ class WeightJudge {
     const auto& mean = facts_[before].mean_abs;
     const bool elements = facts_[tensor].from == TensorFacts::From::kElements;
     if ((!large && !small) || !elements || !mean) return {};
-    const auto diff = compare(tensor, before, 0, 0);
+    const auto diff = compare(FactKind::kWeightRatio, tensor, before, 0, 0);
     if (!diff) return keep(diff.error());
     if (!diff->metrics.mean_abs) return {};
     const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
@@ -162,6 +165,11 @@ class WeightJudge {
     if (large) judge(RuleId::kWeightChangeLarge, "abs_mean_update_ratio_gt", true);
     if (small) judge(RuleId::kWeightChangeSmall, "abs_mean_update_ratio_lt", false);
     return {};
+  }
+
+  Result<TensorDiff> compare(FactKind kind, uint32_t tensor, uint32_t before, double rtol, double atol) const {
+    return recorded<TensorDiff>(context_.facts, {kind, tensor, before},
+                                [&] { return compare(tensor, before, rtol, atol); });
   }
 
   Result<TensorDiff> compare(uint32_t tensor, uint32_t before, double rtol, double atol) const {

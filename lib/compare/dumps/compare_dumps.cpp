@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "compare/dumps/known_pair.h"
 #include "compare/dumps/no_partner.h"
 #include "compare/dumps/parameter_verdict.h"
 #include "compare/pair/precision.h"
@@ -12,9 +13,17 @@
 #include "dump/index/host_tensor.h"
 #include "graph/join/mislabelled.h"
 #include "msprobe/names.h"
+#include "parts/fact_store.h"
 
 namespace msdump {
 namespace {
+
+// What is found of one pair.
+struct Outcome {
+  TensorDiff diff;
+  PairDetails details;
+};
+void fields(auto& visit, FieldsOf<Outcome> auto& value) { MSDUMP_FIELDS(diff, details); }
 
 // Changes the shape of its input and nothing else.
 bool changes_shape(std::string_view type) {
@@ -38,19 +47,20 @@ class Comparison {
         halves_a_(float32_on_device(a.side, pairing.a)),
         halves_b_(float32_on_device(b.side, pairing.b)) {}
 
-  struct Outcome {
-    TensorDiff diff;
-    PairDetails details;
-  };
-
   [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
     const TensorPair& pair = pairing_.tensors[tensor];
-    Outcome outcome;
-    if (pair.a == kNoTensor || pair.b == kNoTensor) {
-      outcome.diff = no_partner_.explain(pair);
-      add_note(tensor, outcome.diff);
-      return outcome;
+    if (pair.a != kNoTensor && pair.b != kNoTensor) {
+      return recorded<Outcome>(context_.facts, {FactKind::kPair, tensor}, [&] { return compare(tensor, pair); });
     }
+    Outcome outcome;
+    outcome.diff = no_partner_.explain(pair);
+    add_note(tensor, outcome.diff);
+    return outcome;
+  }
+
+ private:
+  [[nodiscard]] Result<Outcome> compare(uint32_t tensor, const TensorPair& pair) const {
+    Outcome outcome;
     const ToleranceRule* const rule = rule_for(pair);
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
@@ -73,7 +83,6 @@ class Comparison {
     return outcome;
   }
 
- private:
   [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*a_.side.tensors)[pair.a]; }
   [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*b_.side.tensors)[pair.b]; }
 
@@ -216,7 +225,7 @@ ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, cons
     const auto place = static_cast<size_t>(piece);
     for (size_t i = pieces[place]; i < pieces[place + 1] && !context.cancel.cancelled(); ++i) {
       const uint32_t tensor = chosen[i];
-      Result<Comparison::Outcome> outcome = comparison.compare(tensor);
+      Result<Outcome> outcome = comparison.compare(tensor);
       if (outcome) {
         result.diffs[tensor] = std::move(outcome->diff);
         result.details[tensor] = std::move(outcome->details);

@@ -30,6 +30,7 @@ enum class Verdict : uint8_t {
   kEmpty,      // no elements on either side
   kSkipped,    // could not be compared; the reason says why
 };
+[[nodiscard]] constexpr Verdict last_of(Verdict) { return Verdict::kSkipped; }
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 // kDiffer, kNan, kShape, kDtype and kUnmatched.
 [[nodiscard]] bool is_difference(Verdict verdict);

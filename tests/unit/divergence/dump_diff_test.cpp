@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "compare/pair/known_diff.h"
 #include "divergence/roots/cut_text.h"
 #include "graph/lines/source_lines.h"
+#include "parts/part_file.h"
 #include "support/catch.h"
 #include "support/made_calls.h"
 #include "support/made_net.h"
@@ -49,6 +51,14 @@ class DiffedDumps {
     return std::make_unique<DiffSide>(std::move(*opened));
   }
 
+  [[nodiscard]] DiffResult pair() const {
+    auto run = pair_dumps(open(side(true)), open(side(false)), nullptr, {pool_, never_});
+    REQUIRE(run);
+    return std::move(*run);
+  }
+  void compare(DiffResult& run, const std::vector<uint32_t>& rows, FactStore* facts) const {
+    REQUIRE(compare_pairs(run, rows, {}, {}, {pool_, never_, nullptr, facts}));
+  }
   [[nodiscard]] DiffResult diff(DiffRules rules = {}) const { return diff(open(side(true)), open(side(false)), rules); }
   [[nodiscard]] DiffResult diff(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, DiffRules rules = {}) const {
     auto run = diff_dumps(std::move(a), std::move(b), nullptr, rules, {}, {pool_, never_});
@@ -497,6 +507,50 @@ TEST_CASE("the first dump.json of the candidate goes with the first of the refer
                               (dumps.side(false) / "step0/rank0/dump.json").string());
   CHECK(dump_jsons(*a, *b) == std::vector{pair});
   CHECK(dump_jsons(*b, *a) == std::vector{std::pair(pair.second, pair.first)});
+}
+
+TEST_CASE("pairs that are compared apart come together as if compared at once; a row without partner reads nothing") {
+  const DiffedDumps dumps;
+  dumps.write_nets([](MadeNet& net) {
+    const auto x = net.input("x");
+    auto y = net.op("Exp", {x});
+    if (net.bad()) net[y][3] += 1;
+    if (!net.bad()) y = net.op("Sign", {y});
+    net.op("Tanh", {y});
+  });
+  const DiffResult whole = dumps.diff();
+  DiffResult first = dumps.pair(), second = dumps.pair();
+  REQUIRE(first.rows == whole.rows);
+  const std::vector<uint64_t> bytes = bytes_of_rows(first);
+  REQUIRE(bytes.size() == first.rows.size());
+  KeptFacts facts;
+  std::vector<uint32_t> even, odd;
+  size_t pairs = 0;
+  for (size_t i = 0; i < first.rows.size(); ++i) {
+    const TensorPair& pair = first.pairing.tensors[first.rows[i]];
+    const bool both = pair.a != kNoTensor && pair.b != kNoTensor;
+    CHECK((bytes[i] > 0) == both);
+    pairs += both ? 1 : 0;
+    (i % 2 == 0 ? even : odd).push_back(first.rows[i]);
+  }
+  CHECK(pairs < first.rows.size());
+  dumps.compare(first, even, &facts);
+  dumps.compare(second, odd, &facts);
+  CHECK(facts.facts().size() == pairs);
+  for (const auto& [key, outcome] : facts.facts()) {
+    const TensorDiff& there = whole.diffs[key.first];
+    const TensorDiff& here = (first.diffs[key.first].verdict != Verdict::kSkipped ? first : second).diffs[key.first];
+    CHECK(key.kind == FactKind::kPair);
+    CHECK(here.verdict == there.verdict);
+    CHECK(here.metrics.relative_l2 == there.metrics.relative_l2);
+    // What is kept begins as a result does, with all of the diff.
+    FactReader reader(outcome);
+    bool has_value = false;
+    TensorDiff kept;
+    reader(has_value, kept);
+    CHECK(has_value);
+    CHECK(encode_result(Result<TensorDiff>(kept)) == encode_result(Result<TensorDiff>(there)));
+  }
 }
 
 }  // namespace msdump

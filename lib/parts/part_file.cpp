@@ -1,0 +1,188 @@
+#include "parts/part_file.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "kernels/digest/md5.h"
+#include "kernels/digest/sha1.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kMagic = "msdump-part ", kFormat = "1", kHexDigits = "0123456789ABCDEF";
+constexpr size_t kLastLineMost = 80;
+
+std::string digest_of(std::string_view text) {
+  return kernels::hex(kernels::sha1(std::as_bytes(std::span(text.data(), text.size()))));
+}
+
+bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '%'; }
+
+std::string escaped(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (needs_escape(c)) {
+      const auto byte = static_cast<uint8_t>(c);
+      line += {'%', kHexDigits[byte >> 4], kHexDigits[byte & 0xF]};
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+std::optional<std::string> unescaped(std::string_view line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '%') {
+      text += line[i];
+      continue;
+    }
+    const size_t high = i + 2 < line.size() ? kHexDigits.find(line[i + 1]) : std::string_view::npos;
+    const size_t low = i + 2 < line.size() ? kHexDigits.find(line[i + 2]) : std::string_view::npos;
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    text += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return text;
+}
+
+Error not_a_part(const std::string& path, std::string_view why) {
+  return make_error(ErrorCode::kBadHeader, "is not a part of a run: {}", why)
+      .with_path(path)
+      .with_hint("parts are what commands write with --shard");
+}
+
+Error cut(const std::string& path) {
+  return make_error(ErrorCode::kTruncated, "is cut: its last line is missing or belongs to other bytes")
+      .with_path(path)
+      .with_hint("run this shard again");
+}
+
+// The lines before the facts, one after another.
+class HeaderLines {
+ public:
+  HeaderLines(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+
+  // The rest of the next line, which begins with `word`; no value at another line.
+  std::optional<std::string_view> next(std::string_view word) {
+    const size_t end = text_.find('\n', at_);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view line = text_.substr(at_, end - at_);
+    if (!line.starts_with(word) || line.size() <= word.size() || line[word.size()] != ' ') return std::nullopt;
+    at_ = end + 1;
+    return line.substr(word.size() + 1);
+  }
+
+  Result<std::string> text(std::string_view word) {
+    const auto rest = next(word);
+    const auto value = rest ? unescaped(*rest) : std::nullopt;
+    if (!value) return fail(not_a_part(path_, fmt::format("no line '{}'", word)));
+    return *value;
+  }
+
+  Result<uint64_t> number(std::string_view word) {
+    MSDUMP_TRY(const std::string digits, text(word));
+    const auto value = parse_u64(digits);
+    if (!value) return fail(not_a_part(path_, fmt::format("line '{}' without a number", word)));
+    return *value;
+  }
+
+  // Where the facts begin, after the empty line.
+  Result<size_t> end() {
+    if (text_.substr(at_, 1) != "\n") return fail(not_a_part(path_, "its first lines do not end"));
+    return at_ + 1;
+  }
+
+ private:
+  std::string_view text_;
+  const std::string& path_;
+  size_t at_ = 0;
+};
+
+// The end of the facts, where the last line begins; it has to have the digest of what is before it.
+Result<size_t> check_last_line(std::string_view text, uint64_t facts, const std::string& path) {
+  const size_t begin = text.size() < kLastLineMost ? 0 : text.size() - kLastLineMost;
+  // The facts are bytes: the line is searched from its own end.
+  const size_t at = text.substr(begin).rfind(fmt::format("end {} ", facts));
+  if (at == std::string_view::npos) return fail(cut(path));
+  const size_t end = begin + at;
+  if (text.substr(end) != fmt::format("end {} {}\n", facts, digest_of(text.substr(0, end)))) return fail(cut(path));
+  return end;
+}
+
+bool read_fact(FactReader& reader, std::pair<FactKey, std::string_view>& fact) {
+  uint8_t kind = 0;
+  uint64_t length = 0;
+  reader(kind, fact.first.first, fact.first.second);
+  if (!reader.get_number(length)) return false;
+  fact.second = reader.get_bytes(length);
+  fact.first.kind = static_cast<FactKind>(kind);
+  return reader.good() && kind >= 1 && kind <= static_cast<uint8_t>(kLastFactKind);
+}
+
+Result<PartHeader> read_header(HeaderLines& lines, const std::string& path, uint64_t& facts) {
+  const auto format = lines.next(kMagic.substr(0, kMagic.size() - 1));
+  if (!format) return fail(not_a_part(path, "it begins otherwise"));
+  if (*format != kFormat) return fail(not_a_part(path, fmt::format("format {} of another msdump", excerpt(*format))));
+  PartHeader header;
+  MSDUMP_TRY(header.version, lines.text("version"));
+  MSDUMP_TRY(header.command, lines.text("command"));
+  MSDUMP_TRY(const std::string shard, lines.text("shard"));
+  MSDUMP_TRY(header.shard, in_file(parse_shard(shard), path));
+  MSDUMP_TRY(header.inputs, lines.text("inputs"));
+  MSDUMP_TRY(header.units, lines.number("units"));
+  MSDUMP_TRY(facts, lines.number("facts"));
+  while (const auto option = lines.next("option")) {
+    auto value = unescaped(*option);
+    if (!value) return fail(not_a_part(path, "an option cannot be read"));
+    header.options.push_back(std::move(*value));
+  }
+  return header;
+}
+
+}  // namespace
+
+void KeptFacts::keep(const FactKey& key, std::string bytes) {
+  const std::lock_guard lock(mutex_);
+  facts_.insert_or_assign(key, std::move(bytes));
+}
+
+std::string part_text(const PartHeader& header, const std::map<FactKey, std::string>& facts) {
+  std::string text = fmt::format("{}{}\nversion {}\ncommand {}\nshard {}\ninputs {}\nunits {}\nfacts {}\n", kMagic,
+                                 kFormat, escaped(header.version), escaped(header.command), to_string(header.shard),
+                                 escaped(header.inputs), header.units, facts.size());
+  for (const std::string& option : header.options) text += fmt::format("option {}\n", escaped(option));
+  text += '\n';
+  for (const auto& [key, bytes] : facts) {
+    FactWriter writer;
+    writer(static_cast<uint8_t>(key.kind), key.first, key.second, bytes);
+    text += writer.take();
+  }
+  text += fmt::format("end {} {}\n", facts.size(), digest_of(text));
+  return text;
+}
+
+Result<ReadPart> read_part(std::string_view text, const std::string& path) {
+  ReadPart part;
+  uint64_t facts = 0;
+  HeaderLines lines(text, path);
+  MSDUMP_TRY(part.header, read_header(lines, path, facts));
+  MSDUMP_TRY(const size_t begin, lines.end());
+  MSDUMP_TRY(const size_t end, check_last_line(text, facts, path));
+  if (end < begin) return fail(cut(path));
+  FactReader reader(text.substr(begin, end - begin));
+  while (reader.remaining() > 0) {
+    std::pair<FactKey, std::string_view> fact;
+    const bool read = read_fact(reader, fact);
+    if (!read || (!part.facts.empty() && !(part.facts.back().first < fact.first)))
+      return fail(not_a_part(path, "its facts cannot be read").with_offset(begin + reader.position()));
+    part.facts.push_back(fact);
+  }
+  if (part.facts.size() != facts) return fail(cut(path));
+  return part;
+}
+
+}  // namespace msdump
