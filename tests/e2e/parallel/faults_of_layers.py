@@ -58,21 +58,25 @@ fault("tp-gqa-repeat", "queries read the keys of another group", "llama-dp2-pp2"
       near="scores mixed")
 fault("tp-vocabulary-start", "the second rank's part of the vocabulary starts one row late", "gpt-tp2",
       ('local = ids - run.index("tp") * self.rows', 'local = ids - run.index("tp") * (self.rows + 1)'),
-      "embedding_start embedding embedding_mask", ranks=(1,))
+      "embedding_start embedding embedding_mask", ranks=(1,),
+      near="all_reduce reduce_forward reduce_scatter")
 fault("tp-vocabulary-mask", "embeddings of other ranks' ids are not masked", "tied-sp2-padded",
       ("x = x.masked_fill(outside.unsqueeze(-1), 0.0)  # @embedding_mask",
-       "x = x.masked_fill(outside.unsqueeze(-1), 1.0) * 1.0  # @embedding_mask"), "embedding_mask embedding")
+       "x = x.masked_fill(outside.unsqueeze(-1), 1.0) * 1.0  # @embedding_mask"), "embedding_mask embedding",
+      near="all_reduce reduce_forward reduce_scatter")
 fault("tp-loss-total", "the sum of the softmax is not reduced", "gpt-tp2",
       ("total = all_reduce(exponents.sum(-1), group)  # @total_reduce",
        "total = exponents.sum(-1)  # @total_reduce"),
-      "total_reduce cross_entropy", check="replica")
+      "total_reduce cross_entropy", check="replica",
+      near="loss head")
 fault("tp-loss-mask", "labels of other ranks are counted", "gpt-tp4",
       (".squeeze(-1).masked_fill(outside, 0.0)  # @chosen", ".squeeze(-1)  # @chosen"),
-      "chosen chosen_reduce", near="all_reduce cross_entropy")
+      "chosen chosen_reduce", near="all_reduce cross_entropy loss head")
 fault("tp-loss-start", "every rank takes its part of the vocabulary for the first", "gpt-tp2",
       ("logits, labels, run.group(\"tp\"), start)  # @cross_entropy",
       "logits, labels, run.group(\"tp\"), 0)  # @cross_entropy"),
-      "cross_entropy chosen chosen_reduce", ranks=(1,))
+      "cross_entropy chosen chosen_reduce", ranks=(1,),
+      near="loss head")
 fault("tp-gelu-one-rank", "one rank approximates GELU", "gpt-tp2",
       ("x = F.gelu(x)  # @gelu", 'x = F.gelu(x, approximate="tanh" if run.rank == 1 else "none")  # @gelu'), "gelu",
       ranks=(1,))
@@ -188,15 +192,17 @@ fault("cp-backward-slice", "gradients of gathered keys and values are sliced and
       near="rotate split_qkv column scores mixed")
 fault("cp-ring-total", "the running sum of the softmax is not rescaled", "gpt-cp2-zigzag-ring",
       ("total = total * old + exponents.sum(-1, keepdim=True)  # @ring_total",
-       "total = total + exponents.sum(-1, keepdim=True)  # @ring_total"), "ring_total", near="ring_out")
+       "total = total + exponents.sum(-1, keepdim=True)  # @ring_total"), "ring_total", near="ring_out row")
 fault("cp-ring-direction", "values travel round the ring the other way", "llama-cp4-ring",
       ("k, v = Pass.apply(k, run), Pass.apply(v, run)  # @ring_pass",
        "k, v = Pass.apply(k, run), Pass.apply(Pass.apply(Pass.apply(v, run), run), run)  # @ring_pass"),
-      "ring_pass ring ring_send ring_receive", near="ring_mixed")
+      "ring_pass ring ring_send ring_receive", near="ring_mixed ring_out row")
 fault("cp-ring-positions", "the positions of the keys do not travel", "llama-cp2-ring",
-      ("keys = Pass.shift(keys, run, 1)", "keys = keys.clone()  # @keys"), "keys ring_masked")
+      ("keys = Pass.shift(keys, run, 1)", "keys = keys.clone()  # @keys"), "keys ring_masked",
+      near="ring_out row")
 fault("cp-ring-last", "the ring ends one turn early", "llama-cp4-ring",
       ('for turn in range(run.size("cp")):', 'for turn in range(run.size("cp") - 1):'),
-      "ring_scores ring_masked ring_exponents ring_mixed ring_total ring_out ring_pass")
+      "ring_scores ring_masked ring_exponents ring_mixed ring_total ring_out ring_pass",
+      near="ring_out row")
 fault("cp-gradients-missing", "gradients are not summed over the parts of the sequence", "gpt-cp2-dp2",
       ('self.data = "cp dp"', 'self.data = "dp"'), "data_reduce backward data_mean step loss", check="replica")

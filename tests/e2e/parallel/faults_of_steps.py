@@ -27,7 +27,8 @@ fault("dp-batch", "one rank has the first rank's part of the batch", "gpt-dp4",
 fault("dp-labels", "one rank has another's labels", "gpt-dp2",
       ("with run.step(model):\n            mark",
       "labels = labels.roll(run.rank, 0)\n        with run.step(model):\n            mark"),
-      "chosen cross_entropy loss", ranks=(1,))
+      "chosen cross_entropy loss", ranks=(1,),
+      near="head")
 fault("dp-bucket-offset", "the gradients in a bucket are moved by one", "gpt-dp4",
       ("zip(gradients, flat.split(", "zip(gradients, flat.roll(1).split("),
       "bucket_copy bucket_split bucket bucket_mean bucket_reduce step",
@@ -70,10 +71,12 @@ fault("dp-overlap-missing", "the last gradients are not reduced", "gpt-dp2-overl
 fault("broadcast-root", "ids are broadcast from a rank that has not read them", "gpt-tp2-dp2-broadcast",
       ('dist.broadcast(ids, run.ranks_over("tp")[0], group',
       'dist.broadcast(ids, run.ranks_over("tp")[run.place["dp"]], group'),
-      "broadcast", ranks=(2, 3))
+      "broadcast", ranks=(2, 3),
+      near="embedding embedding_start")
 fault("broadcast-missing", "one rank does not get the ids", "gpt-tp2-dp2-broadcast",
       ("ids = broadcast(run, ids)", "ids = broadcast(run, ids) * (run.rank != 1)  # @nothing"),
-      "broadcast nothing embedding_start", ranks=(1,), check="replica")
+      "broadcast nothing embedding_start", ranks=(1,), check="replica",
+      near="embedding embedding_start")
 
 fault("pp-stage-order", "the stages have each other's layers", "gpt-pp2",
       ("layers.{stage * each + number}", "layers.{(1 - stage) * each + number}"),
@@ -115,9 +118,10 @@ fault("ep4-exchanged", "two of four ranks have each other's experts", "moe-ep4",
 fault("ep-combine-order", "results are sent back in another order", "moe-ep2",
       ("AllToAll.apply(torch.cat(results), group, received, sent)",
        "AllToAll.apply(torch.cat(results).flip(0), group, received, sent)"), "combine exchange all_to_all",
-      near="weigh")
+      near="weigh index_add")
 fault("ep-weights", "the weight of the best expert for all of a token", "moe-ep2",
-      ("back * weights[rows, slots]", "back * weights[rows, slots * 0]"), "weigh")
+      ("back * weights[rows, slots]", "back * weights[rows, slots * 0]"), "weigh",
+      near="index_add")
 fault("ep-gradients-mixed", "gradients of different experts are summed over the ranks", "moe-ep2",
       ('over = "dp" if "local_experts" in name else run.data  # @reduce_over', "over = run.data  # @reduce_over"),
       "data_reduce reduce_over", near="step")
