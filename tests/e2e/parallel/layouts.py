@@ -9,7 +9,7 @@ import re
 from mesh import cells
 
 KINDS = re.compile(r"\b(concat|zigzag|sum|mean|partial|average|block\w*|permut\w*|fused|interleav\w*)\b"
-                   r"(?:[^()]*?\baxis[ =:]*(-?\d+))?", re.IGNORECASE)
+                   r"(?:\s+(?:along |on )?axis[ =:]*(-?\d+))?", re.IGNORECASE)
 RANKS = re.compile(r"\branks?[ =:]*((?:\d+(?:\s*-\s*\d+)?)(?:\s*(?:,|and)\s*\d+(?:\s*-\s*\d+)?)*)", re.IGNORECASE)
 SAME = {"mean": "sum", "partial": "sum", "average": "sum"}
 GROUPED = re.compile(r"concat axis (-?\d+) in \d+ groups", re.IGNORECASE)  # each group of a fused tensor is cut
