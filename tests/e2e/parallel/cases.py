@@ -104,7 +104,8 @@ gpt("llama-pp2-batched", "llama-whole", {"pp": 2}, "batch_isend_irecv: what is r
 gpt("llama-cp2-ring", "llama-whole", {"cp": 2}, "a ring over contiguous parts", cut={"ring": True})
 gpt("llama-cp4-ring", "llama-whole", {"cp": 4}, "a ring of four", cut={"ring": True, "zigzag": True, "scale": "loss"})
 gpt("llama-dp2-pp2", "llama-whole", {"dp": 2, "pp": 2}, "stages and batch")
-gpt("llama-tp2-sp-pp2", "llama-whole", {"tp": 2, "pp": 2}, "stages that hand on parts of the sequence", cut={"sp": True})
+gpt("llama-tp2-sp-pp2", "llama-whole", {"tp": 2, "pp": 2}, "stages that hand on parts of the sequence",
+    cut={"sp": True})
 gpt("llama-dp3", "llama3-whole", {"dp": 3}, "three ranks", **{**LLAMA, "batch": 6})
 
 # The manner of GPT-2: learned positions, the head tied to an embedding whose vocabulary is padded.
@@ -126,7 +127,8 @@ gpt("mix-tp2", "mix-whole", {"tp": 2}, "modules too; their names and classes dif
 gpt("mix-sp2-dp2", "mix-whole", {"tp": 2, "dp": 2}, "modules too, sequence parallel", cut={"sp": True})
 gpt("mix-pp2", "mix-whole", {"pp": 2}, "the second stage counts its layers from 0 again")
 
-MOE = {"width": 24, "hidden": 32, "experts": 4, "top": 2, "layers": 2, "vocabulary": 40, "time": 8, "batch": 4, "steps": 2}
+MOE = {"width": 24, "hidden": 32, "experts": 4, "top": 2, "layers": 2, "vocabulary": 40, "time": 8, "batch": 4,
+       "steps": 2}
 moe("moe-ep2", "moe-whole", {"ep": 2}, "two experts for each rank, two for each token")
 moe("moe-ep4", "moe-whole", {"ep": 4}, "an expert for each rank")
 moe("moe-ep2-dp2", "moe-whole", {"ep": 2, "dp": 2}, "experts and batch")

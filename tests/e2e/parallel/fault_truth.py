@@ -8,6 +8,7 @@ import os
 import re
 
 from cases import RUNS
+from fault import IMPORTED
 from truth import IO, checksum, leaves, load, rank_folders
 
 
@@ -19,7 +20,8 @@ def changed_entries(folder, original):
         known = json.load(file)["data"]
     for entry, value in data.items():
         theirs = dict(leaves(known.get(entry, {})))
-        slots = [path for path, leaf in leaves(value) if path not in theirs or differ(folder, leaf, original, theirs[path])]
+        slots = [path for path, leaf in leaves(value)
+                 if path not in theirs or differ(folder, leaf, original, theirs[path])]
         if slots or entry not in known:
             yield entry, slots
 
@@ -63,20 +65,21 @@ def checksums(folder):
 
 def parted(out, name, base, steps):
     """[[step, rank, entry]]: where ranks that have equal bytes without the fault part, in the first step that shows it:
-    the operators that made the difference, or read what no operator of the step made."""
+    the first operator of a rank, and those that made a difference or read one that no operator of the step made."""
     for step in range(steps):
         before = {rank: checksums(folder) for rank, folder in rank_folders(out, base, step).items()}
         after = {rank: checksums(folder) for rank, folder in rank_folders(out, name, step).items()}
         found = []
         for rank, entries in after.items():
-            made, mine = set(), before[rank]
+            made, mine, begun = set(), before[rank], False
             for entry, slots in entries.items():
                 differs = [path for path, value in slots.items() if any(
                     mine.get(entry, {}).get(path) == theirs.get(entry, {}).get(path) is not None and
                     after[other].get(entry, {}).get(path) not in (None, value) for other, theirs in before.items())]
                 outer = [path for path in differs if IO.get(path[0]) == "input" and slots[path] not in made]
-                if outer or differs and not any(IO.get(path[0]) == "input" for path in differs):
+                if outer or differs and not (begun and any(IO.get(path[0]) == "input" for path in differs)):
                     found.append([step, rank, entry])
+                begun |= bool(differs)
                 made.update(value for path, value in slots.items() if path[0] == "output")
         if found:
             return found
@@ -86,7 +89,7 @@ def parted(out, name, base, steps):
 def lines_of(out, name, markers, script):
     """{file: [lines]} of the markers in the scripts as they ran."""
     found = {}
-    for file in (script, "parallel"):
+    for file in (script, *IMPORTED):
         with open(f"{out}/scripts/{name}/{file}.py", encoding="utf-8") as text:
             for number, line in enumerate(text, 1):
                 marker = re.search(r"# @(\w+)$", line.rstrip())
@@ -113,7 +116,8 @@ def write_fault_truth(out, fault, reference):
         form = "-statistics" if fault.statistics else ""
         json.dump({"name": fault.name, "candidate": fault.name + form, "reference": reference + form, "lines": lines,
                    "near": near, "ranks": list(fault.ranks), "first": first, "check": fault.check,
-                   "parted": parted(out, fault.name, fault.base, steps) if fault.check == "replica" else [], "known": known, "unknown": unknown}, file)
+                   "parted": parted(out, fault.name, fault.base, steps) if fault.check == "replica" else [],
+                   "known": known, "unknown": unknown}, file)
 
 
 def on_lines(frames, entry, lines):

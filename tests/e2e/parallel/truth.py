@@ -123,7 +123,8 @@ def join(cut, parts):
 
 def compared(out, tensor, sizes_of_candidate, sizes_of_reference):
     """Relative distance of the two whole tensors."""
-    a, b = assemble(out, tensor["candidate"], sizes_of_candidate), assemble(out, tensor["reference"], sizes_of_reference)
+    a = assemble(out, tensor["candidate"], sizes_of_candidate)
+    b = assemble(out, tensor["reference"], sizes_of_reference)
     a, b = a / tensor["candidate"]["factor"], b / tensor["reference"]["factor"]
     shape = [min(m, n) for m, n in zip(a.shape, b.shape)]  # a padded vocabulary
     a, b = (value[tuple(slice(size) for size in shape)] for value in (a, b))

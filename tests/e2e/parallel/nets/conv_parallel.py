@@ -1,4 +1,4 @@
-"""The net of conv.py over ranks: channels of the convolutions cut by TP, pictures by DP; plain functions, no modules."""
+"""The net of conv.py over ranks: channels of the convolutions cut by TP, pictures by DP; no modules."""
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F

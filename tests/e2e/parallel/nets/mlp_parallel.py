@@ -1,4 +1,4 @@
-"""The perceptron of mlp.py over ranks, in the style of a hand-written script: matmul, collectives inline, no modules."""
+"""The perceptron of mlp.py over ranks, as one writes it by hand: matmul, collectives inline, no modules."""
 import torch
 import torch.distributed as dist
 from parallel import CopyToRegion, ReduceFromRegion

@@ -12,7 +12,8 @@ class ParallelRun(Run):
         self.data = "ep dp"
         self.factor = self.size(self.data)
         self.tokens = concat(0, "dp") + concat(0, "ep")
-        self.shared = [{"kind": "mean", "axis": None, "over": over} for over in self.data.split() if self.size(over) > 1]
+        self.shared = [{"kind": "mean", "axis": None, "over": over} for over in self.data.split()
+                       if self.size(over) > 1]
 
 
 class AllToAll(torch.autograd.Function):

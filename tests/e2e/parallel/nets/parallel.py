@@ -1,4 +1,4 @@
-"""Tensor, sequence and context parallel layers, written as Megatron writes them: a collective is a function with a gradient."""
+"""Tensor, sequence and context parallel layers, as Megatron writes them: a collective is a function with a gradient."""
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -92,7 +92,7 @@ class SplitSequence(torch.autograd.Function):
 
 
 class ColumnParallelLinear(nn.Module):
-    """The rows of the weight, so the columns of the output, are cut. `blocks`: sizes of what is fused, each cut by itself."""
+    """The rows of the weight, so the columns of the output, are cut. `blocks`: the sizes of what is fused."""
     def __init__(self, run, name, inputs, outputs, bias=True, blocks=None):
         super().__init__()
         self.run, self.name = run, name

@@ -1,7 +1,7 @@
 """What every script needs: the ranks and their groups, msprobe, parameters that depend on their names alone, marks.
 
-A script is started with RUN, a JSON object: path, task, level, steps, rank, sizes (tp, cp, ep, dp, pp), store, marks and
-what its net reads. Ranks count tp fastest, then cp, ep, dp, pp.
+A script is started with RUN, a JSON object: path, task, level, steps, rank, sizes (tp, cp, ep, dp, pp), store, marks
+and what its net reads. Ranks count tp fastest, then cp, ep, dp, pp.
 
 A mark says of a tensor what the code has just made of it: its logical name and its layout. It is a list of cuts, each
 (kind, axis, over): `concat` along an axis over one or more dimensions of the mesh, `zigzag` (a rank has a chunk of the
@@ -123,7 +123,7 @@ class Run:
             dist.destroy_process_group()
 
     def mark(self, name, tensor, layout=(), grad=None, factor=1):
-        """Names a tensor; its gradient, scaled by `factor`, has the same layout unless `grad` gives another (False: none)."""
+        """Names a tensor; its gradient, scaled by `factor`, has this layout or that of `grad` (False: none)."""
         self.note(name, tensor, list(layout))
         if grad is not False and tensor.requires_grad and not (tensor.is_leaf and name in self.hooked):
             cuts = list(layout) if grad is None else list(grad)
