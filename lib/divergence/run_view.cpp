@@ -284,7 +284,8 @@ bool RunView::evens_out(uint32_t index) const {
 
 bool RunView::heals(uint32_t index) const {
   const std::vector<uint32_t>& all = run(index).outputs;
-  return !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return not_passed_on_[tensor]; });
+  return pairing_.of_cuts && !all.empty() &&
+         std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return not_passed_on_[tensor]; });
 }
 
 bool RunView::all_agree(uint32_t index) const {

@@ -129,7 +129,7 @@ class RunView {
   // its inputs do not?
   [[nodiscard]] bool evens_out(uint32_t index) const;
 
-  // Does every output differ, and did no reader get what differs? What comes after the run shows no difference.
+  // Of such runs: does every output differ, and did no reader get what differs?
   [[nodiscard]] bool heals(uint32_t index) const;
 
   // Were outputs compared, and does none of them differ?

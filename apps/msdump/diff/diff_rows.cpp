@@ -28,7 +28,12 @@ constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict:
 
 report::Value tensor_value(const DiffSide& side, uint32_t tensor) {
   if (tensor == kNoTensor) return {};
-  return identity_object(*side.side.index, (*side.side.tensors)[tensor]);
+  const TensorRecord& record = (*side.side.tensors)[tensor];
+  if (record.pieces() == nullptr) return identity_object(*side.side.index, record);
+  // A collective of the other side is compared with a value of this one, which keeps its own name.
+  TensorRecord shown = record;
+  shown.name = record.pieces()->records.front()->name;
+  return identity_object(*side.side.index, shown);
 }
 
 report::Value limits_value(const std::optional<Limits>& limits) {

@@ -48,10 +48,8 @@ Result<HostTensor> HostTensor::assemble(const DumpIndex& index, const TensorPiec
 Status HostTensor::check_unchanged() const { return pieces_ ? pieces_->check_unchanged() : file_.check_unchanged(); }
 
 Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options) {
-  if (tensor.pieces != nullptr) {
-    if (tensor.pieces->is_plain()) return open(index, *tensor.pieces->records.front(), options);
-    return assemble(index, *tensor.pieces);
-  }
+  if (const TensorPieces* const pieces = tensor.pieces(); pieces != nullptr)
+    return pieces->is_plain() ? open(index, *pieces->records.front(), options) : assemble(index, *pieces);
   const IndexedFile& indexed = index.files()[tensor.file];
   if (!tensor.has_elements) {
     return fail(make_error(ErrorCode::kNotFound, "only statistics of this tensor were dumped")

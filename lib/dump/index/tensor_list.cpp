@@ -258,7 +258,7 @@ Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& sel
 FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor) {
   FolderIdentity place = index.folders()[index.files()[tensor.file].folder].identity;
   if (tensor.step != kStepOfFolder) place.step = tensor.step;
-  if (tensor.pieces != nullptr) place.rank.reset();
+  if (tensor.pieces() != nullptr) place.rank.reset();
   return place;
 }
 

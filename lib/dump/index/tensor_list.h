@@ -16,7 +16,6 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "dump/index/shared_shapes.h"
-#include "dump/index/tensor_pieces.h"
 #include "dump/index/tensor_view.h"
 #include "dump/layouts/call_argument.h"
 #include "dump/layouts/layout.h"
@@ -42,7 +41,6 @@ struct TensorRecord {
   std::optional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;        // null: not said
   const TensorView* view = nullptr;                // the elements that it stands for; null: all, as they lie
-  const TensorPieces* pieces = nullptr;            // where it lies in several others; null: in `file`
   const std::string_view* distribution = nullptr;  // of which larger tensor it is a part, as JSON; null: not said
   int64_t step = kStepOfFolder;                    // of the row, in a table of several steps
   uint64_t row_offset = 0;                         // of the row in `table`
@@ -55,6 +53,9 @@ struct TensorRecord {
   bool lost_file = false;      // the table names a file of its elements, but that file is missing
   bool broken = false;         // its elements cannot be read; `failures` says why
   bool claimed_twice = false;  // an earlier record has the same identity, including the time stamp
+
+  // Where it lies in several others; null: in `file`.
+  [[nodiscard]] const TensorPieces* pieces() const { return view == nullptr ? nullptr : view->pieces; }
 };
 
 // The files of which headers are read.

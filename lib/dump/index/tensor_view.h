@@ -1,4 +1,5 @@
-// TensorView: some of the elements of a tensor, in an order of their own: a part of its rows, or all of it transposed.
+// TensorView: some of the elements of a tensor, in an order of their own: a part of its rows, or all of it transposed. Or
+// a tensor that is put together of several others (tensor_pieces.h).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include "tensor/shape.h"
 
 namespace msdump {
+
+struct TensorPieces;
 
 // Not empty. Of a tensor whose elements lie in C order, a byte or more each.
 struct TensorView {
@@ -17,6 +20,7 @@ struct TensorView {
   Shape shape;             // with as many elements as the axes
   std::vector<Axis> axes;  // the outermost first; (i, j, ..) is element first + i * stride + j * stride ..
   int64_t first = 0;
+  const TensorPieces* pieces = nullptr;  // then the others say nothing
 
   [[nodiscard]] int64_t count() const;
   [[nodiscard]] int64_t last() const;  // the last element of the tensor that it has

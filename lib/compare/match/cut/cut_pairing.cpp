@@ -713,12 +713,15 @@ class CutPairer {
     if (different.size() < 2) return of_copy(0);
     TensorRecord whole = result_.a->tensors()[pair.a], other = result_.b->tensors()[pair.b];
     const TensorPieces reference = pieces_of(*result_.b, pair.b, fit.b, fit.whole, 0);
-    other.pieces = &reference;
+    TensorView view_b, view_a;
+    view_b.pieces = &reference;
+    other.view = &view_b;
     int64_t worst = 0;
     double most = -1;
     for (const int64_t copy : different) {
       const TensorPieces pieces = of_copy(copy);
-      whole.pieces = &pieces;
+      view_a.pieces = &pieces;
+      whole.view = &view_a;
       // What cannot be read is reported when it is compared.
       auto opened = open_pair(*index_a_, whole, *index_b_, other);
       if (!opened) continue;

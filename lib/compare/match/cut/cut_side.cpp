@@ -73,8 +73,9 @@ bool cut_alike(const RankCalls& a, const RankCalls& b) {
     ++common;
     if (shapes == other->second) ++alike;
   }
-  const size_t all = std::max(a.shapes.size(), b.shapes.size());
-  return a.communicates == b.communicates && static_cast<double>(common) >= kSameCalls * static_cast<double>(all) &&
+  const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
+  const bool same_calls = static_cast<double>(common) >= kSameCalls * static_cast<double>(fewer);
+  return a.communicates == b.communicates && (same_calls || !a.communicates) &&
          static_cast<double>(alike) >= kSameShapes * static_cast<double>(common);
 }
 
@@ -193,10 +194,10 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all,
         tensors_.push_back(record);
         members_.push_back(
             {origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
-        TensorPieces& pieces = pieces_.emplace_back();
+        TensorPieces pieces;
         pieces.records = {&record};
         if (record.shape != nullptr) pieces.shape = *record.shape;
-        tensors_.back().pieces = &pieces;
+        tensors_.back().view = keep(std::move(pieces));
       }
       members_[slot->second].records[place] = &record;
     }
@@ -253,6 +254,11 @@ DumpWithGraph CutSide::side() const {
   return side;
 }
 
+const TensorView* CutSide::keep(TensorPieces pieces) {
+  views_.emplace_back().pieces = &pieces_.emplace_back(std::move(pieces));
+  return &views_.back();
+}
+
 void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
   pieces_[tensor] = std::move(pieces);
   TensorRecord& record = tensors_[tensor];
@@ -269,8 +275,7 @@ uint32_t CutSide::add_tensor(uint32_t of, const TensorRecord& named) {
   record.name.io = named.name.io;
   record.name.slot = named.name.slot;
   record.occurrence = named.occurrence;
-  pieces_.push_back(pieces_[of]);
-  record.pieces = &pieces_.back();
+  record.view = keep(pieces_[of]);
   record.shape = &pieces_.back().shape;
   tensors_.push_back(record);
   members_.push_back(members_[of]);

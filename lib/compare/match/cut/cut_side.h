@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dump/index/tensor_pieces.h"
+#include "dump/index/tensor_view.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
@@ -64,6 +65,7 @@ class CutSide {
   void find_programs(const std::vector<SequencedOp>& all);
   void add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits);
   uint32_t rank_set(std::vector<int64_t> ranks);
+  const TensorView* keep(TensorPieces pieces);
   void order_operators();
 
   // Where an operator belongs.
@@ -82,6 +84,7 @@ class CutSide {
   std::vector<TensorRecord> tensors_;
   std::vector<Members> members_;
   std::deque<TensorPieces> pieces_;  // by tensor
+  std::deque<TensorView> views_;     // of these
 };
 
 }  // namespace msdump
