@@ -1,6 +1,8 @@
 // Parts as files, and sets of them: complete, of one run, each once.
 #include "parts/part_set.h"
 
+#include "kernels/digest/md5.h"
+#include "kernels/digest/sha1.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 
@@ -72,6 +74,24 @@ TEST_CASE("Another file is no part, and one of a later format says so") {
   CHECK(error_of(later).message.find("format 2") != std::string::npos);
 }
 
+// The text with the last line that belongs to it.
+std::string with_end(std::string text, int facts) {
+  const auto digest = kernels::hex(kernels::sha1(std::as_bytes(std::span(text.data(), text.size()))));
+  return text + fmt::format("end {} {}\n", facts, digest);
+}
+
+TEST_CASE("An escape that is cut, and facts that are none, are refused though the digest is right") {
+  const std::string head = "msdump-part 1\nversion 1\ncommand c\nshard 1/1\ninputs x\nunits 1\nfacts 1\n";
+  for (const std::string_view escape : {"%", "%4", "%G1", "%1g"}) {
+    CAPTURE(escape);
+    const Error error = error_of(with_end(fmt::format("{}option a{}\n\n", head, escape), 1));
+    CHECK(error.message.find("an option cannot be read") != std::string::npos);
+  }
+  const Error error = error_of(with_end(head + "\n\x09", 1));
+  CHECK(error.message.find("its facts cannot be read") != std::string::npos);
+  CHECK(error.offset.value_or(0) >= head.size() + 1);
+}
+
 TEST_CASE("A fact that is kept twice is the later one") {
   KeptFacts facts;
   facts.keep(kFirst, "old");
@@ -121,6 +141,7 @@ TEST_CASE("A set that is not whole, or not of one run, is refused by the name of
   CHECK(refused({first}).message.find("2/2 is missing") != std::string::npos);
   CHECK(refused({parts.write("20", header_of(2, 20))}).message.find("10/20, 11/20") == std::string::npos);
   CHECK(refused({parts.write("20", header_of(2, 20))}).message.find("and 11 more are missing") != std::string::npos);
+  CHECK(refused({parts.write("of 3", header_of(2, 3))}).message.find("1/3, 3/3 are missing") != std::string::npos);
   const Error twice = refused({first, parts.write("again", header_of(1))});
   CHECK(twice.path == parts.file("again"));
   CHECK(twice.message == "is part 1/2, like " + first);
