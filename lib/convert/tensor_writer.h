@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "dump/index/host_range.h"
+#include "dump/elements/host_range.h"
 #include "format/plan.h"
 #include "io/run_context.h"
 

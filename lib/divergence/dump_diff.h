@@ -36,7 +36,7 @@ struct DiffSide {
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
-  std::deque<TensorView> views;  // of the sides' tensors
+  std::deque<TensorView> views;           // of the sides' tensors
   std::unique_ptr<CutSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
   std::vector<CutNote> cuts;              // by pair; empty where they are not
   Pairing pairing;

@@ -278,8 +278,8 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
 bool RunView::evens_out(uint32_t index) const {
   const std::vector<uint32_t>& all = run(index).outputs;
   return pairing_.of_cuts && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
-    return compared(tensor) && (!differs(tensor) || not_passed_on_[tensor]);
-  });
+           return compared(tensor) && (!differs(tensor) || not_passed_on_[tensor]);
+         });
 }
 
 bool RunView::heals(uint32_t index) const {

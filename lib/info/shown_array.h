@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "tensor/basic_index.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"

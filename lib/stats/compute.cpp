@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "stats/known_statistics.h"
 #include "stats/stream.h"
 

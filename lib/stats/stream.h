@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/digest/md5.h"
 #include "kernels/reduce/reduce.h"
 #include "stats/compute.h"

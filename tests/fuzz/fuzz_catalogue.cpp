@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "dump/index/tensor_list.h"
 #include "dump/names/identity_value.h"
 #include "fuzz_file.h"

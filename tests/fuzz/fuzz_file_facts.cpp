@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "fuzz_file.h"
 #include "info/array_text.h"
 #include "info/file_facts.h"

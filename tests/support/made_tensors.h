@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compare/pair/tensor_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

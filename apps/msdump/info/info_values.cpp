@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "info/array_text.h"
 #include "info/shown_array.h"
 #include "tensor/basic_index.h"

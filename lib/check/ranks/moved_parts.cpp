@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 namespace msdump::check {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "compare/pair/tensor_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 #include "tensor/dtype_kind.h"
 

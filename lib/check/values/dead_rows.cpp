@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 namespace msdump::check {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/reduce/reduce.h"
 #include "parts/fact_store.h"
 #include "stats/compute.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "check/values/value_rules.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/reduce/count_range.h"
 #include "parts/fact_store.h"
 

@@ -13,7 +13,7 @@
 #include "check/values/value_rules.h"
 #include "compare/pair/known_diff.h"
 #include "compare/pair/tensor_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "msprobe/names.h"
 #include "parts/fact_store.h"
 

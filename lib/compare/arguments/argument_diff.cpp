@@ -12,7 +12,7 @@
 #include "compare/arguments/argument_value.h"
 #include "compare/arguments/graph_arguments.h"
 #include "compare/match/device/op_tensors.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 
 namespace msdump {

@@ -10,7 +10,7 @@
 #include "compare/dumps/parameter_verdict.h"
 #include "compare/pair/precision.h"
 #include "compare/statistics/record_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "graph/join/mislabelled.h"
 #include "msprobe/names.h"
 #include "parts/fact_store.h"

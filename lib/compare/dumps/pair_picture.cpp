@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 namespace msdump {
 

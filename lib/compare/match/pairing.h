@@ -50,15 +50,15 @@ struct OpPair {
 // Why a tensor has no partner, where it is right that it has none.
 enum class Alone : uint8_t {
   kUnknown,
-  kInserted,      // of an operator that the device's compiler inserted
-  kFused,         // between operators that are one on the device
-  kSplit,         // between operators of the device that are one of the network
-  kNoOutput,      // an output that the operator has on the device alone
-  kAttribute,     // an attribute of the operator on the other side
-  kNoKernel,      // of an operator that moves no data on the device, or is not needed there
-  kNoParameters,  // the device's dump has no files of parameters
-  kTied,          // a parameter with the values of one that has a partner
-  kCommunication, // of a collective between ranks that the other side does not have
+  kInserted,       // of an operator that the device's compiler inserted
+  kFused,          // between operators that are one on the device
+  kSplit,          // between operators of the device that are one of the network
+  kNoOutput,       // an output that the operator has on the device alone
+  kAttribute,      // an attribute of the operator on the other side
+  kNoKernel,       // of an operator that moves no data on the device, or is not needed there
+  kNoParameters,   // the device's dump has no files of parameters
+  kTied,           // a parameter with the values of one that has a partner
+  kCommunication,  // of a collective between ranks that the other side does not have
 };
 
 struct TensorPair {
@@ -80,7 +80,7 @@ struct Pairing {
   Likeness likeness;                // none where a compiler for the device named the operators of one side
   std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
   bool of_cuts = false;          // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
-  bool other_framework = false;                             // one side is a PyTorch dump of msprobe, the other is not
+  bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
 
   // Of checkpoints (match/parameters/parameter_pairing.h); `operators` are parameters then.
   bool of_parameters = false;

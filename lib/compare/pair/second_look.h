@@ -8,7 +8,7 @@
 #include "compare/pair/error_axes.h"
 #include "compare/pair/tensor_diff.h"
 #include "compare/pair/worst_elements.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "io/cancel.h"
 
 namespace msdump {

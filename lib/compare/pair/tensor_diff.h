@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "compare/pair/tolerance.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "io/cancel.h"
 #include "io/worker_pool.h"
 #include "kernels/pair/pair.h"

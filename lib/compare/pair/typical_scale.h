@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "io/cancel.h"
 
 namespace msdump {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compare/pair/pair_reader.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "report/value.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"

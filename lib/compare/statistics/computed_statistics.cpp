@@ -11,7 +11,7 @@
 #include "base/load.h"
 #include "base/numbers.h"
 #include "compare/pair/tensor_slabs.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "io/zip/zip.h"
 #include "kernels/widen/widen.h"
 #include "stats/compute.h"

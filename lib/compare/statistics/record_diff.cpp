@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "compare/statistics/statistic_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 namespace msdump {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/order.h"
 #include "base/text.h"
-#include "graph/flow/gap_ancestors.h"
 #include "graph/flow/communication.h"
+#include "graph/flow/gap_ancestors.h"
 #include "graph/flow/in_place.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"

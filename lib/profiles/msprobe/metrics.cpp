@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/widen/widen.h"
 #include "npy/npy.h"
 #include "profiles/msprobe/dot.h"

@@ -1,4 +1,4 @@
-#include "dump/index/host_range.h"
+#include "dump/elements/host_range.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "support/catch.h"
 #include "support/format_oracle.h"
 #include "support/scratch_dir.h"

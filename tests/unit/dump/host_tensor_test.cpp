@@ -1,4 +1,4 @@
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 #include <cstring>
 #include <string>

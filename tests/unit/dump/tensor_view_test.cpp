@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dump/index/tensor_pieces.h"
+#include "dump/elements/tensor_pieces.h"
 #include "tensor/shape.h"
 
 namespace msdump {

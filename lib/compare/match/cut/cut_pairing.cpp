@@ -15,16 +15,16 @@
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
 #include "compare/pair/tensor_diff.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
 
-constexpr double kCertain = 0.8;               // confidence
-constexpr double kLike = 0.9, kUnlike = 0.6;   // agreement
-constexpr size_t kMostTried = 64;              // operators for one
+constexpr double kCertain = 0.8;              // confidence
+constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
+constexpr size_t kMostTried = 64;             // operators for one
 constexpr size_t kMostFactors = 16;
 constexpr size_t kMostDifferent = 8;  // copies of a tensor
 
@@ -34,9 +34,7 @@ std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   return known;
 }
 
-std::vector<double> only(double factor) {
-  return factor == 1 ? std::vector<double>() : std::vector<double>{factor};
-}
+std::vector<double> only(double factor) { return factor == 1 ? std::vector<double>() : std::vector<double>{factor}; }
 
 class CutPairer {
  public:
@@ -172,7 +170,8 @@ class CutPairer {
         for (const uint32_t y : pairing.b[partners[a]].tensors) {
           const TensorRecord &one = result_.a->tensors()[x], &other = result_.b->tensors()[y];
           if (slot_of(one) != slot_of(other) || step_of(*index_a_, one) != step_of(*index_b_, other)) continue;
-          PieceValues values_a(*index_a_, result_.a->members(x).records), values_b(*index_b_, result_.b->members(y).records);
+          PieceValues values_a(*index_a_, result_.a->members(x).records),
+              values_b(*index_b_, result_.b->members(y).records);
           if (!values_a.ok() || !values_b.ok() || fit_of({0, x, y})) continue;
           partners[a] = kNoOperator;
           break;
@@ -475,7 +474,8 @@ class CutPairer {
   // pieces of one whole; one end of a connection less.
   [[nodiscard]] bool is_within(const Cut& cut, uint32_t op, const std::vector<uint32_t>& pairs,
                                const Groups& groups) const {
-    const SequencedOp& own = (cut.of_a ? result_.pairing.a : result_.pairing.b)[cut.own_of(result_.pairing.operators[op])];
+    const SequencedOp& own =
+        (cut.of_a ? result_.pairing.a : result_.pairing.b)[cut.own_of(result_.pairing.operators[op])];
     const uint32_t tensor = cut.own_of(result_.pairing.tensors[pairs.front()]);
     const std::vector<int64_t>& ranks = cut.own->ranks(tensor);
     if (ranks.size() < 2 || sends(own)) return false;

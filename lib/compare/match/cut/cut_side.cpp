@@ -34,9 +34,7 @@ double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
   return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
 }
 
-bool is_backward(std::string_view name) {
-  return name.starts_with("Gradients") || forward_entry_of(name).has_value();
-}
+bool is_backward(std::string_view name) { return name.starts_with("Gradients") || forward_entry_of(name).has_value(); }
 
 struct RankCalls {
   std::map<CallKey, uint64_t> shapes;  // of each call: of its tensors
@@ -192,8 +190,7 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all,
       if (is_new_slot) {
         operators_[found->second].tensors.push_back(slot->second);
         tensors_.push_back(record);
-        members_.push_back(
-            {origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
+        members_.push_back({origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
         TensorPieces pieces;
         pieces.records = {&record};
         if (record.shape != nullptr) pieces.shape = *record.shape;
@@ -225,7 +222,8 @@ void CutSide::order_operators() {
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin;
     while (end < order.size() && origins_[order[end]].part) ++end;
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end),
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
                      [&](uint32_t x, uint32_t y) { return origins_[x].part < origins_[y].part; });
     begin = std::max(end, begin + 1);
   }

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "dump/index/tensor_pieces.h"
+#include "dump/elements/tensor_pieces.h"
 #include "dump/index/tensor_view.h"
 #include "graph/join/dump_operators.h"
 

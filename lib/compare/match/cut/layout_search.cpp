@@ -15,13 +15,13 @@ namespace {
 
 constexpr int64_t kSamples = 192;
 constexpr size_t kMostDims = 4, kMostLayouts = 4096;
-constexpr int64_t kCopiesTried = 4;      // that are looked at
-constexpr int64_t kMostRatio = 8;       // of the queries to the keys of a fused tensor
-constexpr int64_t kMostGroups = 64;     // of one size, as the heads of each sample
-constexpr double kAgrees = 0.25;        // of the median deviation
-constexpr double kRoundings = 4;        // of the dtype
+constexpr int64_t kCopiesTried = 4;  // that are looked at
+constexpr int64_t kMostRatio = 8;    // of the queries to the keys of a fused tensor
+constexpr int64_t kMostGroups = 64;  // of one size, as the heads of each sample
+constexpr double kAgrees = 0.25;     // of the median deviation
+constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
-constexpr double kFar = 0.05;           // of the error of the next best
+constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
 
 // What is tried: the later ones only if the earlier ones do not fit.
@@ -56,8 +56,8 @@ class Layouts {
       for (const CutDim& dim : choices(extent)) {
         // Of two along one axis, one may have groups.
         const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ < Stage::kGroups);
-        const bool merges = one && !layout.dims.empty() && layout.dims.back().role == dim.role &&
-                            layout.dims.back().axis == dim.axis;
+        const bool merges =
+            one && !layout.dims.empty() && layout.dims.back().role == dim.role && layout.dims.back().axis == dim.axis;
         if (merges) continue;
         CutLayout longer = layout;
         longer.dims.push_back(dim);
@@ -151,8 +151,8 @@ std::vector<std::vector<int64_t>> sample_of(const Shape& shape) {
   std::vector<std::vector<int64_t>> places;
   for (int64_t i = 0; i < samples; ++i) {
     const int64_t step = count / samples;
-    int64_t at = i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) %
-                                                 static_cast<uint64_t>(step));
+    int64_t at =
+        i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
     std::vector<int64_t> place(shape.size());
     for (size_t axis = shape.size(); axis-- > 0;) {
       place[axis] = at % shape[axis];
@@ -380,8 +380,9 @@ class Search {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Nearness near = target.nearness(a.values, factor);
-        const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
-                             complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
+        const bool simpler =
+            near.agreement >= best.agreement && near.error <= best.error &&
+            complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
         const bool better = near.agreement > best.agreement + kAlike || simpler ||
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
@@ -458,9 +459,8 @@ void CutPrior::add(const std::string& kind, const CutFit& fit) {
 const CutFit* CutPrior::of_kind(const std::string& kind) const {
   const auto found = kinds_.find(kind);
   if (found == kinds_.end()) return nullptr;
-  const auto most = std::max_element(found->second.begin(), found->second.end(), [](const auto& x, const auto& y) {
-    return x.second.first < y.second.first;
-  });
+  const auto most = std::max_element(found->second.begin(), found->second.end(),
+                                     [](const auto& x, const auto& y) { return x.second.first < y.second.first; });
   return &most->second.second;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "dump/index/tensor_list.h"
 #include "io/cancel.h"
 

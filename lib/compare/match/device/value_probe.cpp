@@ -5,7 +5,7 @@
 
 #include "compare/match/device/op_tensors.h"
 #include "compare/pair/tensor_slabs.h"
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 
 namespace msdump {

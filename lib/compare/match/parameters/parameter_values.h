@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
-#include "dump/index/host_tensor.h"
 #include "dump/index/tensor_list.h"
 #include "dump/index/tensor_view.h"
 

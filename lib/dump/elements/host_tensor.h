@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dump/elements/stored_elements.h"
+#include "dump/elements/tensor_pieces.h"
 #include "dump/index/dump_index.h"
-#include "dump/index/stored_elements.h"
 #include "dump/index/tensor_list.h"
-#include "dump/index/tensor_pieces.h"
 #include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
 #include "io/file.h"

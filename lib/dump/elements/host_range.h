@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "dump/index/stored_elements.h"
+#include "dump/elements/stored_elements.h"
 #include "format/plan.h"
 #include "io/file.h"
 

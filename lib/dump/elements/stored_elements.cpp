@@ -1,4 +1,4 @@
-#include "dump/index/stored_elements.h"
+#include "dump/elements/stored_elements.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "dump/index/host_range.h"
+#include "dump/elements/host_range.h"
 
 #include <algorithm>
 #include <cstring>

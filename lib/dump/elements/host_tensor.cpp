@@ -1,10 +1,10 @@
-#include "dump/index/host_tensor.h"
+#include "dump/elements/host_tensor.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "dump/index/host_range.h"
+#include "dump/elements/host_range.h"
 
 namespace msdump {
 namespace {
