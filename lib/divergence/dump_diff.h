@@ -36,7 +36,7 @@ struct DiffSide {
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
-  std::deque<TensorView> views;  // of the sides' tensors
+  std::deque<TensorView> views;           // of the sides' tensors
   std::unique_ptr<CutSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
   std::vector<CutNote> cuts;              // by pair; empty where they are not
   Pairing pairing;
@@ -76,8 +76,8 @@ struct DiffResult {
 
 // Beyond the rows.
 struct DiffDetails {
-  std::string_view explain = {};  // names the operator to account for, if any
-  bool flow = false;              // DivergenceReport::runs and edges
+  std::string_view explain = {};         // names the operator to account for, if any
+  bool flow = false;                     // DivergenceReport::runs and edges
   const LayoutRules* layouts = nullptr;  // how tensors lie on the ranks, where the user knows
 };
 

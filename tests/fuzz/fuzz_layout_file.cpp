@@ -44,11 +44,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Result<LayoutRules> file = LayoutRules::parse(text);
   if (!file) {
-    require(!file.error().message.empty() && file.error().message.find('\n') == std::string::npos, "an error is one line");
+    require(!file.error().message.empty() && file.error().message.find('\n') == std::string::npos,
+            "an error is one line");
     require(file.error().message.size() < 1000, "an error quotes little");
   }
   for (const std::string_view line : split(text.substr(0, 4096), '\n')) {
-    const Result<LayoutRules> one = LayoutRules::parse("* " + std::string(line.substr(std::min(line.find('='), line.size()))));
+    const Result<LayoutRules> one =
+        LayoutRules::parse("* " + std::string(line.substr(std::min(line.find('='), line.size()))));
     if (!one) continue;
     const std::vector<int64_t> any = {0, 1, 2, 3};
     const StatedLayout* const stated = one->layout_of({"x", Io::kOutput, "0", any, false});

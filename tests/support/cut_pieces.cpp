@@ -174,7 +174,8 @@ MadePieces::MadePieces(const std::vector<Stored>& pieces)
     : dump_(list_dump([&] {
         std::vector<std::filesystem::path> paths;
         for (size_t i = 0; i < pieces.size(); ++i)
-          paths.emplace_back(scratch_.write(name_of_piece(i), npy_of(pieces[i].descr, pieces[i].shape, pieces[i].data)));
+          paths.emplace_back(
+              scratch_.write(name_of_piece(i), npy_of(pieces[i].descr, pieces[i].shape, pieces[i].data)));
         return paths;
       }())) {
   for (size_t i = 0; i < pieces.size(); ++i) {

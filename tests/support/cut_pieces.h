@@ -17,8 +17,8 @@ namespace msdump::test {
 
 // The roles, in short.
 namespace roles {
-inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean, kConcat = CutRole::kConcat,
-                      kZigzag = CutRole::kZigzag, kGathered = CutRole::kGathered;
+inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean,
+                      kConcat = CutRole::kConcat, kZigzag = CutRole::kZigzag, kGathered = CutRole::kGathered;
 }  // namespace roles
 
 struct CutPiece {

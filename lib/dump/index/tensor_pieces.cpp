@@ -71,9 +71,9 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
   for (const TensorRecord* const record : pieces.records) {
     MSDUMP_TRY(HostTensor piece, HostTensor::open(index, *record, {}));
     if (piece.count() != elements_of(*record->shape)) {
-      return fail(make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()),
-                             describe(*record->shape))
-                      .with_path(piece.path()));
+      return fail(
+          make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()), describe(*record->shape))
+              .with_path(piece.path()));
     }
     const bool adds = kernels::common_dtype(piece.dtype(), DType::kFloat64) == DType::kFloat64;
     if (reader.computed_ && !adds) {
@@ -97,8 +97,8 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
     const Shape& own = *pieces.records[fits ? box.piece : 0]->shape;
     fits = fits && own.size() == axes;
     for (size_t axis = 0; fits && axis < axes; ++axis) {
-      fits = inside(box.from[axis], box.size[axis], own[axis]) &&
-             inside(box.to[axis], box.size[axis], pieces.shape[axis]);
+      fits =
+          inside(box.from[axis], box.size[axis], own[axis]) && inside(box.to[axis], box.size[axis], pieces.shape[axis]);
     }
     if (!fits) {
       return fail(make_error(ErrorCode::kShapeMismatch, "a part of {} does not lie in {}", describe(own),

@@ -127,10 +127,10 @@ TEST_CASE("the last part may reach beyond the tensor by less than itself, and no
 
 TEST_CASE("shapes that a layout cannot have are none of it") {
   const std::vector<Shape> pieces(2, Shape{3, 4});
-  CHECK(boxes_of({{{2, kConcat, 2}}}, 0, pieces, {6, 4}).empty());           // no such axis
-  CHECK(boxes_of({{{2, kConcat, 0}}}, 0, pieces, {6, 4, 1}).empty());        // other axes
-  CHECK(boxes_of({{{2, kZigzag, 0}}}, 0, pieces, {6, 4}).empty());           // an odd extent has no halves
-  CHECK(boxes_of({{{2, kConcat, 1, {2, 1}}}}, 0, pieces, {3, 8}).empty());   // groups that do not divide
+  CHECK(boxes_of({{{2, kConcat, 2}}}, 0, pieces, {6, 4}).empty());          // no such axis
+  CHECK(boxes_of({{{2, kConcat, 0}}}, 0, pieces, {6, 4, 1}).empty());       // other axes
+  CHECK(boxes_of({{{2, kZigzag, 0}}}, 0, pieces, {6, 4}).empty());          // an odd extent has no halves
+  CHECK(boxes_of({{{2, kConcat, 1, {2, 1}}}}, 0, pieces, {3, 8}).empty());  // groups that do not divide
   CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 1, {3}}}}, 0, pieces, {3, 4}).empty());
   CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 1}}}, 0, pieces, {3, 4}).empty());
   CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 2, {2}}}}, 0, pieces, {3, 4}).empty());

@@ -72,7 +72,7 @@ std::vector<std::string> names_of(const CutSide& side) {
 }
 
 TEST_CASE("runs on the same ranks with the same parts are not cut differently, all others are") {
-  const RankRun one(1, whole_run), two(2, [](MadeCalls& calls, int rank) { tensor_parallel(calls, rank); });
+  const RankRun one(1, whole_run), two(2, [](MadeCalls&calls, int rank) { tensor_parallel(calls, rank); });
   const RankRun again(2, [](MadeCalls& calls, int rank) { tensor_parallel(calls, rank); });
   const RankRun copies(2, whole_run), elsewhere(2, whole_run, 4);
   CHECK_FALSE(cut_differently(two.side(), again.side()));

@@ -65,14 +65,14 @@ TEST_CASE("one dimension may go without its ranks") {
 }
 
 TEST_CASE("the last line that matches name, slot, side and ranks applies") {
-  const LayoutRules rules = test::must(
-      LayoutRules::parse("# what is known\n"
-                         "*weight* = concat(axis=0)   # of all\n"
-                         "*/up.weight:output:0 = concat(axis=1)\n"
-                         "*up?weight:input:* = copy\n"
-                         "reference:*weight* = sum\n"
-                         "reference: *b = copy\n"
-                         "*down.weight = concat(axis=1; ranks=4-5,7)\n"));
+  const LayoutRules rules =
+      test::must(LayoutRules::parse("# what is known\n"
+                                    "*weight* = concat(axis=0)   # of all\n"
+                                    "*/up.weight:output:0 = concat(axis=1)\n"
+                                    "*up?weight:input:* = copy\n"
+                                    "reference:*weight* = sum\n"
+                                    "reference: *b = copy\n"
+                                    "*down.weight = concat(axis=1; ranks=4-5,7)\n"));
   CHECK(rules.size() == 6);
   const auto line_of = [&](const LayoutSubject& subject) {
     const StatedLayout* const found = rules.layout_of(subject);
@@ -139,11 +139,11 @@ TEST_CASE("what is written has one line for calls that agree, and gives each ten
       {subject_of("layers.1.up.forward.0"), &rows, true},
       {subject_of("layers.11.up.forward.0"), &rows, true},
       {subject_of("layers.0.down.forward.0"), &columns, true},
-      {subject_of("layers.1.down.forward.0"), &rows, true},          // disagrees
+      {subject_of("layers.1.down.forward.0"), &rows, true},  // disagrees
       {subject_of("layers.0.attn.2.norm.forward.0"), &sum, false},
-      {subject_of("layers.0.norm.forward.0"), &columns, true},       // also of the glob of the line above it
+      {subject_of("layers.0.norm.forward.0"), &columns, true},  // also of the glob of the line above it
       {subject_of("pipe.forward.0"), &rows, true},
-      {subject_of("pipe.forward.0", later), &columns, true},         // another stage under one name
+      {subject_of("pipe.forward.0", later), &columns, true},  // another stage under one name
       {subject_of("alone.forward.0", single), &one, true},
       {subject_of("a b=c#d.forward.0"), &rows, true},
       {subject_of("layers.0.up.forward.0", kFourRanks, true), &columns, true},
@@ -151,7 +151,8 @@ TEST_CASE("what is written has one line for calls that agree, and gives each ten
   const std::string text = layout_file_text(found);
   INFO(text);
   CHECK(text.find("layers.*.up.forward.*:output:0 = concat(axis=0; by=4)\n") != std::string::npos);
-  CHECK(text.find("reference:layers.*.up.forward.*:output:0 = concat(axis=1; by=2), copy(by=2)\n") != std::string::npos);
+  CHECK(text.find("reference:layers.*.up.forward.*:output:0 = concat(axis=1; by=2), copy(by=2)\n") !=
+        std::string::npos);
   CHECK(text.find("layers.0.down.forward.0:output:0 = concat(axis=1; by=2; ranks=0-3), copy(by=2)\n") !=
         std::string::npos);
   CHECK(text.find("sum(by=4), times=0.5  # not sure\n") != std::string::npos);

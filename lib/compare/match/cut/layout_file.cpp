@@ -82,8 +82,8 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
 
 Result<CutRole> role_in(std::string_view name) {
   std::vector<std::string> names = {"times"};
-  for (const CutRole role : {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kConcat, CutRole::kZigzag,
-                             CutRole::kGathered}) {
+  for (const CutRole role :
+       {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kConcat, CutRole::kZigzag, CutRole::kGathered}) {
     if (name == name_of(role)) return role;
     names.emplace_back(name_of(role));
   }
@@ -103,8 +103,7 @@ bool takes(CutRole role, std::string_view key) {
 }
 
 Status take_key(std::string_view key, std::string_view value, CutDim& dim, StatedLayout& stated) {
-  if (!takes(dim.role, key))
-    return fail(ErrorCode::kUsage, "{} takes no '{}'", name_of(dim.role), excerpt(key));
+  if (!takes(dim.role, key)) return fail(ErrorCode::kUsage, "{} takes no '{}'", name_of(dim.role), excerpt(key));
   if (key == "axis") {
     MSDUMP_TRY(const int64_t axis, number_in(key, value, 0, kMostAxis));
     dim.axis = static_cast<uint32_t>(axis);
@@ -281,7 +280,8 @@ const StatedLayout* LayoutRules::layout_of(const LayoutSubject& subject) const {
   for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
     const StatedLayout& stated = line->stated;
     if (stated.of_reference != subject.of_reference) continue;
-    if (!stated.ranks.empty() && !std::equal(stated.ranks.begin(), stated.ranks.end(), subject.ranks.begin(), subject.ranks.end()))
+    if (!stated.ranks.empty() &&
+        !std::equal(stated.ranks.begin(), stated.ranks.end(), subject.ranks.begin(), subject.ranks.end()))
       continue;
     if (line->glob.matches(line->of_tensor ? tensor : name)) return &stated;
   }
@@ -340,8 +340,7 @@ std::string layout_file_text(std::span<const FoundLayout> found) {
     const std::string layout = stated_text(*one.layout);
     const StatedLayout* const said = rules ? rules->layout_of(one.subject) : nullptr;
     if (layout.empty() || (said != nullptr && said->text == layout)) continue;
-    const std::string glob =
-        fmt::format("{}:{}:{}", one.subject.op_name, name_of(one.subject.io), one.subject.slot);
+    const std::string glob = fmt::format("{}:{}:{}", one.subject.op_name, name_of(one.subject.io), one.subject.slot);
     const std::string own = line(one.subject.of_reference, glob, with_ranks(layout, one.subject.ranks), one.sure);
     if (written.try_emplace(own, true).second) text += own;
   }

@@ -29,9 +29,9 @@ namespace msdump {
 
 struct StatedLayout {
   size_t line = 0;
-  CutLayout layout;                // an extent of 0: the ranks that are left
-  std::string text;                // the parts, as they are written
-  std::vector<int64_t> ranks;      // ascending; empty: any
+  CutLayout layout;            // an extent of 0: the ranks that are left
+  std::string text;            // the parts, as they are written
+  std::vector<int64_t> ranks;  // ascending; empty: any
   bool of_reference = false;
 };
 
