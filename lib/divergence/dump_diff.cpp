@@ -188,10 +188,10 @@ void note_exchanges(DiffResult& run) {
   }
 }
 
-Status pair(DiffResult& run, const NameMap* map, const RunContext& context) {
+Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
   if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && cut_differently(a, b)) {
-    MSDUMP_TRY(PairedCuts paired, pair_cuts(a, b, map, context));
+    MSDUMP_TRY(PairedCuts paired, pair_cuts(a, b, map, layouts, context));
     run.pairing = std::move(paired.pairing);
     run.cut_a = std::move(paired.a);
     run.cut_b = std::move(paired.b);
@@ -326,12 +326,12 @@ OperatorLine DiffResult::line(uint32_t pair) const {
 }
 
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context) {
+                              const RunContext& context, const LayoutRules* layouts) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  MSDUMP_CHECK_OK(pair(run, map, context));
+  MSDUMP_CHECK_OK(pair(run, map, layouts, context));
   choose_rows(run);
   return run;
 }
@@ -345,6 +345,17 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   MSDUMP_CHECK_OK(context.cancel.check());
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
+  for (const uint32_t row : rows) {
+    if (run.cuts.empty() || run.cuts[row].problem.empty()) continue;
+    // The layout that the user states does not fit: nothing was compared.
+    TensorDiff wrong;
+    wrong.verdict = Verdict::kShape;
+    wrong.reason = run.cuts[row].problem;
+    wrong.dtype_a = run.diffs[row].dtype_a;
+    wrong.dtype_b = run.diffs[row].dtype_b;
+    run.diffs[row] = std::move(wrong);
+    run.details[row] = {};
+  }
   run.failures = std::move(compared.failures);
   return {};
 }
@@ -387,7 +398,7 @@ void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, c
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details) {
-  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context));
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts));
   std::vector<uint32_t> operators;
   if (!details.explain.empty()) {
     MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));

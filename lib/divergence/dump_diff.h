@@ -76,13 +76,14 @@ struct DiffResult {
 
 // Beyond the rows.
 struct DiffDetails {
-  std::string_view explain = {};  // names the operator to account for, if any
-  bool flow = false;              // DivergenceReport::runs and edges
+  std::string_view explain = {};         // names the operator to account for, if any
+  bool flow = false;                     // DivergenceReport::runs and edges
+  const LayoutRules* layouts = nullptr;  // how tensors lie on the ranks, where the user knows
 };
 
 // The steps of diff_dumps below. First, who is whom: the pairing and, by the sides' selections, the rows.
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context);
+                              const RunContext& context, const LayoutRules* layouts = nullptr);
 // Then the differences of these rows, which may be some of the run's.
 Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);

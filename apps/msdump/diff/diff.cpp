@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "diff/diff_explain.h"
+#include "diff/diff_layouts.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
 #include "diff/diff_profile.h"
@@ -88,6 +89,10 @@ class Diff : public Command {
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
       if (const Status written = write_baseline(session, *run); !written) return session.end_with(written.error());
+    }
+    if (!options_.new_layout_file.empty()) {
+      const Status written = write_layouts(session, *run, options_.new_layout_file);
+      if (!written) return session.end_with(written.error());
     }
     print(session, *run);
     if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
@@ -244,6 +249,7 @@ class Diff : public Command {
       session.messages.note(fmt::format("in the baseline, but gone or grown: {}", text));
     note_pairing(session, run.pairing);
     if (run.pairing.of_parameters) note_parameters(session, run.pairing);
+    if (const std::string cuts = cuts_text(run); !cuts.empty()) session.messages.note(cuts);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
     return fails(run) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;

@@ -93,6 +93,11 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
                  "four, or the words cell, api and layer for its -cm, -am and -lm without a file")
       ->type_name("FILE")
       ->group(kInputGroup);
+  app.add_option("--layout", options.layout_file,
+                 "How tensors lie on the ranks of runs that are cut differently, where that is known: lines such as "
+                 "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies")
+      ->type_name("FILE")
+      ->group(kInputGroup);
   add_selection_options(app, options.selection);
   declare_tolerances(app, options);
   add_number(app, "--worst", options.worst, 1, 100'000, "List the N worst elements of each tensor that differs")
@@ -105,6 +110,9 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
       ->allow_extra_args(false)
       ->group(kOutputGroup);
   app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
+  app.add_option("--write-layout", options.new_layout_file, "Write the layouts that were found, as --layout reads them")
+      ->type_name("FILE")
+      ->group(kOutputGroup);
   app.add_flag("--all", options.all, "Show the tensors that agree in the table, too")->group(kOutputGroup);
   app.add_option("--explain", options.explain,
                  "Account for one operator instead: its inputs with their errors, what is expected of it and why, its "

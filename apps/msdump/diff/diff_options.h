@@ -21,7 +21,7 @@ struct DiffOptions {
   std::vector<std::string> paths;  // CANDIDATE and REFERENCE, or one dump for both
   std::string rank_a, rank_b, step_a, step_b;
   std::vector<std::string> ir;
-  std::string map;
+  std::string map, layout_file, new_layout_file;
   SelectionOptions selection;
   std::optional<double> rtol, atol;
   std::vector<std::string> metric_limits, more_metrics;

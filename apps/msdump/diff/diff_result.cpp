@@ -73,6 +73,7 @@ void warn_without_effect(Session& session, const NameMap& map, const DiffResult&
 struct OpenedDiff {
   OpenedSide a, b;
   std::optional<NameMap> map;
+  std::optional<LayoutRules> layouts;
 };
 
 Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
@@ -80,6 +81,11 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   MSDUMP_TRY(auto sides, open_sides(session.context, options));
   std::tie(opened.a, opened.b) = std::move(sides);
   MSDUMP_CHECK_OK(check_inputs(session, {&opened.a->catalogue().index, &opened.b->catalogue().index}));
+  if (!options.layout_file.empty()) {
+    auto layouts = LayoutRules::read(options.layout_file);
+    if (!layouts) return fail(unusable_option_file(std::move(layouts).error()));
+    opened.layouts = std::move(*layouts);
+  }
   if (options.map.empty()) return opened;
   auto read = NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)});
   if (!read) return fail(unusable_option_file(std::move(read).error()));
@@ -100,10 +106,13 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
+  const LayoutRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
   MSDUMP_TRY(DiffResult run,
              diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {options.worst, options.by_axis},
-                        session.context, {options.explain, !options.report.empty()}));
+                        session.context, {options.explain, !options.report.empty(), layouts}));
   if (map != nullptr) warn_without_effect(session, *map, run);
+  if (layouts != nullptr && run.cuts.empty())
+    session.messages.warning("--layout has no effect: the two runs are not cut differently over their ranks");
   return run;
 }
 
@@ -114,7 +123,8 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
   PartRun part(session, options.sharding, path, {&opened->a->catalogue().index, &opened->b->catalogue().index});
   if (part.is_done()) return ExitCode::kOk;
   const NameMap* const map = opened->map ? &*opened->map : nullptr;
-  Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context);
+  Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context,
+                                      opened->layouts ? &*opened->layouts : nullptr);
   if (!run) return session.end_with(run.error());
   const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
   std::vector<uint32_t> own;

@@ -217,11 +217,19 @@ uint64_t count_accepted(const DiffResult& run) {
 // On a narrow terminal these columns are dropped before the common ones; the relative error, the line and the reason
 // stay.
 constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1,
-                  kDropExplained = report::kDropOpType + 3;
+                  kDropExplained = report::kDropOpType + 3, kDropLayout = report::kDropOpType + 4;
 
 std::string number_at(const report::Row& row, const char* path) {
   const auto* const number = row.get<double>(path);
   return number == nullptr ? "-" : fmt::format("{:.3g}", *number);
+}
+
+// "concat axis 1", without its ranks; the reference's where the candidate's tensor is whole.
+std::string layout_cell(const report::Row& row) {
+  const std::string_view own = row.text("layout"), other = row.text("reference_layout");
+  const std::string_view text = own.empty() ? other : own;
+  if (text.empty()) return "-";
+  return (own.empty() ? "reference: " : "") + std::string(text.substr(0, text.find(" of ranks")));
 }
 
 std::string dtypes_cell(const report::Row& row) {
@@ -260,6 +268,12 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     columns.push_back({key, shown ? std::string(metric.name) : std::string(),
                        [key](const report::Row& row) { return number_at(row, key.c_str()); },
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
+  }
+  if (!run.cuts.empty()) {
+    columns.insert(columns.end(), {{"layout", "layout", layout_cell, kDropLayout},
+                                   {"reference_layout", ""},
+                                   {"layout_confidence", ""},
+                                   {"ranks", ""}});
   }
   columns.insert(columns.end(), {{"worst.index", ""},
                                  {"worst.a", ""},

@@ -75,9 +75,12 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
           make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()), describe(*record->shape))
               .with_path(piece.path()));
     }
-    const bool fits = reader.pieces_.empty() || piece.dtype() == reader.pieces_.front().dtype();
     const bool adds = kernels::common_dtype(piece.dtype(), DType::kFloat64) == DType::kFloat64;
-    if (!fits || (reader.computed_ && !adds)) {
+    if (reader.computed_ && !adds) {
+      return fail(make_error(ErrorCode::kUnsupportedDtype, "{} is not added up over ranks", name_of(piece.dtype()))
+                      .with_path(piece.path()));
+    }
+    if (!reader.pieces_.empty() && piece.dtype() != reader.pieces_.front().dtype()) {
       return fail(make_error(ErrorCode::kUnsupportedDtype, "{} does not go together with the other ranks' {}",
                              name_of(piece.dtype()), name_of(reader.pieces_.front().dtype()))
                       .with_path(piece.path()));

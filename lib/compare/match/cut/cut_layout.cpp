@@ -58,15 +58,23 @@ class AxisCut {
     return true;
   }
 
+  // Each group of what has been put together is cut by itself.
   bool groups(const std::vector<int64_t>& sizes, int64_t place, int64_t ranks) {
     const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-    if (segments_.size() != 1 || all == 0 || extent_ % all != 0) return false;
+    if (all == 0 || extent_ % all != 0) return false;
     const int64_t unit = extent_ / all;
     std::vector<Segment> parts;
-    int64_t from = 0;
-    for (const int64_t size : sizes) {
-      parts.push_back({from, from * ranks + place * size * unit, size * unit});
-      from += size * unit;
+    for (const Segment& one : segments_) {
+      int64_t begin = 0;
+      for (const int64_t size : sizes) {
+        const int64_t end = begin + size * unit;
+        const int64_t first = std::max(one.to, begin), last = std::min(one.to + one.size, end);
+        if (first < last) {
+          const int64_t to = begin * ranks + place * size * unit + first - begin;
+          parts.push_back({one.from + first - one.to, to, last - first});
+        }
+        begin = end;
+      }
     }
     segments_ = std::move(parts);
     extent_ *= ranks;

@@ -38,8 +38,8 @@ std::vector<double> only(double factor) { return factor == 1 ? std::vector<doubl
 
 class CutPairer {
  public:
-  CutPairer(const CompareSide& a, const CompareSide& b, const RunContext& context)
-      : context_(context), whole_a_(a), whole_b_(b), index_a_(a.index), index_b_(b.index) {
+  CutPairer(const CompareSide& a, const CompareSide& b, const LayoutRules* layouts, const RunContext& context)
+      : context_(context), layouts_(layouts), whole_a_(a), whole_b_(b), index_a_(a.index), index_b_(b.index) {
     result_.a = std::make_unique<CutSide>(a);
     result_.b = std::make_unique<CutSide>(b);
   }
@@ -92,7 +92,47 @@ class CutPairer {
 
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair) const {
     PieceValues a(*index_a_, result_.a->members(pair.a).records), b(*index_b_, result_.b->members(pair.b).records);
-    return find_layout(a, b, question_of(pair), prior_);
+    return find_stated(a, b, question_of(pair), stated_of(true, pair.a), stated_of(false, pair.b));
+  }
+
+  // ---- what the user knows
+
+  // The line of the file for a tensor that lies on several ranks, and its layout, if so many ranks can have it.
+  struct Stated {
+    const StatedLayout* line = nullptr;
+    std::optional<CutLayout> layout;
+  };
+
+  [[nodiscard]] Stated stated_of(bool of_a, uint32_t tensor) const {
+    const CutSide& side = of_a ? *result_.a : *result_.b;
+    const std::vector<int64_t>& ranks = side.ranks(tensor);
+    if (layouts_ == nullptr || ranks.size() < 2) return {};
+    const NameFacts& name = side.tensors()[tensor].name;
+    const StatedLayout* const line = layouts_->layout_of({name.op_name, name.io, name.slot, ranks, !of_a});
+    if (line == nullptr) return {};
+    return {line, layout_for(*line, static_cast<int64_t>(ranks.size()))};
+  }
+
+  // One that does not fit the shapes is told when all are paired.
+  [[nodiscard]] std::optional<CutFit> find_stated(PieceValues& a, PieceValues& b, CutQuestion question,
+                                                  const Stated& of_a, const Stated& of_b) const {
+    question.stated_a = of_a.layout;
+    question.stated_b = of_b.layout;
+    std::optional<CutFit> fit = find_layout(a, b, question, prior_);
+    if (fit || (!of_a.layout && !of_b.layout)) return fit;
+    question.stated_a.reset();
+    question.stated_b.reset();
+    return find_layout(a, b, question, prior_);
+  }
+
+  [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const {
+    const Stated stated = stated_of(of_a, tensor);
+    if (stated.line == nullptr) return {};
+    if (fit != nullptr && stated.layout && *stated.layout == (of_a ? fit->a : fit->b)) return {};
+    const CutSide& side = of_a ? *result_.a : *result_.b;
+    const Shape* const shape = side.tensors()[tensor].shape;
+    return fmt::format("{}:{}: {} does not fit {} on ranks {}", layouts_->path(), stated.line->line, stated.line->text,
+                       shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(side.ranks(tensor)));
   }
 
   // ---- operators that are paired by their place, but not by their values
@@ -564,7 +604,7 @@ class CutPairer {
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
       PieceValues other(*cut.other_index, cut.other->members(value).records);
-      const CutQuestion question{"", factors_a_, factors_b_};
+      const CutQuestion question{"", factors_a_, factors_b_, {}, {}};
       const std::optional<CutFit> fit =
           cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
       if (!fit || fit->agreement < kLike || !fit->tells) continue;
@@ -607,10 +647,11 @@ class CutPairer {
                                                      const CutFit& input) const {
     PieceValues own(*cut.own_index, cut.own->members(tensor).records),
         other(*cut.other_index, cut.other->members(value).records);
-    const CutQuestion question{"", only(input.a.factor), only(input.b.factor)};
-    std::optional<CutFit> found =
-        cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
-    if (found && found->agreement >= kLike) return found;
+    const CutQuestion question{"", only(input.a.factor), only(input.b.factor), {}, {}};
+    const Stated stated = stated_of(cut.of_a, tensor);
+    std::optional<CutFit> found = cut.of_a ? find_stated(own, other, question, stated, {})
+                                           : find_stated(other, own, question, {}, stated);
+    if (found && (found->agreement >= kLike || stated.layout == (cut.of_a ? found->a : found->b))) return found;
     CutFit meant = input;
     for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
       if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
@@ -690,8 +731,12 @@ class CutPairer {
     });
     MSDUMP_CHECK_OK(context_.cancel.check());
     for (size_t i = 0; i < fits_.size(); ++i) {
-      if (!fits_[i]) continue;
       const TensorPair& pair = result_.pairing.tensors[i];
+      const CutFit* const fit = fits_[i] ? &*fits_[i] : nullptr;
+      std::string& problem = result_.notes[i].problem;
+      if (paired(pair)) problem = problem_of(true, pair.a, fit);
+      if (paired(pair) && problem.empty()) problem = problem_of(false, pair.b, fit);
+      if (fit == nullptr) continue;
       CutNote& note = result_.notes[i];
       const std::vector<int64_t>&ranks_a = result_.a->ranks(pair.a), &ranks_b = result_.b->ranks(pair.b);
       note.layout = text_of(fits_[i]->a, ranks_a);
@@ -700,6 +745,8 @@ class CutPairer {
       if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
       note.confidence = fits_[i]->confidence;
       note.known = fits_[i]->known;
+      note.a = fits_[i]->a;
+      note.b = fits_[i]->b;
       result_.a->set_pieces(pair.a, std::move(pieces[i]));
       result_.b->set_pieces(pair.b, pieces_of(*result_.b, pair.b, fits_[i]->b, fits_[i]->whole, 0));
     }
@@ -794,6 +841,7 @@ class CutPairer {
   }
 
   const RunContext& context_;
+  const LayoutRules* const layouts_;
   const CompareSide whole_a_, whole_b_;  // handles
   const DumpIndex *const index_a_, *const index_b_;
   PairedCuts result_;
@@ -804,9 +852,9 @@ class CutPairer {
 
 }  // namespace
 
-Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map,
+Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const LayoutRules* layouts,
                              const RunContext& context) {
-  return CutPairer(a, b, context).run(map);
+  return CutPairer(a, b, layouts, context).run(map);
 }
 
 }  // namespace msdump

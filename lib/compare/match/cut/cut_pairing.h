@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compare/match/cut/cut_side.h"
+#include "compare/match/cut/layout_file.h"
 #include "compare/match/cut/layout_search.h"
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
@@ -24,6 +25,8 @@ struct CutNote {
   std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
   double confidence = 0;                 // 0: no layout fits the shapes
   bool known = false;                    // CutFit::known
+  CutLayout a, b;                        // where a layout fits the shapes
+  std::string problem;                   // a layout that the user states does not fit the shapes: which, and where it says so
   std::vector<int64_t> odd;              // ranks whose copies are not those of most, if there are any
 };
 
@@ -33,7 +36,8 @@ struct PairedCuts {
   std::vector<CutNote> notes;  // by Pairing::tensors
 };
 
-// `map` may be null. An error when interrupted.
-Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const RunContext& context);
+// `map` and `layouts`, what the user knows, may be null. An error when interrupted.
+Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const LayoutRules* layouts,
+                             const RunContext& context);
 
 }  // namespace msdump

@@ -248,7 +248,15 @@ bool tell(const std::vector<double>& values) {
 }
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
-std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient) {
+std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient,
+                                                     const std::optional<CutLayout>& stated) {
+  if (stated) {
+    double factor = stated->factor;
+    for (const CutDim& dim : stated->dims) {
+      if (dim.role == CutRole::kMean) factor /= static_cast<double>(dim.extent);
+    }
+    return {{factor, *stated}};
+  }
   std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
   for (size_t i = 0; i < layout.dims.size(); ++i) {
     const CutDim& dim = layout.dims[i];
@@ -335,7 +343,11 @@ class Search {
       if (best() >= kFits) break;
     }
     if (fits_.empty()) return std::nullopt;
-    return choose();
+    CutFit chosen = choose();
+    const bool a_known = question_.stated_a || a_.shapes().size() == 1;
+    const bool b_known = question_.stated_b || b_.shapes().size() == 1;
+    const bool all_known = a_known && b_known && (question_.stated_a || question_.stated_b);
+    return all_known ? certain(std::move(chosen), 1, true) : chosen;
   }
 
  private:
@@ -345,9 +357,16 @@ class Search {
   };
 
   std::vector<Tried> tried(PieceValues& side, const Shape& whole, Stage stage,
-                           const std::vector<std::vector<int64_t>>& places, int64_t most_copies) const {
+                           const std::vector<std::vector<int64_t>>& places, int64_t most_copies,
+                           const std::optional<CutLayout>& stated) const {
     std::vector<Tried> all;
-    for (CutLayout& layout : Layouts(side.shapes(), whole, sums_, stage).run()) {
+    std::vector<CutLayout> layouts;
+    if (!stated) {
+      layouts = Layouts(side.shapes(), whole, sums_, stage).run();
+    } else if (fits_shapes(*stated, side.shapes(), whole)) {
+      layouts = {*stated};
+    }
+    for (CutLayout& layout : layouts) {
       Tried& one = all.emplace_back();
       const int64_t copies = layout.copies(), looked_at = std::min(copies, most_copies);
       for (int64_t i = 0; i < looked_at; ++i) {
@@ -361,8 +380,8 @@ class Search {
 
   void try_whole(const Shape& whole, Stage stage) {
     const auto places = sample_of(whole);
-    const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried),
-                             in_b = tried(b_, whole, stage, places, 1);
+    const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
+                             in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
     std::vector<Target> targets;
     for (const Tried& b : in_b)
       targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())));
@@ -375,8 +394,8 @@ class Search {
   void add(const Shape& whole, const Tried& a, const Tried& b, const Target& target) {
     CutFit best;
     bool any = false;
-    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.factors_a)) {
-      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.factors_b)) {
+    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.factors_a, question_.stated_a)) {
+      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.factors_b, question_.stated_b)) {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Nearness near = target.nearness(a.values, factor);

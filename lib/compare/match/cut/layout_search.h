@@ -42,6 +42,7 @@ struct CutQuestion {
   std::string kind;
   // Of gradients, which are too large where each rank takes the mean of its own samples: what they may be multiplied by.
   std::vector<double> factors_a, factors_b;
+  std::optional<CutLayout> stated_a, stated_b;  // what the user knows: no other is tried
 };
 
 // No fit: the shapes allow none.

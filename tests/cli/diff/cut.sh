@@ -1,0 +1,89 @@
+# Two ranks against one process: tensors are put together from their parts, and an all_reduce that adds up what it should
+# average is the root. Layouts are written, read again, and stated.
+call() { # NAME INPUTS OUTPUTS: dump.json's entry; tensors are FILE:SHAPE
+  local name=$1 io list one i text=''
+  shift
+  for io in input output; do
+    i=0 list=''
+    for one in $1; do
+      list+="${list:+,}{\"type\":\"torch.Tensor\",\"dtype\":\"torch.float32\",\"shape\":[${one#*:}],\"data_name\":\"$name.$io.$i.npy\"}"
+      cp "${one%%:*}" "$dir/dump_tensor_data/$name.$io.$i.npy"
+      i=$((i + 1))
+    done
+    text+=",\"$io${args[$io]}\":[$list]"
+    shift
+  done
+  data+="${data:+,}\"$name\":{\"input_kwargs\":{}$text}"
+}
+declare -A args=([input]=_args [output]='')
+
+# made FILE ROWS COLUMNS EXPRESSION: of row r and column c.
+made() {
+  local values
+  read -ra values <<<"$(awk "BEGIN { for (r = 0; r < $2; r++) for (c = 0; c < $3; c++) printf \"%.7g \", $4 }")"
+  npy "$1" '<f4' "($2, $3)" "$(f32 "${values[@]}")"
+}
+up='sin(3 * r + 7 * c + 1)' down='cos(5 * r + 2 * c * c)' term='sin(r * r + 4 * c)' out='cos(r * c + 3)'
+made x 4 6 'sin(r + 2 * c * c)'
+made up 4 8 "$up"
+made down 4 6 "$down"
+made sum 4 6 "2 * ($down)"
+made wrong 4 6 "2 * ($out)"
+made out 4 6 "$out"
+made up0 4 4 "$up"
+made up1 4 4 "${up//c/(c + 4)}"
+made down0 4 6 "$term"
+made down1 4 6 "2 * ($down) - ($term)"
+
+finished() {
+  printf '{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}' "$data" >"$dir/dump.json"
+}
+whole() { # DIR
+  dir=$1/step0/proc7 data=''
+  mkdir -p "$dir/dump_tensor_data"
+  call Functional.linear.0.forward x:4,6 up:4,8
+  call Functional.linear.1.forward up:4,8 down:4,6
+  call Functional.gelu.0.forward down:4,6 out:4,6
+  finished
+}
+cut() { # DIR REDUCED OUT
+  local rank
+  for rank in 0 1; do
+    dir=$1/step0/rank$rank data=''
+    mkdir -p "$dir/dump_tensor_data"
+    call Functional.linear.0.forward x:4,6 "up$rank:4,4"
+    call Functional.linear.1.forward "up$rank:4,4" "down$rank:4,6"
+    call Distributed.all_reduce.0.forward "down$rank:4,6" "$2:4,6"
+    call Functional.gelu.0.forward "$2:4,6" "$3:4,6"
+    finished
+  done
+}
+whole ref
+cut good down out
+cut bad sum wrong
+show msdump diff good ref --all
+show msdump diff bad ref
+msdump diff -q --json bad ref | jq -c '.rows[] | select(.io == "output") | [.op_name, .layout, .reference_layout, .layout_confidence, .ranks]'
+msdump diff -q --json ref good | jq -c '.rows[0:2][] | [.op_name, .layout, .reference_layout, .ranks]'
+msdump diff -q --csv bad ref | head -1 | tr , '\n' | grep -E 'layout|^ranks'
+msdump diff -q --csv good ref | grep -c 'concat axis 1 of ranks 0-1,,1'
+msdump diff -q --json ref ref | jq -c '[.rows[] | has("layout")] | any'
+
+show msdump diff -q good ref --write-layout found.txt
+cat found.txt
+rows() { msdump diff -q --json "$@" | jq -c '.rows[] | [.op_name, .io, .slot, .verdict, .layout, .reference_layout]'; }
+rows good ref >searched
+rows good ref --layout found.txt >stated
+diff searched stated && echo the same
+show msdump diff -q ref good --write-layout found.txt
+cat found.txt
+
+# What is stated is not searched, and what does not fit is an error of its tensor.
+echo '*linear.0*:output:* = concat(axis=1)  # known' >known.txt
+echo '*linear.1.forward:output:0 = concat(axis=0)' >>known.txt
+msdump diff -q --json good ref --layout known.txt | jq -c '.rows[] | select(.op_name | contains("linear")) | select(.io == "output") | [.op_name, .verdict, .layout_confidence, .reason]'
+echo '*linear* = concat(axis=1; of=2)' >faulty.txt
+show msdump diff good ref --layout faulty.txt
+show msdump diff good ref --layout missing.txt
+show msdump diff ref ref --layout known.txt
+show msdump diff good ref --write-layout no/such/folder

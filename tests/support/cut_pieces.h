@@ -1,0 +1,66 @@
+// Tensors cut into the pieces that ranks have of them, element by element, by the definition at the head of
+// compare/match/cut/cut_layout.h and without its code: the slowest dimension of the mesh cuts first.
+//
+//   const test::MadePieces made(test::cut_into({{{2, CutRole::kConcat, 1}}}, {4, 6}, test::numbers(24)));
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/piece_values.h"
+#include "support/scratch_dir.h"
+#include "support/statistics_run.h"
+
+namespace msdump::test {
+
+// The roles, in short.
+namespace roles {
+inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean,
+                      kConcat = CutRole::kConcat, kZigzag = CutRole::kZigzag, kGathered = CutRole::kGathered;
+}  // namespace roles
+
+struct CutPiece {
+  Shape shape;
+  std::vector<float> values;
+};
+
+// Numbers that depend on `seed` alone, between -1 and 1, no two alike.
+[[nodiscard]] std::vector<float> numbers(int64_t count, uint64_t seed = 1);
+// The same numbers, each times 1 + noise x a number between -1 and 1.
+[[nodiscard]] std::vector<float> with_noise(std::vector<float> values, double noise);
+
+// One piece a rank. The extents of `whole` are multiples of what they are cut into. Terms of a sum are of the size of the
+// tensor.
+[[nodiscard]] std::vector<CutPiece> cut_into(const CutLayout& layout, const Shape& whole,
+                                             const std::vector<float>& values);
+// Zeros behind the tensor along an axis, up to `extent`.
+[[nodiscard]] CutPiece padded(const CutPiece& tensor, uint32_t axis, int64_t extent);
+// Elements [from, from + size) along an axis.
+[[nodiscard]] CutPiece part_of(const CutPiece& tensor, uint32_t axis, int64_t from, int64_t size);
+
+// Pieces as float32 arrays, listed. Must not move.
+class MadePieces {
+ public:
+  explicit MadePieces(const std::vector<CutPiece>& pieces);
+  struct Stored {
+    std::string descr, data;
+    Shape shape;
+  };
+  explicit MadePieces(const std::vector<Stored>& pieces);
+  MadePieces(const MadePieces&) = delete;
+  MadePieces& operator=(const MadePieces&) = delete;
+
+  [[nodiscard]] const DumpIndex& index() const { return dump_.index; }
+  [[nodiscard]] const std::vector<const TensorRecord*>& records() const { return records_; }
+  [[nodiscard]] const ScratchDir& scratch() const { return scratch_; }
+  [[nodiscard]] PieceValues values() const { return PieceValues(dump_.index, records_); }
+
+ private:
+  const ScratchDir scratch_;
+  ListedDump dump_;
+  std::vector<const TensorRecord*> records_;
+};
+
+}  // namespace msdump::test

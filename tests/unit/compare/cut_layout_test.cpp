@@ -1,0 +1,176 @@
+#include "compare/match/cut/cut_layout.h"
+
+#include <set>
+
+#include "compare/match/cut/layout_search.h"
+#include "support/catch.h"
+#include "support/cut_pieces.h"
+
+namespace msdump {
+namespace {
+
+using test::CutPiece;
+
+using namespace test::roles;
+
+std::vector<Shape> shapes_of(const std::vector<CutPiece>& pieces) {
+  std::vector<Shape> shapes;
+  for (const CutPiece& piece : pieces) shapes.push_back(piece.shape);
+  return shapes;
+}
+
+// By element of the whole, which elements lie on it: of which rank, and where. Of at most three axes.
+using Cover = std::vector<std::vector<std::pair<int64_t, int64_t>>>;
+
+Cover cover_of(const CutLayout& layout, const std::vector<Shape>& pieces, const Shape& whole) {
+  Cover cover(static_cast<size_t>(*element_count(whole)));
+  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
+    for (const PieceBox& box : boxes_of(layout, rank, pieces, whole)) {
+      CHECK(box.piece == rank);
+      const int64_t count = *element_count(Shape(box.size.begin(), box.size.end()));
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t rest = i, from = 0, to = 0, from_stride = 1, to_stride = 1;
+        for (size_t axis = whole.size(); axis-- > 0;) {
+          const int64_t at = rest % box.size[axis];
+          rest /= box.size[axis];
+          from += (box.from[axis] + at) * from_stride;
+          to += (box.to[axis] + at) * to_stride;
+          from_stride *= pieces[static_cast<size_t>(rank)][axis];
+          to_stride *= whole[axis];
+        }
+        cover.at(static_cast<size_t>(to)).emplace_back(rank, from);
+      }
+    }
+  }
+  return cover;
+}
+
+// Every element of the whole lies where the definition puts it, once in each copy and each term of a sum.
+void check_against_the_definition(const CutLayout& layout, const Shape& whole) {
+  INFO(text_of(layout, std::vector<int64_t>{0, 1}));
+  std::vector<float> numbered(static_cast<size_t>(*element_count(whole)));
+  for (size_t i = 0; i < numbered.size(); ++i) numbered[i] = static_cast<float>(i + 1);
+  CutLayout without_sums = layout;  // the same places, and values that name them
+  int64_t times = layout.copies();
+  for (CutDim& dim : without_sums.dims) {
+    if (dim.role != kSum && dim.role != kAverage) continue;
+    dim.role = kCopy;
+    times *= dim.extent;
+  }
+  const std::vector<CutPiece> pieces = test::cut_into(without_sums, whole, numbered);
+  CHECK(fits_shapes(layout, shapes_of(pieces), whole));
+  const Cover cover = cover_of(layout, shapes_of(pieces), whole);
+  size_t wrong = 0;
+  for (size_t element = 0; element < cover.size(); ++element) {
+    if (static_cast<int64_t>(cover[element].size()) != times) ++wrong;
+    for (const auto& [rank, at] : cover[element]) {
+      if (pieces[static_cast<size_t>(rank)].values[static_cast<size_t>(at)] != numbered[element]) ++wrong;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the boxes of every role and of mixtures are those of the definition, element by element") {
+  const Shape whole = {12, 8, 24};
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    check_against_the_definition({{{2, kConcat, axis}}}, whole);
+    check_against_the_definition({{{4, kConcat, axis}}}, whole);
+    check_against_the_definition({{{2, kZigzag, axis}}}, whole);
+    check_against_the_definition({{{1, kGathered, axis, {2}}}}, whole);
+    check_against_the_definition({{{2, kCopy}, {2, kConcat, axis}}}, whole);
+    check_against_the_definition({{{2, kConcat, axis}, {2, kSum}}}, whole);
+    check_against_the_definition({{{2, kAverage}, {2, kConcat, axis}, {3, kCopy}}}, whole);
+    check_against_the_definition({{{2, kConcat, axis}, {2, kConcat, (axis + 1) % 3}}}, whole);
+    check_against_the_definition({{{2, kZigzag, axis}, {2, kConcat, (axis + 1) % 3}}}, whole);
+    check_against_the_definition({{{2, kConcat, axis}, {1, kGathered, (axis + 1) % 3, {2}}}}, whole);
+  }
+  check_against_the_definition({{{2, kConcat, 2, {1, 1, 1}}}}, whole);
+  check_against_the_definition({{{3, kConcat, 2, {2, 1, 1}}}}, whole);
+  check_against_the_definition({{{2, kConcat, 2, {4, 1, 1}}}}, whole);
+  check_against_the_definition({{{2, kZigzag, 2, {1, 1, 1}}}}, whole);
+}
+
+TEST_CASE("where two dimensions cut one axis, the slower one cuts first") {
+  const Shape whole = {2, 48};
+  check_against_the_definition({{{2, kConcat, 1}, {2, kConcat, 1}}}, whole);
+  check_against_the_definition({{{2, kConcat, 1}, {2, kZigzag, 1}}}, whole);
+  check_against_the_definition({{{2, kZigzag, 1}, {2, kConcat, 1}}}, whole);
+  check_against_the_definition({{{2, kConcat, 1, {1, 1, 1}}, {2, kConcat, 1}}}, whole);
+  check_against_the_definition({{{2, kConcat, 1}, {2, kConcat, 1, {1, 1, 1}}}}, whole);
+  check_against_the_definition({{{2, kConcat, 1, {2, 1, 1}}, {2, kZigzag, 1}}}, whole);
+  check_against_the_definition({{{2, kConcat, 1}, {3, kCopy}, {2, kConcat, 1, {1, 1}}}}, whole);
+}
+
+TEST_CASE("parts of different extents follow each other, and the others of the mesh share their places") {
+  const std::vector<Shape> pieces = {{3, 4}, {2, 4}, {5, 4}};
+  const CutLayout rows{{{3, kConcat, 0}}};
+  CHECK(fits_shapes(rows, pieces, {10, 4}));
+  CHECK_FALSE(fits_shapes(rows, pieces, {11, 4}));
+  CHECK(boxes_of(rows, 2, pieces, {10, 4}).front().to == std::vector<int64_t>{5, 0});
+  const std::vector<Shape> twice = {{3, 4}, {3, 4}, {2, 4}, {2, 4}};
+  const CutLayout copied{{{2, kCopy}, {2, kConcat, 0}}};
+  CHECK(fits_shapes(copied, twice, {5, 4}));
+  CHECK(boxes_of(copied, 1, twice, {5, 4}).front().to == std::vector<int64_t>{0, 0});
+  CHECK(boxes_of(copied, 3, twice, {5, 4}).front().to == std::vector<int64_t>{3, 0});
+}
+
+TEST_CASE("the last part may reach beyond the tensor by less than itself, and nothing else may") {
+  const std::vector<Shape> pieces(2, Shape{4, 3});
+  const CutLayout rows{{{2, kConcat, 0}}};
+  CHECK(fits_shapes(rows, pieces, {8, 3}));
+  CHECK(fits_shapes(rows, pieces, {5, 3}));
+  CHECK(boxes_of(rows, 1, pieces, {5, 3}).front().size == std::vector<int64_t>{1, 3});
+  CHECK_FALSE(fits_shapes(rows, pieces, {4, 3}));
+  CHECK_FALSE(fits_shapes(rows, pieces, {9, 3}));
+  CHECK_FALSE(fits_shapes(rows, pieces, {8, 2}));  // not cut: not padded
+}
+
+TEST_CASE("shapes that a layout cannot have are none of it") {
+  const std::vector<Shape> pieces(2, Shape{3, 4});
+  CHECK(boxes_of({{{2, kConcat, 2}}}, 0, pieces, {6, 4}).empty());          // no such axis
+  CHECK(boxes_of({{{2, kConcat, 0}}}, 0, pieces, {6, 4, 1}).empty());       // other axes
+  CHECK(boxes_of({{{2, kZigzag, 0}}}, 0, pieces, {6, 4}).empty());          // an odd extent has no halves
+  CHECK(boxes_of({{{2, kConcat, 1, {2, 1}}}}, 0, pieces, {3, 8}).empty());  // groups that do not divide
+  CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 1, {3}}}}, 0, pieces, {3, 4}).empty());
+  CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 1}}}, 0, pieces, {3, 4}).empty());
+  CHECK(boxes_of({{{2, kCopy}, {1, kGathered, 2, {2}}}}, 0, pieces, {3, 4}).empty());
+  CHECK_FALSE(fits_shapes({{{2, kCopy}}}, pieces, {6, 4}));
+}
+
+TEST_CASE("a rank is of one copy, and the copies are numbered through") {
+  const CutLayout layout{{{2, kCopy}, {2, kConcat, 0}, {3, kCopy}}};
+  CHECK(layout.ranks() == 12);
+  CHECK(layout.copies() == 6);
+  std::set<int64_t> copies;
+  for (int64_t rank = 0; rank < 12; ++rank) {
+    CHECK(layout.copy_of(rank) == rank % 2 + rank / 4 * 2);
+    copies.insert(layout.copy_of(rank));
+  }
+  CHECK(copies.size() == 6);
+  CHECK(CutLayout{{{4, kSum}}}.copies() == 1);
+  CHECK(CutLayout{}.copies() == 1);
+  CHECK(layout.cuts(0));
+  CHECK_FALSE(layout.cuts(1));
+  CHECK_FALSE(CutLayout{{{2, kSum, 1}}}.cuts(1));
+  CHECK(layout.has(kConcat));
+  CHECK_FALSE(layout.has(kSum));
+}
+
+TEST_CASE("a layout is told in words") {
+  const auto text = [](const CutLayout& layout) { return text_of(layout, std::vector<int64_t>{0, 1, 2, 3}); };
+  CHECK(text({{{4, kConcat, 1}}}) == "concat axis 1 of ranks 0-3");
+  CHECK(text({{{4, kCopy}}}) == "copy of ranks 0-3");
+  CHECK(text({{{2, kSum}, {2, kConcat, 0}}}) == "sum by 2, concat axis 0 by 2 of ranks 0-3");
+  CHECK(text({{{4, kConcat, 0, {1, 1, 1}}}}) == "concat axis 0 in 3 blocks of ranks 0-3");
+  CHECK(text({{{4, kConcat, 0, {2, 1, 1}}}}) == "concat axis 0 in blocks of 2:1:1 of ranks 0-3");
+  CHECK(text({{{4, kZigzag, 1}}}) == "zigzag axis 1 of ranks 0-3");
+  CHECK(text({{{4, kCopy}, {1, kGathered, 1, {2}}}}) ==
+        "copy by 4, gathered axis 1 of a zigzag of 2 ranks of ranks 0-3");
+  CHECK(text({{{4, kAverage}}, 0.5}) == "mean of ranks 0-3, times 0.5");
+  CHECK(text_of({}, std::vector<int64_t>{0}).empty());
+  CHECK(text_of({{}, 0.25}, std::vector<int64_t>{0}) == "times 0.25");
+  CHECK(text_of_ranks(std::vector<int64_t>{0, 1, 2, 5, 7, 8}) == "0-2,5,7-8");
+}
+
+}  // namespace
+}  // namespace msdump

@@ -1,0 +1,233 @@
+#include "compare/match/cut/layout_search.h"
+
+#include <cmath>
+#include <limits>
+
+#include "support/catch.h"
+#include "support/cut_pieces.h"
+
+namespace msdump {
+namespace {
+
+using test::cut_into;
+using test::CutPiece;
+using test::MadePieces;
+
+using namespace test::roles;
+constexpr double kNoise = 1e-4;
+
+std::optional<CutFit> fit_of(const std::vector<CutPiece>& a, const std::vector<CutPiece>& b,
+                             const CutQuestion& question = {}, const CutPrior& prior = {}) {
+  const MadePieces made_a(a), made_b(b);
+  PieceValues values_a = made_a.values(), values_b = made_b.values();
+  return find_layout(values_a, values_b, question, prior);
+}
+
+int64_t count_of(const Shape& shape) { return *element_count(shape); }
+
+// The candidate has the tensor in such pieces, with noise; the reference has it whole.
+std::optional<CutFit> fit_against_whole(const CutLayout& layout, const Shape& whole, const CutQuestion& question = {}) {
+  const std::vector<float> values = test::numbers(count_of(whole));
+  return fit_of(cut_into(layout, whole, test::with_noise(values, kNoise)), {{whole, values}}, question);
+}
+
+void check_found(const CutLayout& layout, const Shape& whole) {
+  INFO(text_of(layout, std::vector<int64_t>{0, 1}));
+  const auto fit = fit_against_whole(layout, whole);
+  REQUIRE(fit);
+  INFO(text_of(fit->a, std::vector<int64_t>{0, 1}));
+  CHECK(fit->a == layout);
+  CHECK(fit->b == CutLayout{});
+  CHECK(fit->whole == whole);
+  CHECK(fit->agreement > 0.99);
+  CHECK(fit->error < 2 * kNoise);
+  CHECK(fit->confidence > 0.8);
+  CHECK(fit->tells);
+  CHECK(fit->known);
+}
+
+TEST_CASE("every role is found from the values, with noise") {
+  for (const int64_t ranks : {2, 4}) {
+    check_found({{{ranks, kCopy}}}, {8, 16});
+    check_found({{{ranks, kSum}}}, {8, 16});
+    check_found({{{ranks, kAverage}}}, {8, 16});
+    check_found({{{ranks, kConcat, 0}}}, {8, 16});
+    check_found({{{ranks, kConcat, 1}}}, {8, 16});
+    check_found({{{ranks, kZigzag, 1}}}, {8, 16});
+  }
+  check_found({{{2, kConcat, 0}}}, {64});
+}
+
+TEST_CASE("the parts of a fused tensor are told apart") {
+  check_found({{{2, kConcat, 0, {1, 1, 1}}}}, {24, 5});
+  check_found({{{2, kConcat, 0, {2, 1, 1}}}}, {32, 5});
+  check_found({{{2, kConcat, 1, {4, 1, 1}}}}, {5, 48});
+}
+
+TEST_CASE("what was gathered from a zigzag is told from a copy") {
+  check_found({{{2, kCopy}, {1, kGathered, 1, {2}}}}, {4, 16});
+  check_found({{{4, kCopy}, {1, kGathered, 0, {4}}}}, {16, 4});
+}
+
+TEST_CASE("meshes of two dimensions are found, the faster one first") {
+  check_found({{{2, kConcat, 1}, {2, kCopy}}}, {8, 12});
+  check_found({{{2, kCopy}, {2, kConcat, 1}}}, {8, 12});
+  check_found({{{2, kConcat, 0}, {2, kConcat, 1}}}, {8, 12});
+  check_found({{{2, kSum}, {2, kConcat, 0}}}, {8, 12});
+  check_found({{{2, kConcat, 1}, {2, kZigzag, 0}}}, {8, 12});
+}
+
+TEST_CASE("copies are not taken for parts of a sum") {
+  const Shape shape = {6, 7};
+  const std::vector<float> values = test::numbers(42);
+  const auto copies = fit_of({{shape, values}, {shape, values}, {shape, values}}, {{shape, values}});
+  REQUIRE(copies);
+  CHECK(copies->a == CutLayout{{{3, kCopy}}});
+  CHECK(copies->error == 0);
+  // One is the tensor, the other nothing: a sum.
+  const auto with_zeros = fit_of({{shape, values}, {shape, std::vector<float>(42)}}, {{shape, values}});
+  REQUIRE(with_zeros);
+  CHECK(with_zeros->a == CutLayout{{{2, kSum}}});
+}
+
+TEST_CASE("parts of different extents are found") {
+  const CutPiece tensor{{7, 6}, test::numbers(42)};
+  const auto fit = fit_of({part_of(tensor, 0, 0, 3), part_of(tensor, 0, 3, 2), part_of(tensor, 0, 5, 2)}, {tensor});
+  REQUIRE(fit);
+  CHECK(fit->a == CutLayout{{{3, kConcat, 0}}});
+  CHECK(fit->agreement == 1);
+}
+
+TEST_CASE("a vocabulary that was padded is found") {
+  const CutPiece tensor{{13, 6}, test::numbers(78)};
+  const auto fit = fit_of(cut_into({{{4, kConcat, 0}}}, {16, 6}, padded(tensor, 0, 16).values), {tensor});
+  REQUIRE(fit);
+  CHECK(fit->a == CutLayout{{{4, kConcat, 0}}});
+  CHECK(fit->whole == Shape{13, 6});
+  CHECK(fit->agreement == 1);
+}
+
+TEST_CASE("either side may be the one that is cut, or both") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96);
+  const CutLayout rows{{{2, kConcat, 0}}}, columns{{{2, kConcat, 1}}};
+  const auto of_reference = fit_of({{whole, values}}, cut_into(columns, whole, values));
+  REQUIRE(of_reference);
+  CHECK(of_reference->a == CutLayout{});
+  CHECK(of_reference->b == columns);
+  const auto of_both = fit_of(cut_into(rows, whole, values), cut_into(columns, whole, values));
+  REQUIRE(of_both);
+  CHECK(of_both->a == rows);
+  CHECK(of_both->b == columns);
+  CHECK(of_both->whole == whole);
+}
+
+TEST_CASE("NaN and infinities in the same places do not hide a layout") {
+  const Shape whole = {8, 12};
+  std::vector<float> values = test::numbers(96);
+  for (size_t i = 0; i < values.size(); i += 5) values[i] = std::numeric_limits<float>::quiet_NaN();
+  values[7] = std::numeric_limits<float>::infinity();
+  const auto fit = fit_of(cut_into({{{2, kConcat, 1}}}, whole, values), {{whole, values}});
+  REQUIRE(fit);
+  CHECK(fit->a == CutLayout{{{2, kConcat, 1}}});
+  CHECK(fit->agreement == 1);
+}
+
+TEST_CASE("constants tell nothing, and the simplest of what fits is taken without being sure") {
+  const Shape half = {4, 8}, whole = {8, 8};
+  const std::vector<float> ones(32, 1.0F);
+  const auto fit = fit_of({{half, ones}, {half, ones}}, {{whole, std::vector<float>(64, 1.0F)}});
+  REQUIRE(fit);
+  CHECK(fit->a == CutLayout{{{2, kConcat, 0}}});
+  CHECK_FALSE(fit->tells);
+  const std::vector<float> zeros(32);
+  const auto copies = fit_of({{half, zeros}, {half, zeros}}, {{half, zeros}});
+  REQUIRE(copies);
+  CHECK(copies->a == CutLayout{{{2, kCopy}}});
+  CHECK_FALSE(copies->tells);
+}
+
+TEST_CASE("what tensors had is remembered by their kind") {
+  const Shape whole = {8, 4};
+  CutPrior prior;
+  const std::vector<float> values = test::numbers(32);
+  const auto certain = fit_of(cut_into({{{2, kConcat, 0}}}, whole, values), {{whole, values}});
+  REQUIRE(certain);
+  CHECK(prior.of_kind("weight") == nullptr);
+  CHECK(prior.count("weight", *certain) == 0);
+  prior.add("weight", *certain);
+  prior.add("weight", *certain);
+  CHECK(prior.count("weight", *certain) == 2);
+  CHECK(prior.of_kind("bias") == nullptr);
+  REQUIRE(prior.of_kind("weight") != nullptr);
+  CHECK(prior.of_kind("weight")->a == certain->a);
+}
+
+TEST_CASE("a rank with other values keeps the layout of its kind, and is not explained away by another layout") {
+  const Shape whole = {8, 12};
+  const CutLayout columns{{{2, kConcat, 1}}};
+  const std::vector<float> values = test::numbers(96);
+  const auto good = fit_of(cut_into(columns, whole, values), {{whole, values}});
+  REQUIRE(good);
+  CutPrior prior;
+  prior.add("up", *good);
+  std::vector<CutPiece> pieces = cut_into(columns, whole, values);
+  pieces[0].values = test::numbers(48, 5);
+  pieces[1].values = test::numbers(48, 6);
+  CutQuestion question;
+  question.kind = "up";
+  const auto faulty = fit_of(pieces, {{whole, values}}, question, prior);
+  REQUIRE(faulty);
+  CHECK(faulty->a == columns);
+  CHECK(faulty->agreement < 0.6);
+  CHECK(faulty->known);
+  CHECK(faulty->confidence <= 0.5);
+  question.kind = "another";
+  const auto unknown = fit_of(pieces, {{whole, values}}, question, prior);
+  REQUIRE(unknown);
+  CHECK_FALSE(unknown->known);
+}
+
+TEST_CASE("gradients are too large by a factor only where the question allows it") {
+  const Shape whole = {8, 12};
+  const CutLayout halved{{{2, kConcat, 0}}, 0.5};
+  CutQuestion question;
+  question.factors_a = {0.5};
+  const auto fit = fit_against_whole(halved, whole, question);
+  REQUIRE(fit);
+  CHECK(fit->a == halved);
+  CHECK(fit->agreement > 0.99);
+  const auto other = fit_against_whole(halved, whole);
+  REQUIRE(other);
+  CHECK(other->a.factor == 1);
+  CHECK(other->error > 0.5);
+}
+
+TEST_CASE("shapes that no layout makes one whole of have none, and neither has what cannot be read") {
+  CHECK_FALSE(fit_of({{{4, 4}, test::numbers(16)}, {{4, 4}, test::numbers(16)}}, {{{9, 9}, test::numbers(81)}}));
+  CHECK_FALSE(fit_of({{{4, 4}, test::numbers(16)}, {{4, 4}, test::numbers(16)}}, {{{16}, test::numbers(16)}}));
+  CHECK_FALSE(fit_of({{{0, 4}, {}}, {{0, 4}, {}}}, {{{0, 4}, {}}}));
+  const MadePieces made({{{4}, test::numbers(4)}});
+  const std::vector<const TensorRecord*> missing = {made.records().front(), nullptr};
+  PieceValues holes(made.index(), missing), whole = made.values();
+  CHECK_FALSE(holes.ok());
+  CHECK_FALSE(find_layout(holes, whole, {}, {}));
+}
+
+TEST_CASE("the pieces that are equal to the bit have one digest") {
+  const std::vector<float> values = test::numbers(40);
+  std::vector<float> other = values;
+  other[39] = std::nextafter(other[39], 2.0F);
+  const MadePieces made({{{40}, values}, {{40}, other}, {{40}, values}});
+  PieceValues pieces = made.values();
+  const CancelToken never;
+  const auto digests = pieces.digests(never);
+  REQUIRE(digests);
+  CHECK((*digests)[0] == (*digests)[2]);
+  CHECK((*digests)[0] != (*digests)[1]);
+  CHECK(pieces.at(0, 3) == values[3]);
+  CHECK(pieces.at(1, 39) == other[39]);
+}
+
+}  // namespace
+}  // namespace msdump
