@@ -649,8 +649,8 @@ class CutPairer {
         other(*cut.other_index, cut.other->members(value).records);
     const CutQuestion question{"", only(input.a.factor), only(input.b.factor), {}, {}};
     const Stated stated = stated_of(cut.of_a, tensor);
-    std::optional<CutFit> found = cut.of_a ? find_stated(own, other, question, stated, {})
-                                           : find_stated(other, own, question, {}, stated);
+    std::optional<CutFit> found =
+        cut.of_a ? find_stated(own, other, question, stated, {}) : find_stated(other, own, question, {}, stated);
     if (found && (found->agreement >= kLike || stated.layout == (cut.of_a ? found->a : found->b))) return found;
     CutFit meant = input;
     for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {

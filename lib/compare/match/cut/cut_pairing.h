@@ -26,8 +26,8 @@ struct CutNote {
   double confidence = 0;                 // 0: no layout fits the shapes
   bool known = false;                    // CutFit::known
   CutLayout a, b;                        // where a layout fits the shapes
-  std::string problem;                   // a layout that the user states does not fit the shapes: which, and where it says so
-  std::vector<int64_t> odd;              // ranks whose copies are not those of most, if there are any
+  std::string problem;       // a layout that the user states does not fit the shapes: which, and where it says so
+  std::vector<int64_t> odd;  // ranks whose copies are not those of most, if there are any
 };
 
 struct PairedCuts {
