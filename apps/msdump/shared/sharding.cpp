@@ -20,8 +20,8 @@
 namespace msdump::cli {
 namespace {
 
-constexpr std::array<std::string_view, 10> kOutputOptions = {"json", "jsonl",          "csv",      "junit", "report",
-                                                             "all",  "write-baseline", "in-place", "force", "out"};
+constexpr std::array<std::string_view, 11> kOutputOptions = {
+    "json", "jsonl", "csv", "junit", "report", "all", "write-baseline", "write-layout", "in-place", "force", "out"};
 constexpr std::array<std::string_view, 3> kOwnOptions = {"shard", "resume", "out"};
 constexpr uint64_t kMostPartBytes = uint64_t{64} << 30;
 

@@ -24,7 +24,8 @@ namespace {
 
 constexpr double kCertain = 0.8;              // confidence
 constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
-constexpr size_t kMostTried = 64;             // operators for one
+constexpr size_t kMostTried = 32;             // operators for one
+constexpr size_t kMostTrials = 2000;          // of a run: where nothing fits, nothing will
 constexpr size_t kMostFactors = 16;
 constexpr size_t kMostDifferent = 8;  // copies of a tensor
 
@@ -90,9 +91,11 @@ class CutPairer {
     return question;
   }
 
-  [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair) const {
+  [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
     PieceValues a(*index_a_, result_.a->members(pair.a).records), b(*index_b_, result_.b->members(pair.b).records);
-    return find_stated(a, b, question_of(pair), stated_of(true, pair.a), stated_of(false, pair.b));
+    CutQuestion question = question_of(pair);
+    question.effort = effort;
+    return find_stated(a, b, question, stated_of(true, pair.a), stated_of(false, pair.b));
   }
 
   // ---- what the user knows
@@ -173,6 +176,7 @@ class CutPairer {
     for (uint32_t a = 0; a < partners.size(); ++a) {
       if (partners[a] != kNoOperator) owner[partners[a]] = a;
     }
+    size_t trials = 0;
     std::map<Kind, size_t> next;  // where the search begins: partners mostly come in order
     for (const uint32_t a : open_a) {
       MSDUMP_CHECK_OK(context_.cancel.check());
@@ -183,7 +187,7 @@ class CutPairer {
       for (size_t tried = 0; tried < std::min(choice.size(), kMostTried); ++tried) {
         const size_t place = (begin + tried) % choice.size();
         const uint32_t b = choice[place];
-        if (taken[b] || !all_fit(pairing.a[a], pairing.b[b])) continue;
+        if (taken[b] || ++trials > kMostTrials || !all_fit(pairing.a[a], pairing.b[b])) continue;
         if (owner[b] != kNoOperator && owner[b] != a) partners[owner[b]] = kNoOperator;
         if (partners[a] != kNoOperator && owner[partners[a]] == a) owner[partners[a]] = kNoOperator;
         partners[a] = b;
@@ -212,7 +216,7 @@ class CutPairer {
           if (slot_of(one) != slot_of(other) || step_of(*index_a_, one) != step_of(*index_b_, other)) continue;
           PieceValues values_a(*index_a_, result_.a->members(x).records),
               values_b(*index_b_, result_.b->members(y).records);
-          if (!values_a.ok() || !values_b.ok() || fit_of({0, x, y})) continue;
+          if (!values_a.ok() || !values_b.ok() || fit_of({0, x, y}, CutQuestion::Effort::kQuick)) continue;
           partners[a] = kNoOperator;
           break;
         }
@@ -258,7 +262,7 @@ class CutPairer {
         const bool same = one.name.io == other.name.io && one.name.slot == other.name.slot &&
                           one.occurrence == other.occurrence && step_of(*index_a_, one) == step_of(*index_b_, other);
         if (!same) continue;
-        const std::optional<CutFit> fit = fit_of({0, x, y});
+        const std::optional<CutFit> fit = fit_of({0, x, y}, CutQuestion::Effort::kQuick);
         if (!fit || fit->agreement < kLike) return false;
         tells = tells || fit->tells;
         if (one.name.io == Io::kOutput) ++outputs;
@@ -604,7 +608,7 @@ class CutPairer {
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
       PieceValues other(*cut.other_index, cut.other->members(value).records);
-      const CutQuestion question{"", factors_a_, factors_b_, {}, {}};
+      const CutQuestion question{"", factors_a_, factors_b_, CutQuestion::Effort::kQuick, {}, {}};
       const std::optional<CutFit> fit =
           cut.of_a ? find_layout(own, other, question, prior_) : find_layout(other, own, question, prior_);
       if (!fit || fit->agreement < kLike || !fit->tells) continue;
@@ -647,7 +651,7 @@ class CutPairer {
                                                      const CutFit& input) const {
     PieceValues own(*cut.own_index, cut.own->members(tensor).records),
         other(*cut.other_index, cut.other->members(value).records);
-    const CutQuestion question{"", only(input.a.factor), only(input.b.factor), {}, {}};
+    const CutQuestion question{"", only(input.a.factor), only(input.b.factor), CutQuestion::Effort::kUsual, {}, {}};
     const Stated stated = stated_of(cut.of_a, tensor);
     std::optional<CutFit> found =
         cut.of_a ? find_stated(own, other, question, stated, {}) : find_stated(other, own, question, {}, stated);
@@ -677,7 +681,7 @@ class CutPairer {
         const TensorPair& pair = pairs[static_cast<size_t>(i)];
         std::optional<CutFit>& fit = fits_[static_cast<size_t>(i)];
         if (context_.cancel.cancelled() || !paired(pair) || (!first && (!fit || fit->confidence >= kCertain))) return;
-        fit = fit_of(pair);
+        fit = fit_of(pair, first ? CutQuestion::Effort::kUsual : CutQuestion::Effort::kThorough);
       });
       MSDUMP_CHECK_OK(context_.cancel.check());
       if (!first) break;

@@ -13,8 +13,8 @@
 namespace msdump {
 namespace {
 
-constexpr int64_t kSamples = 192;
-constexpr size_t kMostDims = 4, kMostLayouts = 4096;
+constexpr int64_t kSamples = 192, kFewSamples = 32;
+constexpr size_t kMostDims = 4, kMostLayouts = 512;
 constexpr int64_t kCopiesTried = 4;  // that are looked at
 constexpr int64_t kMostRatio = 8;    // of the queries to the keys of a fused tensor
 constexpr int64_t kMostGroups = 64;  // of one size, as the heads of each sample
@@ -145,9 +145,9 @@ class Layouts {
 };
 
 // Places spread over a tensor, not at equal distances, which may be those of rows.
-std::vector<std::vector<int64_t>> sample_of(const Shape& shape) {
+std::vector<std::vector<int64_t>> sample_of(const Shape& shape, int64_t most) {
   constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
-  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, kSamples);
+  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, most);
   std::vector<std::vector<int64_t>> places;
   for (int64_t i = 0; i < samples; ++i) {
     const int64_t step = count / samples;
@@ -161,6 +161,28 @@ std::vector<std::vector<int64_t>> sample_of(const Shape& shape) {
     places.push_back(std::move(place));
   }
   return places;
+}
+
+// Terms of a sum are not equal: what is, is copies of something that a factor sets apart from the other side.
+bool adds_equals(PieceValues& pieces, const CutLayout& layout) {
+  constexpr int64_t kFewest = 8, kMost = 64;
+  const int64_t count = element_count(pieces.shapes().front()).value_or(0);
+  if (count < kFewest) return false;
+  size_t stride = 1;
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role == CutRole::kSum && pieces.shapes()[0] == pieces.shapes()[stride]) {
+      bool equal = true, constant = true;
+      for (int64_t i = 0; equal && i < std::min(count, kMost); ++i) {
+        const int64_t at = i * (count / std::min(count, kMost));
+        const double value = pieces.at(0, at);
+        equal = value == pieces.at(stride, at);
+        constant = constant && value == pieces.at(0, 0);
+      }
+      if (equal && !constant) return true;
+    }
+    stride *= static_cast<size_t>(dim.extent);
+  }
+  return false;
 }
 
 // The sampled elements of the whole, as a layout puts one of its copies together.
@@ -338,6 +360,7 @@ class Search {
 
   std::optional<CutFit> run() {
     for (const Stage stage : kStages) {
+      if (stage == Stage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       fits_.clear();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;
@@ -363,6 +386,7 @@ class Search {
     std::vector<CutLayout> layouts;
     if (!stated) {
       layouts = Layouts(side.shapes(), whole, sums_, stage).run();
+      std::erase_if(layouts, [&](const CutLayout& layout) { return adds_equals(side, layout); });
     } else if (fits_shapes(*stated, side.shapes(), whole)) {
       layouts = {*stated};
     }
@@ -379,7 +403,7 @@ class Search {
   }
 
   void try_whole(const Shape& whole, Stage stage) {
-    const auto places = sample_of(whole);
+    const auto places = sample_of(whole, question_.effort == CutQuestion::Effort::kQuick ? kFewSamples : kSamples);
     const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
                              in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
     std::vector<Target> targets;

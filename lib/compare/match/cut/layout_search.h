@@ -42,6 +42,8 @@ struct CutQuestion {
   std::string kind;
   // Of gradients, which are too large where each rank takes the mean of its own samples: what they may be multiplied by.
   std::vector<double> factors_a, factors_b;
+  enum class Effort : uint8_t { kQuick, kUsual, kThorough };
+  Effort effort = Effort::kThorough;  // less: without the layouts that take longest to try, or of fewer elements
   std::optional<CutLayout> stated_a, stated_b;  // what the user knows: no other is tried
 };
 
