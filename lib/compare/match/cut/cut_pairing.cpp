@@ -24,8 +24,8 @@ namespace {
 
 constexpr double kCertain = 0.8;              // confidence
 constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
-constexpr size_t kMostTried = 32;             // operators for one
-constexpr size_t kMostTrials = 2000;          // of a run: where nothing fits, nothing will
+constexpr size_t kMostTried = 64;             // operators for one
+constexpr size_t kMostTrials = 4000;          // of a run: where nothing fits, nothing will
 constexpr size_t kMostFactors = 16;
 constexpr size_t kMostDifferent = 8;  // copies of a tensor
 
