@@ -5,7 +5,7 @@
 //                           and reduction are attributes of the IR
 //   calls in dump.json      Distributed.*, MintDistributed.*: as torch.distributed has them; group, reduction, partners and
 //                           splits are arguments. Written in place: the input is the value before, the output the one
-//                           after. Buffers that only receive are no inputs
+//                           after. Buffers that only receive are not inputs
 // Not read: batch_isend_irecv and whatever else is dumped before it arrives.
 // Source: torch.distributed and mindspore.ops by their documentation; msprobe 26.2 on gloo, four ranks.
 #pragma once

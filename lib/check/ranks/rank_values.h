@@ -24,7 +24,7 @@ namespace msdump::check {
 // The rounding of a dtype relative to a value; no value for integers and types without a known one.
 [[nodiscard]] std::optional<double> rounding_of(DType dtype);
 
-// Elements [first, first + into.size()) of a tensor as doubles. kUnsupportedDtype for what is no number.
+// Elements [first, first + into.size()) of a tensor as doubles. kUnsupportedDtype for what is not a number.
 Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std::span<double> into);
 
 // All elements of two tensors; an error if one cannot be read or they cannot be compared.
