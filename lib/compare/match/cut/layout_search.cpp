@@ -3,146 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compare/match/cut/layout_choices.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
 constexpr int64_t kSamples = 192, kFewSamples = 32;
-constexpr size_t kMostDims = 4, kMostLayouts = 512;
 constexpr int64_t kCopiesTried = 4;  // that are looked at
-constexpr int64_t kMostRatio = 8;    // of the queries to the keys of a fused tensor
-constexpr int64_t kMostGroups = 64;  // of one size, as the heads of each sample
 constexpr double kAgrees = 0.25;     // of the median deviation
 constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
-
-// What is tried: the later ones only if the earlier ones do not fit.
-enum class Stage : uint8_t { kPlain, kZigzag, kGroups, kMixed };
-constexpr std::array kStages = {Stage::kPlain, Stage::kZigzag, Stage::kGroups, Stage::kMixed};
-
-std::vector<int64_t> divisors_of(int64_t number) {
-  std::vector<int64_t> divisors;
-  for (int64_t i = 2; i <= number; ++i) {
-    if (number % i == 0) divisors.push_back(i);
-  }
-  return divisors;
-}
-
-// All layouts of one side.
-class Layouts {
- public:
-  Layouts(std::span<const Shape> pieces, const Shape& whole, bool sums, Stage stage)
-      : pieces_(pieces), whole_(whole), sums_(sums), stage_(stage) {}
-
-  std::vector<CutLayout> run() {
-    extend({}, static_cast<int64_t>(pieces_.size()));
-    return std::move(found_);
-  }
-
- private:
-  void extend(const CutLayout& layout, int64_t ranks) {
-    if (found_.size() >= kMostLayouts) return;
-    if (ranks == 1) return add(layout);
-    if (layout.dims.size() >= kMostDims) return;
-    for (const int64_t extent : divisors_of(ranks)) {
-      for (const CutDim& dim : choices(extent)) {
-        // Of two along one axis, one may have groups.
-        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ < Stage::kGroups);
-        const bool merges =
-            one && !layout.dims.empty() && layout.dims.back().role == dim.role && layout.dims.back().axis == dim.axis;
-        if (merges) continue;
-        CutLayout longer = layout;
-        longer.dims.push_back(dim);
-        if (may_fit(longer)) extend(longer, ranks / extent);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<CutDim> choices(int64_t extent) const {
-    std::vector<CutDim> dims = {{extent, CutRole::kCopy, 0}};
-    for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
-      dims.push_back({extent, CutRole::kConcat, axis});
-      if (stage_ != Stage::kPlain) dims.push_back({extent, CutRole::kZigzag, axis});
-    }
-    if (sums_) dims.push_back({extent, CutRole::kSum, 0});
-    return dims;
-  }
-
-  // Not larger than the whole by as much as a piece.
-  [[nodiscard]] bool may_fit(const CutLayout& layout) const {
-    Shape extents = pieces_.front();
-    for (const CutDim& dim : layout.dims) {
-      if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) continue;
-      extents[dim.axis] *= dim.extent;
-      if (extents[dim.axis] >= whole_[dim.axis] + 2 * pieces_.front()[dim.axis]) return false;
-    }
-    return true;
-  }
-
-  void add(const CutLayout& layout) {
-    add_if_it_fits(layout);
-    if (stage_ == Stage::kZigzag) add_gathered(layout);
-    if (stage_ != Stage::kGroups && stage_ != Stage::kMixed) return;
-    add_grouped(layout, 0, stage_ == Stage::kGroups ? 1 : 2);
-  }
-
-  void add_if_it_fits(const CutLayout& layout) {
-    if (found_.size() < kMostLayouts && fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
-  }
-
-  // Some axis that is not cut.
-  void add_gathered(const CutLayout& layout) {
-    for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
-      if (layout.cuts(axis)) continue;
-      for (const int64_t ranks : divisors_of(static_cast<int64_t>(pieces_.size()))) {
-        CutLayout gathered = layout;
-        gathered.dims.push_back({1, CutRole::kGathered, axis, {ranks}});
-        add_if_it_fits(gathered);
-      }
-    }
-  }
-
-  // Up to so many of the cuts from `first` on in groups.
-  void add_grouped(const CutLayout& layout, size_t first, int most) {
-    for (size_t dim = first; dim < layout.dims.size() && most > 0; ++dim) {
-      for (const std::vector<int64_t>& groups : groups_of(layout.dims[dim])) {
-        CutLayout grouped = layout;
-        grouped.dims[dim].groups = groups;
-        add_if_it_fits(grouped);
-        if (stage_ == Stage::kMixed) add_gathered(grouped);
-        add_grouped(grouped, dim + 1, most - 1);
-      }
-    }
-  }
-
-  // That its axis of a piece can be cut into.
-  [[nodiscard]] std::vector<std::vector<int64_t>> groups_of(const CutDim& dim) const {
-    std::vector<std::vector<int64_t>> patterns;
-    if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) return patterns;
-    const int64_t extent = pieces_.front()[dim.axis];
-    for (int64_t groups = 2; groups <= kMostGroups; ++groups) {
-      if (extent % groups == 0) patterns.emplace_back(static_cast<size_t>(groups), 1);
-    }
-    for (int64_t ratio = 2; dim.role == CutRole::kConcat && ratio <= kMostRatio; ++ratio) {
-      if (extent % (ratio + 2) == 0) patterns.push_back({ratio, 1, 1});
-    }
-    return patterns;
-  }
-
-  std::span<const Shape> pieces_;
-  const Shape& whole_;
-  const bool sums_;
-  const Stage stage_;
-  std::vector<CutLayout> found_;
-};
 
 // Places spread over a tensor, not at equal distances, which may be those of rows.
 std::vector<std::vector<int64_t>> sample_of(const Shape& shape, int64_t most) {
@@ -320,47 +197,14 @@ std::string key_of(const CutLayout& layout) {
 }
 std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
 
-// The wholes that pieces of these shapes may be parts of.
-std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {
-  if (a.front().size() != b.front().size()) return {};
-  if (b.size() == 1) return {b.front()};
-  if (a.size() == 1) return {a.front()};
-  std::vector<Shape> wholes(1);
-  const auto extents_of = [](std::span<const Shape> pieces, size_t axis) {
-    std::set<int64_t> extents = {pieces.front()[axis]};
-    const auto ranks = static_cast<int64_t>(pieces.size());
-    for (const int64_t divisor : divisors_of(ranks)) extents.insert(pieces.front()[axis] * divisor);
-    int64_t sum = 0;
-    for (const Shape& one : pieces) sum += one[axis];
-    extents.insert(sum);
-    return extents;
-  };
-  for (size_t axis = 0; axis < a.front().size(); ++axis) {
-    const std::set<int64_t> in_a = extents_of(a, axis), in_b = extents_of(b, axis);
-    std::vector<Shape> longer;
-    for (const Shape& whole : wholes) {
-      for (const int64_t extent : in_a) {
-        if (!in_b.contains(extent) || longer.size() >= kMostLayouts) continue;
-        longer.push_back(whole);
-        longer.back().push_back(extent);
-      }
-    }
-    wholes = std::move(longer);
-  }
-  std::stable_sort(wholes.begin(), wholes.end(), [](const Shape& x, const Shape& y) {
-    return element_count(x).value_or(0) < element_count(y).value_or(0);
-  });
-  return wholes;
-}
-
 class Search {
  public:
   Search(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior)
       : a_(a), b_(b), question_(question), prior_(prior), sums_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
-    for (const Stage stage : kStages) {
-      if (stage == Stage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
+    for (const CutStage stage : kCutStages) {
+      if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       fits_.clear();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;
@@ -379,13 +223,13 @@ class Search {
     std::vector<double> values;  // of several copies of the candidate
   };
 
-  std::vector<Tried> tried(PieceValues& side, const Shape& whole, Stage stage,
+  std::vector<Tried> tried(PieceValues& side, const Shape& whole, CutStage stage,
                            const std::vector<std::vector<int64_t>>& places, int64_t most_copies,
                            const std::optional<CutLayout>& stated) const {
     std::vector<Tried> all;
     std::vector<CutLayout> layouts;
     if (!stated) {
-      layouts = Layouts(side.shapes(), whole, sums_, stage).run();
+      layouts = layouts_of(side.shapes(), whole, sums_, stage);
       std::erase_if(layouts, [&](const CutLayout& layout) { return adds_equals(side, layout); });
     } else if (fits_shapes(*stated, side.shapes(), whole)) {
       layouts = {*stated};
@@ -402,7 +246,7 @@ class Search {
     return all;
   }
 
-  void try_whole(const Shape& whole, Stage stage) {
+  void try_whole(const Shape& whole, CutStage stage) {
     const auto places = sample_of(whole, question_.effort == CutQuestion::Effort::kQuick ? kFewSamples : kSamples);
     const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
                              in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
@@ -512,24 +356,6 @@ uint64_t CutPrior::count(const std::string& kind, const CutFit& fit) const {
   if (of_kind == kinds_.end()) return 0;
   const auto found = of_kind->second.find(key_of(fit.a, fit.b));
   return found == of_kind->second.end() ? 0 : found->second.first;
-}
-
-bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole) {
-  int64_t covered = 0;
-  for (int64_t rank = 0; rank < static_cast<int64_t>(pieces.size()); ++rank) {
-    const std::vector<PieceBox> boxes = boxes_of(layout, rank, pieces, whole);
-    if (boxes.empty()) return false;
-    for (const PieceBox& box : boxes) {
-      int64_t volume = 1;
-      for (const int64_t size : box.size) volume *= size;
-      covered += volume;
-    }
-  }
-  int64_t times = layout.copies();
-  for (const CutDim& dim : layout.dims) {
-    if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) times *= dim.extent;
-  }
-  return covered == times * element_count(whole).value_or(-1);
 }
 
 std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior) {

@@ -1,8 +1,6 @@
 // How one tensor lies on the ranks of the two sides of a comparison (cut_layout.h), found from the shapes of the pieces
 // and from a few hundred of their elements: the layouts that the shapes allow are put together, and the one whose elements
 // are those of the other side is taken. Of several that fit alike, the one that other tensors have, then the simplest.
-//
-// The number of layouts that are tried is bounded: meshes of up to four dimensions.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +48,5 @@ struct CutQuestion {
 // No fit: the shapes allow none.
 [[nodiscard]] std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question,
                                                 const CutPrior& prior);
-// Are the shapes of the pieces those of such a layout?
-[[nodiscard]] bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole);
 
 }  // namespace msdump

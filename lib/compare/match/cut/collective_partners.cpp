@@ -1,0 +1,227 @@
+#include "compare/match/cut/cut_match.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "compare/match/cut/layout_choices.h"
+#include "graph/flow/communication.h"
+
+namespace msdump {
+namespace {
+
+std::vector<double> factors_of(const CutLayout& layout) {
+  return layout.factor == 1 ? std::vector<double>() : std::vector<double>{layout.factor};
+}
+
+class CollectivePartners {
+ public:
+  explicit CollectivePartners(CutMatch& match) : match_(match) {}
+
+  Status run() {
+    for (const bool of_a : {true, false}) MSDUMP_CHECK_OK(pair_collectives(match_.cut_of(of_a)));
+    return {};
+  }
+
+ private:
+  // What a collective reads is what another call wrote: it has the partner of that.
+  Status pair_collectives(const CutMatch::OneSide& cut) {
+    Pairing& pairing = match_.result.pairing;
+    std::map<uint32_t, std::vector<uint32_t>> collectives;  // by operator of the pairing: its pairs
+    std::set<Shape> shapes;
+    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+      TensorPair& pair = pairing.tensors[i];
+      if (paired(pair) || cut.own_of(pair) == kNoTensor || !is_communication(pairing.op_type(pair.op))) continue;
+      collectives[pair.op].push_back(i);
+      pair.alone = Alone::kCommunication;
+      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      if (shape != nullptr) shapes.insert(*shape);
+    }
+    if (collectives.empty()) return {};
+    MSDUMP_TRY(const auto sources, sources_by_contents(cut, shapes));
+    const Groups groups = groups_of(cut.of_a ? match_.whole_a : match_.whole_b);
+    for (const auto& [op, pairs] : collectives) {
+      if (!is_within(cut, op, pairs, groups)) continue;
+      MSDUMP_TRY(const std::optional<uint32_t> source, source_of(cut, op, pairs, sources));
+      if (source) {
+        add_partner(cut, op, pairs, cut.other_of(pairing.tensors[*source]), *match_.fits[*source]);
+      } else {
+        find_partner(cut, op, pairs);
+      }
+    }
+    return {};
+  }
+
+  // By call, rank and step: the ranks of its group.
+  using Groups = std::map<std::tuple<std::string_view, int64_t, std::optional<int64_t>>, std::set<int64_t>>;
+
+  static Groups groups_of(const CompareSide& side) {
+    Groups groups;
+    if (side.arguments == nullptr) return groups;
+    for (const CallArgument& argument : *side.arguments) {
+      if (argument.value.kind != CallValue::Kind::kGroup) continue;
+      const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
+      std::set<int64_t>& ranks = groups[{argument.op_name, folder.rank.value_or(-1), folder.step}];
+      for (const std::string_view rank : split(group_of_ranks(argument.value.text, folder.rank), ' ')) {
+        if (const auto number = parse_i64(rank)) ranks.insert(*number);
+      }
+    }
+    return groups;
+  }
+
+  // A collective whose group has ranks that run another program, as the stages that share a weight, carries more than the
+  // pieces of one whole; one end of a connection less.
+  [[nodiscard]] bool is_within(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs,
+                               const Groups& groups) const {
+    const SequencedOp& own =
+        (cut.of_a ? match_.result.pairing.a : match_.result.pairing.b)[cut.own_of(match_.result.pairing.operators[op])];
+    const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[pairs.front()]);
+    const std::vector<int64_t>& ranks = cut.own->ranks(tensor);
+    if (ranks.size() < 2 || sends(own)) return false;
+    const auto step = place_of(*cut.own_index, cut.own->tensors()[tensor]).step;
+    return std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
+      const auto group = groups.find({own.name, rank, step});
+      return group == groups.end() || std::all_of(group->second.begin(), group->second.end(), [&](int64_t other) {
+               return std::binary_search(ranks.begin(), ranks.end(), other);
+             });
+    });
+  }
+
+  using Sources = std::map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;  // by contents: operator and pair
+
+  // The tensors of these shapes that have a partner and fit it.
+  Result<Sources> sources_by_contents(const CutMatch::OneSide& cut, const std::set<Shape>& shapes) const {
+    Sources sources;
+    for (uint32_t i = 0; i < match_.result.pairing.tensors.size(); ++i) {
+      const TensorPair& pair = match_.result.pairing.tensors[i];
+      if (!paired(pair) || !match_.fits[i]) continue;
+      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      if (shape == nullptr || !shapes.contains(*shape)) continue;
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, cut.own_of(pair)));
+      sources[contents].emplace_back(pair.op, i);
+    }
+    return sources;
+  }
+
+  // The last tensor before the collective that its first input is.
+  Result<std::optional<uint32_t>> source_of(const CutMatch::OneSide& cut, uint32_t op,
+                                            const std::vector<uint32_t>& pairs, const Sources& sources) const {
+    for (const uint32_t i : pairs) {
+      const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[i]);
+      if (cut.own->tensors()[tensor].name.io != Io::kInput) continue;
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+      const auto found = sources.find(contents);
+      if (contents == 0 || found == sources.end()) continue;
+      std::optional<uint32_t> last;
+      for (const auto& [of, source] : found->second) {
+        if (of < op) last = source;
+      }
+      if (last) return last;
+    }
+    return std::nullopt;
+  }
+
+  // Nothing that has a partner wrote what it reads: any tensor of the other side that it may be, the nearest first.
+  void find_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs) {
+    const Pairing& pairing = match_.result.pairing;
+    const auto reads = [&](uint32_t i) {
+      return cut.own->tensors()[cut.own_of(pairing.tensors[i])].name.io == Io::kInput;
+    };
+    const auto input = std::find_if(pairs.begin(), pairs.end(), reads);
+    if (input == pairs.end()) return;
+    const uint32_t tensor = cut.own_of(pairing.tensors[*input]);
+    const TensorRecord& record = cut.own->tensors()[tensor];
+    PieceValues own(*cut.own_index, cut.own->members(tensor).records);
+    if (!own.ok() || record.shape == nullptr) return;
+    const auto of_step = step_of(*cut.own_index, record);
+    std::vector<uint32_t> near;  // pairs, by their distance
+    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+      const uint32_t other = cut.other_of(pairing.tensors[i]);
+      if (other == kNoTensor) continue;
+      const TensorRecord& known = cut.other->tensors()[other];
+      const Shape* const shape = cut.other->members(other).records.front() == nullptr
+                                     ? nullptr
+                                     : cut.other->members(other).records.front()->shape;
+      if (shape != nullptr && shape->size() == record.shape->size() && step_of(*cut.other_index, known) == of_step)
+        near.push_back(i);
+    }
+    const auto distance = [&](uint32_t i) {
+      const uint32_t at = pairing.tensors[i].op;
+      return at > op ? at - op : op - at;
+    };
+    std::stable_sort(near.begin(), near.end(), [&](uint32_t x, uint32_t y) { return distance(x) < distance(y); });
+    if (near.size() > CutMatch::kMostTried) near.resize(CutMatch::kMostTried);
+    for (const uint32_t i : near) {
+      const uint32_t value = cut.other_of(pairing.tensors[i]);
+      PieceValues other(*cut.other_index, cut.other->members(value).records);
+      const CutQuestion question{"", match_.factors_a, match_.factors_b, CutQuestion::Effort::kQuick, {}, {}};
+      const std::optional<CutFit> fit =
+          cut.of_a ? find_layout(own, other, question, match_.prior) : find_layout(other, own, question, match_.prior);
+      if (!fit || fit->agreement < CutMatch::kLike || !fit->tells) continue;
+      return add_partner(cut, op, pairs, value, *fit);
+    }
+  }
+
+  void add_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
+                   const CutFit& of_input) {
+    Pairing& pairing = match_.result.pairing;
+    std::vector<std::pair<uint32_t, CutFit>> fits;
+    for (const uint32_t i : pairs) {
+      const uint32_t tensor = cut.own_of(pairing.tensors[i]);
+      const bool input = cut.own->tensors()[tensor].name.io == Io::kInput;
+      std::optional<CutFit> fit = input ? of_input : collective_fit(cut, tensor, value, of_input);
+      if (!fit) return;
+      fits.emplace_back(i, *std::move(fit));
+    }
+    std::vector<SequencedOp>& others = cut.of_a ? pairing.b : pairing.a;
+    OpPair& both = pairing.operators[op];
+    SequencedOp partner = (cut.of_a ? pairing.a : pairing.b)[cut.own_of(both)];
+    partner.op = kNoIndex;
+    partner.tensors.clear();
+    for (auto& [i, fit] : fits) {
+      TensorPair& pair = pairing.tensors[i];
+      const uint32_t added = cut.other->add_tensor(value, cut.own->tensors()[cut.own_of(pair)]);
+      (cut.of_a ? pair.b : pair.a) = added;
+      pair.alone = Alone::kUnknown;
+      partner.tensors.push_back(added);
+      match_.fits[i] = std::move(fit);
+    }
+    (cut.of_a ? both.b : both.a) = static_cast<uint32_t>(others.size());
+    both.how = PairedBy::kValues;
+    both.confidence = confidence(both.how);
+    others.push_back(std::move(partner));
+  }
+
+  // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum.
+  [[nodiscard]] std::optional<CutFit> collective_fit(const CutMatch::OneSide& cut, uint32_t tensor, uint32_t value,
+                                                     const CutFit& input) const {
+    PieceValues own(*cut.own_index, cut.own->members(tensor).records),
+        other(*cut.other_index, cut.other->members(value).records);
+    const CutQuestion question{"", factors_of(input.a), factors_of(input.b), CutQuestion::Effort::kUsual, {}, {}};
+    const CutMatch::Stated stated = match_.stated_of(cut.of_a, tensor);
+    std::optional<CutFit> found = cut.of_a ? match_.find_stated(own, other, question, stated, {})
+                                           : match_.find_stated(other, own, question, {}, stated);
+    if (found && (found->agreement >= CutMatch::kLike || stated.layout == (cut.of_a ? found->a : found->b)))
+      return found;
+    CutFit meant = input;
+    for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
+      if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
+    }
+    meant.confidence /= 2;
+    meant.known = true;
+    // Of a list, each tensor is another rank's part.
+    if (cut.own->tensors()[tensor].name.slot.find('.') != std::string_view::npos) return std::nullopt;
+    if (own.ok() && fits_shapes(cut.of_a ? meant.a : meant.b, own.shapes(), meant.whole)) return meant;
+    return found;
+  }
+
+  CutMatch& match_;
+};
+
+}  // namespace
+
+Status pair_collectives(CutMatch& match) { return CollectivePartners(match).run(); }
+
+}  // namespace msdump

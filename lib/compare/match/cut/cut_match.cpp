@@ -1,0 +1,191 @@
+#include "compare/match/cut/cut_match.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/hash_slots.h"
+#include "base/text.h"
+#include "compare/match/op_sequence.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr double kCertain = 0.8;  // confidence
+constexpr size_t kMostFactors = 16;
+
+// 1/2, 1/4, .. of so many ranks.
+std::vector<double> possible_factors(size_t ranks) {
+  std::vector<double> factors;
+  for (size_t i = 2; i <= ranks && factors.size() < kMostFactors; ++i) {
+    if (ranks % i == 0) factors.push_back(1 / static_cast<double>(i));
+  }
+  return factors;
+}
+
+std::vector<double> only(double factor) { return factor == 1 ? std::vector<double>() : std::vector<double>{factor}; }
+
+}  // namespace
+
+std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op) {
+  return {op.type, op.step, forward_entry_of(op.name).has_value()};
+}
+
+std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record) {
+  return place_of(index, record).step;
+}
+
+CutMatch::CutMatch(const CompareSide& of_a, const CompareSide& of_b, const LayoutRules* layouts_known,
+                   const RunContext& run)
+    : context(run), layouts(layouts_known), whole_a(of_a), whole_b(of_b), index_a(of_a.index), index_b(of_b.index) {
+  result.a = std::make_unique<CutSide>(of_a);
+  result.b = std::make_unique<CutSide>(of_b);
+}
+
+CutMatch::OneSide CutMatch::cut_of(bool of_a) const {
+  return of_a ? OneSide{result.a.get(), result.b.get(), index_a, index_b, true}
+              : OneSide{result.b.get(), result.a.get(), index_b, index_a, false};
+}
+
+CutQuestion CutMatch::question_of(const TensorPair& pair) const {
+  const TensorRecord &a = result.a->tensors()[pair.a], &b = result.b->tensors()[pair.b];
+  CutQuestion question;
+  question.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
+  for (const TensorRecord* const one : {&a, &b})
+    question.kind += one->shape == nullptr ? "|" : "|" + describe(*one->shape);
+  const auto entry = parse_msprobe_entry(a.name.op_name);
+  const bool reduced = entry && entry->kind == MsprobeEntryKind::kParameterGradients;  // by now, if they are at all
+  if (!reduced && forward_entry_of(a.name.op_name)) {
+    question.factors_a = factors_a;
+    question.factors_b = factors_b;
+  }
+  return question;
+}
+
+std::optional<CutFit> CutMatch::fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
+  PieceValues a(*index_a, result.a->members(pair.a).records), b(*index_b, result.b->members(pair.b).records);
+  CutQuestion question = question_of(pair);
+  question.effort = effort;
+  return find_stated(a, b, question, stated_of(true, pair.a), stated_of(false, pair.b));
+}
+
+CutMatch::Stated CutMatch::stated_of(bool of_a, uint32_t tensor) const {
+  const CutSide& side = of_a ? *result.a : *result.b;
+  const std::vector<int64_t>& ranks = side.ranks(tensor);
+  if (layouts == nullptr || ranks.size() < 2) return {};
+  const NameFacts& name = side.tensors()[tensor].name;
+  const StatedLayout* const line = layouts->layout_of({name.op_name, name.io, name.slot, ranks, !of_a});
+  if (line == nullptr) return {};
+  return {line, layout_for(*line, static_cast<int64_t>(ranks.size()))};
+}
+
+std::optional<CutFit> CutMatch::find_stated(PieceValues& a, PieceValues& b, CutQuestion question, const Stated& of_a,
+                                            const Stated& of_b) const {
+  question.stated_a = of_a.layout;
+  question.stated_b = of_b.layout;
+  std::optional<CutFit> fit = find_layout(a, b, question, prior);
+  if (fit || (!of_a.layout && !of_b.layout)) return fit;
+  question.stated_a.reset();
+  question.stated_b.reset();
+  return find_layout(a, b, question, prior);
+}
+
+std::string CutMatch::problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const {
+  const Stated stated = stated_of(of_a, tensor);
+  if (stated.line == nullptr) return {};
+  if (fit != nullptr && stated.layout && *stated.layout == (of_a ? fit->a : fit->b)) return {};
+  const CutSide& side = of_a ? *result.a : *result.b;
+  const Shape* const shape = side.tensors()[tensor].shape;
+  return fmt::format("{}:{}: {} does not fit {} on ranks {}", layouts->path(), stated.line->line, stated.line->text,
+                     shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(side.ranks(tensor)));
+}
+
+std::vector<bool> CutMatch::operators_that_fit() const {
+  std::vector<bool> fit(result.pairing.operators.size(), true);
+  for (size_t i = 0; i < fits.size(); ++i) {
+    const TensorPair& pair = result.pairing.tensors[i];
+    if (paired(pair) && (!fits[i] || fits[i]->agreement < kUnlike)) fit[pair.op] = false;
+  }
+  for (size_t i = 0; i < fit.size(); ++i) {
+    const OpPair& pair = result.pairing.operators[i];
+    fit[i] = fit[i] && pair.a != kNoOperator && pair.b != kNoOperator;
+  }
+  return fit;
+}
+
+Status CutMatch::find_layouts() {
+  const std::vector<TensorPair>& pairs = result.pairing.tensors;
+  fits.assign(pairs.size(), std::nullopt);
+  prior = {};
+  allow_all_factors();
+  for (const bool first : {true, false}) {
+    context.pool.parallel_for(static_cast<int64_t>(pairs.size()), [&](int64_t i) {
+      const TensorPair& pair = pairs[static_cast<size_t>(i)];
+      std::optional<CutFit>& fit = fits[static_cast<size_t>(i)];
+      if (context.cancel.cancelled() || !paired(pair) || (!first && (!fit || fit->confidence >= kCertain))) return;
+      fit = fit_of(pair, first ? CutQuestion::Effort::kUsual : CutQuestion::Effort::kThorough);
+    });
+    MSDUMP_CHECK_OK(context.cancel.check());
+    if (!first) break;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (fits[i] && fits[i]->confidence >= kCertain) prior.add(question_of(pairs[i]).kind, *fits[i]);
+    }
+    choose_factors();
+  }
+  return {};
+}
+
+void CutMatch::allow_all_factors() {
+  factors_a = possible_factors(ranks_of(whole_a).size());
+  factors_b = possible_factors(ranks_of(whole_b).size());
+}
+
+// All gradients of a run are too large by the same factor: that of most. Those with another one are looked at again.
+void CutMatch::choose_factors() {
+  std::map<std::pair<double, double>, size_t> counts;
+  for (const std::optional<CutFit>& fit : fits) {
+    if (fit && fit->tells && fit->confidence >= kCertain && (fit->a.factor != 1 || fit->b.factor != 1))
+      ++counts[{fit->a.factor, fit->b.factor}];
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  const std::pair<double, double> chosen = most == counts.end() ? std::pair(1.0, 1.0) : most->first;
+  factors_a = only(chosen.first);
+  factors_b = only(chosen.second);
+  for (std::optional<CutFit>& fit : fits) {
+    const auto allowed = [](double factor, double known) { return factor == 1 || factor == known; };
+    if (fit && (!allowed(fit->a.factor, chosen.first) || !allowed(fit->b.factor, chosen.second))) fit->confidence = 0;
+  }
+}
+
+Result<std::vector<uint64_t>> CutMatch::digests_of(const OneSide& cut, uint32_t tensor) const {
+  const std::vector<const TensorRecord*>& records = cut.own->members(tensor).records;
+  std::vector<uint64_t> digests;
+  {
+    const std::scoped_lock lock(digests_lock_);
+    for (const TensorRecord* const record : records) {
+      const auto known = digests_.find(record);
+      if (known == digests_.end()) break;
+      digests.push_back(known->second);
+    }
+  }
+  if (digests.size() == records.size()) return digests;
+  PieceValues values(*cut.own_index, records);
+  if (!values.ok()) return std::vector<uint64_t>();
+  MSDUMP_TRY(digests, values.digests(context.cancel));
+  const std::scoped_lock lock(digests_lock_);
+  for (size_t i = 0; i < records.size(); ++i) digests_.try_emplace(records[i], digests[i]);
+  return digests;
+}
+
+Result<uint64_t> CutMatch::contents_of(const OneSide& cut, uint32_t tensor) const {
+  MSDUMP_TRY(const std::vector<uint64_t> digests, digests_of(cut, tensor));
+  if (digests.empty()) return 0;
+  uint64_t all = cut.own->members(tensor).ranks + 1;
+  for (const uint64_t digest : digests) all = mix_hash(all, digest);
+  return all;
+}
+
+}  // namespace msdump

@@ -1,0 +1,101 @@
+// CutMatch: what the steps of pair_cuts() work on: the two sides as wholes, which of them are partners so far, and how
+// each of these lies on its ranks.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "compare/match/cut/cut_pairing.h"
+
+namespace msdump {
+
+class CutMatch {
+ public:
+  static constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
+  static constexpr size_t kMostTried = 64;             // operators for one
+
+  // What these point to must outlive this.
+  CutMatch(const CompareSide& of_a, const CompareSide& of_b, const LayoutRules* layouts_known, const RunContext& run);
+
+  // One of the sides, and the other.
+  struct OneSide {
+    CutSide *own, *other;
+    const DumpIndex *own_index, *other_index;
+    bool of_a;
+    [[nodiscard]] uint32_t own_of(const TensorPair& pair) const { return of_a ? pair.a : pair.b; }
+    [[nodiscard]] uint32_t other_of(const TensorPair& pair) const { return of_a ? pair.b : pair.a; }
+    [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
+  };
+  [[nodiscard]] OneSide cut_of(bool of_a) const;
+
+  // How the tensors of a pair lie on their ranks.
+  [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
+  // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.
+  Status find_layouts();
+  // The factors of gradients are those of most until this is called: those of wrong partners say nothing.
+  void allow_all_factors();
+  // By operator of the pairing: do its tensors fit?
+  [[nodiscard]] std::vector<bool> operators_that_fit() const;
+
+  // The line of the user's file for a tensor that lies on several ranks, and its layout, if so many ranks can have it.
+  struct Stated {
+    const StatedLayout* line = nullptr;
+    std::optional<CutLayout> layout;
+  };
+  [[nodiscard]] Stated stated_of(bool of_a, uint32_t tensor) const;
+  // One that does not fit the shapes is told when all are paired (problem_of).
+  [[nodiscard]] std::optional<CutFit> find_stated(PieceValues& of_a, PieceValues& of_b, CutQuestion question,
+                                                  const Stated& stated_a, const Stated& stated_b) const;
+  [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const;
+
+  // A number for the elements of each piece; none where a piece is missing or cannot be read.
+  [[nodiscard]] Result<std::vector<uint64_t>> digests_of(const OneSide& cut, uint32_t tensor) const;
+  // One for all pieces and the ranks that they lie on; 0: none.
+  [[nodiscard]] Result<uint64_t> contents_of(const OneSide& cut, uint32_t tensor) const;
+
+  const RunContext& context;
+  const LayoutRules* const layouts;
+  const CompareSide whole_a, whole_b;  // with their ranks
+  const DumpIndex *const index_a, *const index_b;
+  PairedCuts result;
+  CutPrior prior;
+  std::vector<double> factors_a, factors_b;  // of gradients
+  std::vector<std::optional<CutFit>> fits;   // by Pairing::tensors
+
+ private:
+  [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
+  void choose_factors();
+
+  // By record. A tensor is read once for all steps that ask which pieces are equal.
+  mutable std::mutex digests_lock_;
+  mutable std::unordered_map<const TensorRecord*, uint64_t> digests_;
+};
+
+[[nodiscard]] inline bool paired(const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }
+// Calls of one kind may be partners: the type, the step, and whether it is of the backward pass.
+[[nodiscard]] std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op);
+
+[[nodiscard]] std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record);
+
+// The steps, in their order.
+
+// Calls under one name that are another one on each rank, as experts are.
+struct CutSplitsOfBoth {
+  CutSplits a, b;
+};
+Result<CutSplitsOfBoth> find_expert_splits(const CutMatch& match);
+// By operator of the candidate: where the tensors of two partners do not fit, or there is none, another one of the kind
+// nearby whose tensors all do.
+Result<std::vector<uint32_t>> partners_by_values(CutMatch& match);
+// A collective of one side alone gets the value of the other side that goes into it as its partner.
+Status pair_collectives(CutMatch& match);
+// The tensors of both sides are put together by their layouts, and the notes are written.
+Status put_together(CutMatch& match);
+
+}  // namespace msdump

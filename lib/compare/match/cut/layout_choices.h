@@ -1,0 +1,26 @@
+// The layouts (cut_layout.h) that the shapes of the pieces allow, before their values are looked at. How many is bounded:
+// meshes of up to four dimensions, and a few hundred layouts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compare/match/cut/cut_layout.h"
+
+namespace msdump {
+
+// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest.
+enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed };
+inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, CutStage::kGroups, CutStage::kMixed};
+
+// `sums`: the pieces may be terms of a sum.
+[[nodiscard]] std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool sums,
+                                                CutStage stage);
+// The wholes that the pieces of both sides may be parts of, the smallest first.
+[[nodiscard]] std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);
+// Are the shapes of the pieces those of such a layout?
+[[nodiscard]] bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole);
+
+}  // namespace msdump

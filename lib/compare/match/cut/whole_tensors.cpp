@@ -1,0 +1,152 @@
+#include "compare/match/cut/cut_match.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/hash_slots.h"
+#include "compare/pair/tensor_diff.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kMostDifferent = 8;  // copies of a tensor
+
+std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
+  std::vector<int64_t> known = ranks;
+  std::erase_if(known, [](int64_t rank) { return rank < 0; });
+  return known;
+}
+
+class WholeTensors {
+ public:
+  explicit WholeTensors(CutMatch& match) : match_(match) {}
+
+  Status run() {
+    match_.result.notes.resize(match_.fits.size());
+    std::vector<TensorPieces> pieces(match_.fits.size());
+    match_.context.pool.parallel_for(static_cast<int64_t>(match_.fits.size()), [&](int64_t i) {
+      const auto place = static_cast<size_t>(i);
+      if (!match_.fits[place] || match_.context.cancel.cancelled()) return;
+      pieces[place] =
+          candidate_pieces(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
+    });
+    MSDUMP_CHECK_OK(match_.context.cancel.check());
+    for (size_t i = 0; i < match_.fits.size(); ++i) {
+      const TensorPair& pair = match_.result.pairing.tensors[i];
+      const CutFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
+      std::string& problem = match_.result.notes[i].problem;
+      if (paired(pair)) problem = match_.problem_of(true, pair.a, fit);
+      if (paired(pair) && problem.empty()) problem = match_.problem_of(false, pair.b, fit);
+      if (fit == nullptr) continue;
+      CutNote& note = match_.result.notes[i];
+      const std::vector<int64_t>&ranks_a = match_.result.a->ranks(pair.a), &ranks_b = match_.result.b->ranks(pair.b);
+      note.layout = text_of(match_.fits[i]->a, ranks_a);
+      note.reference_layout = text_of(match_.fits[i]->b, ranks_b);
+      note.ranks = known_ranks(ranks_a);
+      if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
+      note.confidence = match_.fits[i]->confidence;
+      note.known = match_.fits[i]->known;
+      note.a = match_.fits[i]->a;
+      note.b = match_.fits[i]->b;
+      match_.result.a->set_pieces(pair.a, std::move(pieces[i]));
+      match_.result.b->set_pieces(pair.b,
+                                  pieces_of(*match_.result.b, pair.b, match_.fits[i]->b, match_.fits[i]->whole, 0));
+    }
+    return {};
+  }
+
+ private:
+  // Of copies that are not equal the one that is furthest from the reference is compared.
+  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
+    const auto of_copy = [&](int64_t copy) { return pieces_of(*match_.result.a, pair.a, fit.a, fit.whole, copy); };
+    const std::vector<int64_t> different = different_copies(pair.a, fit.a, note);
+    if (different.size() < 2) return of_copy(0);
+    TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
+    const TensorPieces reference = pieces_of(*match_.result.b, pair.b, fit.b, fit.whole, 0);
+    TensorView view_b, view_a;
+    view_b.pieces = &reference;
+    other.view = &view_b;
+    int64_t worst = 0;
+    double most = -1;
+    for (const int64_t copy : different) {
+      const TensorPieces pieces = of_copy(copy);
+      view_a.pieces = &pieces;
+      whole.view = &view_a;
+      // What cannot be read is reported when it is compared.
+      auto opened = open_pair(*match_.index_a, whole, *match_.index_b, other);
+      if (!opened) continue;
+      const auto diff = diff_tensors(opened->left, opened->right, {}, match_.context.cancel);
+      const double error = diff ? diff->metrics.relative_l2.value_or(INFINITY) : -1;
+      if (error <= most) continue;
+      most = error;
+      worst = copy;
+    }
+    return of_copy(worst);
+  }
+
+  // One of each kind, the most frequent first; the ranks of the others are noted.
+  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) const {
+    const int64_t copies = layout.copies();
+    if (copies < 2) return {0};
+    const auto digests = match_.digests_of(match_.cut_of(true), tensor);
+    if (!digests || digests->empty()) return {0};
+    std::vector<uint64_t> of_copy(static_cast<size_t>(copies), 1);
+    for (size_t rank = 0; rank < digests->size(); ++rank) {
+      uint64_t& all = of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))];
+      all = mix_hash(all, (*digests)[rank]);
+    }
+    std::map<uint64_t, std::pair<size_t, int64_t>> kinds;  // how many, and the first of them
+    for (int64_t copy = 0; copy < copies; ++copy)
+      ++kinds.try_emplace(of_copy[static_cast<size_t>(copy)], 0, copy).first->second.first;
+    if (kinds.size() < 2) return {0};
+    const auto usual = std::max_element(kinds.begin(), kinds.end(), [](const auto& x, const auto& y) {
+      return std::pair(x.second.first, -x.second.second) < std::pair(y.second.first, -y.second.second);
+    });
+    const std::vector<int64_t>& ranks = match_.result.a->ranks(tensor);
+    for (size_t rank = 0; rank < ranks.size() && usual->second.first * 2 > of_copy.size(); ++rank) {
+      if (of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))] != usual->first)
+        note.odd.push_back(ranks[rank]);
+    }
+    std::vector<int64_t> different = {usual->second.second};
+    for (const auto& [digest, kind] : kinds) {
+      if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
+    }
+    return different;
+  }
+
+  // The parts of one of the copies.
+  static TensorPieces pieces_of(const CutSide& side, uint32_t tensor, const CutLayout& layout, const Shape& whole,
+                                int64_t copy) {
+    const std::vector<const TensorRecord*>& records = side.members(tensor).records;
+    std::vector<Shape> shapes;
+    for (const TensorRecord* const record : records) shapes.push_back(*record->shape);
+    TensorPieces pieces;
+    pieces.shape = whole;
+    pieces.factor = layout.factor;
+    for (const CutDim& dim : layout.dims) {
+      if (dim.role == CutRole::kMean) pieces.factor /= static_cast<double>(dim.extent);
+    }
+    pieces.added = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+    for (int64_t rank = 0; rank < static_cast<int64_t>(records.size()); ++rank) {
+      if (layout.copy_of(rank) != copy) continue;
+      for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) {
+        box.piece = static_cast<uint32_t>(pieces.records.size());
+        pieces.boxes.push_back(std::move(box));
+      }
+      pieces.records.push_back(records[static_cast<size_t>(rank)]);
+    }
+    const bool one = pieces.records.size() == 1 && pieces.factor == 1 && pieces.records.front()->shape != nullptr &&
+                     *pieces.records.front()->shape == whole;
+    if (one) pieces.boxes.clear();
+    return pieces;
+  }
+
+  CutMatch& match_;
+};
+
+}  // namespace
+
+Status put_together(CutMatch& match) { return WholeTensors(match).run(); }
+
+}  // namespace msdump
