@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "compare/match/cut/layout_search.h"
+#include "compare/match/cut/layout_choices.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

@@ -83,19 +83,4 @@ class CutMatch {
 
 [[nodiscard]] std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record);
 
-// The steps, in their order.
-
-// Calls under one name that are another one on each rank, as experts are.
-struct CutSplitsOfBoth {
-  CutSplits a, b;
-};
-Result<CutSplitsOfBoth> find_expert_splits(const CutMatch& match);
-// By operator of the candidate: where the tensors of two partners do not fit, or there is none, another one of the kind
-// nearby whose tensors all do.
-Result<std::vector<uint32_t>> partners_by_values(CutMatch& match);
-// A collective of one side alone gets the value of the other side that goes into it as its partner.
-Status pair_collectives(CutMatch& match);
-// The tensors of both sides are put together by their layouts, and the notes are written.
-Status put_together(CutMatch& match);
-
 }  // namespace msdump

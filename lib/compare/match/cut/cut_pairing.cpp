@@ -1,6 +1,10 @@
 #include "compare/match/cut/cut_pairing.h"
 
+#include "compare/match/cut/collective_partners.h"
 #include "compare/match/cut/cut_match.h"
+#include "compare/match/cut/expert_splits.h"
+#include "compare/match/cut/value_partners.h"
+#include "compare/match/cut/whole_tensors.h"
 
 namespace msdump {
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_match.h"
+#include "compare/match/cut/expert_splits.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_match.h"
+#include "compare/match/cut/value_partners.h"
 
 #include <algorithm>
 #include <map>
@@ -12,8 +12,6 @@ class ValuePartners {
  public:
   explicit ValuePartners(CutMatch& match) : match_(match) {}
 
-  // By operator of the candidate. Where the tensors of two partners do not fit, or there is none, another one of the
-  // type nearby whose tensors all do.
   Result<std::vector<uint32_t>> run() {
     match_.allow_all_factors();  // those of wrong partners say nothing
     const Pairing& pairing = match_.result.pairing;

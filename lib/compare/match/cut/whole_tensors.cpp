@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_match.h"
+#include "compare/match/cut/whole_tensors.h"
 
 #include <algorithm>
 #include <cmath>
