@@ -191,7 +191,7 @@ void note_exchanges(DiffResult& run) {
 Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
   if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && cut_differently(a, b)) {
-    MSDUMP_TRY(PairedCuts paired, pair_cuts(a, b, map, layouts, context));
+    MSDUMP_TRY(PairedCuts paired, pair_cuts({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
     run.pairing = std::move(paired.pairing);
     run.cut_a = std::move(paired.a);
     run.cut_b = std::move(paired.b);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compare/statistics/merged_statistics.h"
 #include "dump/layouts/family.h"
 #include "io/file.h"
 #include "msprobe/dump_json.h"
@@ -122,6 +123,14 @@ Status StatisticTables::read_json(const File& file, Table& table) {
 }
 
 Result<StatisticValues> StatisticTables::values_of(const TensorRecord& tensor) {
+  if (const TensorPieces* const pieces = tensor.pieces()) {
+    std::vector<StatisticValues> of_pieces;
+    for (const TensorRecord* const piece : pieces->records) {
+      MSDUMP_TRY(StatisticValues values, values_of(*piece));
+      of_pieces.push_back(std::move(values));
+    }
+    return merged_statistics(*pieces, of_pieces);
+  }
   Table& found = table(tensor.table);
   if (found.problem) return fail(*found.problem);
   const auto is_it = [&](size_t row) { return row < found.rows.size() && found.rows[row].offset == tensor.row_offset; };

@@ -27,7 +27,7 @@ class StatisticTables {
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
 
-  // The row of a record that has a table. kChangedWhileReading if the row is no longer there.
+  // The row of a record that has a table; of a tensor in pieces, what follows from their rows. kChangedWhileReading if the row is no longer there.
   // Thread-safe.
   Result<StatisticValues> values_of(const TensorRecord& tensor);
 

@@ -183,7 +183,9 @@ TEST_CASE("two ranks against one process: each tensor is put together, the all_r
     const RankRun one(1, whole_run);
     WorkerPool pool(1);
     const CancelToken never;
-    const PairedCuts paired = test::must(pair_cuts(two.side(), one.side(), nullptr, nullptr, {pool, never}));
+    StatisticTables of_two(*two.side().index), of_one(*one.side().index);
+    const PairedCuts paired =
+        test::must(pair_cuts({two.side(), of_two}, {one.side(), of_one}, nullptr, nullptr, {pool, never}));
     CHECK(note_of(paired, "Module.up.Column.forward.0", Io::kInput).note.layout == "copy of ranks 0-1");
     const Note up = note_of(paired, "Module.up.Column.forward.0", Io::kOutput);
     CHECK(up.note.layout == "concat axis 0 of ranks 0-1");

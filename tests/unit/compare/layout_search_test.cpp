@@ -23,6 +23,18 @@ std::optional<CutFit> fit_of(const std::vector<CutPiece>& a, const std::vector<C
   return find_layout(values_a, values_b, question, prior);
 }
 
+// The same by the statistics of the pieces.
+std::optional<CutFit> fit_by_statistics(const std::vector<CutPiece>& a, const std::vector<CutPiece>& b,
+                                        const CutQuestion& question = {}) {
+  const MadePieces made_a(a), made_b(b);
+  StatisticTables tables_a(made_a.index()), tables_b(made_b.index());
+  WorkerPool pool(1);
+  const CancelToken never;
+  PieceStatistics values_a(tables_a, made_a.records(), {pool, never}),
+      values_b(tables_b, made_b.records(), {pool, never});
+  return find_layout(values_a, values_b, question, {});
+}
+
 int64_t count_of(const Shape& shape) { return *element_count(shape); }
 
 // The candidate has the tensor in such pieces, with noise; the reference has it whole.
@@ -56,6 +68,40 @@ TEST_CASE("every role is found from the values, with noise") {
     check_found({{{ranks, kZigzag, 1}}}, {8, 16});
   }
   check_found({{{2, kConcat, 0}}}, {64});
+}
+
+TEST_CASE("plain roles are found from statistics alone, with noise; what they cannot tell makes them less sure") {
+  const Shape whole = {8, 16};
+  const std::vector<float> values = test::numbers(count_of(whole));
+  for (const int64_t ranks : {2, 4}) {
+    for (const CutLayout& layout :
+         {CutLayout{{{ranks, kCopy}}}, CutLayout{{{ranks, kSum}}}, CutLayout{{{ranks, kAverage}}},
+          CutLayout{{{ranks, kConcat, 0}}}, CutLayout{{{ranks, kConcat, 1}}}}) {
+      INFO(text_of(layout, std::vector<int64_t>{0, 1}));
+      const auto fit = fit_by_statistics(cut_into(layout, whole, test::with_noise(values, kNoise)), {{whole, values}});
+      REQUIRE(fit);
+      INFO(text_of(fit->a, std::vector<int64_t>{0, 1}));
+      CHECK(fit->a == layout);
+      CHECK(fit->b == CutLayout{});
+      CHECK(fit->agreement == 1);
+      CHECK(fit->confidence > 0.3);
+      CHECK(fit->confidence <= 0.8);
+      CHECK(fit->tells);
+    }
+  }
+}
+
+TEST_CASE("statistics of other elements do not fit") {
+  const Shape whole = {8, 16};
+  const auto other = test::numbers(count_of(whole), 7);
+  std::vector<float> twice;
+  for (const float value : other) twice.push_back(2 * value);
+  const auto fit =
+      fit_by_statistics(cut_into({{{2, kConcat, 0}}}, whole, test::numbers(count_of(whole))), {{whole, twice}});
+  CHECK((!fit || fit->agreement < 0.6));
+  const auto constant = fit_by_statistics({{{4}, {1, 1, 1, 1}}, {{4}, {1, 1, 1, 1}}}, {{{4}, {1, 1, 1, 1}}});
+  REQUIRE(constant);
+  CHECK_FALSE(constant->tells);
 }
 
 TEST_CASE("the parts of a fused tensor are told apart") {

@@ -133,8 +133,8 @@ class CollectivePartners {
     if (input == pairs.end()) return;
     const uint32_t tensor = cut.own_of(pairing.tensors[*input]);
     const TensorRecord& record = cut.own->tensors()[tensor];
-    PieceValues own(*cut.own_index, cut.own->members(tensor).records);
-    if (!own.ok() || record.shape == nullptr) return;
+    CutPieces own = match_.pieces_of(cut.of_a, tensor);
+    if (!ok(own) || record.shape == nullptr) return;
     const auto of_step = step_of(*cut.own_index, record);
     std::vector<uint32_t> near;  // pairs, by their distance
     for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
@@ -155,7 +155,7 @@ class CollectivePartners {
     if (near.size() > CutMatch::kMostTried) near.resize(CutMatch::kMostTried);
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
-      PieceValues other(*cut.other_index, cut.other->members(value).records);
+      CutPieces other = match_.pieces_of(!cut.of_a, value);
       const CutQuestion question{"", match_.factors_a, match_.factors_b, CutQuestion::Effort::kQuick, {}, {}};
       const std::optional<CutFit> fit =
           cut.of_a ? find_layout(own, other, question, match_.prior) : find_layout(other, own, question, match_.prior);
@@ -197,8 +197,7 @@ class CollectivePartners {
   // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum.
   [[nodiscard]] std::optional<CutFit> collective_fit(const CutMatch::OneSide& cut, uint32_t tensor, uint32_t value,
                                                      const CutFit& input) const {
-    PieceValues own(*cut.own_index, cut.own->members(tensor).records),
-        other(*cut.other_index, cut.other->members(value).records);
+    CutPieces own = match_.pieces_of(cut.of_a, tensor), other = match_.pieces_of(!cut.of_a, value);
     const CutQuestion question{"", factors_of(input.a), factors_of(input.b), CutQuestion::Effort::kUsual, {}, {}};
     const CutMatch::Stated stated = match_.stated_of(cut.of_a, tensor);
     std::optional<CutFit> found = cut.of_a ? match_.find_stated(own, other, question, stated, {})
@@ -213,7 +212,7 @@ class CollectivePartners {
     meant.known = true;
     // Of a list, each tensor is another rank's part.
     if (cut.own->tensors()[tensor].name.slot.find('.') != std::string_view::npos) return std::nullopt;
-    if (own.ok() && fits_shapes(cut.of_a ? meant.a : meant.b, own.shapes(), meant.whole)) return meant;
+    if (ok(own) && fits_shapes(cut.of_a ? meant.a : meant.b, shapes_of(own), meant.whole)) return meant;
     return found;
   }
 

@@ -241,4 +241,28 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
   return boxes;
 }
 
+TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* const> records, const Shape& whole,
+                       int64_t copy) {
+  std::vector<Shape> shapes;
+  for (const TensorRecord* const record : records) shapes.push_back(*record->shape);
+  TensorPieces pieces;
+  pieces.shape = whole;
+  pieces.factor = layout.factor;
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role == CutRole::kMean) pieces.factor /= static_cast<double>(dim.extent);
+  }
+  pieces.added = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  for (int64_t rank = 0; rank < static_cast<int64_t>(records.size()); ++rank) {
+    if (layout.copy_of(rank) != copy) continue;
+    for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) {
+      box.piece = static_cast<uint32_t>(pieces.records.size());
+      pieces.boxes.push_back(std::move(box));
+    }
+    pieces.records.push_back(records[static_cast<size_t>(rank)]);
+  }
+  const bool one = pieces.records.size() == 1 && pieces.factor == 1 && *pieces.records.front()->shape == whole;
+  if (one) pieces.boxes.clear();
+  return pieces;
+}
+
 }  // namespace msdump

@@ -62,5 +62,8 @@ struct CutLayout {
 // shapes do not fit the layout.
 [[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
                                              const Shape& whole);
+// One of the copies of the tensor, as its parts on the ranks make it. The records have shapes that fit the layout.
+[[nodiscard]] TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* const> records,
+                                     const Shape& whole, int64_t copy);
 
 }  // namespace msdump

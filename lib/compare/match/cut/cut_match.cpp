@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,12 @@ std::vector<double> possible_factors(size_t ranks) {
 
 std::vector<double> only(double factor) { return factor == 1 ? std::vector<double>() : std::vector<double>{factor}; }
 
+bool mostly_statistics(const CompareSide& side) {
+  const auto without = std::count_if(side.tensors->begin(), side.tensors->end(),
+                                     [](const TensorRecord& record) { return !record.has_elements; });
+  return 2 * static_cast<size_t>(without) > side.tensors->size();
+}
+
 }  // namespace
 
 std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op) {
@@ -37,11 +44,40 @@ std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& recor
   return place_of(index, record).step;
 }
 
-CutMatch::CutMatch(const CompareSide& of_a, const CompareSide& of_b, const LayoutRules* layouts_known,
-                   const RunContext& run)
-    : context(run), layouts(layouts_known), whole_a(of_a), whole_b(of_b), index_a(of_a.index), index_b(of_b.index) {
-  result.a = std::make_unique<CutSide>(of_a);
-  result.b = std::make_unique<CutSide>(of_b);
+bool ok(const CutPieces& pieces) {
+  return std::visit([](const auto& of) { return of.ok(); }, pieces);
+}
+
+const std::vector<Shape>& shapes_of(const CutPieces& pieces) {
+  return std::visit([](const auto& of) -> const std::vector<Shape>& { return of.shapes(); }, pieces);
+}
+
+std::optional<CutFit> find_layout(CutPieces& a, CutPieces& b, const CutQuestion& question, const CutPrior& prior) {
+  return std::visit(
+      [&](auto& of_a) { return find_layout(of_a, std::get<std::decay_t<decltype(of_a)>>(b), question, prior); }, a);
+}
+
+CutMatch::CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run)
+    : context(run),
+      layouts(layouts_known),
+      whole_a(of_a.side),
+      whole_b(of_b.side),
+      index_a(of_a.side.index),
+      index_b(of_b.side.index),
+      tables_a(of_a.tables),
+      tables_b(of_b.tables),
+      by_statistics_(mostly_statistics(whole_a) || mostly_statistics(whole_b)) {
+  result.a = std::make_unique<CutSide>(whole_a);
+  result.b = std::make_unique<CutSide>(whole_b);
+}
+
+CutPieces CutMatch::pieces_of(bool of_a, std::span<const TensorRecord* const> records) const {
+  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context);
+  return PieceValues(of_a ? *index_a : *index_b, records);
+}
+
+CutPieces CutMatch::pieces_of(bool of_a, uint32_t tensor) const {
+  return pieces_of(of_a, (of_a ? result.a : result.b)->members(tensor).records);
 }
 
 CutMatch::OneSide CutMatch::cut_of(bool of_a) const {
@@ -65,7 +101,7 @@ CutQuestion CutMatch::question_of(const TensorPair& pair) const {
 }
 
 std::optional<CutFit> CutMatch::fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
-  PieceValues a(*index_a, result.a->members(pair.a).records), b(*index_b, result.b->members(pair.b).records);
+  CutPieces a = pieces_of(true, pair.a), b = pieces_of(false, pair.b);
   CutQuestion question = question_of(pair);
   question.effort = effort;
   return find_stated(a, b, question, stated_of(true, pair.a), stated_of(false, pair.b));
@@ -81,7 +117,7 @@ CutMatch::Stated CutMatch::stated_of(bool of_a, uint32_t tensor) const {
   return {line, layout_for(*line, static_cast<int64_t>(ranks.size()))};
 }
 
-std::optional<CutFit> CutMatch::find_stated(PieceValues& a, PieceValues& b, CutQuestion question, const Stated& of_a,
+std::optional<CutFit> CutMatch::find_stated(CutPieces& a, CutPieces& b, CutQuestion question, const Stated& of_a,
                                             const Stated& of_b) const {
   question.stated_a = of_a.layout;
   question.stated_b = of_b.layout;
@@ -172,9 +208,13 @@ Result<std::vector<uint64_t>> CutMatch::digests_of(const OneSide& cut, uint32_t 
     }
   }
   if (digests.size() == records.size()) return digests;
-  PieceValues values(*cut.own_index, records);
-  if (!values.ok()) return std::vector<uint64_t>();
-  MSDUMP_TRY(digests, values.digests(context.cancel));
+  CutPieces pieces = pieces_of(cut.of_a, tensor);
+  if (!ok(pieces)) return std::vector<uint64_t>();
+  if (PieceValues* const values = std::get_if<PieceValues>(&pieces)) {
+    MSDUMP_TRY(digests, values->digests(context.cancel));
+  } else {
+    digests = std::get<PieceStatistics>(pieces).digests();
+  }
   const std::scoped_lock lock(digests_lock_);
   for (size_t i = 0; i < records.size(); ++i) digests_.try_emplace(records[i], digests[i]);
   return digests;

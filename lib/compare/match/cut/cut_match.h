@@ -5,15 +5,28 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "compare/match/cut/cut_pairing.h"
+#include "compare/match/cut/piece_statistics.h"
+#include "compare/match/cut/piece_values.h"
+#include "compare/statistics/statistic_tables.h"
 
 namespace msdump {
+
+// The pieces of a tensor, as far as they are known.
+using CutPieces = std::variant<PieceValues, PieceStatistics>;
+[[nodiscard]] bool ok(const CutPieces& pieces);
+[[nodiscard]] const std::vector<Shape>& shapes_of(const CutPieces& pieces);
+// Of one run, so that both are of one kind.
+[[nodiscard]] std::optional<CutFit> find_layout(CutPieces& a, CutPieces& b, const CutQuestion& question,
+                                                const CutPrior& prior);
 
 class CutMatch {
  public:
@@ -21,7 +34,7 @@ class CutMatch {
   static constexpr size_t kMostTried = 64;             // operators for one
 
   // What these point to must outlive this.
-  CutMatch(const CompareSide& of_a, const CompareSide& of_b, const LayoutRules* layouts_known, const RunContext& run);
+  CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run);
 
   // One of the sides, and the other.
   struct OneSide {
@@ -33,6 +46,10 @@ class CutMatch {
     [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
   };
   [[nodiscard]] OneSide cut_of(bool of_a) const;
+
+  // Elements, or statistics where most tensors of a side have no elements.
+  [[nodiscard]] CutPieces pieces_of(bool of_a, std::span<const TensorRecord* const> records) const;
+  [[nodiscard]] CutPieces pieces_of(bool of_a, uint32_t tensor) const;
 
   // How the tensors of a pair lie on their ranks.
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
@@ -50,7 +67,7 @@ class CutMatch {
   };
   [[nodiscard]] Stated stated_of(bool of_a, uint32_t tensor) const;
   // One that does not fit the shapes is told when all are paired (problem_of).
-  [[nodiscard]] std::optional<CutFit> find_stated(PieceValues& of_a, PieceValues& of_b, CutQuestion question,
+  [[nodiscard]] std::optional<CutFit> find_stated(CutPieces& of_a, CutPieces& of_b, CutQuestion question,
                                                   const Stated& stated_a, const Stated& stated_b) const;
   [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const;
 
@@ -63,6 +80,7 @@ class CutMatch {
   const LayoutRules* const layouts;
   const CompareSide whole_a, whole_b;  // with their ranks
   const DumpIndex *const index_a, *const index_b;
+  StatisticTables &tables_a, &tables_b;
   PairedCuts result;
   CutPrior prior;
   std::vector<double> factors_a, factors_b;  // of gradients
@@ -72,6 +90,7 @@ class CutMatch {
   [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
   void choose_factors();
 
+  const bool by_statistics_;
   // By record. A tensor is read once for all steps that ask which pieces are equal.
   mutable std::mutex digests_lock_;
   mutable std::unordered_map<const TensorRecord*, uint64_t> digests_;

@@ -8,7 +8,7 @@
 
 namespace msdump {
 
-Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const LayoutRules* layouts,
+Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap* map, const LayoutRules* layouts,
                              const RunContext& context) {
   CutMatch match(a, b, layouts, context);
   PairedCuts& result = match.result;
@@ -19,8 +19,8 @@ Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const N
   MSDUMP_CHECK_OK(pair_again_by_names());
   MSDUMP_TRY(const CutSplitsOfBoth splits, find_expert_splits(match));
   if (!splits.a.empty() || !splits.b.empty()) {
-    result.a = std::make_unique<CutSide>(a, splits.a);
-    result.b = std::make_unique<CutSide>(b, splits.b);
+    result.a = std::make_unique<CutSide>(a.side, splits.a);
+    result.b = std::make_unique<CutSide>(b.side, splits.b);
     MSDUMP_CHECK_OK(pair_again_by_names());
   }
   if (map == nullptr) {

@@ -15,6 +15,7 @@
 #include "compare/match/cut/layout_search.h"
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
+#include "compare/statistics/statistic_tables.h"
 #include "io/run_context.h"
 
 namespace msdump {
@@ -36,8 +37,14 @@ struct PairedCuts {
   std::vector<CutNote> notes;  // by Pairing::tensors
 };
 
+// What these point to must outlive the result.
+struct CutInput {
+  const CompareSide& side;
+  StatisticTables& tables;
+};
+
 // `map` and `layouts`, what the user knows, may be null. An error when interrupted.
-Result<PairedCuts> pair_cuts(const CompareSide& a, const CompareSide& b, const NameMap* map, const LayoutRules* layouts,
+Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap* map, const LayoutRules* layouts,
                              const RunContext& context);
 
 }  // namespace msdump

@@ -108,8 +108,7 @@ class ExpertSplits {
       for (const std::vector<size_t>& one : weight.classes) {
         const TensorRecord* const piece = own.members(weight.tensor).records[one.front()];
         for (const Place& place : found->second) {
-          if (place.record == nullptr || matched.contains(place.record) ||
-              !same_values(*cut.own_index, piece, *cut.other_index, place.record))
+          if (place.record == nullptr || matched.contains(place.record) || !same_values(cut.of_a, piece, place.record))
             continue;
           matched.insert(place.record);
           break;
@@ -120,9 +119,8 @@ class ExpertSplits {
     return splits;
   }
 
-  [[nodiscard]] bool same_values(const DumpIndex& index_a, const TensorRecord* a, const DumpIndex& index_b,
-                                 const TensorRecord* b) const {
-    PieceValues left(index_a, std::span(&a, 1)), right(index_b, std::span(&b, 1));
+  [[nodiscard]] bool same_values(bool of_a, const TensorRecord* own, const TensorRecord* other) const {
+    CutPieces left = match_.pieces_of(of_a, std::span(&own, 1)), right = match_.pieces_of(!of_a, std::span(&other, 1));
     const std::optional<CutFit> fit = find_layout(left, right, {}, match_.prior);
     return fit && fit->tells && fit->agreement >= CutMatch::kLike;
   }

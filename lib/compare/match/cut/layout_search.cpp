@@ -7,144 +7,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compare/match/cut/element_samples.h"
 #include "compare/match/cut/layout_choices.h"
+#include "compare/match/cut/statistic_samples.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
 
-constexpr int64_t kSamples = 192, kFewSamples = 32;
 constexpr int64_t kCopiesTried = 4;  // that are looked at
-constexpr double kAgrees = 0.25;     // of the median deviation
 constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
-
-// Places spread over a tensor, not at equal distances, which may be those of rows.
-std::vector<std::vector<int64_t>> sample_of(const Shape& shape, int64_t most) {
-  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
-  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, most);
-  std::vector<std::vector<int64_t>> places;
-  for (int64_t i = 0; i < samples; ++i) {
-    const int64_t step = count / samples;
-    int64_t at =
-        i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
-    std::vector<int64_t> place(shape.size());
-    for (size_t axis = shape.size(); axis-- > 0;) {
-      place[axis] = at % shape[axis];
-      at /= shape[axis];
-    }
-    places.push_back(std::move(place));
-  }
-  return places;
-}
-
-// Terms of a sum are not equal: what is, is copies of something that a factor sets apart from the other side.
-bool adds_equals(PieceValues& pieces, const CutLayout& layout) {
-  constexpr int64_t kFewest = 8, kMost = 64;
-  const int64_t count = element_count(pieces.shapes().front()).value_or(0);
-  if (count < kFewest) return false;
-  size_t stride = 1;
-  for (const CutDim& dim : layout.dims) {
-    if (dim.role == CutRole::kSum && pieces.shapes()[0] == pieces.shapes()[stride]) {
-      bool equal = true, constant = true;
-      for (int64_t i = 0; equal && i < std::min(count, kMost); ++i) {
-        const int64_t at = i * (count / std::min(count, kMost));
-        const double value = pieces.at(0, at);
-        equal = value == pieces.at(stride, at);
-        constant = constant && value == pieces.at(0, 0);
-      }
-      if (equal && !constant) return true;
-    }
-    stride *= static_cast<size_t>(dim.extent);
-  }
-  return false;
-}
-
-// The sampled elements of the whole, as a layout puts one of its copies together.
-std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy, const Shape& whole,
-                              const std::vector<std::vector<int64_t>>& places) {
-  std::vector<PieceBox> boxes;
-  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.copy_of(rank) != copy) continue;
-    for (PieceBox& box : boxes_of(layout, rank, pieces.shapes(), whole)) boxes.push_back(std::move(box));
-  }
-  const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
-  std::vector<double> values;
-  values.reserve(places.size());
-  for (const std::vector<int64_t>& place : places) {
-    double value = 0;
-    for (const PieceBox& box : boxes) {
-      const Shape& shape = pieces.shapes()[box.piece];
-      int64_t at = 0;
-      bool inside = true;
-      for (size_t axis = 0; axis < place.size() && inside; ++axis) {
-        const int64_t beyond = place[axis] - box.to[axis];
-        inside = beyond >= 0 && beyond < box.size[axis];
-        at = at * shape[axis] + box.from[axis] + beyond;
-      }
-      if (!inside) continue;
-      value += pieces.at(box.piece, at);
-      if (!sum) break;
-    }
-    values.push_back(value);
-  }
-  return values;
-}
-
-struct Nearness {
-  double agreement = 0, error = 0;
-};
-
-// The sampled elements of the reference, and how near is near: a part of their median deviation, so that a few large ones
-// do not hide the others, and what the dtype rounds.
-class Target {
- public:
-  Target(std::vector<double> values, double roundoff) : values_(std::move(values)), roundoff_(roundoff) {
-    std::vector<double> finite;
-    for (const double value : values_) {
-      if (std::isfinite(value)) finite.push_back(value);
-    }
-    if (finite.empty()) return;
-    const double middle = median(finite);
-    for (double& value : finite) value = std::abs(value - middle);
-    // Of a tensor that is mostly one value: of the others.
-    const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
-    std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
-    if (!finite.empty()) near_ = kAgrees * median(finite);
-  }
-
-  // Of one copy or of several.
-  [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const {
-    double squares = 0, distance = 0;
-    size_t agree = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-      const double value = a[i] * factor, wanted = values_[i % values_.size()];
-      const bool equal = (std::isnan(value) && std::isnan(wanted)) || value == wanted;
-      if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
-      if (!std::isfinite(value) || !std::isfinite(wanted)) continue;
-      squares += wanted * wanted;
-      distance += (value - wanted) * (value - wanted);
-    }
-    const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
-    return {a.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(a.size()), error};
-  }
-
- private:
-  static double median(std::vector<double>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-
-  std::vector<double> values_;
-  double roundoff_, near_ = 0;
-};
-
-bool tell(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
-}
+constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
 std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient,
@@ -197,13 +73,18 @@ std::string key_of(const CutLayout& layout) {
 }
 std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
 
+// `Samples`: ElementSamples or StatisticSamples.
+template <class Samples>
 class Search {
  public:
-  Search(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior)
+  using Pieces = typename Samples::Pieces;
+
+  Search(Pieces& a, Pieces& b, const CutQuestion& question, const CutPrior& prior)
       : a_(a), b_(b), question_(question), prior_(prior), sums_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
     for (const CutStage stage : kCutStages) {
+      if (stage > CutStage::kPlain && !Samples::kInOrder) break;
       if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       fits_.clear();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
@@ -223,14 +104,13 @@ class Search {
     std::vector<double> values;  // of several copies of the candidate
   };
 
-  std::vector<Tried> tried(PieceValues& side, const Shape& whole, CutStage stage,
-                           const std::vector<std::vector<int64_t>>& places, int64_t most_copies,
-                           const std::optional<CutLayout>& stated) const {
+  std::vector<Tried> tried(Pieces& side, const Shape& whole, CutStage stage, const typename Samples::Places& places,
+                           int64_t most_copies, const std::optional<CutLayout>& stated) const {
     std::vector<Tried> all;
     std::vector<CutLayout> layouts;
     if (!stated) {
       layouts = layouts_of(side.shapes(), whole, sums_, stage);
-      std::erase_if(layouts, [&](const CutLayout& layout) { return adds_equals(side, layout); });
+      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::adds_equals(side, layout); });
     } else if (fits_shapes(*stated, side.shapes(), whole)) {
       layouts = {*stated};
     }
@@ -238,7 +118,7 @@ class Search {
       Tried& one = all.emplace_back();
       const int64_t copies = layout.copies(), looked_at = std::min(copies, most_copies);
       for (int64_t i = 0; i < looked_at; ++i) {
-        const std::vector<double> values = values_of(side, layout, i * copies / looked_at, whole, places);
+        const std::vector<double> values = Samples::values_of(side, layout, i * copies / looked_at, whole, places);
         one.values.insert(one.values.end(), values.begin(), values.end());
       }
       one.layout = std::move(layout);
@@ -247,19 +127,20 @@ class Search {
   }
 
   void try_whole(const Shape& whole, CutStage stage) {
-    const auto places = sample_of(whole, question_.effort == CutQuestion::Effort::kQuick ? kFewSamples : kSamples);
+    const auto places = Samples::places_of(whole, question_.effort == CutQuestion::Effort::kQuick);
     const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
                              in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
-    std::vector<Target> targets;
+    std::vector<typename Samples::Target> targets;
     for (const Tried& b : in_b)
-      targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())));
+      targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())),
+                           whole);
     for (const Tried& a : in_a) {
       for (size_t b = 0; b < in_b.size(); ++b) add(whole, a, in_b[b], targets[b]);
     }
   }
 
   // With the factor that fits best among those that the layouts explain.
-  void add(const Shape& whole, const Tried& a, const Tried& b, const Target& target) {
+  void add(const Shape& whole, const Tried& a, const Tried& b, const typename Samples::Target& target) {
     CutFit best;
     bool any = false;
     for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.factors_a, question_.stated_a)) {
@@ -274,7 +155,7 @@ class Search {
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
         any = true;
-        best = {whole, layout_a, layout_b, near.agreement, near.error, tell(b.values), 0, false};
+        best = {whole, layout_a, layout_b, near.agreement, near.error, Samples::tell(b.values), 0, false};
       }
     }
     fits_.push_back(std::move(best));
@@ -329,7 +210,7 @@ class Search {
     return fit;
   }
 
-  PieceValues &a_, &b_;
+  Pieces &a_, &b_;
   const CutQuestion& question_;
   const CutPrior& prior_;
   const bool sums_;
@@ -358,10 +239,27 @@ uint64_t CutPrior::count(const std::string& kind, const CutFit& fit) const {
   return found == of_kind->second.end() ? 0 : found->second.first;
 }
 
-std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior) {
+namespace {
+
+template <class Samples>
+std::optional<CutFit> search(typename Samples::Pieces& a, typename Samples::Pieces& b, const CutQuestion& question,
+                             const CutPrior& prior) {
   if (!a.ok() || !b.ok() || a.shapes().empty() || b.shapes().empty()) return std::nullopt;
   if (element_count(a.shapes().front()).value_or(0) == 0) return std::nullopt;
-  return Search(a, b, question, prior).run();
+  return Search<Samples>(a, b, question, prior).run();
+}
+
+}  // namespace
+
+std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior) {
+  return search<ElementSamples>(a, b, question, prior);
+}
+
+std::optional<CutFit> find_layout(PieceStatistics& a, PieceStatistics& b, const CutQuestion& question,
+                                  const CutPrior& prior) {
+  std::optional<CutFit> fit = search<StatisticSamples>(a, b, question, prior);
+  if (fit && !(question.stated_a || question.stated_b)) fit->confidence *= kOfStatistics;
+  return fit;
 }
 
 }  // namespace msdump

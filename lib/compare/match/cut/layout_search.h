@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/piece_statistics.h"
 #include "compare/match/cut/piece_values.h"
 
 namespace msdump {
@@ -47,6 +48,9 @@ struct CutQuestion {
 
 // No fit: the shapes allow none.
 [[nodiscard]] std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question,
+                                                const CutPrior& prior);
+// By statistics, which do not tell in which order parts follow each other: plain layouts only.
+[[nodiscard]] std::optional<CutFit> find_layout(PieceStatistics& a, PieceStatistics& b, const CutQuestion& question,
                                                 const CutPrior& prior);
 
 }  // namespace msdump

@@ -72,9 +72,8 @@ class ValuePartners {
           const TensorRecord &one = match_.result.a->tensors()[x], &other = match_.result.b->tensors()[y];
           if (slot_of(one) != slot_of(other) || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
             continue;
-          PieceValues values_a(*match_.index_a, match_.result.a->members(x).records),
-              values_b(*match_.index_b, match_.result.b->members(y).records);
-          if (!values_a.ok() || !values_b.ok() || match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) continue;
+          const CutPieces values_a = match_.pieces_of(true, x), values_b = match_.pieces_of(false, y);
+          if (!ok(values_a) || !ok(values_b) || match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) continue;
           partners[a] = kNoOperator;
           break;
         }

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/hash_slots.h"
-#include "compare/pair/tensor_diff.h"
+#include "compare/statistics/record_diff.h"
 
 namespace msdump {
 namespace {
@@ -50,8 +50,8 @@ class WholeTensors {
       note.a = match_.fits[i]->a;
       note.b = match_.fits[i]->b;
       match_.result.a->set_pieces(pair.a, std::move(pieces[i]));
-      match_.result.b->set_pieces(pair.b,
-                                  pieces_of(*match_.result.b, pair.b, match_.fits[i]->b, match_.fits[i]->whole, 0));
+      match_.result.b->set_pieces(
+          pair.b, pieces_of(match_.fits[i]->b, match_.result.b->members(pair.b).records, match_.fits[i]->whole, 0));
     }
     return {};
   }
@@ -59,11 +59,13 @@ class WholeTensors {
  private:
   // Of copies that are not equal the one that is furthest from the reference is compared.
   [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
-    const auto of_copy = [&](int64_t copy) { return pieces_of(*match_.result.a, pair.a, fit.a, fit.whole, copy); };
+    const auto of_copy = [&](int64_t copy) {
+      return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.whole, copy);
+    };
     const std::vector<int64_t> different = different_copies(pair.a, fit.a, note);
     if (different.size() < 2) return of_copy(0);
     TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
-    const TensorPieces reference = pieces_of(*match_.result.b, pair.b, fit.b, fit.whole, 0);
+    const TensorPieces reference = pieces_of(fit.b, match_.result.b->members(pair.b).records, fit.whole, 0);
     TensorView view_b, view_a;
     view_b.pieces = &reference;
     other.view = &view_b;
@@ -74,10 +76,9 @@ class WholeTensors {
       view_a.pieces = &pieces;
       whole.view = &view_a;
       // What cannot be read is reported when it is compared.
-      auto opened = open_pair(*match_.index_a, whole, *match_.index_b, other);
-      if (!opened) continue;
-      const auto diff = diff_tensors(opened->left, opened->right, {}, match_.context.cancel);
-      const double error = diff ? diff->metrics.relative_l2.value_or(INFINITY) : -1;
+      const auto diff = diff_records({*match_.index_a, match_.tables_a}, whole, {*match_.index_b, match_.tables_b},
+                                     other, {}, match_.context);
+      const double error = diff ? diff->error().value_or(INFINITY) : -1;
       if (error <= most) continue;
       most = error;
       worst = copy;
@@ -113,33 +114,6 @@ class WholeTensors {
       if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
     }
     return different;
-  }
-
-  // The parts of one of the copies.
-  static TensorPieces pieces_of(const CutSide& side, uint32_t tensor, const CutLayout& layout, const Shape& whole,
-                                int64_t copy) {
-    const std::vector<const TensorRecord*>& records = side.members(tensor).records;
-    std::vector<Shape> shapes;
-    for (const TensorRecord* const record : records) shapes.push_back(*record->shape);
-    TensorPieces pieces;
-    pieces.shape = whole;
-    pieces.factor = layout.factor;
-    for (const CutDim& dim : layout.dims) {
-      if (dim.role == CutRole::kMean) pieces.factor /= static_cast<double>(dim.extent);
-    }
-    pieces.added = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
-    for (int64_t rank = 0; rank < static_cast<int64_t>(records.size()); ++rank) {
-      if (layout.copy_of(rank) != copy) continue;
-      for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) {
-        box.piece = static_cast<uint32_t>(pieces.records.size());
-        pieces.boxes.push_back(std::move(box));
-      }
-      pieces.records.push_back(records[static_cast<size_t>(rank)]);
-    }
-    const bool one = pieces.records.size() == 1 && pieces.factor == 1 && pieces.records.front()->shape != nullptr &&
-                     *pieces.records.front()->shape == whole;
-    if (one) pieces.boxes.clear();
-    return pieces;
   }
 
   CutMatch& match_;

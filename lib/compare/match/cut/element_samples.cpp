@@ -1,0 +1,125 @@
+#include "compare/match/cut/element_samples.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/dtype_kind.h"
+
+namespace msdump {
+namespace {
+
+constexpr int64_t kSamples = 192, kFewSamples = 32;
+constexpr double kAgrees = 0.25;  // of the median deviation
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
+  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
+  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, few ? kFewSamples : kSamples);
+  std::vector<std::vector<int64_t>> places;
+  for (int64_t i = 0; i < samples; ++i) {
+    const int64_t step = count / samples;
+    int64_t at =
+        i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
+    std::vector<int64_t> place(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      place[axis] = at % shape[axis];
+      at /= shape[axis];
+    }
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+bool ElementSamples::adds_equals(PieceValues& pieces, const CutLayout& layout) {
+  constexpr int64_t kFewest = 8, kMost = 64;
+  const int64_t count = element_count(pieces.shapes().front()).value_or(0);
+  if (count < kFewest) return false;
+  size_t stride = 1;
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role == CutRole::kSum && pieces.shapes()[0] == pieces.shapes()[stride]) {
+      bool equal = true, constant = true;
+      for (int64_t i = 0; equal && i < std::min(count, kMost); ++i) {
+        const int64_t at = i * (count / std::min(count, kMost));
+        const double value = pieces.at(0, at);
+        equal = value == pieces.at(stride, at);
+        constant = constant && value == pieces.at(0, 0);
+      }
+      if (equal && !constant) return true;
+    }
+    stride *= static_cast<size_t>(dim.extent);
+  }
+  return false;
+}
+
+bool ElementSamples::tell(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
+}
+
+std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
+                                              const Shape& whole, const Places& places) {
+  std::vector<PieceBox> boxes;
+  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.copy_of(rank) != copy) continue;
+    for (PieceBox& box : boxes_of(layout, rank, pieces.shapes(), whole)) boxes.push_back(std::move(box));
+  }
+  const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  std::vector<double> values;
+  values.reserve(places.size());
+  for (const std::vector<int64_t>& place : places) {
+    double value = 0;
+    for (const PieceBox& box : boxes) {
+      const Shape& shape = pieces.shapes()[box.piece];
+      int64_t at = 0;
+      bool inside = true;
+      for (size_t axis = 0; axis < place.size() && inside; ++axis) {
+        const int64_t beyond = place[axis] - box.to[axis];
+        inside = beyond >= 0 && beyond < box.size[axis];
+        at = at * shape[axis] + box.from[axis] + beyond;
+      }
+      if (!inside) continue;
+      value += pieces.at(box.piece, at);
+      if (!sum) break;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+ElementSamples::Target::Target(std::vector<double> values, double roundoff, const Shape&)
+    : values_(std::move(values)), roundoff_(roundoff) {
+  std::vector<double> finite;
+  for (const double value : values_) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  if (finite.empty()) return;
+  const double middle = median(finite);
+  for (double& value : finite) value = std::abs(value - middle);
+  // Of a tensor that is mostly one value: of the others.
+  const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
+  std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
+  if (!finite.empty()) near_ = kAgrees * median(finite);
+}
+
+Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double factor) const {
+  double squares = 0, distance = 0;
+  size_t agree = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double value = a[i] * factor, wanted = values_[i % values_.size()];
+    const bool equal = (std::isnan(value) && std::isnan(wanted)) || value == wanted;
+    if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
+    if (!std::isfinite(value) || !std::isfinite(wanted)) continue;
+    squares += wanted * wanted;
+    distance += (value - wanted) * (value - wanted);
+  }
+  const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
+  return {a.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(a.size()), error};
+}
+
+}  // namespace msdump

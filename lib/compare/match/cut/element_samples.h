@@ -1,0 +1,47 @@
+// What a search for layouts (layout_search.h) looks at where tensors have elements: some of the elements of the wholes that
+// the layouts make.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/piece_values.h"
+
+namespace msdump {
+
+// Of two wholes: the share of what was looked at that agrees, and how far it is apart, relative to the reference.
+struct Nearness {
+  double agreement = 0, error = 0;
+};
+
+struct ElementSamples {
+  using Pieces = PieceValues;
+  using Places = std::vector<std::vector<int64_t>>;  // coordinates
+  static constexpr bool kInOrder = true;             // tell where an element is
+
+  // Spread over a tensor, not at equal distances, which may be those of rows.
+  [[nodiscard]] static Places places_of(const Shape& shape, bool few);
+  // Of the whole, as a layout puts one of its copies together.
+  [[nodiscard]] static std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
+                                                     const Shape& whole, const Places& places);
+  // Terms of a sum are not equal: what is, is copies of something that a factor sets apart from the other side.
+  [[nodiscard]] static bool adds_equals(PieceValues& pieces, const CutLayout& layout);
+  // Not one value everywhere, which every layout fits.
+  [[nodiscard]] static bool tell(const std::vector<double>& values);
+
+  // The elements of the reference, and how near is near: a part of their median deviation, so that a few large ones do not
+  // hide the others, and what the dtype rounds.
+  class Target {
+   public:
+    Target(std::vector<double> values, double roundoff, const Shape& whole);
+    // Of one copy of the candidate or of several.
+    [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const;
+
+   private:
+    std::vector<double> values_;
+    double roundoff_, near_ = 0;
+  };
+};
+
+}  // namespace msdump

@@ -1,0 +1,164 @@
+#include "compare/statistics/merged_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compare/match/cut/cut_layout.h"
+#include "support/catch.h"
+#include "support/cut_pieces.h"
+
+namespace msdump {
+namespace {
+
+using test::cut_into;
+using test::CutPiece;
+using test::MadePieces;
+using namespace test::roles;
+
+// By definition.
+StatisticValues statistics_of(const CutPiece& piece) {
+  StatisticValues values;
+  values.dtype = DType::kFloat32;
+  values.shape = piece.shape;
+  double max = -HUGE_VAL, min = HUGE_VAL, sum = 0, squares = 0;
+  values.zero = values.negative = values.positive = 0;
+  for (const double value : piece.values) {
+    max = std::isnan(value) || std::isnan(max) ? NAN : std::max(max, value);
+    min = std::isnan(value) || std::isnan(min) ? NAN : std::min(min, value);
+    sum += value;
+    squares += value * value;
+    ++*(value == 0 ? values.zero : value < 0 ? values.negative : values.positive);
+  }
+  values.numbers = {StatisticNumber{max, 0}, StatisticNumber{min, 0},
+                    StatisticNumber{sum / static_cast<double>(piece.values.size()), 0},
+                    StatisticNumber{std::sqrt(squares), 0}};
+  values.checksums.push_back({ChecksumKind::kMd5, false, "of all bytes"});
+  return values;
+}
+
+StatisticValues merged(const CutLayout& layout, const Shape& whole, const std::vector<CutPiece>& pieces,
+                       int64_t copy = 0) {
+  const MadePieces made(pieces);
+  std::vector<StatisticValues> values;
+  for (size_t rank = 0; rank < pieces.size(); ++rank) {
+    if (layout.copy_of(static_cast<int64_t>(rank)) == copy) values.push_back(statistics_of(pieces[rank]));
+  }
+  return merged_statistics(pieces_of(layout, made.records(), whole, copy), values);
+}
+
+void check_holds(const StatisticValues& found, const StatisticValues& truth) {
+  for (size_t i = 0; i < kExtrema; ++i) {
+    INFO(i);
+    REQUIRE(found.numbers[i]);
+    CHECK(std::abs(found.numbers[i]->value - truth.numbers[i]->value) <= found.numbers[i]->slack + 1e-5);
+  }
+  CHECK(found.shape == truth.shape);
+  CHECK(found.dtype == truth.dtype);
+}
+
+double slack_of(const StatisticValues& values, Extremum which) { return values.number(which)->slack; }
+
+TEST_CASE("statistics of parts that follow each other are those of the whole") {
+  const Shape whole = {8, 12};
+  const CutPiece all{whole, test::numbers(96)};
+  for (const CutLayout& layout :
+       {CutLayout{{{2, kConcat, 0}}}, CutLayout{{{4, kConcat, 1}}}, CutLayout{{{2, kZigzag, 0}}},
+        CutLayout{{{2, kConcat, 1, {1, 1, 1}}}}, CutLayout{{{2, kConcat, 0}, {2, kConcat, 1}}}}) {
+    const StatisticValues found = merged(layout, whole, cut_into(layout, whole, all.values));
+    check_holds(found, statistics_of(all));
+    for (const Extremum which : {Extremum::kMax, Extremum::kMin, Extremum::kMean, Extremum::kNorm})
+      CHECK(slack_of(found, which) == 0);
+    CHECK(found.negative == statistics_of(all).negative);
+    CHECK(found.positive == statistics_of(all).positive);
+    CHECK(found.zero == 0u);
+    CHECK(found.checksums.empty());
+  }
+}
+
+TEST_CASE("of a sum the mean follows, and the range of the others; counts do not") {
+  const Shape whole = {6, 8};
+  const CutPiece all{whole, test::numbers(48)};
+  for (const CutLayout& layout : {CutLayout{{{2, kSum}}}, CutLayout{{{3, kSum}}}, CutLayout{{{2, kAverage}}},
+                                  CutLayout{{{2, kSum}, {2, kConcat, 0}}}, CutLayout{{{2, kConcat, 1}, {3, kSum}}}}) {
+    const StatisticValues found = merged(layout, whole, cut_into(layout, whole, all.values));
+    check_holds(found, statistics_of(all));
+    CHECK(slack_of(found, Extremum::kMean) == 0);
+    CHECK(slack_of(found, Extremum::kMax) > 0);
+    CHECK(slack_of(found, Extremum::kNorm) > 0);
+    CHECK_FALSE(found.negative);
+  }
+}
+
+TEST_CASE("the ends of what a sum can be are reached, and not left") {
+  // {3, 0} + {0, 3} and {3, 0} + {3, 0} have the same statistics of the terms.
+  const CutLayout sum{{{2, kSum}}};
+  const StatisticValues found = merged(sum, {2}, {{{2}, {3, 0}}, {{2}, {0, 3}}});
+  const auto low = [&](Extremum which) { return found.number(which)->value - found.number(which)->slack; };
+  const auto high = [&](Extremum which) { return found.number(which)->value + found.number(which)->slack; };
+  CHECK(low(Extremum::kMax) == 3);
+  CHECK(high(Extremum::kMax) == 6);
+  CHECK(low(Extremum::kMin) == 0);
+  CHECK(high(Extremum::kMin) == 3);
+  CHECK(low(Extremum::kNorm) == 0);
+  CHECK(high(Extremum::kNorm) == 6);
+  CHECK(found.number(Extremum::kMean)->value == 3);
+  const StatisticValues uneven = merged(sum, {1}, {{{1}, {5}}, {{1}, {-2}}});
+  CHECK(uneven.number(Extremum::kNorm)->value - slack_of(uneven, Extremum::kNorm) == 3);
+}
+
+TEST_CASE("copies are one of them, and a factor multiplies") {
+  const CutPiece one{{4}, test::numbers(4)}, other{{4}, test::numbers(4, 9)};
+  const CutLayout copies{{{2, kCopy}}};
+  CHECK(merged(copies, {4}, {one, other}, 0).numbers[0]->value == statistics_of(one).numbers[0]->value);
+  const StatisticValues second = merged(copies, {4}, {one, other}, 1);
+  CHECK(second.numbers[0]->value == statistics_of(other).numbers[0]->value);
+  CHECK(second.checksums.size() == 1);
+  const CutLayout half{{{2, kCopy}}, 0.5};
+  const StatisticValues found = merged(half, {4}, {one, other}, 0);
+  for (size_t i = 0; i < kExtrema; ++i)
+    CHECK(found.numbers[i]->value == Approx(statistics_of(one).numbers[i]->value / 2));
+}
+
+TEST_CASE("NaN, infinity and what is not known stay so") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+  const CutLayout concat{{{2, kConcat, 0}}}, sum{{{2, kSum}}};
+  const StatisticValues nan = merged(concat, {4}, {{{2}, {1, 2}}, {{2}, {kNan, 1}}});
+  CHECK(std::isnan(nan.number(Extremum::kMax)->value));
+  CHECK(std::isnan(nan.number(Extremum::kMin)->value));
+  CHECK(std::isnan(nan.number(Extremum::kMean)->value));
+  const StatisticValues infinite = merged(concat, {4}, {{{2}, {1, 2}}, {{2}, {kInf, 1}}});
+  CHECK(infinite.number(Extremum::kMax)->value == HUGE_VAL);
+  CHECK(infinite.number(Extremum::kMin)->value == 1);
+  const StatisticValues of_sum = merged(sum, {2}, {{{2}, {1, 2}}, {{2}, {kInf, 1}}});
+  CHECK_FALSE(of_sum.number(Extremum::kMax));
+  CHECK_FALSE(of_sum.number(Extremum::kMin));
+  CHECK_FALSE(of_sum.number(Extremum::kNorm));
+
+  const MadePieces made(std::vector<CutPiece>{{{2}, {1, 2}}, {{2}, {3, 4}}});
+  std::vector<StatisticValues> values = {statistics_of({{2}, {1, 2}}), statistics_of({{2}, {3, 4}})};
+  values[1].numbers[static_cast<size_t>(Extremum::kMin)].reset();
+  values[0].mean_of_first_chunk = true;
+  values[0].zero.reset();
+  values[1].bad_number = "one";
+  const StatisticValues partly = merged_statistics(pieces_of(concat, made.records(), {4}, 0), values);
+  CHECK(partly.number(Extremum::kMax)->value == 4);
+  CHECK_FALSE(partly.number(Extremum::kMin));
+  CHECK_FALSE(partly.number(Extremum::kMean));
+  CHECK_FALSE(partly.zero);
+  CHECK(partly.positive == 4u);
+  CHECK(partly.bad_number == "one");
+}
+
+TEST_CASE("padding adds nothing to a sum, and slack stays") {
+  const CutLayout concat{{{2, kConcat, 0}}};
+  const MadePieces made(std::vector<CutPiece>{{{2}, {1, 2}}, {{2}, {3, 0}}});
+  std::vector<StatisticValues> values = {statistics_of({{2}, {1, 2}}), statistics_of({{2}, {3, 0}})};
+  values[0].numbers[static_cast<size_t>(Extremum::kMean)]->slack = 0.5;
+  const StatisticValues found = merged_statistics(pieces_of(concat, made.records(), {3}, 0), values);
+  CHECK(found.number(Extremum::kMean)->value == Approx(2));
+  CHECK(found.number(Extremum::kMean)->slack == Approx(0.5 * 2 / 3));
+}
+
+}  // namespace
+}  // namespace msdump
