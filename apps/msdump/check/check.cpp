@@ -138,7 +138,7 @@ class Check : public Command {
   ExitCode write_part(Session& session, const OpenedCheck& opened) const {
     PartRun part(session, options_.sharding, options_.part, {&opened.catalogue().index});
     if (part.is_done()) return ExitCode::kOk;
-    const check::CheckUnits units = check::check_units(*opened.run);
+    const check::CheckUnits units = check::check_units(*opened.run, options_.sharding.shard->count);
     const std::vector<bool> own = part.take(units.bytes);
     std::vector<bool> tensors;
     for (const uint32_t unit : units.of) tensors.push_back(unit != check::kNone && own[unit]);
