@@ -26,8 +26,10 @@ enum class FactKind : uint8_t {
   kWeightRatio = 6,   // the same with no tolerance
   kDeadRows = 7,      // of a weight: the tensor
   kInRange = 8,       // elements inside a range: rule, tensor
+  kExchange = 9,      // of ranks: whether what came out is what went in; its number
+  kRankPair = 10,     // the same tensor on two ranks, side by side: both tensors
 };
-inline constexpr FactKind kLastFactKind = FactKind::kInRange;
+inline constexpr FactKind kLastFactKind = FactKind::kRankPair;
 
 // Numbers are those of the catalogue, which is the same wherever it is made.
 struct FactKey {

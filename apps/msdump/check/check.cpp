@@ -36,12 +36,12 @@ const CommandInfo& check_info() {
           "Reads every tensor of a dump once, or its statistics if only these were dumped. Reports values that are "
           "not finite, at the edge of their type, constant, unchanged or out of range; overflows that the device "
           "recorded; what failed in results of msprobe's tools; and missing files, steps and operators. Compares "
-          "ranks: "
-          "what collectives gave them, and the tensors that they should have in common. Names the "
-          "first operator along the data flow that "
-          "makes NaN or an infinity out of finite inputs, with its source line.",
+          "ranks: what collectives gave them, and the tensors that they should have in common. Names the first "
+          "operator along the data flow that makes NaN or an infinity out of finite inputs, with its source line, and "
+          "the first place where ranks that had the "
+          "same differ.",
       .examples = {{"msdump check -d dump --first",
-                    "the first operator that makes NaN or an infinity, and nothing else"},
+                    "the first operator that makes NaN or an infinity, where ranks differ first, and nothing else"},
                    {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
@@ -138,7 +138,7 @@ class Check : public Command {
   ExitCode write_part(Session& session, const OpenedCheck& opened) const {
     PartRun part(session, options_.sharding, options_.part, {&opened.catalogue().index});
     if (part.is_done()) return ExitCode::kOk;
-    const check::CheckUnits units = check::check_units(*opened.run);
+    const check::CheckUnits units = check::check_units(*opened.run, options_.sharding.shard->count);
     const std::vector<bool> own = part.take(units.bytes);
     std::vector<bool> tensors;
     for (const uint32_t unit : units.of) tensors.push_back(unit != check::kNone && own[unit]);

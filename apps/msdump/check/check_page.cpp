@@ -24,18 +24,25 @@ using check::Finding;
 using check::FirstNonfinite;
 using check::Severity;
 
+// "Pow-op0, net.py:40"
+std::string short_place(const CheckRun& run, uint32_t op) {
+  std::string text = run.op_name(op).substr(run.op_name(op).rfind('/') + 1);
+  if (const SourceFrame* const frame = run.frame(op)) text += ", " + source_text(frame);
+  return text;
+}
+
 std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
   if (!run.selects_any()) return {"Nothing was checked: the selection matches nothing", report::Tone::kNeutral};
   const size_t errors = run.count(Severity::kError), warnings = run.count(Severity::kWarning);
-  if (run.report.first) {
-    const FirstNonfinite& first = *run.report.first;
-    std::string text = first_heading(run) + ": " + run.op_name(first.op).substr(run.op_name(first.op).rfind('/') + 1);
-    if (const SourceFrame* const frame = run.frame(first.op)) text += ", " + source_text(frame);
-    return {text, report::Tone::kBad};
-  }
+  if (run.report.first)
+    return {fmt::format("{}: {}", first_heading(run), short_place(run, run.report.first->op)), report::Tone::kBad};
   if (errors + warnings == 0) return {"Nothing is wrong with what was checked", report::Tone::kGood};
   std::string text = errors > 0 ? plural(errors, "error") : "";
   if (warnings > 0) text += (errors > 0 ? " and " : "") + plural(warnings, "warning");
+  if (run.report.first_apart) {
+    text += fmt::format("; {}: {}", kApartHeading, short_place(run, run.dump.op_of(run.report.first_apart->tensor)));
+    return {text, report::Tone::kBad};
+  }
   return {text + ", but no operator that makes NaN or an infinity",
           errors > 0 ? report::Tone::kBad : report::Tone::kNeutral};
 }
@@ -45,28 +52,53 @@ std::string state_text(const check::TensorFacts& facts) {
   return std::string(state.empty() ? "not known" : state == "nan" ? "NaN" : state);
 }
 
-report::PageCause first_cause(const CheckRun& run) {
-  const FirstNonfinite& first = *run.report.first;
-  const Identity identity = run.dump.identity(first.tensor);
+// Without evidence and facts.
+report::PageCause cause_at(const CheckRun& run, std::string title, uint32_t op, uint32_t tensor) {
+  const Identity identity = run.dump.identity(tensor);
   report::PageCause cause;
-  cause.title = first_heading(run);
-  cause.name = run.op_name(first.op);
-  cause.place = std::string(run.op_type(first.op));
+  cause.title = std::move(title);
+  cause.name = run.op_name(op);
+  cause.place = std::string(run.op_type(op));
   if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
   if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
   cause.place = fmt::format("({})", cause.place);
-  add_source(run.line(first.op), cause);
+  add_source(run.line(op), cause);
   cause.evidence_title = "values";
+  return cause;
+}
+
+report::PageEvidence evidence_of(const CheckRun& run, std::string side, uint32_t tensor) {
+  return {std::move(side), tensor_head(run, tensor), state_text(run.facts[tensor]), values_text(run, tensor)};
+}
+
+report::PageCause first_cause(const CheckRun& run) {
+  const FirstNonfinite& first = *run.report.first;
+  report::PageCause cause = cause_at(run, first_heading(run), first.op, first.tensor);
   for (const auto& [side, tensors] : {std::pair("in", &first.inputs), std::pair("out", &first.outputs)}) {
     for (size_t i = 0; i < std::min(tensors->size(), kMostEvidence); ++i) {
-      const uint32_t tensor = (*tensors)[i];
-      cause.evidence.push_back(
-          {side, tensor_head(run, tensor), state_text(run.facts[tensor]), values_text(run, tensor)});
+      cause.evidence.push_back(evidence_of(run, side, (*tensors)[i]));
     }
     add_more_evidence(side, tensors->size(), cause);
   }
   cause.facts.push_back({"why", escape_for_terminal(first.reason)});
   return cause;
+}
+
+report::PageCause apart_cause(const CheckRun& run) {
+  const check::FirstApart& apart = *run.report.first_apart;
+  report::PageCause cause = cause_at(run, kApartHeading, run.dump.op_of(apart.tensor), apart.tensor);
+  for (const uint32_t tensor : {apart.tensor, apart.sibling})
+    cause.evidence.push_back(
+        evidence_of(run, fmt::format("rank {}", run.dump.identity(tensor).rank.value_or(0)), tensor));
+  cause.facts.push_back({"why", escape_for_terminal(apart.reason)});
+  return cause;
+}
+
+std::vector<report::PageCause> causes_of(const CheckRun& run) {
+  std::vector<report::PageCause> causes;
+  if (run.report.first) causes.push_back(first_cause(run));
+  if (run.report.first_apart) causes.push_back(apart_cause(run));
+  return causes;
 }
 
 std::vector<report::PageCount> check_counts(const CheckRun& run) {
@@ -123,20 +155,30 @@ std::vector<size_t> first_findings(const CheckRun& run, const std::vector<size_t
   return first;
 }
 
-report::List first_evidence(const CheckRun& run, const CheckPoints& points) {
-  if (!run.report.first) return {};
+// The points of a cause: of the tensor that is named, then of the others.
+report::Object evidence_points(const CheckPoints& points, uint32_t named, const std::vector<uint32_t>& others) {
   report::List rows;
-  const FirstNonfinite& first = *run.report.first;
-  if (const auto point = points.point_of(first.tensor)) rows.emplace_back(*point);
-  for (const auto* const tensors : {&first.outputs, &first.inputs}) {
-    for (const uint32_t tensor : *tensors) {
-      const auto point = points.point_of(tensor);
-      if (point && tensor != first.tensor) rows.emplace_back(*point);
-    }
+  if (const auto point = points.point_of(named)) rows.emplace_back(*point);
+  for (const uint32_t tensor : others) {
+    const auto point = points.point_of(tensor);
+    if (point && tensor != named) rows.emplace_back(*point);
   }
   report::Object cause;
   cause.add("rows", std::move(rows));
-  return {cause};
+  return cause;
+}
+
+// As causes_of().
+report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) {
+  report::List causes;
+  if (run.report.first) {
+    std::vector<uint32_t> tensors = run.report.first->outputs;
+    tensors.insert(tensors.end(), run.report.first->inputs.begin(), run.report.first->inputs.end());
+    causes.emplace_back(evidence_points(points, run.report.first->tensor, tensors));
+  }
+  if (const auto& apart = run.report.first_apart)
+    causes.emplace_back(evidence_points(points, apart->tensor, {apart->sibling}));
+  return causes;
 }
 
 std::vector<std::string> check_notes(const CheckRun& run, const CheckPoints& points, size_t shown) {
@@ -166,7 +208,7 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
   report::Page page;
   page.heading = dumps;
   std::tie(page.sentence, page.tone) = check_answer(run);
-  if (run.report.first) page.causes.push_back(first_cause(run));
+  page.causes = causes_of(run);
   page.counts = check_counts(run);
   page.about = {{"dump", dumps}};
   page.notes = check_notes(run, points, rows.rows());
@@ -181,7 +223,7 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
   data.rows = &rows;
   data.points = &points.table();
   data.edges = points.edges();
-  data.causes = first_evidence(run, points);
+  data.causes = evidence_of_causes(run, points);
   return write_page(session, options.report, std::move(page), std::move(data));
 }
 

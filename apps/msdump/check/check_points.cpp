@@ -104,6 +104,7 @@ std::vector<size_t> CheckPoints::chosen(const std::vector<uint32_t>& tensors) co
     marked.insert(run_.report.first->outputs.begin(), run_.report.first->outputs.end());
     marked.insert(run_.report.first->tensor);
   }
+  if (const auto& apart = run_.report.first_apart) marked.insert({apart->tensor, apart->sibling});
   std::vector<report::PagePoint> points;
   points.reserve(tensors.size());
   for (const uint32_t tensor : tensors) {

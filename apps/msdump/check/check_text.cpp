@@ -135,9 +135,8 @@ std::string first_apart_text(const check::CheckRun& run) {
   const check::FirstApart& apart = *run.report.first_apart;
   const Identity identity = identity_of(run.dump.index(), run.dump.record(apart.tensor));
   const uint32_t op = run.dump.op_of(apart.tensor);
-  std::string text =
-      fmt::format("the first place where ranks differ: {} ({}{})\n", escape_for_terminal(run.op_name(op)),
-                  escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
+  std::string text = fmt::format("{}: {} ({}{})\n", kApartHeading, escape_for_terminal(run.op_name(op)),
+                                 escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
   if (const OperatorLine line = run.line(op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
   for (const uint32_t tensor : {apart.tensor, apart.sibling})

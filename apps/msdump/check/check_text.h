@@ -16,6 +16,7 @@ namespace msdump::cli {
 
 // Empty if nothing is NaN or infinite and no overflow was recorded.
 [[nodiscard]] std::string first_text(const check::CheckRun& run);
+inline constexpr const char* kApartHeading = "the first place where ranks differ";
 // Empty if no rank left its siblings.
 [[nodiscard]] std::string first_apart_text(const check::CheckRun& run);
 // The hints of all findings, each once; empty if there are none.

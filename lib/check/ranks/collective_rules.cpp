@@ -6,12 +6,18 @@
 
 #include <fmt/format.h>
 
-#include "check/ranks/collective_call.h"
 #include "check/ranks/exchange_judge.h"
 #include "check/ranks/rank_values.h"
 #include "check/values/value_rules.h"
+#include "parts/fact_store.h"
 
 namespace msdump::check {
+
+constexpr ExchangeVerdict::Kind last_of(ExchangeVerdict::Kind) { return ExchangeVerdict::Kind::kWrong; }
+void fields(auto& visit, FieldsOf<ExchangeVerdict> auto& value) {
+  MSDUMP_FIELDS(kind, proven, only_rounding, odd, tensor, error, message);
+}
+
 namespace {
 
 using VerdictKind = ExchangeVerdict::Kind;
@@ -54,17 +60,54 @@ Finding finding_of_exchange(const CheckedDump& dump, const RuleSet& rules, const
   return finding;
 }
 
+// Verdicts on the exchanges of a dump, in any order and from several threads.
+class Verdicts {
+ public:
+  Verdicts(const CheckedDump& dump, const FactsReader& facts, const RunContext& context)
+      : joined_(dump), judge_(dump, facts, joined_.calls, context.cancel), context_(context) {}
+
+  [[nodiscard]] const std::vector<Exchange>& exchanges() const { return joined_.exchanges; }
+  [[nodiscard]] const Exchange& exchange(int64_t number) const { return exchanges()[static_cast<size_t>(number)]; }
+
+  // As it was found out, here or by whoever filled the store; what a store says of other tensors is not believed.
+  [[nodiscard]] ExchangeVerdict of(int64_t number) const {
+    const auto judge = [&]() -> Result<ExchangeVerdict> {
+      ExchangeVerdict verdict = judge_.judge(exchange(number));
+      MSDUMP_CHECK_OK(context_.cancel.check());
+      return verdict;
+    };
+    auto verdict =
+        recorded<ExchangeVerdict>(context_.facts, {FactKind::kExchange, static_cast<uint32_t>(number)}, judge);
+    if (!verdict || (is_wrong(verdict->kind) && !is_of(exchange(number), verdict->tensor))) verdict = judge();
+    return verdict ? std::move(*verdict) : ExchangeVerdict();
+  }
+
+  [[nodiscard]] bool are_all(const Exchange& exchange, const std::vector<bool>& own) const {
+    const std::vector<uint32_t> tensors = joined_.tensors_of(exchange);
+    return std::all_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return own[tensor]; });
+  }
+
+ private:
+  [[nodiscard]] bool is_of(const Exchange& exchange, uint32_t tensor) const {
+    const std::vector<uint32_t> tensors = joined_.tensors_of(exchange);
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  }
+
+  const JoinedCalls joined_;
+  const ExchangeJudge judge_;
+  const RunContext& context_;
+};
+
 }  // namespace
 
 Status judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
                          const RunContext& context, std::vector<Finding>& findings) {
-  const std::vector<CollectiveCall> calls = collective_calls(dump);
-  const std::vector<Exchange> exchanges = join_calls(calls);
-  const ExchangeJudge judge(dump, facts, calls, context.cancel);
+  const Verdicts verdicts(dump, facts, context);
+  const std::vector<Exchange>& exchanges = verdicts.exchanges();
   std::vector<Judged> wrong;
   Counts counts;
   context.pool.ordered_for(
-      static_cast<int64_t>(exchanges.size()), [&](int64_t i) { return judge.judge(exchanges[static_cast<size_t>(i)]); },
+      static_cast<int64_t>(exchanges.size()), [&](int64_t i) { return verdicts.of(i); },
       [&](int64_t i, ExchangeVerdict&& verdict) {
         const auto at = static_cast<size_t>(i);
         if (verdict.kind == VerdictKind::kUnknown) return;
@@ -81,6 +124,16 @@ Status judge_collectives(const CheckedDump& dump, const FactsReader& facts, cons
       findings.push_back(std::move(finding));
   }
   return {};
+}
+
+Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
+                      const RunContext& context) {
+  const Verdicts verdicts(dump, facts, context);
+  context.pool.ordered_for(
+      static_cast<int64_t>(verdicts.exchanges().size()),
+      [&](int64_t i) { return verdicts.are_all(verdicts.exchange(i), own) ? verdicts.of(i) : ExchangeVerdict(); },
+      [](int64_t, ExchangeVerdict&&) {});
+  return context.cancel.check();
 }
 
 }  // namespace msdump::check

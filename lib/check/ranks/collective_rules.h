@@ -16,8 +16,13 @@
 
 namespace msdump::check {
 
-// All facts must have been read, with digests. An error only when interrupted.
+// All facts must have been read, with digests. Verdicts that context.facts has are taken from there. An error only when
+// interrupted.
 Status judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
                          const RunContext& context, std::vector<Finding>& findings);
+
+// Keeps in context.facts the verdicts on the exchanges of which all tensors are `own`. Their facts must have been read.
+Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
+                      const RunContext& context);
 
 }  // namespace msdump::check

@@ -54,8 +54,8 @@ std::vector<int64_t> ranks_of(ReplicaCells cells, const std::vector<size_t>& mem
 }  // namespace
 
 DepartureFinder::DepartureFinder(const CheckedDump& dump, const FactsReader& facts, const ReplicaTable& table,
-                                 const CancelToken& cancel)
-    : dump_(dump), facts_(facts), table_(table), cancel_(cancel) {
+                                 const RunContext& context)
+    : dump_(dump), facts_(facts), table_(table), context_(context) {
   collect_steps();
   collect_contents();
   collect_counts();
@@ -300,7 +300,7 @@ DepartureFinder::Likeness DepartureFinder::likeness_of(uint32_t a, uint32_t b) c
   constexpr double kCorrelated = 0.9;
   const TensorFacts& facts = facts_[a];
   if (facts.from != TensorFacts::From::kElements || facts_[b].from != facts.from) return Likeness::kOther;
-  const auto metrics = compare_elements(dump_, a, b, cancel_);
+  const auto metrics = recorded_comparison(dump_, a, b, context_);
   if (!metrics || metrics->count == 0 || !metrics->std_a || !metrics->std_b || !metrics->rmse) return Likeness::kOther;
   const bool sparse = facts.zero.value_or(0) * 4 > metrics->count;
   if (metrics->equal * 4 >= metrics->count * 3 && !sparse) return Likeness::kFewDiffer;

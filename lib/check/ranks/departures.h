@@ -14,7 +14,7 @@
 #include "check/ranks/replica_rules.h"
 #include "check/ranks/replica_table.h"
 #include "check/values/facts_reader.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "kernels/pair/pair.h"
 
 namespace msdump::check {
@@ -34,7 +34,7 @@ class DepartureFinder {
  public:
   // All arguments must outlive it.
   DepartureFinder(const CheckedDump& dump, const FactsReader& facts, const ReplicaTable& table,
-                  const CancelToken& cancel);
+                  const RunContext& context);
 
   // Of all rows, by step and position.
   [[nodiscard]] std::vector<Departure> find() const;
@@ -77,7 +77,7 @@ class DepartureFinder {
   const CheckedDump& dump_;
   const FactsReader& facts_;
   const ReplicaTable& table_;
-  const CancelToken& cancel_;
+  const RunContext& context_;
   std::vector<std::vector<int64_t>> siblings_;
   std::unordered_map<uint64_t, uint32_t> first_runs_;  // by rank and step
   std::unordered_set<uint64_t> made_;                  // contents of outputs, by rank and step

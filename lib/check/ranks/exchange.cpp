@@ -124,4 +124,13 @@ class Joiner {
 
 std::vector<Exchange> join_calls(const std::vector<CollectiveCall>& calls) { return Joiner(calls).run(); }
 
+std::vector<uint32_t> JoinedCalls::tensors_of(const Exchange& exchange) const {
+  std::vector<uint32_t> tensors;
+  for (const size_t member : exchange.members) {
+    tensors.insert(tensors.end(), calls[member].put.begin(), calls[member].put.end());
+    tensors.insert(tensors.end(), calls[member].got.begin(), calls[member].got.end());
+  }
+  return tensors;
+}
+
 }  // namespace msdump::check

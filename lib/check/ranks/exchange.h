@@ -28,4 +28,14 @@ struct Exchange {
 // Of at least two ranks, by step; costs as much as a sort of the calls.
 [[nodiscard]] std::vector<Exchange> join_calls(const std::vector<CollectiveCall>& calls);
 
+// Those of a dump, with the calls that they are of. The numbers of both are the same wherever the dump is listed.
+struct JoinedCalls {
+  std::vector<CollectiveCall> calls;
+  std::vector<Exchange> exchanges;
+
+  explicit JoinedCalls(const CheckedDump& dump) : calls(collective_calls(dump)), exchanges(join_calls(calls)) {}
+  // What the ranks put in and got. A tensor is in one exchange at most.
+  [[nodiscard]] std::vector<uint32_t> tensors_of(const Exchange& exchange) const;
+};
+
 }  // namespace msdump::check

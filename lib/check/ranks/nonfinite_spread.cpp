@@ -8,11 +8,9 @@
 
 namespace msdump::check {
 
-void NonfiniteSpread::collect() {
-  if (collected_) return;
-  collected_ = true;
-  calls_ = collective_calls(dump_);
-  exchanges_ = join_calls(calls_);
+const JoinedCalls& NonfiniteSpread::joined() {
+  if (!joined_) joined_.emplace(dump_);
+  return *joined_;
 }
 
 uint32_t NonfiniteSpread::run_of(const CollectiveCall& call) const {
@@ -31,14 +29,14 @@ Result<bool> NonfiniteSpread::puts_nonfinite(const CollectiveCall& call) {
 }
 
 Result<uint32_t> NonfiniteSpread::source_of(uint32_t run) {
-  collect();
-  for (const Exchange& exchange : exchanges_) {
+  const auto& [calls, exchanges] = joined();
+  for (const Exchange& exchange : exchanges) {
     const bool here = std::any_of(exchange.members.begin(), exchange.members.end(),
-                                  [&](size_t member) { return run_of(calls_[member]) == run; });
+                                  [&calls = calls, run, this](size_t member) { return run_of(calls[member]) == run; });
     if (!here) continue;
     for (const size_t member : exchange.members) {
-      MSDUMP_TRY(const bool bad, puts_nonfinite(calls_[member]));
-      if (bad) return run_of(calls_[member]);
+      MSDUMP_TRY(const bool bad, puts_nonfinite(calls[member]));
+      if (bad) return run_of(calls[member]);
     }
     return kNone;
   }
@@ -46,13 +44,13 @@ Result<uint32_t> NonfiniteSpread::source_of(uint32_t run) {
 }
 
 Result<std::string> NonfiniteSpread::passed_on(uint32_t run) {
-  collect();
+  const auto& [calls, exchanges] = joined();
   const RunPlace& place = dump_.runs()[run].place;
   const Exchange* first = nullptr;
   uint32_t first_run = kNone;
-  for (const Exchange& exchange : exchanges_) {
+  for (const Exchange& exchange : exchanges) {
     for (const size_t member : exchange.members) {
-      const CollectiveCall& call = calls_[member];
+      const CollectiveCall& call = calls[member];
       const uint32_t at = run_of(call);
       const bool later = at != kNone && at > run && at < first_run;
       if (!later || place.rank != call.rank || place.step != call.step) continue;

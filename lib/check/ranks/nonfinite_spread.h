@@ -27,16 +27,14 @@ class NonfiniteSpread {
   Result<std::string> passed_on(uint32_t run);
 
  private:
-  void collect();
+  const JoinedCalls& joined();
   [[nodiscard]] uint32_t run_of(const CollectiveCall& call) const;
   Result<bool> puts_nonfinite(const CollectiveCall& call);
 
   const CheckedDump& dump_;
   FactsReader& facts_;
   const RunContext& context_;
-  bool collected_ = false;
-  std::vector<CollectiveCall> calls_;
-  std::vector<Exchange> exchanges_;
+  std::optional<JoinedCalls> joined_;
 };
 
 }  // namespace msdump::check

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "compare/pair/known_diff.h"
 #include "compare/pair/tensor_diff.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
+#include "parts/fact_store.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump::check {
@@ -83,6 +85,12 @@ Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t 
   MSDUMP_TRY(const TensorDiff diff, diff_tensors(left, right, Tolerance(), cancel));
   if (!has_metrics(diff.verdict)) return fail(make_error(ErrorCode::kShapeMismatch, "{}", diff.reason));
   return diff.metrics;
+}
+
+Result<kernels::PairMetrics> recorded_comparison(const CheckedDump& dump, uint32_t a, uint32_t b,
+                                                 const RunContext& context) {
+  return recorded<kernels::PairMetrics>(context.facts, {FactKind::kRankPair, a, b},
+                                        [&] { return compare_elements(dump, a, b, context.cancel); });
 }
 
 bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts) {

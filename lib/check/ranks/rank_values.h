@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "check/checked_dump.h"
 #include "check/values/facts_reader.h"
+#include "io/run_context.h"
 #include "kernels/pair/pair.h"
 
 namespace msdump::check {
@@ -30,6 +31,9 @@ Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std
 // All elements of two tensors; an error if one cannot be read or they cannot be compared.
 Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t a, uint32_t b,
                                               const CancelToken& cancel);
+// The same, from context.facts where it is known, else kept there.
+Result<kernels::PairMetrics> recorded_comparison(const CheckedDump& dump, uint32_t a, uint32_t b,
+                                                 const RunContext& context);
 // Could two such tensors come from the same computation in another order?
 [[nodiscard]] bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts);
 

@@ -34,7 +34,7 @@ class ReplicaJudge {
 
   std::optional<FirstApart> run(std::vector<Finding>& findings) {
     const ReplicaTable table(dump_, facts_);
-    const DepartureFinder finder(dump_, facts_, table, context_.cancel);
+    const DepartureFinder finder(dump_, facts_, table, context_);
     for (Departure& departure : finder.find()) {
       if (context_.cancel.cancelled()) return std::nullopt;
       if (explained(departure) || !finder.is_root(departure)) continue;
@@ -94,7 +94,7 @@ class ReplicaJudge {
     finding.message = reason_of(root);
     finding.hint = kReplicaHint;
     const auto metrics = facts_[root.tensor].from == TensorFacts::From::kElements
-                             ? compare_elements(dump_, root.tensor, root.sibling, context_.cancel)
+                             ? recorded_comparison(dump_, root.tensor, root.sibling, context_)
                              : Result<kernels::PairMetrics>(kernels::PairMetrics());
     if (metrics && metrics->max_abs) {
       finding.value = *metrics->max_abs;

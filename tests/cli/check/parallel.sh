@@ -25,6 +25,12 @@ rank_dump 1 1 0.625 2 10
 show msdump check
 show msdump check --first
 msdump check --json -q | grep -o '"ranks":[^}]*\|"first_apart":.*' | sed 's/,"reason".*//'
+# The page has the place, the tensors of two ranks, and their points.
+msdump check -q --report page.html >/dev/null
+grep -o '<h1 [^/]*</h1>' page.html
+sed -n '/<h2 id="cause-title">/,/<.section>/p' page.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep -v '^ *$'
+sed -n 's/.*id="data">\([^<]*\)<.*/\1/p' page.html | base64 -d | gzip -d | jq -c '.causes[].rows as $rows | [.points.columns[] |
+  select(.key == "rank" or .key == "step") | [.numbers[$rows[]]]]'
 show msdump check -q --rule collective_mismatch:off --rule replica_mismatch:off
 # The part of rank 3 is not in the sum.
 rm -r rank_?

@@ -87,3 +87,27 @@ show msdump diff good ref --layout faulty.txt
 show msdump diff good ref --layout missing.txt
 show msdump diff ref ref --layout known.txt
 show msdump diff good ref --write-layout no/such/folder
+
+# Parts merged are one run: layouts are found by each shard and by merge, each alone.
+same() { # N ARGUMENT...
+  local n=$1 form i
+  shift
+  rm -rf parts
+  for ((i = 1; i <= n; i++)); do msdump diff "$@" --shard "$i/$n" -out "parts/$i" -q || echo "shard: $?"; done
+  for form in --all --json --csv '--json --report page.html'; do
+    # shellcheck disable=SC2086  # words
+    msdump diff "$@" $form >whole 2>&1
+    echo "exit $?" >>whole
+    if [[ -e page.html ]]; then mv page.html whole.html; fi
+    # shellcheck disable=SC2086
+    msdump merge parts/* $form >merged 2>&1
+    echo "exit $?" >>merged
+    cmp whole merged && echo "the same: $n $* $form $(tail -1 whole)"
+    if [[ -e page.html ]]; then cmp <(grep -v '<dd><code>msdump' whole.html) <(grep -v '<dd><code>msdump' page.html); fi
+  done
+}
+same 3 good ref
+same 2 bad ref
+same 2 ref good
+same 2 ref good --layout found.txt
+same 3 good ref --layout known.txt

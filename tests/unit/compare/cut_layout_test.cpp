@@ -114,6 +114,34 @@ TEST_CASE("parts of different extents follow each other, and the others of the m
   CHECK(boxes_of(copied, 3, twice, {5, 4}).front().to == std::vector<int64_t>{3, 0});
 }
 
+TEST_CASE("two dimensions cut one axis into parts of different extents, the slower one first") {
+  const auto begins = [](const CutLayout& layout, const std::vector<int64_t>& extents, int64_t whole) {
+    std::vector<Shape> pieces;
+    for (const int64_t extent : extents) pieces.push_back({2, extent});
+    CHECK(fits_shapes(layout, pieces, {2, whole}));
+    std::vector<std::vector<int64_t>> begins(extents.size());
+    for (size_t rank = 0; rank < extents.size(); ++rank) {
+      for (const PieceBox& box : boxes_of(layout, static_cast<int64_t>(rank), pieces, {2, whole}))
+        begins[rank].push_back(box.to[1]);
+    }
+    return begins;
+  };
+  using Begins = std::vector<std::vector<int64_t>>;
+  CHECK(begins({{{2, kConcat, 1}, {2, kConcat, 1}}}, {3, 2, 4, 1}, 10) == Begins{{0}, {3}, {5}, {9}});
+  CHECK(begins({{{2, kConcat, 1}, {2, kCopy}, {2, kConcat, 1}}}, {3, 2, 3, 2, 4, 1, 4, 1}, 10) ==
+        Begins{{0}, {3}, {0}, {3}, {5}, {9}, {5}, {9}});
+  CHECK(begins({{{2, kZigzag, 1}, {2, kConcat, 1}}}, {4, 4, 2, 2}, 12) == Begins{{0, 6}, {2, 4}, {8, 11}, {9, 10}});
+  CHECK(begins({{{2, kConcat, 1, {1, 1}}, {2, kConcat, 1}}}, {4, 4, 2, 2}, 12) ==
+        Begins{{0, 4}, {2, 6}, {8, 10}, {9, 11}});
+  CHECK(begins({{{2, kConcat, 1}, {2, kZigzag, 1}}}, {3, 1, 1, 3}, 8) == Begins{{0, 6}, {7}, {2}, {3, 4}});
+}
+
+TEST_CASE("parts of a zigzag and of groups are of one extent, and pieces have the same axes") {
+  CHECK(boxes_of({{{2, kZigzag, 0}}}, 0, std::vector<Shape>{{4}, {2}}, {6}).empty());
+  CHECK(boxes_of({{{2, kConcat, 0, {1, 1}}}}, 1, std::vector<Shape>{{4}, {2}}, {6}).empty());
+  CHECK(boxes_of({{{2, kConcat, 1}}}, 0, std::vector<Shape>{{4, 2}, {4}}, {4, 4}).empty());
+}
+
 TEST_CASE("the last part may reach beyond the tensor by less than itself, and nothing else may") {
   const std::vector<Shape> pieces(2, Shape{4, 3});
   const CutLayout rows{{{2, kConcat, 0}}};

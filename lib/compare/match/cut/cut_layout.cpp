@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -97,17 +98,48 @@ class AxisCut {
   int64_t extent_;
 };
 
-// Where `rank` begins along the axis, and where the last one ends, if the ranks of a dimension have parts of different
-// extents. The others of the mesh have the same place in all other dimensions.
-std::pair<int64_t, int64_t> uneven(int64_t rank, int64_t stride, int64_t ranks, uint32_t axis,
-                                   std::span<const Shape> pieces) {
-  const int64_t place = rank / stride % ranks, first = rank - place * stride;
-  int64_t offset = 0, end = 0;
-  for (int64_t i = 0; i < ranks; ++i) {
-    if (i == place) offset = end;
-    end += pieces[static_cast<size_t>(first + i * stride)][axis];
+bool is_cut(const CutDim& dim) { return dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag; }
+
+// The extents along an axis of the parts that the last of `dims` puts together, in the order of their places: those with
+// the place of `rank` in the slower dimensions. Each is what the faster dimensions have put together of pieces of these
+// shapes. Empty where a zigzag or groups have parts of different extents, or a piece has no such axis.
+//
+// Cost: the ranks that have a part of it. The recursion is as deep as there are dimensions.
+std::vector<int64_t> extents_of_parts(std::span<const CutDim> dims, int64_t rank, uint32_t axis,
+                                      std::span<const Shape> pieces) {
+  if (dims.empty()) {
+    const Shape& own = pieces[static_cast<size_t>(rank)];
+    return axis < own.size() ? std::vector<int64_t>{own[axis]} : std::vector<int64_t>();
   }
-  return {offset, end};
+  const CutDim& dim = dims.back();
+  const std::span<const CutDim> faster = dims.first(dims.size() - 1);
+  if (!is_cut(dim) || dim.axis != axis) return extents_of_parts(faster, rank, axis, pieces);
+  int64_t stride = 1;
+  for (const CutDim& one : faster) stride *= one.extent;
+  const int64_t first = rank - rank / stride % dim.extent * stride;
+  std::vector<int64_t> parts;
+  for (int64_t i = 0; i < dim.extent; ++i) {
+    const std::vector<int64_t> inner = extents_of_parts(faster, first + i * stride, axis, pieces);
+    if (inner.empty()) return {};
+    parts.push_back(std::accumulate(inner.begin(), inner.end(), int64_t{0}));
+  }
+  const bool even = std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) == parts.end();
+  if (!even && (dim.role == CutRole::kZigzag || !dim.groups.empty())) return {};
+  return parts;
+}
+
+// Places what the faster dimensions have put together among the parts of `dim`. `parts`: their extents; empty: all alike.
+bool put_together(AxisCut& axis, const CutDim& dim, int64_t place, const std::vector<int64_t>& parts) {
+  if (dim.role == CutRole::kZigzag)
+    return axis.zigzag(place, dim.extent, std::max<int64_t>(static_cast<int64_t>(dim.groups.size()), 1));
+  if (!dim.groups.empty()) return axis.groups(dim.groups, place, dim.extent);
+  const auto sum = [&](auto end) { return std::accumulate(parts.begin(), end, int64_t{0}); };
+  if (parts.empty()) {
+    axis.concat(place * axis.extent(), dim.extent * axis.extent());
+  } else {
+    axis.concat(sum(parts.begin() + place), sum(parts.end()));
+  }
+  return true;
 }
 
 bool all_alike(std::span<const Shape> pieces) {
@@ -118,7 +150,7 @@ std::string text_of(const CutDim& dim) {
   std::string text(name_of(dim.role));
   if (dim.role == CutRole::kGathered)
     return fmt::format("gathered axis {} of a zigzag of {} ranks", dim.axis, dim.groups.front());
-  if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) text += fmt::format(" axis {}", dim.axis);
+  if (is_cut(dim)) text += fmt::format(" axis {}", dim.axis);
   if (dim.groups.empty()) return text;
   const bool alike =
       std::all_of(dim.groups.begin(), dim.groups.end(), [&](int64_t one) { return one == dim.groups.front(); });
@@ -144,9 +176,7 @@ bool CutLayout::has(CutRole role) const {
 }
 
 bool CutLayout::cuts(uint32_t axis) const {
-  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) {
-    return (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) && dim.axis == axis;
-  });
+  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) { return is_cut(dim) && dim.axis == axis; });
 }
 
 int64_t CutLayout::copies() const {
@@ -202,23 +232,16 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
   axes.reserve(whole.size());
   for (const int64_t extent : own) axes.emplace_back(extent);
   int64_t stride = 1;
-  for (const CutDim& dim : layout.dims) {
+  for (size_t i = 0; i < layout.dims.size(); ++i) {
+    const CutDim& dim = layout.dims[i];
     const int64_t place = rank / stride % dim.extent;
     if (dim.role == CutRole::kGathered) {
       if (dim.axis >= axes.size() || dim.groups.empty() || !axes[dim.axis].reorder(dim.groups.front())) return {};
-    } else if (dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag) {
+    } else if (is_cut(dim)) {
       if (dim.axis >= axes.size()) return {};
-      AxisCut& axis = axes[dim.axis];
-      if (dim.role == CutRole::kZigzag) {
-        if (!axis.zigzag(place, dim.extent, std::max<int64_t>(static_cast<int64_t>(dim.groups.size()), 1))) return {};
-      } else if (!dim.groups.empty()) {
-        if (!axis.groups(dim.groups, place, dim.extent)) return {};
-      } else if (alike) {
-        axis.concat(place * axis.extent(), dim.extent * axis.extent());
-      } else {
-        const auto [offset, end] = uneven(rank, stride, dim.extent, dim.axis, pieces);
-        axis.concat(offset, end);
-      }
+      std::vector<int64_t> parts;
+      if (!alike) parts = extents_of_parts(std::span(layout.dims).first(i + 1), rank, dim.axis, pieces);
+      if ((!alike && parts.empty()) || !put_together(axes[dim.axis], dim, place, parts)) return {};
     }
     stride *= dim.extent;
   }
