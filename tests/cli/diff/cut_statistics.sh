@@ -21,7 +21,7 @@ call Functional.gelu.0.forward "$down" "$out"
 finished ref/step0/proc7
 
 cut() { # DIR REDUCED OUT
-  local rank ups=(4,4:2:-1.5:0.75:4 4,4:1.5:-2:0.25:3) downs=(4,6:2:-2:0.5:6 4,6:2.5:-1.5:-0.375:5)
+  local rank ups=('4,4:2:-1.5:0.75:4' '4,4:1.5:-2:0.25:3') downs=('4,6:2:-2:0.5:6' '4,6:2.5:-1.5:-0.375:5')
   for rank in 0 1; do
     data=''
     call Functional.linear.0.forward "$x" "${ups[rank]}"
