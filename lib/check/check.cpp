@@ -154,8 +154,9 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
   MSDUMP_TRY(report.watched,
              judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
-  if (rules.on(RuleId::kCollectiveMismatch))
-    MSDUMP_CHECK_OK(judge_collectives(dump, run.facts, rules, context, report.findings));
+  if (rules.on(RuleId::kCollectiveMismatch)) {
+    MSDUMP_TRY(report.collectives, judge_collectives(dump, run.facts, rules, context, report.findings));
+  }
   if (rules.on(RuleId::kReplicaMismatch)) {
     MSDUMP_TRY(report.first_apart, judge_replicas(dump, run.facts, rules, context, report.findings));
   }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "check/checked_dump.h"
 #include "check/first/first_nonfinite.h"
+#include "check/ranks/collective_rules.h"
 #include "check/ranks/replica_rules.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
@@ -27,6 +28,7 @@ struct CheckReport {
   std::optional<FirstApart> first_apart;  // of ranks
   std::vector<OverflowHit> overflows;
   WatchedCounts watched;
+  CollectiveCounts collectives;
   std::vector<Error> failures;  // that occurred here: of tensors, and of records
 };
 

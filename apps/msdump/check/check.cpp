@@ -202,6 +202,7 @@ class Check : public Command {
     if (!options_.first) {
       for (const std::string& line : check::unjudged_rules(run.dump, run.facts, run.rules))
         session.messages.warning(line, "it was not judged");
+      if (const std::string text = collectives_text(run); !text.empty()) session.messages.note(text);
     }
     return published ? conclude(session, opened) : session.end_with(published.error());
   }

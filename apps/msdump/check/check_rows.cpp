@@ -192,6 +192,7 @@ report::Object check_summary(const check::CheckRun& run) {
   for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote})
     summary.add(fmt::format("{}s", check::name_of(severity)), run.count(severity));
   for (const check::RuleInfo& rule : check::all_rules()) summary.add(std::string(rule.name), run.count(rule.id));
+  summary.add("collectives", run.report.collectives.calls).add("collectives_judged", run.report.collectives.judged);
   const check::WatchedCounts& watched = run.report.watched;
   summary.add("watched_outputs", watched.outputs).add("watched_changed", watched.changed);
   summary.add("snapshots_compared", watched.compared).add("failed", run.failed());

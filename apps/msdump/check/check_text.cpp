@@ -156,6 +156,16 @@ std::string hints_text(const check::CheckRun& run) {
   return text;
 }
 
+std::string collectives_text(const check::CheckRun& run) {
+  const check::CollectiveCounts& counts = run.report.collectives;
+  std::string text;
+  for (const auto& [why, count] : counts.not_judged)
+    text += fmt::format("{} {} {}", text.empty() ? ";" : ",", count, why);
+  if (text.empty()) return {};
+  return fmt::format("{} of {} of collectives judged{}", counts.judged, plural(counts.calls, "call"),
+                     escape_for_terminal(text));
+}
+
 std::string check_summary_text(const check::CheckRun& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
   std::string text = plural(tensors, "tensor");

@@ -108,6 +108,12 @@ std::optional<CountedName> counted_name(std::string_view name) {
   return CountedName{parts[1], static_cast<uint64_t>(*number)};
 }
 
+// Null for any other operator.
+const Form* form_of(std::string_view name, std::string_view type) {
+  const auto counted = counted_name(name);
+  return counted ? form_named(kForms, counted->api) : form_named(kOperators, type);
+}
+
 // Of a form's slot: "1" is itself, "1*" the elements of a list, "*" anything.
 bool fits(std::string_view form, std::string_view slot) {
   if (form.empty()) return false;
@@ -124,9 +130,8 @@ class Collector {
   std::vector<CollectiveCall> run() {
     for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
       const SequencedOp& known = dump_.operators()[op];
-      const auto counted = counted_name(known.name);
-      const Form* const form = counted ? form_named(kForms, counted->api) : form_named(kOperators, known.type);
-      if (form != nullptr) add_calls(op, *form, counted);
+      const Form* const form = form_of(known.name, known.type);
+      if (form != nullptr) add_calls(op, *form, counted_name(known.name));
     }
     if (!calls_.empty() && dump_.dump().arguments != nullptr) read_arguments();
     std::erase_if(calls_, [](const CollectiveCall& call) { return call.put.empty() && call.got.empty(); });
@@ -258,6 +263,11 @@ std::string_view name_of(Reduction reduction) {
   static constexpr std::array<std::string_view, 6> kNames = {"sum",     "mean",    "maximum",
                                                              "minimum", "product", "reduction"};
   return kNames[static_cast<size_t>(reduction)];
+}
+
+bool is_unread_collective(std::string_view name, std::string_view type) {
+  if (form_of(name, type) != nullptr || to_lower(type).find("barrier") != std::string::npos) return false;
+  return is_communication(type) || counted_name(name);
 }
 
 std::vector<CollectiveCall> collective_calls(const CheckedDump& dump) { return Collector(dump).run(); }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "check/checked_dump.h"
@@ -54,6 +55,9 @@ struct CollectiveCall {
   // Tensors. Several where the call has a list of them: a part for each rank, or each an exchange of its own (AllReduce).
   std::vector<uint32_t> put, got;
 };
+
+// Does an operator exchange values in a way that is not read: NeighborExchange, batch_isend_irecv?
+[[nodiscard]] bool is_unread_collective(std::string_view name, std::string_view type);
 
 // By rank and step as the tensors are. Only calls with a rank, and with tensors whose place in the call is known.
 [[nodiscard]] std::vector<CollectiveCall> collective_calls(const CheckedDump& dump);

@@ -4,6 +4,8 @@
 // the same ranks that fit, more than do not; without these only an error that a rank's part explains is reported.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -16,10 +18,17 @@
 
 namespace msdump::check {
 
+// Of the calls of collectives, on each rank and in each step.
+struct CollectiveCounts {
+  size_t calls = 0, judged = 0;
+  std::vector<std::pair<std::string, size_t>>
+      not_judged;  // "may not have ended when dumped": how many; most frequent first
+};
+
 // All facts must have been read, with digests. Verdicts that context.facts has are taken from there. An error only when
 // interrupted.
-Status judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                         const RunContext& context, std::vector<Finding>& findings);
+Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                                           const RunContext& context, std::vector<Finding>& findings);
 
 // Keeps in context.facts the verdicts on the exchanges of which all tensors are `own`. Their facts must have been read.
 Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,

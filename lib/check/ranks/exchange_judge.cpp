@@ -20,8 +20,24 @@ using Verdict = ExchangeVerdict;
 
 constexpr size_t kMostClasses = 8;  // different results of one reduction that are each compared with it
 
+Verdict unknown(Verdict::Obstacle obstacle) {
+  Verdict verdict;
+  verdict.obstacle = obstacle;
+  return verdict;
+}
+
+// What came out is what went in; `telling`: and hardly anything else would be.
+Verdict fitting(bool telling) {
+  Verdict verdict;
+  verdict.kind = telling ? Verdict::Kind::kFits : Verdict::Kind::kUnknown;
+  verdict.obstacle = Verdict::Obstacle::kConstant;
+  return verdict;
+}
+
 // The worse of two, by what it tells.
-Verdict worse(Verdict a, Verdict b) { return b.kind > a.kind ? std::move(b) : std::move(a); }
+Verdict worse(Verdict a, Verdict b) {
+  return std::pair(b.kind, b.obstacle) > std::pair(a.kind, a.obstacle) ? std::move(b) : std::move(a);
+}
 
 // A checksum alone proves nothing: msprobe may take it after the next operator has changed the tensor in place.
 bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
@@ -31,14 +47,17 @@ bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
 
 }  // namespace
 
-bool ExchangeJudge::can_judge(const Exchange& exchange) const {
+// By what the calls say, whatever their values are.
+std::optional<Verdict::Obstacle> ExchangeJudge::obstacle_of(const Exchange& exchange) const {
   std::set<std::optional<Reduction>> reductions;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     const bool only_sends = exchange.kind == CollectiveKind::kSend && i == 0;
-    if ((call(exchange, i).may_be_early && !only_sends) || !call(exchange, i).flat) return false;
+    if (call(exchange, i).may_be_early && !only_sends) return Verdict::Obstacle::kEarly;
+    if (!call(exchange, i).flat) return Verdict::Obstacle::kOtherAxis;
     reductions.insert(call(exchange, i).reduction);
   }
-  return reductions.size() == 1 && reductions.count(Reduction::kOther) == 0;
+  if (reductions.size() == 1 && reductions.count(Reduction::kOther) == 0) return std::nullopt;
+  return Verdict::Obstacle::kUnsaid;
 }
 
 std::optional<size_t> ExchangeJudge::root_of(const Exchange& exchange) const {
@@ -59,7 +78,7 @@ std::optional<size_t> ExchangeJudge::root_of(const Exchange& exchange) const {
 }
 
 Verdict ExchangeJudge::judge(const Exchange& exchange) const {
-  if (!can_judge(exchange)) return {};
+  if (const auto obstacle = obstacle_of(exchange)) return unknown(*obstacle);
   if (exchange.kind == CollectiveKind::kAllReduce) {
     Verdict all = judge_all_reduce(exchange, 0);
     for (size_t part = 1; part < call(exchange, 0).got.size(); ++part)
@@ -68,7 +87,8 @@ Verdict ExchangeJudge::judge(const Exchange& exchange) const {
   }
   if (exchange.kind == CollectiveKind::kReduce) {
     const auto root = root_of(exchange);
-    if (!root || call(exchange, *root).got.size() != 1) return {};
+    if (!exchange.complete()) return unknown(Verdict::Obstacle::kIncomplete);
+    if (!root || call(exchange, *root).got.size() != 1) return unknown(Verdict::Obstacle::kUnsaid);
     std::vector<uint32_t> sources;
     for (size_t i = 0; i < exchange.members.size(); ++i) {
       if (call(exchange, i).put.size() == 1) sources.push_back(call(exchange, i).put.front());
@@ -76,8 +96,11 @@ Verdict ExchangeJudge::judge(const Exchange& exchange) const {
     return judge_reduction(exchange, sources, {*root}, {call(exchange, *root).got.front()});
   }
   if (exchange.kind == CollectiveKind::kReduceScatter) return judge_reduce_scatter(exchange);
-  if (const auto copies = copies_of(exchange)) return judge_copies(exchange, *copies);
-  return exchange.complete() ? judge_parts(exchange) : Verdict();
+  if (const auto copies = copies_of(exchange)) {
+    if (copies->empty() && !exchange.complete()) return unknown(Verdict::Obstacle::kIncomplete);
+    return copies->empty() ? unknown(Verdict::Obstacle::kUnsaid) : judge_copies(exchange, *copies);
+  }
+  return exchange.complete() ? judge_parts(exchange) : unknown(Verdict::Obstacle::kIncomplete);
 }
 
 // ---- copies
@@ -123,19 +146,17 @@ Verdict ExchangeJudge::judge_copies(const Exchange& exchange, const std::vector<
   Verdict verdict;
   std::map<size_t, size_t> from, to;  // member to how many wrong copies
   const Copy* first = nullptr;
-  bool telling = false;
+  bool telling = false, known = true;
   for (const Copy& copy : copies) {
     const auto equal = are_equal(facts_[copy.put], facts_[copy.got]);
+    known = known && equal.has_value();
     telling = telling || (equal == true && copy.from != copy.to && is_telling(facts_[copy.got]));
     if (equal != false) continue;
     if (first == nullptr) first = &copy;
     ++from[copy.from];
     ++to[copy.to];
   }
-  if (first == nullptr) {
-    if (telling) verdict.kind = Verdict::Kind::kFits;
-    return verdict;
-  }
+  if (first == nullptr) return known || telling ? fitting(telling) : Verdict();
   verdict.kind = Verdict::Kind::kWrong;
   verdict.tensor = first->got;
   const int64_t source = exchange.ranks[first->from], target = exchange.ranks[first->to];
@@ -173,7 +194,8 @@ bool ExchangeJudge::shares_memory(const Exchange& exchange, size_t part) const {
 
 Verdict ExchangeJudge::judge_all_reduce(const Exchange& exchange, size_t part) const {
   Verdict apart = judge_equal_results(exchange, part);
-  if (!exchange.complete()) return apart;
+  if (!exchange.complete())
+    return apart.kind == Verdict::Kind::kUnknown ? unknown(Verdict::Obstacle::kIncomplete) : apart;
   std::vector<uint32_t> sources, results;
   std::vector<size_t> receivers;
   std::set<uint64_t> seen;  // one of each different result
@@ -188,7 +210,7 @@ Verdict ExchangeJudge::judge_all_reduce(const Exchange& exchange, size_t part) c
   Verdict reduced = judge_reduction(exchange, sources, receivers, results);
   if (apart.kind != Verdict::Kind::kApart) {
     const bool hidden = reduced.kind == Verdict::Kind::kWrong && shares_memory(exchange, part);
-    return hidden ? apart : reduced;
+    return hidden ? unknown(Verdict::Obstacle::kShared) : reduced;
   }
   // What the sum says of the different results is more than that they differ.
   if (reduced.kind == Verdict::Kind::kFits) {
@@ -287,10 +309,8 @@ Verdict ExchangeJudge::judge_reduction(const Exchange& exchange, const std::vect
     }
   }
   if (verdict.odd.empty()) {
-    const bool telling =
-        std::any_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); });
-    if (telling) verdict.kind = Verdict::Kind::kFits;
-    return verdict;
+    return fitting(
+        std::any_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); }));
   }
   const ReductionFit& fit = (*fits)[worst];
   verdict.kind = Verdict::Kind::kWrong;
@@ -359,13 +379,13 @@ Verdict ExchangeJudge::judge_by_statistics(const Exchange& exchange, const std::
 }
 
 Verdict ExchangeJudge::judge_reduce_scatter(const Exchange& exchange) const {
-  if (!exchange.complete()) return {};
+  if (!exchange.complete()) return unknown(Verdict::Obstacle::kIncomplete);
   const size_t members = exchange.members.size();
   const bool lists = call(exchange, 0).put.size() == members && members > 1;
   constexpr size_t kMostLists =
       64;  // a list has a part for each rank: all parts are as many as the square of the ranks
   if (lists && members > kMostLists) return {};
-  Verdict verdict;
+  Verdict verdict = fitting(false);
   std::vector<uint32_t> sources, results;
   for (size_t i = 0; i < members; ++i) {
     const CollectiveCall& one = call(exchange, i);
@@ -388,7 +408,7 @@ Verdict ExchangeJudge::judge_reduce_scatter(const Exchange& exchange) const {
   const ReductionOf of{sources, count, call(exchange, 0).reduction.value_or(Reduction::kSum), part.dtype};
   const auto fits = check_reduction(dump_, of, parts, cancel_);
   if (!fits) return {};
-  verdict.kind = is_telling(whole) ? Verdict::Kind::kFits : Verdict::Kind::kUnknown;
+  verdict = fitting(is_telling(whole));
   for (size_t i = 0; i < members; ++i) {
     const ReductionFit& fit = (*fits)[i];
     if (fit.fits()) continue;
@@ -404,7 +424,7 @@ Verdict ExchangeJudge::judge_reduce_scatter(const Exchange& exchange) const {
   }
   // Without the reduction in the dump it may be another one.
   const bool unsaid = !call(exchange, 0).reduction && verdict.odd.size() == members;
-  if (unsaid) return {};
+  if (unsaid) return unknown(Verdict::Obstacle::kUnsaid);
   if (verdict.odd.size() == members) verdict.odd.clear();
   return verdict;
 }
@@ -427,12 +447,9 @@ Verdict ExchangeJudge::judge_parts(const Exchange& exchange) const {
       check_moved_parts(dump_, moving, gathers ? MovedParts::kGathered : MovedParts::kExchanged, cancel_);
   if (!wrong) return {};
   Verdict verdict;
-  if (wrong->empty()) {
-    const bool telling =
-        std::any_of(moving.begin(), moving.end(), [&](const MovingRank& one) { return is_telling(facts_[one.put]); });
-    if (telling) verdict.kind = Verdict::Kind::kFits;
-    return verdict;
-  }
+  if (wrong->empty())
+    return fitting(
+        std::any_of(moving.begin(), moving.end(), [&](const MovingRank& one) { return is_telling(facts_[one.put]); }));
   std::set<size_t> from, to;
   for (const WrongPart& part : *wrong) {
     from.insert(part.from);

@@ -26,12 +26,23 @@ struct ExchangeVerdict {
     kApart,  // ranks got different results
     kWrong,  // what came out is not what went in
   };
+  // What is in the way of a verdict, the least first.
+  enum class Obstacle : uint8_t {
+    kConstant,    // nothing: what came out fits, but many other values would, zeros for example
+    kValues,      // they are not known, or tell nothing
+    kEarly,       // it may not have ended when it was dumped
+    kOtherAxis,   // parts are cut along a dimension other than the first
+    kIncomplete,  // ranks of the group are not in the dump
+    kShared,      // what went in shows what came out
+    kUnsaid,      // which rank, or which reduction, is not said or not known
+  };
   Kind kind = Kind::kUnknown;
-  bool proven = false;         // also if the group is a guess
-  bool only_rounding = false;  // kApart
-  std::vector<int64_t> odd;    // the ranks that it lies on; empty: nobody can tell
-  uint32_t tensor = kNone;     // that shows it
-  double value = 0;            // the largest error
+  Obstacle obstacle = Obstacle::kValues;  // of kUnknown
+  bool proven = false;                    // also if the group is a guess
+  bool only_rounding = false;             // kApart
+  std::vector<int64_t> odd;               // the ranks that it lies on; empty: nobody can tell
+  uint32_t tensor = kNone;                // that shows it
+  double value = 0;                       // the largest error
   std::string message;
 };
 
@@ -54,7 +65,7 @@ class ExchangeJudge {
   [[nodiscard]] const CollectiveCall& call(const Exchange& exchange, size_t member) const {
     return calls_[exchange.members[member]];
   }
-  [[nodiscard]] bool can_judge(const Exchange& exchange) const;
+  [[nodiscard]] std::optional<ExchangeVerdict::Obstacle> obstacle_of(const Exchange& exchange) const;
   [[nodiscard]] std::optional<size_t> root_of(const Exchange& exchange) const;
   [[nodiscard]] std::optional<std::vector<Copy>> copies_of(const Exchange& exchange) const;
   [[nodiscard]] ExchangeVerdict judge_copies(const Exchange& exchange, const std::vector<Copy>& copies) const;

@@ -38,8 +38,8 @@ RuleSet collectives_and_replicas() {
 // A verdict that something is wrong, as a part holds it.
 std::string verdict_text(uint32_t tensor) {
   FactWriter writer;
-  writer(true, ExchangeVerdict::Kind::kWrong, true, false, std::vector<int64_t>(), tensor, 0.5,
-         std::string("as the store says"));
+  writer(true, ExchangeVerdict::Kind::kWrong, ExchangeVerdict::Obstacle::kValues, true, false, std::vector<int64_t>(),
+         tensor, 0.5, std::string("as the store says"));
   return writer.take();
 }
 

@@ -168,6 +168,10 @@ std::vector<Trial> trials() {
   return all;
 }
 
+using Reasons = std::vector<std::pair<std::string, size_t>>;
+
+CollectiveCounts counts_of(const MadeRun& run) { return run.check(only_collectives()).report().collectives; }
+
 }  // namespace
 
 TEST_CASE("honest exchanges of every kind are silent, and one that gave a rank something else is found on that rank") {
@@ -176,6 +180,9 @@ TEST_CASE("honest exchanges of every kind are silent, and one that gave a rank s
     MadeRun run(kWorld);
     trial.run(run);
     CHECK(run.check(only_collectives()).findings().empty());
+    CHECK(counts_of(run).judged == counts_of(run).calls);
+    CHECK(counts_of(run).calls == (trial.told ? kWorld : 2));
+    CHECK(counts_of(run).not_judged.empty());
 
     MadeRun bad(kWorld);
     trial.run(bad);
@@ -281,6 +288,45 @@ TEST_CASE("a call that may not have ended when it was dumped says nothing") {
   CHECK(pair.check(only_collectives()).findings().empty());
 }
 
+TEST_CASE("calls that nobody could judge are counted by what was in the way") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group(), 1, 0);
+  add_all_reduce(run, in_group() + R"(,"async_op":{"type":"bool","value":true})", 2, 1);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    MadeRank& at = run.at(rank);
+    at.call("Distributed.reduce.0.forward", {seeded(rank)}, {seeded(9)}, in_group());
+    at.call("Distributed.all_gather_into_tensor.0.forward", {Arg(), seeded(rank, 2)}, {seeded(7)},
+            in_group({0, 1, 2, 3, 4}));
+    at.call("Distributed.batch_isend_irecv.0.forward", {seeded(rank)}, {seeded(7)});
+  }
+  run.at(0).call("Distributed.send.0.forward", {seeded(1), Arg::json(number_json(1))}, {});
+  const CollectiveCounts counts = counts_of(run);
+  CHECK(counts.calls == 21);
+  CHECK(counts.judged == 4);
+  CHECK(counts.not_judged == Reasons{{"are of a kind that is not read (batch_isend_irecv)", 4},
+                                     {"do not say which rank or which reduction", 4},
+                                     {"have ranks that are not in the dump", 4},
+                                     {"may not have ended when dumped", 4},
+                                     {"have no counterpart on the other ranks", 1}});
+}
+
+TEST_CASE("constants that fit are judged, and a result that the input shows is not") {
+  MadeRun zeros(kWorld);
+  const Values nothing(8, 0);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    zeros.at(rank).call(kReduced, {nothing}, {nothing}, in_group());
+    zeros.at(rank).call("Distributed.broadcast.0.forward", {nothing, Arg::json(number_json(1))}, {nothing}, in_group());
+    zeros.at(rank).call("Distributed.all_gather_into_tensor.0.forward", {Arg(), Values(2, 0)}, {nothing}, in_group());
+    zeros.at(rank).call("Distributed.reduce_scatter_tensor.0.forward", {Arg(), nothing}, {Values(2, 0)}, in_group());
+  }
+  CHECK(counts_of(zeros).judged == 4 * kWorld);
+  MadeRun shared(kWorld);
+  add_all_reduce(shared, in_group() + R"(,"op":)" + reduction_json("SUM"));
+  for (size_t rank = 0; rank < kWorld; ++rank)
+    shared.at(rank)[kReduced + ".input.0"] = shared.at(rank)[kReduced + ".output.0"];
+  CHECK(counts_of(shared).not_judged == Reasons{{"show as input what came out", 4}});
+}
+
 TEST_CASE("where a rank of the group was not dumped only the results are compared") {
   const Ranks five = {0, 1, 2, 3, 4};
   MadeRun run(kWorld);
@@ -337,6 +383,15 @@ TEST_CASE("a group that is not said needs other calls of the same ranks that fit
   CHECK(run.check(only_collectives()).findings().empty());
   add_all_reduce(run, {}, 3, 2);
   CHECK(run.check(only_collectives()).findings().size() == 1);
+}
+
+TEST_CASE("a group that is a guess, and fits nothing, is not judged") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, "");
+  for (size_t rank = 0; rank < kWorld; ++rank) run.at(rank)[kReduced + ".output.0"] = seeded(70);
+  CHECK(run.check(only_collectives()).findings().empty());
+  CHECK(counts_of(run).judged == 0);
+  CHECK(counts_of(run).not_judged == Reasons{{"do not say their group, and do not fit all ranks", 4}});
 }
 
 TEST_CASE("a part that explains the error needs no other calls") {
