@@ -11,16 +11,11 @@
 namespace msdump {
 namespace {
 
-// A range of an axis, in the piece and in what it is a part of.
-struct Segment {
-  int64_t from = 0, to = 0, size = 0;
-};
-
 // Cuts a segment where its place in the larger one passes a border, and puts each part to its new place.
 template <class Place>
-std::vector<Segment> placed(const std::vector<Segment>& segments, int64_t unit, const Place& place) {
-  std::vector<Segment> result;
-  for (const Segment& one : segments) {
+std::vector<AxisSegment> placed(const std::vector<AxisSegment>& segments, int64_t unit, const Place& place) {
+  std::vector<AxisSegment> result;
+  for (const AxisSegment& one : segments) {
     for (int64_t done = 0; done < one.size;) {
       const int64_t at = one.to + done, part = at / unit, inside = at % unit;
       const int64_t size = std::min(one.size - done, unit - inside);
@@ -37,7 +32,7 @@ class AxisCut {
   explicit AxisCut(int64_t extent) : segments_({{0, 0, extent}}), extent_(extent) {}
 
   void concat(int64_t offset, int64_t extent) {
-    for (Segment& one : segments_) one.to += offset;
+    for (AxisSegment& one : segments_) one.to += offset;
     extent_ = extent;
   }
 
@@ -64,8 +59,8 @@ class AxisCut {
     const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
     if (all == 0 || extent_ % all != 0) return false;
     const int64_t unit = extent_ / all;
-    std::vector<Segment> parts;
-    for (const Segment& one : segments_) {
+    std::vector<AxisSegment> parts;
+    for (const AxisSegment& one : segments_) {
       int64_t begin = 0;
       for (const int64_t size : sizes) {
         const int64_t end = begin + size * unit;
@@ -85,16 +80,16 @@ class AxisCut {
   // What reaches beyond the tensor is padding, of which the last rank has less than all it has.
   bool clip(int64_t extent, int64_t padding) {
     if (extent_ < extent || extent_ - extent > padding) return false;
-    for (Segment& one : segments_) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
-    std::erase_if(segments_, [](const Segment& one) { return one.size == 0; });
+    for (AxisSegment& one : segments_) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
+    std::erase_if(segments_, [](const AxisSegment& one) { return one.size == 0; });
     return true;
   }
 
-  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] const std::vector<AxisSegment>& segments() const { return segments_; }
   [[nodiscard]] int64_t extent() const { return extent_; }
 
  private:
-  std::vector<Segment> segments_;
+  std::vector<AxisSegment> segments_;
   int64_t extent_;
 };
 
@@ -223,8 +218,8 @@ std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
   return text;
 }
 
-std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
-                               const Shape& whole) {
+std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+                                                  const Shape& whole) {
   const bool alike = all_alike(pieces);
   const Shape& own = pieces[static_cast<size_t>(rank)];
   if (own.size() != whole.size()) return {};
@@ -245,14 +240,25 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
     }
     stride *= dim.extent;
   }
-  std::vector<PieceBox> boxes(1);
-  boxes.front().piece = static_cast<uint32_t>(rank);
+  std::vector<std::vector<AxisSegment>> segments;
   for (size_t axis = 0; axis < whole.size(); ++axis) {
     const bool may_pad = layout.cuts(static_cast<uint32_t>(axis));
-    if (!axes[axis].clip(whole[axis], may_pad ? own[axis] - 1 : 0)) return {};
+    if (!axes[axis].clip(whole[axis], may_pad ? own[axis] - 1 : 0) || axes[axis].segments().empty()) return {};
+    segments.push_back(axes[axis].segments());
+  }
+  return segments;
+}
+
+std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+                               const Shape& whole) {
+  const auto segments = segments_of(layout, rank, pieces, whole);
+  if (segments.size() != whole.size()) return {};
+  std::vector<PieceBox> boxes(1);
+  boxes.front().piece = static_cast<uint32_t>(rank);
+  for (const std::vector<AxisSegment>& of_axis : segments) {
     std::vector<PieceBox> longer;
     for (const PieceBox& box : boxes) {
-      for (const Segment& segment : axes[axis].segments()) {
+      for (const AxisSegment& segment : of_axis) {
         PieceBox& next = longer.emplace_back(box);
         next.from.push_back(segment.from);
         next.to.push_back(segment.to);

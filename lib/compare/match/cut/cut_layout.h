@@ -58,8 +58,16 @@ struct CutLayout {
 // "0-3,8"
 [[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);
 
-// The part that `rank` (a place in the mesh) has: boxes in the whole, for pieces of these shapes, one a rank. None if the
-// shapes do not fit the layout.
+// A range of an axis, in the piece and in the whole.
+struct AxisSegment {
+  int64_t from = 0, to = 0, size = 0;
+};
+
+// The part of the whole that `rank` (a place in the mesh) has, for pieces of these shapes, one a rank: the product of the
+// ranges of each axis. None if the shapes do not fit the layout, or the part is empty.
+[[nodiscard]] std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank,
+                                                                std::span<const Shape> pieces, const Shape& whole);
+// The same as boxes.
 [[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
                                              const Shape& whole);
 // One of the copies of the tensor, as its parts on the ranks make it. The records have shapes that fit the layout.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kCertain = 0.8;  // confidence
 constexpr size_t kMostFactors = 16;
+constexpr size_t kMostFruitless = 4;  // thorough searches of one kind of tensor
 
 // 1/2, 1/4, .. of so many ranks.
 std::vector<double> possible_factors(size_t ranks) {
@@ -151,18 +152,36 @@ std::vector<bool> CutMatch::operators_that_fit() const {
   return fit;
 }
 
+// Those of one kind follow each other: where nothing fits several of them, as after a fault, nothing will, and the layouts
+// that take longest to try are left out.
+void CutMatch::find_layouts_of_kind(const std::vector<size_t>& pairs, bool first) {
+  size_t fruitless = 0;
+  for (const size_t i : pairs) {
+    const TensorPair& pair = result.pairing.tensors[i];
+    std::optional<CutFit>& fit = fits[i];
+    if (context.cancel.cancelled() || (!first && (!fit || fit->confidence >= kCertain))) continue;
+    const auto effort = fruitless >= kMostFruitless ? CutQuestion::Effort::kPlain
+                        : first                     ? CutQuestion::Effort::kUsual
+                                                    : CutQuestion::Effort::kThorough;
+    fit = fit_of(pair, effort);
+    if (!fit || fit->agreement < kLike) ++fruitless;
+  }
+}
+
 Status CutMatch::find_layouts() {
   const std::vector<TensorPair>& pairs = result.pairing.tensors;
   fits.assign(pairs.size(), std::nullopt);
   prior = {};
   allow_all_factors();
+  std::map<std::string, std::vector<size_t>> by_kind;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (paired(pairs[i])) by_kind[question_of(pairs[i]).kind].push_back(i);
+  }
+  std::vector<const std::vector<size_t>*> kinds;
+  for (const auto& [kind, of_kind] : by_kind) kinds.push_back(&of_kind);
   for (const bool first : {true, false}) {
-    context.pool.parallel_for(static_cast<int64_t>(pairs.size()), [&](int64_t i) {
-      const TensorPair& pair = pairs[static_cast<size_t>(i)];
-      std::optional<CutFit>& fit = fits[static_cast<size_t>(i)];
-      if (context.cancel.cancelled() || !paired(pair) || (!first && (!fit || fit->confidence >= kCertain))) return;
-      fit = fit_of(pair, first ? CutQuestion::Effort::kUsual : CutQuestion::Effort::kThorough);
-    });
+    context.pool.parallel_for(static_cast<int64_t>(kinds.size()),
+                              [&](int64_t i) { find_layouts_of_kind(*kinds[static_cast<size_t>(i)], first); });
     MSDUMP_CHECK_OK(context.cancel.check());
     if (!first) break;
     for (size_t i = 0; i < pairs.size(); ++i) {

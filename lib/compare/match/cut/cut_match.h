@@ -88,6 +88,7 @@ class CutMatch {
 
  private:
   [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
+  void find_layouts_of_kind(const std::vector<size_t>& pairs, bool first);
   void choose_factors();
 
   const bool by_statistics_;

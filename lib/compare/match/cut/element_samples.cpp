@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "tensor/dtype_kind.h"
 
@@ -15,6 +17,21 @@ double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Of a piece; none where the place is not in its part.
+std::optional<int64_t> element_at(const std::vector<int64_t>& place,
+                                  const std::vector<std::vector<AxisSegment>>& segments, const Shape& piece) {
+  int64_t at = 0;
+  for (size_t axis = 0; axis < place.size(); ++axis) {
+    const auto& of_axis = segments[axis];
+    const auto found = std::find_if(of_axis.begin(), of_axis.end(), [&](const AxisSegment& one) {
+      return place[axis] >= one.to && place[axis] < one.to + one.size;
+    });
+    if (found == of_axis.end()) return std::nullopt;
+    at = at * piece[axis] + found->from + place[axis] - found->to;
+  }
+  return at;
 }
 
 }  // namespace
@@ -64,27 +81,20 @@ bool ElementSamples::tell(const std::vector<double>& values) {
 
 std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
                                               const Shape& whole, const Places& places) {
-  std::vector<PieceBox> boxes;
+  std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
   for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.copy_of(rank) != copy) continue;
-    for (PieceBox& box : boxes_of(layout, rank, pieces.shapes(), whole)) boxes.push_back(std::move(box));
+    if (layout.copy_of(rank) == copy)
+      parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
   }
   const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
   std::vector<double> values;
   values.reserve(places.size());
   for (const std::vector<int64_t>& place : places) {
     double value = 0;
-    for (const PieceBox& box : boxes) {
-      const Shape& shape = pieces.shapes()[box.piece];
-      int64_t at = 0;
-      bool inside = true;
-      for (size_t axis = 0; axis < place.size() && inside; ++axis) {
-        const int64_t beyond = place[axis] - box.to[axis];
-        inside = beyond >= 0 && beyond < box.size[axis];
-        at = at * shape[axis] + box.from[axis] + beyond;
-      }
-      if (!inside) continue;
-      value += pieces.at(box.piece, at);
+    for (const auto& [piece, segments] : parts) {
+      const auto at = element_at(place, segments, pieces.shapes()[piece]);
+      if (!at) continue;
+      value += pieces.at(piece, *at);
       if (!sum) break;
     }
     values.push_back(value);

@@ -167,13 +167,15 @@ std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b)
 bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole) {
   int64_t covered = 0;
   for (int64_t rank = 0; rank < static_cast<int64_t>(pieces.size()); ++rank) {
-    const std::vector<PieceBox> boxes = boxes_of(layout, rank, pieces, whole);
-    if (boxes.empty()) return false;
-    for (const PieceBox& box : boxes) {
-      int64_t volume = 1;
-      for (const int64_t size : box.size) volume *= size;
-      covered += volume;
+    const auto segments = segments_of(layout, rank, pieces, whole);
+    if (segments.size() != whole.size()) return false;
+    int64_t volume = 1;
+    for (const std::vector<AxisSegment>& of_axis : segments) {
+      int64_t extent = 0;
+      for (const AxisSegment& segment : of_axis) extent += segment.size;
+      volume *= extent;
     }
+    covered += volume;
   }
   int64_t times = layout.copies();
   for (const CutDim& dim : layout.dims) {

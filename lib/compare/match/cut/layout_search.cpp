@@ -86,6 +86,7 @@ class Search {
     for (const CutStage stage : kCutStages) {
       if (stage > CutStage::kPlain && !Samples::kInOrder) break;
       if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
+      if (stage == CutStage::kGroups && question_.effort == CutQuestion::Effort::kPlain) break;
       fits_.clear();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;

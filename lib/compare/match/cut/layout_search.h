@@ -41,8 +41,9 @@ struct CutQuestion {
   std::string kind;
   // Of gradients, which are too large where each rank takes the mean of its own samples: what they may be multiplied by.
   std::vector<double> factors_a, factors_b;
-  enum class Effort : uint8_t { kQuick, kUsual, kThorough };
-  Effort effort = Effort::kThorough;  // less: without the layouts that take longest to try, or of fewer elements
+  // kPlain: neither blocks nor mixtures; kQuick: no mixtures, and of fewer elements; kUsual: no mixtures
+  enum class Effort : uint8_t { kPlain, kQuick, kUsual, kThorough };
+  Effort effort = Effort::kThorough;
   std::optional<CutLayout> stated_a, stated_b;  // what the user knows: no other is tried
 };
 
