@@ -115,6 +115,7 @@ std::string NoPartner::known_reason(const TensorPair& pair) const {
     case Alone::kNoKernel: return fmt::format("no kernel in the {}: no element changes", there);
     case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", there);
     case Alone::kCommunication: return fmt::format("between ranks that the {} does not have", there);
+    case Alone::kElsewhere: return fmt::format("compared where the {} has it, in another call", there);
     case Alone::kTied:  // the pairing's note says to what
     case Alone::kUnknown: break;
   }

@@ -59,6 +59,7 @@ enum class Alone : uint8_t {
   kNoParameters,   // the device's dump has no files of parameters
   kTied,           // a parameter with the values of one that has a partner
   kCommunication,  // of a collective between ranks that the other side does not have
+  kElsewhere,      // a value that the other side has in another call, where it is compared
 };
 
 struct TensorPair {

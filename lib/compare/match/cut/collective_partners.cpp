@@ -12,6 +12,8 @@
 namespace msdump {
 namespace {
 
+constexpr uint32_t kMostNear = 4096;  // tensors of the pairing, to either side of a collective
+
 std::vector<double> factors_of(const CutLayout& layout) {
   return layout.factor == 1 ? std::vector<double>() : std::vector<double>{layout.factor};
 }
@@ -137,7 +139,9 @@ class CollectivePartners {
     if (!ok(own) || record.shape == nullptr) return;
     const auto of_step = step_of(*cut.own_index, record);
     std::vector<uint32_t> near;  // pairs, by their distance
-    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+    const auto count = static_cast<uint32_t>(pairing.tensors.size());
+    const uint32_t first = *input > kMostNear ? *input - kMostNear : 0, end = std::min(count, *input + kMostNear);
+    for (uint32_t i = first; i < end; ++i) {
       const uint32_t other = cut.other_of(pairing.tensors[i]);
       if (other == kNoTensor) continue;
       const TensorRecord& known = cut.other->tensors()[other];
@@ -166,32 +170,15 @@ class CollectivePartners {
 
   void add_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
                    const CutFit& of_input) {
-    Pairing& pairing = match_.result.pairing;
-    std::vector<std::pair<uint32_t, CutFit>> fits;
+    std::vector<CutMatch::Twin> twins;
     for (const uint32_t i : pairs) {
-      const uint32_t tensor = cut.own_of(pairing.tensors[i]);
+      const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[i]);
       const bool input = cut.own->tensors()[tensor].name.io == Io::kInput;
       std::optional<CutFit> fit = input ? of_input : collective_fit(cut, tensor, value, of_input);
       if (!fit) return;
-      fits.emplace_back(i, *std::move(fit));
+      twins.push_back({i, value, *std::move(fit)});
     }
-    std::vector<SequencedOp>& others = cut.of_a ? pairing.b : pairing.a;
-    OpPair& both = pairing.operators[op];
-    SequencedOp partner = (cut.of_a ? pairing.a : pairing.b)[cut.own_of(both)];
-    partner.op = kNoIndex;
-    partner.tensors.clear();
-    for (auto& [i, fit] : fits) {
-      TensorPair& pair = pairing.tensors[i];
-      const uint32_t added = cut.other->add_tensor(value, cut.own->tensors()[cut.own_of(pair)]);
-      (cut.of_a ? pair.b : pair.a) = added;
-      pair.alone = Alone::kUnknown;
-      partner.tensors.push_back(added);
-      match_.fits[i] = std::move(fit);
-    }
-    (cut.of_a ? both.b : both.a) = static_cast<uint32_t>(others.size());
-    both.how = PairedBy::kValues;
-    both.confidence = confidence(both.how);
-    others.push_back(std::move(partner));
+    match_.add_partner(cut, op, twins);
   }
 
   // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum.

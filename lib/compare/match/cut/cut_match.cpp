@@ -215,6 +215,27 @@ void CutMatch::choose_factors() {
   }
 }
 
+void CutMatch::add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins) {
+  Pairing& pairing = result.pairing;
+  std::vector<SequencedOp>& others = cut.of_a ? pairing.b : pairing.a;
+  OpPair& both = pairing.operators[op];
+  SequencedOp partner = (cut.of_a ? pairing.a : pairing.b)[cut.own_of(both)];
+  partner.op = kNoIndex;
+  partner.tensors.clear();
+  for (const Twin& twin : twins) {
+    TensorPair& pair = pairing.tensors[twin.pair];
+    const uint32_t added = cut.other->add_tensor(twin.value, cut.own->tensors()[cut.own_of(pair)]);
+    (cut.of_a ? pair.b : pair.a) = added;
+    pair.alone = Alone::kUnknown;
+    partner.tensors.push_back(added);
+    fits[twin.pair] = twin.fit;
+  }
+  (cut.of_a ? both.b : both.a) = static_cast<uint32_t>(others.size());
+  both.how = PairedBy::kValues;
+  both.confidence = confidence(both.how);
+  others.push_back(std::move(partner));
+}
+
 Result<std::vector<uint64_t>> CutMatch::digests_of(const OneSide& cut, uint32_t tensor) const {
   const std::vector<const TensorRecord*>& records = cut.own->members(tensor).records;
   std::vector<uint64_t> digests;

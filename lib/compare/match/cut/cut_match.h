@@ -32,6 +32,7 @@ class CutMatch {
  public:
   static constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
   static constexpr size_t kMostTried = 64;             // operators for one
+  static constexpr size_t kMostTrials = 4000;          // of a run: where nothing fits, nothing will
 
   // What these point to must outlive this.
   CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run);
@@ -70,6 +71,16 @@ class CutMatch {
   [[nodiscard]] std::optional<CutFit> find_stated(CutPieces& of_a, CutPieces& of_b, CutQuestion question,
                                                   const Stated& stated_a, const Stated& stated_b) const;
   [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const;
+
+  // A tensor of an operator that one side alone has, the value of the other side that it is compared with, and how both
+  // lie on their ranks.
+  struct Twin {
+    uint32_t pair = 0;   // in Pairing::tensors
+    uint32_t value = 0;  // tensor of the other side
+    CutFit fit;
+  };
+  // The operator gets a partner of its name that has these values.
+  void add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins);
 
   // A number for the elements of each piece; none where a piece is missing or cannot be read.
   [[nodiscard]] Result<std::vector<uint64_t>> digests_of(const OneSide& cut, uint32_t tensor) const;

@@ -4,6 +4,7 @@
 #include "compare/match/cut/cut_match.h"
 #include "compare/match/cut/expert_splits.h"
 #include "compare/match/cut/value_partners.h"
+#include "compare/match/cut/value_twins.h"
 #include "compare/match/cut/whole_tensors.h"
 
 namespace msdump {
@@ -31,6 +32,7 @@ Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap
   result.pairing.of_cuts = true;
   result.pairing.likeness = {};
   result.pairing.likeness.by_name = true;  // shapes tell nothing here
+  if (map == nullptr) MSDUMP_CHECK_OK(pair_value_twins(match));
   MSDUMP_CHECK_OK(pair_collectives(match));
   MSDUMP_CHECK_OK(put_together(match));
   return std::move(result);

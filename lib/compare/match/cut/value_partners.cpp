@@ -6,8 +6,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostTrials = 4000;  // of a run: where nothing fits, nothing will
-
 class ValuePartners {
  public:
   explicit ValuePartners(CutMatch& match) : match_(match) {}
@@ -15,92 +13,110 @@ class ValuePartners {
   Result<std::vector<uint32_t>> run() {
     match_.allow_all_factors();  // those of wrong partners say nothing
     const Pairing& pairing = match_.result.pairing;
-    std::vector<uint32_t> partners(pairing.a.size(), kNoOperator);
-    std::vector<bool> taken(pairing.b.size(), false);
-    using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // type, step, backward
-    std::map<Kind, std::vector<uint32_t>> open_b;
+    partners_.assign(pairing.a.size(), kNoOperator);
+    owner_.assign(pairing.b.size(), kNoOperator);
+    std::map<Kind, Choice> open;
     std::vector<uint32_t> open_a;
     const std::vector<bool> fit = match_.operators_that_fit();
     for (size_t i = 0; i < fit.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
-      if (pair.a != kNoOperator) partners[pair.a] = pair.b;
+      if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
       if (fit[i]) continue;
       if (pair.a != kNoOperator) open_a.push_back(pair.a);
-      if (pair.b != kNoOperator) open_b[kind_of(pairing.b[pair.b])].push_back(pair.b);
+      if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
-    std::vector<uint32_t> owner(pairing.b.size(), kNoOperator);
-    for (uint32_t a = 0; a < partners.size(); ++a) {
-      if (partners[a] != kNoOperator) owner[partners[a]] = a;
-    }
-    size_t trials = 0;
-    std::map<Kind, size_t> next;  // where the search begins: partners mostly come in order
+    certain_.assign(pairing.b.size(), false);
     for (const uint32_t a : open_a) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
-      const auto found = open_b.find(kind_of(pairing.a[a]));
-      if (found == open_b.end()) continue;
-      const std::vector<uint32_t>& choice = found->second;
-      size_t& begin = next[found->first];
-      for (size_t tried = 0; tried < std::min(choice.size(), CutMatch::kMostTried); ++tried) {
-        const size_t place = (begin + tried) % choice.size();
-        const uint32_t b = choice[place];
-        if (taken[b] || ++trials > kMostTrials || !all_fit(pairing.a[a], pairing.b[b])) continue;
-        if (owner[b] != kNoOperator && owner[b] != a) partners[owner[b]] = kNoOperator;
-        if (partners[a] != kNoOperator && owner[partners[a]] == a) owner[partners[a]] = kNoOperator;
-        partners[a] = b;
-        owner[b] = a;
-        taken[b] = true;
-        begin = place + 1;
-        break;
-      }
+      const auto found = open.find(kind_of(pairing.a[a]));
+      if (found != open.end()) find_partner(a, found->second);
     }
-    pair_between(partners);
-    part_others(partners);
-    return partners;
+    pair_between();
+    part_others();
+    return std::move(partners_);
   }
 
  private:
-  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are.
-  void part_others(std::vector<uint32_t>& partners) const {
+  using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // kind_of()
+  struct Choice {
+    std::vector<uint32_t> operators;  // of b, of one kind
+    size_t begin = 0;                 // where the search begins: partners mostly come in order
+  };
+
+  void take(uint32_t a, uint32_t b) {
+    if (owner_[b] != kNoOperator) partners_[owner_[b]] = kNoOperator;
+    if (partners_[a] != kNoOperator) owner_[partners_[a]] = kNoOperator;
+    partners_[a] = b;
+    owner_[b] = a;
+  }
+
+  // One all of whose tensors fit; else, as after a fault, one whose weights do. The present partner keeps its place before
+  // others with these weights.
+  void find_partner(uint32_t a, Choice& choice) {
     const Pairing& pairing = match_.result.pairing;
-    const auto slot_of = [](const TensorRecord& record) {
-      return std::tuple(record.name.io, record.name.slot, record.occurrence);
-    };
-    for (uint32_t a = 0; a < partners.size(); ++a) {
-      if (partners[a] == kNoOperator) continue;
+    const uint32_t now = partners_[a];
+    const Match of_now = now == kNoOperator ? Match::kNone : match_of(pairing.a[a], pairing.b[now]);
+    std::optional<size_t> of_weights;
+    const size_t count = choice.operators.size();
+    for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
+      const size_t place = (choice.begin + tried) % count;
+      const uint32_t b = choice.operators[place];
+      if (certain_[b] || b == now || ++trials_ > CutMatch::kMostTrials) continue;
+      const Match match = match_of(pairing.a[a], pairing.b[b]);
+      if (match == Match::kAll) {
+        certain_[b] = true;
+        choice.begin = place + 1;
+        return take(a, b);
+      }
+      if (match == Match::kWeights && !of_weights) of_weights = place;
+    }
+    if (of_now != Match::kNone) {
+      certain_[now] = true;
+    } else if (of_weights) {
+      certain_[choice.operators[*of_weights]] = true;
+      choice.begin = *of_weights + 1;
+      take(a, choice.operators[*of_weights]);
+    }
+  }
+
+  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are.
+  void part_others() {
+    const Pairing& pairing = match_.result.pairing;
+    for (uint32_t a = 0; a < partners_.size(); ++a) {
+      if (partners_[a] == kNoOperator) continue;
       for (const uint32_t x : pairing.a[a].tensors) {
-        for (const uint32_t y : pairing.b[partners[a]].tensors) {
+        for (const uint32_t y : pairing.b[partners_[a]].tensors) {
           const TensorRecord &one = match_.result.a->tensors()[x], &other = match_.result.b->tensors()[y];
-          if (slot_of(one) != slot_of(other) || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
-            continue;
+          if (!same_slot(one, other)) continue;
           const CutPieces values_a = match_.pieces_of(true, x), values_b = match_.pieces_of(false, y);
           if (!ok(values_a) || !ok(values_b) || match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) continue;
-          partners[a] = kNoOperator;
+          partners_[a] = kNoOperator;
           break;
         }
-        if (partners[a] == kNoOperator) break;
+        if (partners_[a] == kNoOperator) break;
       }
     }
   }
 
   // What is left: the same kind between the same partners.
-  void pair_between(std::vector<uint32_t>& partners) const {
+  void pair_between() {
     const Pairing& pairing = match_.result.pairing;
     std::vector<bool> taken(pairing.b.size(), false);
-    for (const uint32_t b : partners) {
+    for (const uint32_t b : partners_) {
       if (b != kNoOperator) taken[b] = true;
     }
-    std::vector<uint32_t> next(partners.size() + 1, static_cast<uint32_t>(pairing.b.size()));
-    for (size_t a = partners.size(); a-- > 0;) next[a] = partners[a] == kNoOperator ? next[a + 1] : partners[a];
+    std::vector<uint32_t> next(partners_.size() + 1, static_cast<uint32_t>(pairing.b.size()));
+    for (size_t a = partners_.size(); a-- > 0;) next[a] = partners_[a] == kNoOperator ? next[a + 1] : partners_[a];
     uint32_t before = 0;
-    for (uint32_t a = 0; a < partners.size(); ++a) {
-      if (partners[a] != kNoOperator) {
-        before = partners[a] + 1;
+    for (uint32_t a = 0; a < partners_.size(); ++a) {
+      if (partners_[a] != kNoOperator) {
+        before = partners_[a] + 1;
         continue;
       }
       const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{CutMatch::kMostTried}));
       for (uint32_t b = before; b < end; ++b) {
         if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
-        partners[a] = b;
+        partners_[a] = b;
         taken[b] = true;
         before = b + 1;
         break;
@@ -108,28 +124,43 @@ class ValuePartners {
     }
   }
 
-  // Do all tensors of the two that have a slot in common hold the same values, one of them values that tell?
-  [[nodiscard]] bool all_fit(const SequencedOp& a, const SequencedOp& b) const {
+  enum class Match : uint8_t { kNone, kWeights, kAll };
+
+  // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or do those of the
+  // inputs but the first, which are weights of most calls that have weights?
+  [[nodiscard]] Match match_of(const SequencedOp& a, const SequencedOp& b) const {
+    size_t outputs = 0, weights = 0;
     bool tells = false;
-    size_t outputs = 0;
-    for (const uint32_t x : a.tensors) {
-      const TensorRecord& one = match_.result.a->tensors()[x];
-      for (const uint32_t y : b.tensors) {
-        const TensorRecord& other = match_.result.b->tensors()[y];
-        const bool same = one.name.io == other.name.io && one.name.slot == other.name.slot &&
-                          one.occurrence == other.occurrence &&
-                          step_of(*match_.index_a, one) == step_of(*match_.index_b, other);
-        if (!same) continue;
-        const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
-        if (!fit || fit->agreement < CutMatch::kLike) return false;
-        tells = tells || fit->tells;
-        if (one.name.io == Io::kOutput) ++outputs;
+    for (const bool of_weights : {true, false}) {
+      for (const uint32_t x : a.tensors) {
+        const TensorRecord& one = match_.result.a->tensors()[x];
+        const bool is_weight = one.name.io == Io::kInput && one.name.slot != "0";
+        if (is_weight != of_weights) continue;
+        for (const uint32_t y : b.tensors) {
+          if (!same_slot(one, match_.result.b->tensors()[y])) continue;
+          const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
+          const bool fits = fit && fit->agreement >= CutMatch::kLike;
+          if (!fits && (is_weight || weights == 0)) return Match::kNone;
+          if (!fits) return Match::kWeights;
+          tells = tells || fit->tells;
+          if (is_weight && fit->tells) ++weights;
+          if (one.name.io == Io::kOutput) ++outputs;
+        }
       }
     }
-    return tells && outputs > 0;
+    if (tells && outputs > 0) return Match::kAll;
+    return weights > 0 ? Match::kWeights : Match::kNone;
+  }
+
+  [[nodiscard]] bool same_slot(const TensorRecord& a, const TensorRecord& b) const {
+    return a.name.io == b.name.io && a.name.slot == b.name.slot && a.occurrence == b.occurrence &&
+           step_of(*match_.index_a, a) == step_of(*match_.index_b, b);
   }
 
   CutMatch& match_;
+  std::vector<uint32_t> partners_, owner_;  // by operator of a, of b
+  std::vector<bool> certain_;               // by operator of b
+  size_t trials_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,115 @@
+#include "compare/match/cut/value_twins.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/flow/communication.h"
+
+namespace msdump {
+namespace {
+
+constexpr double kSameNumber = 1e-3;  // relative, of a single number
+
+// A single number tells if it is not one that many have.
+double single_number(CutPieces& pieces) {
+  if (element_count(shapes_of(pieces).front()) != 1) return 0;
+  if (PieceValues* const values = std::get_if<PieceValues>(&pieces)) return values->at(0, 0);
+  const auto& max = std::get<PieceStatistics>(pieces).values().front().number(Extremum::kMax);
+  return max ? max->value : 0;
+}
+
+class ValueTwins {
+ public:
+  explicit ValueTwins(CutMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
+    const std::vector<TensorPair>& tensors = match.result.pairing.tensors;
+    begins_.assign(match.result.pairing.operators.size() + 1, 0);
+    for (const TensorPair& pair : tensors) ++begins_[pair.op + 1];
+    for (size_t op = 1; op < begins_.size(); ++op) begins_[op] += begins_[op - 1];
+  }
+
+  Status run() {
+    std::vector<uint32_t> own, others;
+    const auto count = static_cast<uint32_t>(match_.result.pairing.operators.size());
+    for (uint32_t op = 0; op < count; ++op) {
+      const OpPair& pair = match_.result.pairing.operators[op];
+      if (is_communication(match_.result.pairing.op_type(op))) continue;  // collective_partners.h
+      if (pair.a == kNoOperator) {
+        others.push_back(op);
+      } else if (pair.b == kNoOperator) {
+        own.push_back(op);
+      } else {
+        MSDUMP_CHECK_OK(pair_between(own, others));
+        own.clear();
+        others.clear();
+      }
+    }
+    return pair_between(own, others);
+  }
+
+ private:
+  Status pair_between(const std::vector<uint32_t>& own, const std::vector<uint32_t>& others) {
+    if (others.empty()) return {};
+    size_t begin = 0;  // what is computed earlier has its partners earlier
+    for (const uint32_t op : own) {
+      MSDUMP_CHECK_OK(match_.context.cancel.check());
+      const size_t end = std::min(others.size(), begin + CutMatch::kMostTried);
+      std::vector<CutMatch::Twin> twins;
+      for (uint32_t i = begins_[op]; i < begins_[op + 1]; ++i) {
+        for (size_t place = begin; place < end; ++place) {
+          auto twin = twin_in(i, others[place]);
+          if (!twin) continue;
+          if (output(i)) begin = place;
+          twins.push_back(*std::move(twin));
+          break;
+        }
+      }
+      if (!twins.empty()) match_.add_partner(match_.cut_of(true), op, twins);
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool output(uint32_t i) const {
+    return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
+  }
+
+  // Marks the tensor of the other operator that has the values.
+  std::optional<CutMatch::Twin> twin_in(uint32_t i, uint32_t other) {
+    std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
+    const uint32_t a = tensors[i].a;
+    const TensorRecord& one = match_.result.a->tensors()[a];
+    for (uint32_t j = begins_[other]; j < begins_[other + 1]; ++j) {
+      const uint32_t b = tensors[j].b;
+      const TensorRecord& there = match_.result.b->tensors()[b];
+      const bool may_be = !taken_[j] && one.name.io == there.name.io && one.shape != nullptr &&
+                          there.shape != nullptr && one.shape->size() == there.shape->size() &&
+                          step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
+      if (!may_be || ++trials_ > CutMatch::kMostTrials) continue;
+      std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
+      if (!fit || !(fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(a, b, *fit))) continue;
+      taken_[j] = true;
+      tensors[j].alone = Alone::kElsewhere;
+      return CutMatch::Twin{i, b, *std::move(fit)};
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_one_number(uint32_t a, uint32_t b, const CutFit& fit) const {
+    CutPieces own = match_.pieces_of(true, a), other = match_.pieces_of(false, b);
+    if (!ok(own) || !ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
+    const double number = single_number(own), reference = single_number(other);
+    const double magnitude = std::abs(reference);
+    return magnitude != 0 && magnitude != 1 && std::isfinite(reference) &&
+           std::abs(number - reference) <= kSameNumber * magnitude;
+  }
+
+  CutMatch& match_;
+  std::vector<bool> taken_;       // by tensor pair: the reference's tensor has a twin
+  std::vector<uint32_t> begins_;  // by operator of the pairing: its first tensor pair; and the end
+  size_t trials_ = 0;
+};
+
+}  // namespace
+
+Status pair_value_twins(CutMatch& match) { return ValueTwins(match).run(); }
+
+}  // namespace msdump
