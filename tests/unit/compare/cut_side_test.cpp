@@ -2,68 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "compare/match/cut/cut_pairing.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
-#include "support/made_calls.h"
-#include "support/must.h"
+#include "support/cut_runs.h"
 
 namespace msdump {
 namespace {
 
-using test::ScratchDir;
-
-// Ranks of a run, each with its calls.
-class RankRun {
- public:
-  using Rank = std::function<void(MadeCalls&, int)>;
-  RankRun(int ranks, const Rank& rank, int first = 0)
-      : dump_(test::join_dump(written(scratch_, ranks, rank, first), Headers::kAll)), side_(test::side_of(dump_)) {}
-  [[nodiscard]] const CompareSide& side() const { return side_; }
-
- private:
-  static std::filesystem::path written(const ScratchDir& scratch, int ranks, const Rank& rank, int first) {
-    for (int i = first; i < first + ranks; ++i) {
-      MadeCalls calls(false);
-      rank(calls, i);
-      calls.write(scratch.path() / "dump", ranks == 1 ? "step0/proc7" : fmt::format("step0/rank{}", i));
-    }
-    return scratch.path() / "dump";
-  }
-
-  const ScratchDir scratch_;
-  const test::JoinedDump dump_;
-  const CompareSide side_;
-};
-
-Values part(const Values& all, int place, int parts) {
-  const auto size = static_cast<std::ptrdiff_t>(all.size()) / parts;
-  return {all.begin() + place * size, all.begin() + (place + 1) * size};
-}
-// a x `of_a` + b x `of_b`
-Values combined(const Values& a, float of_a, const Values& b, float of_b) {
-  Values all;
-  for (size_t i = 0; i < a.size(); ++i) all.push_back(a[i] * of_a + b[i] * of_b);
-  return all;
-}
-
-const Values kX = test::numbers(16, 1), kUp = test::numbers(16, 2), kDown = test::numbers(16, 3),
-             kTerm = test::numbers(16, 4), kOut = test::numbers(16, 5);
-
-// A column-parallel layer, a row-parallel one and the all_reduce of its terms, which are of a mean; it may add them up.
-void tensor_parallel(MadeCalls& calls, int rank, bool sum = false) {
-  calls.ran("Module.up.Column.forward.0", {kX}, {part(kUp, rank, 2)});
-  const Values rest = combined(kDown, 2, kTerm, -1), reduced = combined(kDown, sum ? 2 : 1, kDown, 0);
-  const Values& term = rank == 0 ? kTerm : rest;
-  calls.ran("Functional.linear.0.forward", {part(kUp, rank, 2)}, {term});
-  calls.ran("Distributed.all_reduce.0.forward", {term}, {reduced});
-  calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
-}
-void whole_run(MadeCalls& calls, int) {
-  calls.ran("Module.up.Column.forward.0", {kX}, {kUp});
-  calls.ran("Functional.linear.0.forward", {kUp}, {kDown});
-  calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
-}
+using namespace test::cut_runs;
 
 std::vector<std::string> names_of(const CutSide& side) {
   std::vector<std::string> names;
@@ -159,47 +105,6 @@ TEST_CASE("send and receive are ends of a connection, an all_reduce is none") {
   CHECK(is_end("irecv"));
   CHECK_FALSE(is_end("all_reduce"));
   CHECK_FALSE(is_end("Resend"));
-}
-
-// What pairing says of the tensor of that name.
-struct Note {
-  CutNote note;
-  bool paired = false;
-};
-Note note_of(const PairedCuts& paired, std::string_view op, Io io) {
-  for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
-    const TensorPair& pair = paired.pairing.tensors[i];
-    if (pair.a == kNoTensor) continue;
-    const TensorRecord& record = paired.a->tensors()[pair.a];
-    if (record.name.op_name == op && record.name.io == io) return {paired.notes[i], pair.b != kNoTensor};
-  }
-  FAIL("no such tensor");
-  return {};
-}
-
-TEST_CASE("two ranks against one process: each tensor is put together, the all_reduce has the value that goes in") {
-  for (const bool sum : {false, true}) {
-    const RankRun two(2, [&](MadeCalls& calls, int rank) { tensor_parallel(calls, rank, sum); });
-    const RankRun one(1, whole_run);
-    WorkerPool pool(1);
-    const CancelToken never;
-    StatisticTables of_two(*two.side().index), of_one(*one.side().index);
-    const PairedCuts paired =
-        test::must(pair_cuts({two.side(), of_two}, {one.side(), of_one}, nullptr, nullptr, {pool, never}));
-    CHECK(note_of(paired, "Module.up.Column.forward.0", Io::kInput).note.layout == "copy of ranks 0-1");
-    const Note up = note_of(paired, "Module.up.Column.forward.0", Io::kOutput);
-    CHECK(up.note.layout == "concat axis 0 of ranks 0-1");
-    CHECK(up.note.reference_layout.empty());
-    CHECK(up.note.ranks == std::vector<int64_t>{0, 1});
-    CHECK(up.note.known);
-    CHECK(note_of(paired, "Functional.linear.0.forward", Io::kOutput).note.layout == "mean of ranks 0-1");
-    const Note input = note_of(paired, "Distributed.all_reduce.0.forward", Io::kInput);
-    CHECK(input.paired);
-    CHECK(input.note.layout == "mean of ranks 0-1");
-    const Note output = note_of(paired, "Distributed.all_reduce.0.forward", Io::kOutput);
-    CHECK(output.paired);
-    CHECK(output.note.layout == "copy of ranks 0-1");  // of a sum, too: that is what was meant
-  }
 }
 
 }  // namespace

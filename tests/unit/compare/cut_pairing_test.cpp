@@ -1,0 +1,147 @@
+#include "compare/match/cut/cut_pairing.h"
+
+#include <fmt/format.h>
+
+#include "support/catch.h"
+#include "support/cut_pieces.h"
+#include "support/cut_runs.h"
+#include "support/must.h"
+
+namespace msdump {
+namespace {
+
+using namespace test::cut_runs;
+
+PairedCuts pair(const RankRun& a, const RankRun& b) {
+  WorkerPool pool(2);
+  const CancelToken never;
+  StatisticTables of_a(*a.side().index), of_b(*b.side().index);
+  return test::must(pair_cuts({a.side(), of_a}, {b.side(), of_b}, nullptr, nullptr, {pool, never}));
+}
+
+// What pairing says of the tensor of that name.
+struct Note {
+  CutNote note;
+  bool paired = false;
+};
+Note note_of(const PairedCuts& paired, std::string_view op, Io io) {
+  for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
+    const TensorPair& pair = paired.pairing.tensors[i];
+    if (pair.a == kNoTensor) continue;
+    const TensorRecord& record = paired.a->tensors()[pair.a];
+    if (record.name.op_name == op && record.name.io == io) return {paired.notes[i], pair.b != kNoTensor};
+  }
+  FAIL("no such tensor");
+  return {};
+}
+
+TEST_CASE("two ranks against one process: each tensor is put together, the all_reduce has the value that goes in") {
+  for (const bool sum : {false, true}) {
+    const RankRun two(2, [&](MadeCalls& calls, int rank) { tensor_parallel(calls, rank, sum); });
+    const RankRun one(1, whole_run);
+    const PairedCuts paired = pair(two, one);
+    CHECK(note_of(paired, "Module.up.Column.forward.0", Io::kInput).note.layout == "copy of ranks 0-1");
+    const Note up = note_of(paired, "Module.up.Column.forward.0", Io::kOutput);
+    CHECK(up.note.layout == "concat axis 0 of ranks 0-1");
+    CHECK(up.note.reference_layout.empty());
+    CHECK(up.note.ranks == std::vector<int64_t>{0, 1});
+    CHECK(up.note.known);
+    CHECK(note_of(paired, "Functional.linear.0.forward", Io::kOutput).note.layout == "mean of ranks 0-1");
+    const Note input = note_of(paired, "Distributed.all_reduce.0.forward", Io::kInput);
+    CHECK(input.paired);
+    CHECK(input.note.layout == "mean of ranks 0-1");
+    const Note output = note_of(paired, "Distributed.all_reduce.0.forward", Io::kOutput);
+    CHECK(output.paired);
+    CHECK(output.note.layout == "copy of ranks 0-1");  // of a sum, too: that is what was meant
+  }
+}
+
+// The tensor of the reference that a tensor of the candidate is compared with: "Functional.linear.0.forward"; empty: none.
+std::string partner_of(const PairedCuts& paired, std::string_view op, Io io, std::string_view slot = "0") {
+  for (const TensorPair& tensors : paired.pairing.tensors) {
+    if (tensors.a == kNoTensor) continue;
+    const NameFacts& name = paired.a->tensors()[tensors.a].name;
+    if (name.op_name != op || name.io != io || name.slot != slot) continue;
+    if (tensors.b == kNoTensor) return {};
+    const TensorRecord& record = *paired.b->members(tensors.b).records.front();
+    return fmt::format("{} {}:{}", record.name.op_name, name_of(record.name.io), record.name.slot);
+  }
+  return "no such tensor";
+}
+
+Alone alone(const PairedCuts& paired, std::string_view op, Io io) {
+  for (const TensorPair& tensors : paired.pairing.tensors) {
+    if (tensors.b == kNoTensor || tensors.a != kNoTensor) continue;
+    const NameFacts& name = paired.b->tensors()[tensors.b].name;
+    if (name.op_name == op && name.io == io) return tensors.alone;
+  }
+  return Alone::kUnknown;
+}
+
+TEST_CASE("what one side computes in other calls is compared by its values") {
+  const Values weight = test::numbers(16, 11), bias = test::numbers(16, 12), product = test::numbers(16, 13);
+  for (const float loss : {3.25F, 1.0F}) {
+    const RankRun two(2, [&](MadeCalls& calls, int rank) {
+      calls.ran("Functional.tanh.0.forward", {kX}, {kUp});
+      calls.ran("Torch.matmul.0.forward", {kUp, part(weight, rank, 2)}, {part(product, rank, 2)});
+      calls.ran("Tensor.__add__.0.forward", {part(product, rank, 2), part(bias, rank, 2)}, {part(kDown, rank, 2)});
+      calls.ran("Functional.gelu.0.forward", {part(kDown, rank, 2)}, {part(kOut, rank, 2)});
+      calls.ran("Tensor.mean.0.forward", {test::numbers(4, 14)}, {{loss * 1.00001F}});
+    });
+    const RankRun one(1, [&](MadeCalls& calls, int) {
+      calls.ran("Functional.tanh.0.forward", {kX}, {kUp});
+      calls.ran("Functional.linear.0.forward", {kUp, weight, bias}, {kDown});
+      calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
+      calls.ran("Functional.cross_entropy.0.forward", {test::numbers(6, 15)}, {{loss}});
+    });
+    const PairedCuts paired = pair(two, one);
+    const auto& [note, is_paired] = note_of(paired, "Tensor.__add__.0.forward", Io::kOutput);
+    CHECK(is_paired);
+    CHECK(note.layout == "concat axis 0 of ranks 0-1");
+    CHECK(partner_of(paired, "Tensor.__add__.0.forward", Io::kOutput) == "Functional.linear.0.forward output:0");
+    CHECK(partner_of(paired, "Tensor.__add__.0.forward", Io::kInput, "1") == "Functional.linear.0.forward input:2");
+    CHECK(partner_of(paired, "Torch.matmul.0.forward", Io::kInput, "1") == "Functional.linear.0.forward input:1");
+    CHECK(partner_of(paired, "Tensor.__add__.0.forward", Io::kInput).empty());
+    CHECK(partner_of(paired, "Torch.matmul.0.forward", Io::kOutput).empty());
+    CHECK(alone(paired, "Functional.linear.0.forward", Io::kOutput) == Alone::kElsewhere);
+    // A loss of 1 is a number that many tensors have.
+    CHECK(partner_of(paired, "Tensor.mean.0.forward", Io::kOutput) ==
+          (loss == 1 ? "" : "Functional.cross_entropy.0.forward output:0"));
+    CHECK(partner_of(paired, "Tensor.mean.0.forward", Io::kInput).empty());
+  }
+}
+
+// Four layers of one kind; the candidate has one more call of that kind before them. From `bad` on nothing fits but weights.
+void layers(MadeCalls& calls, int rank, int ranks, int bad) {
+  Values x = kX;
+  int call = 0;
+  const auto linear = [&](const Values& in, uint64_t seed, const Values& out) {
+    const Values weight = test::numbers(16, seed);
+    calls.ran(fmt::format("Functional.linear.{}.forward", call++),
+              {in, ranks == 1 ? weight : part(weight, rank, ranks)}, {ranks == 1 ? out : part(out, rank, ranks)});
+  };
+  if (ranks > 1) linear(test::numbers(16, 70), 71, test::numbers(16, 72));
+  for (int layer = 0; layer < 4; ++layer) {
+    const auto seed = static_cast<uint64_t>(20 + layer);
+    const Values out = test::numbers(16, layer >= bad ? seed + 20 : seed + 10);
+    linear(x, seed, out);
+    x = out;
+  }
+}
+
+TEST_CASE("calls keep the partners that have their weights where a fault changes all they read and write") {
+  const RankRun one(1, [](MadeCalls& calls, int) { layers(calls, 0, 1, 4); });
+  for (const int bad : {0, 1, 3}) {
+    INFO(bad);
+    const RankRun two(2, [&](MadeCalls& calls, int rank) { layers(calls, rank, 2, bad); });
+    const PairedCuts paired = pair(two, one);
+    for (int layer = 0; layer < 4; ++layer) {
+      const std::string own = fmt::format("Functional.linear.{}.forward", layer + 1);
+      CHECK(partner_of(paired, own, Io::kOutput) == fmt::format("Functional.linear.{}.forward output:0", layer));
+    }
+    CHECK(partner_of(paired, "Functional.linear.0.forward", Io::kOutput).empty());
+  }
+}
+
+}  // namespace
+}  // namespace msdump
