@@ -19,7 +19,6 @@
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/run_view.h"
-#include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
@@ -54,6 +53,7 @@ class Finder {
     if (view_.one_sided(run)) return pass_on(run);
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
+    if (view_.of_cuts() && view_.is_backward(run) && forward_alarmed_) inputs.downstream = inputs.elevated = true;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     RunState& state = history_.states[run];
     note_parameters(run, inputs);
@@ -75,6 +75,7 @@ class Finder {
     state.downstream = state.downstream || inputs.downstream || state.alarmed;
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
     any_before_ = any_before_ || state.alarmed;
+    forward_alarmed_ = forward_alarmed_ || (state.alarmed && !view_.is_backward(run));
     if (state.downstream) estimate_healthy(run);
     // Gradients of parameters may be listed before the backward call that makes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
@@ -122,7 +123,7 @@ class Finder {
   void begin_step(uint32_t run) {
     const RunPlace& now = view_.place(run);
     if (run > 0 && now.rank == place_.rank && now.step == place_.step) return;
-    any_before_ = false;
+    any_before_ = forward_alarmed_ = false;
     history_.largest_error = 0;
     first_of_step_ = run;
     place_ = now;
@@ -184,7 +185,7 @@ class Finder {
       if (input->from == From::kParameter) {
         add_parameter(run, inputs, *input, tensor);
       } else if (!any_before_ && !inputs.downstream && !view_.all_agree(run)) {
-        return judge_unknown_source(run, inputs, tensor);  // where one comes from, others do
+        return judge_unknown_source(run, inputs, *input, tensor);  // where one comes from, others do
       }
     }
   }
@@ -201,9 +202,9 @@ class Finder {
     root.divergence.reason = "its value differs already where it is first read";
   }
 
-  void judge_unknown_source(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+  void judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
     if (view_.other_framework()) return;
-    const uint32_t other = view_.of_cuts() ? kNoRun : one_sided_between(first_of_step_, run);
+    const uint32_t other = view_.of_cuts() ? one_sided_maker(input) : one_sided_.between(first_of_step_, run);
     if (other != kNoRun) {
       (void)roots_.add_one_sided(other, run, inputs);
       return;
@@ -269,7 +270,9 @@ class Finder {
     if (view_.other_framework()) return false;
     const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-    if (const uint32_t other = one_sided_between(first, run); other != kNoRun) {
+    // Calls of one side alone are nothing new where the runs are cut differently.
+    if (view_.of_cuts() && inputs.downstream) return false;
+    if (const uint32_t other = one_sided_between(first, run, input); other != kNoRun) {
       if (one_sided_.turns_coarser(other)) {
         add_cast(other, run, inputs, input.tensor);
       } else {
@@ -312,17 +315,16 @@ class Finder {
            });
   }
 
-  // Frameworks and cuts have operators of their own.
-  [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end) const {
-    if (view_.of_cuts()) return collective_between(first, end);
-    return view_.other_framework() ? kNoRun : one_sided_.between(first, end);
+  // Each way of cutting has operators of its own: the one that wrote the input, else the nearest collective.
+  [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end, const RunInput& input) const {
+    if (!view_.of_cuts()) return one_sided_.between(first, end);
+    const uint32_t maker = one_sided_maker(input);
+    return maker != kNoRun ? maker : one_sided_.collective_between(first, end);
   }
 
-  // The nearest before `end` that one side alone has.
-  [[nodiscard]] uint32_t collective_between(uint32_t first, uint32_t end) const {
-    constexpr uint32_t kNearest = 16;
-    for (uint32_t run = end; run-- > first && end - run <= kNearest;) {
-      if (view_.one_sided(run) && is_communication(view_.op(run).type)) return run;
+  [[nodiscard]] uint32_t one_sided_maker(const RunInput& input) const {
+    for (const uint32_t maker : {input.also_made_by, input.made_by}) {
+      if (maker != kNoRun && view_.one_sided(maker)) return maker;
     }
     return kNoRun;
   }
@@ -453,6 +455,7 @@ class Finder {
   RunPlace place_;
   uint32_t first_of_step_ = 0;
   bool any_before_ = false;  // a run of this rank and step is alarmed
+  bool forward_alarmed_ = false;  // one of its forward pass: all gradients come from the loss, whatever the edges show
 };
 
 }  // namespace
@@ -465,7 +468,7 @@ std::string_view name_of(DivergenceKind kind) {
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                   const DivergenceDetails& details) {
-  const RunView view(a, b, pairing, diffs, modules);
+  const RunView view(a, b, pairing, diffs, modules, details.cuts);
   const NoiseModel model(view);
   Finder finder(view, model);
   DivergenceReport report = finder.run();

@@ -111,6 +111,7 @@ struct DivergenceReport {
 struct DivergenceDetails {
   std::span<const uint32_t> explain = {};  // in Pairing::operators: their runs are accounted for
   bool flow = false;                       // the data flow between the runs
+  const CutEvidence* cuts = nullptr;       // of runs that are cut differently
 };
 
 // `diffs` by Pairing::tensors.

@@ -196,6 +196,7 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
     run.cut_a = std::move(paired.a);
     run.cut_b = std::move(paired.b);
     run.cuts = std::move(paired.notes);
+    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, context));
     run.a->side = run.cut_a->side();
     run.b->side = run.cut_b->side();
     return {};
@@ -212,42 +213,6 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
   run.a->side.tensors = &run.a->tensors;
   run.b->side.tensors = &run.b->tensors;
   return {};
-}
-
-// Does an error that begins here show in what comes later in the pass? One that does not is of the layout.
-bool lasts(const DiffResult& run, const Divergence& root) {
-  constexpr double kMostAgree = 0.8;
-  const auto is_backward = [&](uint32_t op) { return forward_entry_of(run.op_name(op)).has_value(); };
-  const bool backward = is_backward(root.op);
-  size_t later = 0, agree = 0;
-  for (uint32_t i = 0; i < run.diffs.size(); ++i) {
-    const TensorPair& pair = run.pairing.tensors[i];
-    const Identity identity = run.identity(i);
-    if (pair.op <= root.op || identity.name.io != Io::kOutput || identity.step != root.place.step) continue;
-    if (!has_metrics(run.diffs[i].verdict) || is_backward(pair.op) != backward) continue;
-    ++later;
-    if (!is_difference(run.diffs[i].verdict)) ++agree;
-  }
-  return later == 0 || static_cast<double>(agree) < kMostAgree * static_cast<double>(later);
-}
-
-// An alarm of a tensor whose layout is not known may be of the layout: it counts if what differs lasts.
-void drop_passing(DiffResult& run) {
-  std::erase_if(run.divergence.roots, [&](const Divergence& root) {
-    const std::vector<uint32_t>& evidence = root.outputs.empty() ? root.inputs : root.outputs;
-    const bool known = std::any_of(evidence.begin(), evidence.end(), [&](uint32_t i) { return run.cuts[i].known; });
-    return !known && !lasts(run, root);
-  });
-}
-
-// Parts that are added up in another order round differently, whatever siblings that are not cut have.
-void drop_rounding(DiffResult& run) {
-  constexpr double kRoundings = 16;
-  std::erase_if(run.divergence.roots, [&](const Divergence& root) {
-    if (!root.measured_error || root.outputs.empty()) return false;
-    const TensorDiff& diff = run.diffs[root.outputs.front()];
-    return *root.measured_error < kRoundings * std::max(unit_roundoff(diff.dtype_a), unit_roundoff(diff.dtype_b));
-  });
 }
 
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
@@ -377,17 +342,15 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
 void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, request);
+  DivergenceDetails details = request;
+  if (!run.cuts.empty()) details.cuts = &run.cut_evidence;
+  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
   if (run.cuts.empty()) judge_one_sided_lines(run);  // else each cut has calls of its own
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
-  }
-  if (run.pairing.of_cuts) {
-    drop_rounding(run);
-    drop_passing(run);
   }
   // Of two networks the operators are not the same; parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();

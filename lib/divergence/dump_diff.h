@@ -15,6 +15,7 @@
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
+#include "divergence/cut_evidence.h"
 #include "divergence/divergence.h"
 #include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
@@ -39,6 +40,7 @@ struct DiffResult {
   std::deque<TensorView> views;           // of the sides' tensors
   std::unique_ptr<CutSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
   std::vector<CutNote> cuts;              // by pair; empty where they are not
+  CutEvidence cut_evidence;
   Pairing pairing;
   std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped

@@ -33,7 +33,7 @@ TensorRole role_in_comparison(const NameFacts& name) {
 }  // namespace
 
 RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                     const std::vector<TensorDiff>& diffs) {
+                     const std::vector<TensorDiff>& diffs, const CutEvidence* cuts) {
   RunSource source;
   source.known_types = true;
   const bool of_b = has_flow(b);
@@ -63,7 +63,11 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     return tensor;
   };
   source.contents.reserve(diffs.size());
-  for (const TensorDiff& diff : diffs) source.contents.push_back(contents_of(diff));
+  for (size_t i = 0; i < diffs.size(); ++i) {
+    const uint64_t of_pieces = cuts == nullptr ? 0 : cuts->contents_b[i];
+    source.contents.push_back(of_pieces != 0 ? of_pieces : contents_of(diffs[i]));
+  }
+  if (cuts != nullptr) source.other_contents = cuts->contents_a;
   return RunGraph(std::move(source));
 }
 

@@ -7,12 +7,13 @@
 
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
+#include "divergence/cut_evidence.h"
 #include "graph/flow/run_graph.h"
 
 namespace msdump {
 
-// `diffs` by Pairing::tensors.
+// `diffs` by Pairing::tensors; `cuts` of runs that are cut differently, else null.
 [[nodiscard]] RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                   const std::vector<TensorDiff>& diffs);
+                                   const std::vector<TensorDiff>& diffs, const CutEvidence* cuts = nullptr);
 
 }  // namespace msdump

@@ -127,7 +127,7 @@ uint32_t RootList::first_missing(uint32_t run) const {
 }
 
 Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
-  if (view_.is_gradient(run)) run = first_missing(run);
+  if (view_.is_gradient(run) && !view_.of_cuts()) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});

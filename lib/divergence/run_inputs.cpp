@@ -103,7 +103,9 @@ class Gatherer {
 
   void see_error(const RunInput& input, uint32_t tensor) {
     const auto error = view_.error(tensor);
-    if (input.made_by == kNoRun) {
+    // Nothing is known of what wrote it.
+    const bool of_unknown = input.made_by == kNoRun || view_.is_forgotten(input.made_as);
+    if (of_unknown) {
       // What the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
       if (view_.is_later_step(run_) && !of_network && !(error && error->exact)) {
@@ -118,7 +120,7 @@ class Gatherer {
       return;
     }
     const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
-    if (view_.is_surprise(input.made_by)) {
+    if (view_.is_surprise(input.made_by) || (view_.of_cuts() && view_.one_sided(input.made_by))) {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
         inputs_.changed.push_back(&input);

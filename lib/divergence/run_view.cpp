@@ -1,6 +1,7 @@
 #include "divergence/run_view.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "compare/pair/precision.h"
+#include "divergence/model/constants.h"
 #include "graph/flow/communication.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/names.h"
@@ -25,6 +27,33 @@ const SourceFrame* frame_of(const CompareSide& side, const std::vector<Sequenced
   return in_graph && side.graph != nullptr ? best_frame(*side.graph, operators[op].op) : nullptr;
 }
 
+// The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
+// right.
+class LaterOutputs {
+ public:
+  void begin(std::optional<int64_t> step, bool backward) {
+    if (step != step_) passes_ = {};
+    step_ = step;
+    pass_ = &passes_[backward ? 1 : 0];
+  }
+  void add(bool compared, bool differs) {
+    pass_->compared += compared ? 1U : 0U;
+    pass_->differ += differs ? 1U : 0U;
+  }
+  [[nodiscard]] bool agree() const {
+    constexpr double kFewDiffer = 0.2;
+    return pass_->compared > 0 && static_cast<double>(pass_->differ) <= kFewDiffer * static_cast<double>(pass_->compared);
+  }
+
+ private:
+  struct Pass {
+    size_t compared = 0, differ = 0;
+  };
+  std::optional<int64_t> step_;
+  std::array<Pass, 2> passes_;  // forward, backward
+  Pass* pass_ = nullptr;
+};
+
 }  // namespace
 
 std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op) {
@@ -35,16 +64,18 @@ std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, co
 }
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules)
+                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules, const CutEvidence* cuts)
     : a_(a),
       b_(b),
       pairing_(pairing),
       diffs_(diffs),
-      graph_(paired_runs(a, b, pairing, diffs)),
+      graph_(paired_runs(a, b, pairing, diffs, cuts)),
+      cuts_(cuts),
       expected_(alone_for_known_reason(pairing)) {
   find_errors();
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
+  forget_local_numbers();
   find_collectives();
   find_not_passed_on();
   find_modules(modules);
@@ -82,17 +113,75 @@ void RunView::find_names() {
 
 // From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
 void RunView::find_not_passed_on() {
-  enum class Read : uint8_t { kNever, kRight, kWrong };
+  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // the last that applies counts
   std::vector<Read> read(diffs_.size(), Read::kNever);
   not_passed_on_.resize(diffs_.size());
-  for (size_t index = runs().size(); index-- > 0;) {
+  mended_.resize(diffs_.size());
+  LaterOutputs later;
+  for (uint32_t index = static_cast<uint32_t>(runs().size()); index-- > 0;) {
     const OpRun& run = runs()[index];
-    for (const uint32_t output : run.outputs) not_passed_on_[output] = read[output] == Read::kRight && differs(output);
-    const bool healed = heals(static_cast<uint32_t>(index)) || evens_out(static_cast<uint32_t>(index));
+    Read outputs = Read::kNever;
+    later.begin(place(index).step, is_backward(index));
+    for (const uint32_t output : run.outputs) {
+      not_passed_on_[output] = read[output] == Read::kRight && differs(output);
+      mended_[output] = read[output] == Read::kMended && differs(output);
+      if (!layout_known(output) && (not_passed_on_[output] || (read[output] == Read::kNever && later.agree()))) {
+        // What differs as values of another layout do, and does not matter, differs in its layout alone.
+        forget(output);
+      } else if (compared(output)) {
+        const Read own = !differs(output) ? Read::kRight : layout_known(output) ? Read::kWrong : read[output];
+        outputs = std::max(outputs, not_passed_on_[output] ? Read::kRight : own);
+      }
+    }
+    for (const uint32_t output : run.outputs) later.add(compared(output), differs(output) && !not_passed_on_[output]);
+    const bool healed = heals(index) || evens_out(index);
     for (const RunInput& input : run.inputs) {
-      if (input.made_as == kNoTensor || !compared(input.tensor)) continue;
-      Read& one = read[input.made_as];
-      one = (differs(input.tensor) && !healed) || one == Read::kWrong ? Read::kWrong : Read::kRight;
+      if (!compared(input.tensor)) continue;
+      if (input.made_as != kNoTensor) {
+        const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
+        const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;
+        read[input.made_as] = std::max(read[input.made_as], now);
+      }
+      if (healed && differs(input.tensor) && !layout_known(input.tensor)) forget(input.tensor);
+    }
+  }
+}
+
+bool RunView::is_mended(uint32_t output, uint32_t input) const {
+  const auto &left = errors_[output], &read = errors_[input];
+  return of_cuts() && left && read && kChangedOnTheWay * read->relative < left->relative;
+}
+
+bool RunView::layout_known(uint32_t tensor) const {
+  if (cuts_ == nullptr || cuts_->known[tensor]) return true;
+  const auto& error = errors_[tensor];
+  return error && !error->discrete && error->relative < kMostError;
+}
+
+void RunView::forget(uint32_t tensor) {
+  verdicts_[tensor] = {Verdict::kSkipped, false, false};
+  errors_[tensor].reset();
+}
+
+// Numbers of rows, experts and positions, and truth values about them, are those of a rank's own part: where it reads one,
+// or follows from such numbers, and wherever both sides have parts of their own.
+void RunView::forget_local_numbers() {
+  if (cuts_ == nullptr) return;
+  const auto differs_as_number = [&](uint32_t tensor) {
+    return compared(tensor) && errors_[tensor] && errors_[tensor]->discrete && errors_[tensor]->relative > 0;
+  };
+  const auto is_local = [&](uint32_t tensor) {
+    return tensor != kNoTensor && (cuts_->parts[tensor] || is_forgotten(tensor));
+  };
+  for (const OpRun& run : runs()) {
+    const auto locals = std::count_if(run.inputs.begin(), run.inputs.end(),
+                                      [&](const RunInput& input) { return is_local(input.tensor); });
+    for (const RunInput& input : run.inputs) {
+      const bool local = locals > (is_local(input.tensor) ? 1 : 0) || is_forgotten(input.made_as);
+      if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) forget(input.tensor);
+    }
+    for (const uint32_t output : run.outputs) {
+      if ((locals > 0 || cuts_->both_cut) && differs_as_number(output)) forget(output);
     }
   }
 }
@@ -268,8 +357,9 @@ const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return insi
 
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
-  std::erase_if(outputs, [&](uint32_t tensor) { return not_passed_on_[tensor]; });
-  for (const uint32_t tensor : graph_.stand_ins(index, [&](uint32_t output) { return !compared(output); })) {
+  std::erase_if(outputs, [&](uint32_t tensor) { return not_passed_on_[tensor] || mended_[tensor]; });
+  const auto is_lost = [&](uint32_t output) { return !compared(output) || mended_[output]; };
+  for (const uint32_t tensor : graph_.stand_ins(index, is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;
@@ -278,7 +368,7 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
 bool RunView::evens_out(uint32_t index) const {
   const std::vector<uint32_t>& all = run(index).outputs;
   return pairing_.of_cuts && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
-           return compared(tensor) && (!differs(tensor) || not_passed_on_[tensor]);
+           return not_passed_on_[tensor] || (compared(tensor) && !differs(tensor));
          });
 }
 

@@ -48,7 +48,7 @@ struct Collectives {
 class RunView {
  public:
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
-          const ModuleTree& modules);
+          const ModuleTree& modules, const CutEvidence* cuts = nullptr);
 
   // ---- tensors, by their index in Pairing::tensors; kNoTensor is one that is not known
 
@@ -72,6 +72,14 @@ class RunView {
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool is_of_candidate(uint32_t tensor) const { return pairing_.tensors[tensor].a != kNoTensor; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
+  // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
+  // layout leaves an error as large as the values.
+  [[nodiscard]] bool layout_known(uint32_t tensor) const;
+  // Not known, and what was compared says nothing: the numbers of a rank's own rows, or values that later ones show to be
+  // right. As if the tensor had not been compared.
+  [[nodiscard]] bool is_forgotten(uint32_t tensor) const {
+    return cuts_ != nullptr && tensor != kNoTensor && !verdicts_[tensor].compared && has_metrics(diffs_[tensor].verdict);
+  }
   [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
   // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
@@ -167,6 +175,9 @@ class RunView {
   [[nodiscard]] std::string group_by_ir(uint32_t index) const;
   void find_groups_of_calls(const CompareSide& side);
   void find_not_passed_on();
+  void forget_local_numbers();
+  void forget(uint32_t tensor);
+  [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const;
   void find_modules(const ModuleTree& modules);
   [[nodiscard]] std::vector<uint32_t> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
 
@@ -179,6 +190,7 @@ class RunView {
   };
   std::vector<TensorVerdict> verdicts_;  // by tensor
   const RunGraph graph_;
+  const CutEvidence* const cuts_;             // null where the runs are not cut differently
   HashSlots names_;                           // of runs, in `named_`
   std::vector<std::vector<uint32_t>> named_;  // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;        // by run: in `named_`
@@ -188,6 +200,7 @@ class RunView {
   std::map<CollectiveCall, std::string> groups_of_calls_;
   std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
   std::vector<bool> not_passed_on_;            // by tensor
+  std::vector<bool> mended_;                   // by tensor: what reads it got much less of the error
   const std::vector<bool> expected_;           // by operator: alone_for_known_reason()
   // Parameters of the reference by their values, in Pairing::tensors; made on first use.
   mutable std::optional<HashSlots> parameters_;

@@ -59,6 +59,9 @@ class Collector {
     const GainRule rule = operators_.gain(run).rule;
     if (rule == GainRule::kChoose || rule == GainRule::kRandom) return false;
     if (inputs.known.empty() && !inputs.by_order) return false;
+    const auto& read = view_.run(run).inputs;
+    if (std::any_of(read.begin(), read.end(), [&](const RunInput& input) { return view_.is_forgotten(input.tensor); }))
+      return false;
     return std::all_of(inputs.known.begin(), inputs.known.end(), [](const KnownInput& input) {
       return input.error.discrete ? !(input.error.relative > 0) : input.error.relative <= kMostError;
     });
@@ -74,8 +77,9 @@ class Collector {
     output.amplification = expectation.amplification;
     output.uncertainty = expectation.uncertainty;
     output.most = expectation.most;
-    // A single rounding of the result is never a fault.
-    output.chance = std::max(expectation.chance, roundoff);
+    // A single rounding of the result is never a fault, nor that of parts which are added up in another order, whatever
+    // siblings that are not cut have.
+    output.chance = std::max(expectation.chance, (view_.of_cuts() ? kMostRoundings : 1) * roundoff);
     output.roundoff = roundoff;
     for (const uint32_t other : inputs.through)
       output.roundoff = std::max(output.roundoff, view_.expected_rounding(other));

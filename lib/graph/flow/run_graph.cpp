@@ -368,45 +368,72 @@ void RunGraph::drop_unwritten(uint32_t index, const OutputReads& reads) {
 
 // ---- edges without an IR
 
-// The first output that has the contents: a module repeats what the last operator inside it wrote.
-bool RunGraph::add_edges_by_contents() {
-  if (source_.contents.empty()) return false;
-  struct Made {
+namespace {
+
+// The outputs of a rank and step so far, by their contents.
+class Written {
+ public:
+  struct Output {
     uint64_t contents;
     uint32_t run, tensor;
   };
-  std::vector<Made> made;  // of one rank and step
-  HashSlots by_contents;
-  const auto same = [&](uint64_t contents) {
-    return [&made, contents](uint32_t i) { return made[i].contents == contents; };
+
+  [[nodiscard]] const Output* find(uint64_t contents) const {
+    const uint32_t found = contents == 0 ? HashSlots::kNone : by_contents_.find(mix_hash(contents, 0), same(contents));
+    return found == HashSlots::kNone ? nullptr : &outputs_[found];
+  }
+
+  // Of several with the same contents the first is kept, as a module repeats what the last operator inside it wrote, or
+  // the last of those that pass values on.
+  void add(const Output& output, bool passes_on) {
+    if (output.contents == 0) return;
+    const auto next = static_cast<uint32_t>(outputs_.size());
+    const uint32_t found = by_contents_.find_or_add(mix_hash(output.contents, 0), next, same(output.contents));
+    if (found == next) {
+      outputs_.push_back(output);
+    } else if (passes_on) {
+      outputs_[found] = output;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::function<bool(uint32_t)> same(uint64_t contents) const {
+    return [this, contents](uint32_t i) { return outputs_[i].contents == contents; };
+  }
+
+  std::vector<Output> outputs_;
+  HashSlots by_contents_;
+};
+
+}  // namespace
+
+bool RunGraph::add_edges_by_contents() {
+  if (source_.contents.empty()) return false;
+  const auto other_contents = [&](uint32_t tensor) {
+    return source_.other_contents.empty() ? 0 : source_.other_contents[tensor];
   };
+  Written written, other_written;
   bool any = false;
   for (uint32_t i = 0; i < runs_.size(); ++i) {
     OpRun& run = runs_[i];
-    if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step)) {
-      made.clear();
-      by_contents = HashSlots();
-    }
+    if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step))
+      written = other_written = {};
     for (RunInput& input : run.inputs) {
       if (input.from == From::kParameter) continue;
-      const uint64_t now = contents(input.tensor);
-      const uint32_t found = now == 0 ? HashSlots::kNone : by_contents.find(mix_hash(now, 0), same(now));
-      if (found == HashSlots::kNone) continue;
+      const Written::Output* const also = other_written.find(other_contents(input.tensor));
+      if (also != nullptr) input.also_made_by = also->run;
+      const Written::Output* made = written.find(contents(input.tensor));
+      if (made == nullptr) made = also;
+      if (made == nullptr) continue;
       input.from = From::kOperator;
-      input.made_by = made[found].run;
-      input.made_as = made[found].tensor;
+      input.made_by = made->run;
+      input.made_as = made->tensor;
       any = true;
     }
+    const bool passes_on = is_communication(source_.operators[run.op].type);
     for (const uint32_t tensor : run.outputs) {
-      const uint64_t now = contents(tensor);
-      if (now == 0) continue;
-      const auto next = static_cast<uint32_t>(made.size());
-      const uint32_t found = by_contents.find_or_add(mix_hash(now, 0), next, same(now));
-      if (found == next) {
-        made.push_back({now, i, tensor});
-      } else if (is_communication(source_.operators[run.op].type)) {
-        made[found] = {now, i, tensor};
-      }
+      written.add({contents(tensor), i, tensor}, passes_on);
+      other_written.add({other_contents(tensor), i, tensor}, passes_on);
     }
   }
   return any;

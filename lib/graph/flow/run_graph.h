@@ -54,6 +54,7 @@ struct RunInput {
   std::string_view parameter = {};  // From::kParameter: its name
   bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
   uint32_t updated_by = kNoRun;     // of a weight: the run that updated it last in a step before
+  uint32_t also_made_by = kNoRun;   // by RunSource::other_contents
 };
 
 struct OpRun {
@@ -105,6 +106,9 @@ struct RunSource {
   size_t tensors = 0;
   std::function<RunTensor(uint32_t)> tensor;
   std::vector<uint64_t> contents;  // by tensor: a hash, 0 for contents that prove nothing; empty: not known
+  // Of two dumps at once, the contents in the other one: they know what wrote an input where `contents` do not, and which
+  // operators of that dump alone lie between.
+  std::vector<uint64_t> other_contents;
   bool known_types = false;        // without a flow: what operators of a type are known to update or leave unwritten
   Order order = Order::kOperators;
 };

@@ -1,0 +1,84 @@
+#include "divergence/cut_evidence.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/hash_slots.h"
+#include "compare/match/cut/piece_values.h"
+
+namespace msdump {
+namespace {
+
+// Zeros, ones and other values that are all alike are those of many tensors.
+bool are_alike(PieceValues& values) {
+  constexpr int64_t kLooks = 64;
+  const double first = values.at(0, 0);
+  for (size_t piece = 0; piece < values.shapes().size(); ++piece) {
+    const int64_t count = element_count(values.shapes()[piece]).value_or(0), looks = std::min(count, kLooks);
+    for (int64_t i = 0; i < looks; ++i) {
+      if (values.at(piece, i * (count / looks)) != first) return false;
+    }
+  }
+  return true;
+}
+
+Result<uint64_t> contents_of(const CutSide& side, const DumpIndex& index, uint32_t tensor, const CancelToken& cancel) {
+  PieceValues values(index, side.members(tensor).records);
+  if (!values.ok() || element_count(values.shapes().front()).value_or(0) == 0 || are_alike(values)) return 0;
+  MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(cancel));
+  uint64_t all = side.members(tensor).ranks + 1;
+  for (const uint64_t digest : digests) all = mix_hash(all, digest);
+  return all;
+}
+
+// The tensors of a side, as Pairing::tensors has them.
+using OfPair = uint32_t TensorPair::*;
+
+// Of the pieces: the shapes of tensors that the side alone has.
+std::set<Shape> shapes_alone(const CutSide& side, const Pairing& pairing, OfPair own, OfPair other) {
+  std::set<Shape> shapes;
+  for (const TensorPair& pair : pairing.tensors) {
+    if (pair.*own == kNoTensor || pair.*other != kNoTensor) continue;
+    if (const Shape* const shape = side.tensors()[pair.*own].shape) shapes.insert(*shape);
+  }
+  return shapes;
+}
+
+// `shapes`: of the tensors that are read; null: all.
+Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& pairing, OfPair own,
+                                            const std::set<Shape>* shapes, const RunContext& context) {
+  const DumpIndex& index = *side.side().index;
+  std::vector<uint64_t> contents(pairing.tensors.size(), 0);
+  context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
+    const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
+    if (tensor == kNoTensor || context.cancel.cancelled()) return;
+    const Shape* const shape = side.tensors()[tensor].shape;
+    if (shapes != nullptr && (shape == nullptr || !shapes->contains(*shape))) return;
+    contents[static_cast<size_t>(i)] = contents_of(side, index, tensor, context.cancel).value_or(0);
+  });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  return contents;
+}
+
+}  // namespace
+
+Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
+                                 const std::vector<CutNote>& notes, const RunContext& context) {
+  CutEvidence evidence;
+  for (const CutNote& note : notes) {
+    // What lies on one rank of each side has no layout.
+    evidence.known.push_back(note.known || (note.a.dims.empty() && note.b.dims.empty()));
+    evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
+    evidence.both_cut = evidence.both_cut || !note.b.dims.empty();
+  }
+  const std::set<Shape> shapes = shapes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
+  MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &shapes, context));
+  evidence.contents_b.assign(pairing.tensors.size(), 0);
+  if (evidence.both_cut) {
+    MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));
+  }
+  return evidence;
+}
+
+}  // namespace msdump

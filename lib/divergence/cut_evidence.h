@@ -1,0 +1,31 @@
+// What two runs that are cut differently over their ranks know of a tensor beyond how it differs.
+//
+//   known      its layout is: what differs then differs. Of a tensor whose layout is not known a difference may be of the
+//              parts that were put together wrongly
+//   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
+//              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
+//
+// Read are the parts of tensors that have the shape of a tensor that one side alone has, and those of a reference that
+// lies on several ranks: each once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compare/match/cut/cut_pairing.h"
+#include "io/run_context.h"
+
+namespace msdump {
+
+struct CutEvidence {
+  std::vector<bool> known;  // by Pairing::tensors, as the others
+  std::vector<bool> parts;  // each rank of the candidate has a part of its own
+  bool both_cut = false;    // the reference lies on several ranks too
+  std::vector<uint64_t> contents_a, contents_b;
+};
+
+// `notes` by Pairing::tensors. Files that cannot be read are reported where they are compared; an error when interrupted.
+Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
+                                 const std::vector<CutNote>& notes, const RunContext& context);
+
+}  // namespace msdump
