@@ -29,7 +29,7 @@ class ValuePartners {
     for (const uint32_t a : open_a) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const auto found = open.find(kind_of(pairing.a[a]));
-      if (found != open.end()) find_partner(a, found->second);
+      if (found != open.end()) MSDUMP_CHECK_OK(find_partner(a, found->second));
     }
     pair_between();
     part_others();
@@ -52,21 +52,24 @@ class ValuePartners {
 
   // One all of whose tensors fit; else, as after a fault, one whose weights do. The present partner keeps its place before
   // others with these weights.
-  void find_partner(uint32_t a, Choice& choice) {
-    const Pairing& pairing = match_.result.pairing;
+  Status find_partner(uint32_t a, Choice& choice) {
     const uint32_t now = partners_[a];
-    const Match of_now = now == kNoOperator ? Match::kNone : match_of(pairing.a[a], pairing.b[now]);
+    Match of_now = Match::kNone;
+    if (now != kNoOperator) {
+      MSDUMP_TRY(of_now, match_of(a, now));
+    }
     std::optional<size_t> of_weights;
     const size_t count = choice.operators.size();
     for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const uint32_t b = choice.operators[place];
       if (certain_[b] || b == now || ++trials_ > CutMatch::kMostTrials) continue;
-      const Match match = match_of(pairing.a[a], pairing.b[b]);
+      MSDUMP_TRY(const Match match, match_of(a, b));
       if (match == Match::kAll) {
         certain_[b] = true;
         choice.begin = place + 1;
-        return take(a, b);
+        take(a, b);
+        return {};
       }
       if (match == Match::kWeights && !of_weights) of_weights = place;
     }
@@ -77,6 +80,7 @@ class ValuePartners {
       choice.begin = *of_weights + 1;
       take(a, choice.operators[*of_weights]);
     }
+    return {};
   }
 
   // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are.
@@ -126,30 +130,64 @@ class ValuePartners {
 
   enum class Match : uint8_t { kNone, kWeights, kAll };
 
-  // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or do those of the
-  // inputs but the first, which are weights of most calls that have weights?
-  [[nodiscard]] Match match_of(const SequencedOp& a, const SequencedOp& b) const {
+  // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or at least the
+  // weights?
+  Result<Match> match_of(uint32_t a, uint32_t b) {
+    const Pairing& pairing = match_.result.pairing;
     size_t outputs = 0, weights = 0;
     bool tells = false;
     for (const bool of_weights : {true, false}) {
-      for (const uint32_t x : a.tensors) {
-        const TensorRecord& one = match_.result.a->tensors()[x];
-        const bool is_weight = one.name.io == Io::kInput && one.name.slot != "0";
-        if (is_weight != of_weights) continue;
-        for (const uint32_t y : b.tensors) {
+      for (const uint32_t x : pairing.a[a].tensors) {
+        MSDUMP_TRY(const bool weight, is_weight(a, x));
+        if (weight != of_weights) continue;
+        for (const uint32_t y : pairing.b[b].tensors) {
+          const TensorRecord& one = match_.result.a->tensors()[x];
           if (!same_slot(one, match_.result.b->tensors()[y])) continue;
           const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
           const bool fits = fit && fit->agreement >= CutMatch::kLike;
-          if (!fits && (is_weight || weights == 0)) return Match::kNone;
-          if (!fits) return Match::kWeights;
+          if (!fits) return weight || weights == 0 ? Match::kNone : Match::kWeights;
           tells = tells || fit->tells;
-          if (is_weight && fit->tells) ++weights;
+          if (weight && fit->tells) ++weights;
           if (one.name.io == Io::kOutput) ++outputs;
         }
       }
     }
     if (tells && outputs > 0) return Match::kAll;
     return weights > 0 ? Match::kWeights : Match::kNone;
+  }
+
+  // An input that no earlier call of its step wrote.
+  Result<bool> is_weight(uint32_t op, uint32_t tensor) {
+    const TensorRecord& record = match_.result.a->tensors()[tensor];
+    if (record.name.io != Io::kInput || record.shape == nullptr) return false;
+    const auto [known, is_new] = weights_.try_emplace(tensor, false);
+    if (!is_new) return known->second;
+    const CutMatch::OneSide cut = match_.cut_of(true);
+    MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+    if (contents == 0) return false;
+    MSDUMP_TRY(const Written* const written, written_in(step_of(*match_.index_a, record), *record.shape));
+    const auto writer = written->find(contents);
+    return known->second = writer == written->end() || writer->second >= op;
+  }
+
+  using Written = std::map<uint64_t, uint32_t>;  // by contents: the first call of the step that has them as an output
+
+  // Outputs of one shape.
+  Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
+    const auto [known, is_new] = written_.try_emplace({step, shape});
+    if (!is_new) return &known->second;
+    const std::vector<SequencedOp>& operators = match_.result.pairing.a;
+    for (uint32_t op = 0; op < operators.size(); ++op) {
+      for (const uint32_t tensor : operators[op].tensors) {
+        const TensorRecord& record = match_.result.a->tensors()[tensor];
+        const bool wanted = record.name.io == Io::kOutput && record.shape != nullptr && *record.shape == shape &&
+                            step_of(*match_.index_a, record) == step;
+        if (!wanted) continue;
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(match_.cut_of(true), tensor));
+        if (contents != 0) known->second.try_emplace(contents, op);
+      }
+    }
+    return &known->second;
   }
 
   [[nodiscard]] bool same_slot(const TensorRecord& a, const TensorRecord& b) const {
@@ -160,6 +198,8 @@ class ValuePartners {
   CutMatch& match_;
   std::vector<uint32_t> partners_, owner_;  // by operator of a, of b
   std::vector<bool> certain_;               // by operator of b
+  std::map<uint32_t, bool> weights_;        // by tensor of a
+  std::map<std::pair<std::optional<int64_t>, Shape>, Written> written_;
   size_t trials_ = 0;
 };
 
