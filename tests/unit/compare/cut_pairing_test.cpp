@@ -143,5 +143,32 @@ TEST_CASE("calls keep the partners that have their weights where a fault changes
   }
 }
 
+// A chain of calls; of the call of another kind the candidate computes something else than the reference does, and so do
+// `wrong` of the calls after it.
+void chain(MadeCalls& calls, int rank, int ranks, int wrong) {
+  const auto own = [&](const Values& all) { return ranks == 1 ? all : part(all, rank, ranks); };
+  const uint64_t other = ranks == 1 ? 0 : 100;
+  const auto call = [&](const std::string& name, uint64_t in, uint64_t out) {
+    calls.ran(name, {own(test::numbers(16, in))}, {own(test::numbers(16, out))});
+  };
+  call("Functional.relu.0.forward", 1, 2);
+  call("Tensor.clamp.0.forward", 50 + other, 51 + other);
+  for (uint64_t i = 0; i < 12; ++i) {
+    const uint64_t bad = static_cast<int>(i) < wrong ? other : 0;
+    call(fmt::format("Functional.tanh.{}.forward", i), 2 + i + bad, 3 + i + bad);
+  }
+}
+
+TEST_CASE("calls that have no value in common are parted if all that follows agrees") {
+  const RankRun one(1, [](MadeCalls& calls, int) { chain(calls, 0, 1, 0); });
+  const RankRun two(2, [](MadeCalls& calls, int rank) { chain(calls, rank, 2, 0); });
+  const PairedCuts paired = pair(two, one);
+  CHECK(partner_of(paired, "Tensor.clamp.0.forward", Io::kInput).empty());
+  CHECK(partner_of(paired, "Functional.tanh.0.forward", Io::kInput) == "Functional.tanh.0.forward input:0");
+  // What follows does not agree: this may be a fault.
+  const RankRun faulty(2, [](MadeCalls& calls, int rank) { chain(calls, rank, 2, 8); });
+  CHECK(partner_of(pair(faulty, one), "Tensor.clamp.0.forward", Io::kInput) == "Tensor.clamp.0.forward input:0");
+}
+
 }  // namespace
 }  // namespace msdump

@@ -6,6 +6,8 @@
 namespace msdump {
 namespace {
 
+constexpr size_t kFollowing = 8;  // calls that agree
+
 class ValuePartners {
  public:
   explicit ValuePartners(CutMatch& match) : match_(match) {}
@@ -15,12 +17,14 @@ class ValuePartners {
     const Pairing& pairing = match_.result.pairing;
     partners_.assign(pairing.a.size(), kNoOperator);
     owner_.assign(pairing.b.size(), kNoOperator);
+    fits_.assign(pairing.a.size(), false);
     std::map<Kind, Choice> open;
     std::vector<uint32_t> open_a;
     const std::vector<bool> fit = match_.operators_that_fit();
     for (size_t i = 0; i < fit.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
       if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
+      if (fit[i]) fits_[pair.a] = true;
       if (fit[i]) continue;
       if (pair.a != kNoOperator) open_a.push_back(pair.a);
       if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
@@ -33,6 +37,7 @@ class ValuePartners {
     }
     pair_between();
     part_others();
+    MSDUMP_CHECK_OK(part_strays());
     return std::move(partners_);
   }
 
@@ -102,6 +107,50 @@ class ValuePartners {
     }
   }
 
+  // Two calls that have no value in common, although what follows them agrees, are not the same: a fault would have spread.
+  Status part_strays() {
+    size_t fitting = 0;  // calls that follow, one after the other
+    std::optional<int64_t> step;
+    for (auto a = static_cast<uint32_t>(partners_.size()); a-- > 0;) {
+      MSDUMP_CHECK_OK(match_.context.cancel.check());
+      const SequencedOp& op = match_.result.pairing.a[a];
+      if (op.step != step) {
+        step = op.step;
+        fitting = 0;
+      }
+      if (partners_[a] == kNoOperator) continue;
+      switch (agreement_of(a)) {
+        case Agreement::kAll: ++fitting; break;
+        case Agreement::kSome: fitting = 0; break;
+        case Agreement::kNone:
+          if (fitting >= kFollowing) {
+            partners_[a] = kNoOperator;
+          } else {
+            fitting = 0;
+          }
+      }
+    }
+    return {};
+  }
+
+  enum class Agreement : uint8_t { kNone, kSome, kAll };
+
+  // Of the tensors of two partners.
+  [[nodiscard]] Agreement agreement_of(uint32_t a) const {
+    if (fits_[a]) return Agreement::kAll;
+    size_t agree = 0, all = 0;
+    const Pairing& pairing = match_.result.pairing;
+    for (const uint32_t x : pairing.a[a].tensors) {
+      for (const uint32_t y : pairing.b[partners_[a]].tensors) {
+        if (!same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) continue;
+        const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
+        ++all;
+        if (fit && fit->agreement >= CutMatch::kLike) ++agree;
+      }
+    }
+    return agree == all ? Agreement::kAll : agree == 0 ? Agreement::kNone : Agreement::kSome;
+  }
+
   // What is left: the same kind between the same partners.
   void pair_between() {
     const Pairing& pairing = match_.result.pairing;
@@ -156,10 +205,11 @@ class ValuePartners {
     return weights > 0 ? Match::kWeights : Match::kNone;
   }
 
-  // An input that no earlier call of its step wrote.
+  // An input after the first that no earlier call of its step wrote. The first one may have been written by what is not
+  // dumped.
   Result<bool> is_weight(uint32_t op, uint32_t tensor) {
     const TensorRecord& record = match_.result.a->tensors()[tensor];
-    if (record.name.io != Io::kInput || record.shape == nullptr) return false;
+    if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
     const auto [known, is_new] = weights_.try_emplace(tensor, false);
     if (!is_new) return known->second;
     const CutMatch::OneSide cut = match_.cut_of(true);
@@ -197,6 +247,7 @@ class ValuePartners {
 
   CutMatch& match_;
   std::vector<uint32_t> partners_, owner_;  // by operator of a, of b
+  std::vector<bool> fits_;                  // by operator of a: with the partner that it has from the start
   std::vector<bool> certain_;               // by operator of b
   std::map<uint32_t, bool> weights_;        // by tensor of a
   std::map<std::pair<std::optional<int64_t>, Shape>, Written> written_;
