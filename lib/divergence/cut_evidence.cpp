@@ -35,26 +35,29 @@ Result<uint64_t> contents_of(const CutSide& side, const DumpIndex& index, uint32
 // The tensors of a side, as Pairing::tensors has them.
 using OfPair = uint32_t TensorPair::*;
 
-// Of the pieces: the shapes of tensors that the side alone has.
-std::set<Shape> shapes_alone(const CutSide& side, const Pairing& pairing, OfPair own, OfPair other) {
-  std::set<Shape> shapes;
-  for (const TensorPair& pair : pairing.tensors) {
-    if (pair.*own == kNoTensor || pair.*other != kNoTensor) continue;
-    if (const Shape* const shape = side.tensors()[pair.*own].shape) shapes.insert(*shape);
-  }
-  return shapes;
+int64_t elements_of(const CutSide& side, uint32_t tensor) {
+  const Shape* const shape = side.tensors()[tensor].shape;
+  return shape == nullptr ? 0 : element_count(*shape).value_or(0);
 }
 
-// `shapes`: of the tensors that are read; null: all.
+// Of the pieces of tensors that the side alone has: their numbers of elements, as views have other shapes.
+std::set<int64_t> sizes_alone(const CutSide& side, const Pairing& pairing, OfPair own, OfPair other) {
+  std::set<int64_t> sizes;
+  for (const TensorPair& pair : pairing.tensors) {
+    if (pair.*own != kNoTensor && pair.*other == kNoTensor) sizes.insert(elements_of(side, pair.*own));
+  }
+  return sizes;
+}
+
+// `sizes`: of the tensors that are read; null: all.
 Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& pairing, OfPair own,
-                                            const std::set<Shape>* shapes, const RunContext& context) {
+                                            const std::set<int64_t>* sizes, const RunContext& context) {
   const DumpIndex& index = *side.side().index;
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
   context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
     const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
     if (tensor == kNoTensor || context.cancel.cancelled()) return;
-    const Shape* const shape = side.tensors()[tensor].shape;
-    if (shapes != nullptr && (shape == nullptr || !shapes->contains(*shape))) return;
+    if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
     contents[static_cast<size_t>(i)] = contents_of(side, index, tensor, context.cancel).value_or(0);
   });
   MSDUMP_CHECK_OK(context.cancel.check());
@@ -72,8 +75,13 @@ Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairi
     evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
     evidence.both_cut = evidence.both_cut || !note.b.dims.empty();
   }
-  const std::set<Shape> shapes = shapes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
-  MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &shapes, context));
+  // Calls that were given a partner are after those that the side has.
+  for (const TensorPair& pair : pairing.tensors) {
+    const uint32_t op = pairing.operators[pair.op].a;
+    evidence.made_up.push_back(op != kNoOperator && op >= a.operators().size());
+  }
+  const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
+  MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &sizes, context));
   evidence.contents_b.assign(pairing.tensors.size(), 0);
   if (evidence.both_cut) {
     MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));

@@ -5,8 +5,8 @@
 //   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
 //
-// Read are the parts of tensors that have the shape of a tensor that one side alone has, and those of a reference that
-// lies on several ranks: each once.
+// Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
+// that lies on several ranks: each once.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace msdump {
 struct CutEvidence {
   std::vector<bool> known;  // by Pairing::tensors, as the others
   std::vector<bool> parts;  // each rank of the candidate has a part of its own
-  bool both_cut = false;    // the reference lies on several ranks too
+  std::vector<bool> made_up;  // the call is the reference's alone, and the candidate's value another one's
+  bool both_cut = false;      // the reference lies on several ranks too
   std::vector<uint64_t> contents_a, contents_b;
 };
 

@@ -53,7 +53,7 @@ class Finder {
     if (view_.one_sided(run)) return pass_on(run);
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
-    if (view_.of_cuts() && view_.is_backward(run) && forward_alarmed_) inputs.downstream = inputs.elevated = true;
+    if (view_.of_cuts() && follows_alarm(run)) inputs.downstream = inputs.elevated = true;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     RunState& state = history_.states[run];
     note_parameters(run, inputs);
@@ -75,14 +75,21 @@ class Finder {
     state.downstream = state.downstream || inputs.downstream || state.alarmed;
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
     any_before_ = any_before_ || state.alarmed;
-    forward_alarmed_ = forward_alarmed_ || (state.alarmed && !view_.is_backward(run));
+    alarmed_[backward_ ? 1 : 0] = alarmed_[backward_ ? 1 : 0] || state.alarmed;
     if (state.downstream) estimate_healthy(run);
     // Gradients of parameters may be listed before the backward call that makes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
     for (const uint32_t tensor : outputs) {
-      if (const auto& error = view_.error(tensor); error && !error->discrete)
+      if (const auto& error = view_.error(tensor); error && !error->discrete && view_.layout_known(tensor))
         history_.largest_error = std::max(history_.largest_error, error->relative);
     }
+  }
+
+  // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.
+  // Where the runs are cut differently edges do not show all of that.
+  [[nodiscard]] bool follows_alarm(uint32_t run) {
+    backward_ = backward_ || view_.is_backward(run);
+    return alarmed_before_ || (backward_ && alarmed_[0]);
   }
 
   // A run without a partner has no outputs of its own to judge.
@@ -123,7 +130,10 @@ class Finder {
   void begin_step(uint32_t run) {
     const RunPlace& now = view_.place(run);
     if (run > 0 && now.rank == place_.rank && now.step == place_.step) return;
-    any_before_ = forward_alarmed_ = false;
+    const bool same_rank = run > 0 && now.rank == place_.rank;
+    alarmed_before_ = same_rank && (alarmed_before_ || alarmed_[0] || alarmed_[1]);
+    alarmed_ = {};
+    any_before_ = backward_ = false;
     history_.largest_error = 0;
     first_of_step_ = run;
     place_ = now;
@@ -219,7 +229,7 @@ class Finder {
     const std::string parameter = view_.parameter_like(tensor);
     Root& root = roots_.add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter,
                                      inputs, tensor);
-    root.uncertain_source = true;
+    root.uncertain_source = !view_.of_cuts();  // there values are followed across what one side alone has
     root.divergence.parameter = parameter;
     root.lower(parameter.empty() ? kUnknownSource : kNotAllKnown);
     root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", view_.slot(tensor));
@@ -315,11 +325,9 @@ class Finder {
            });
   }
 
-  // Each way of cutting has operators of its own: the one that wrote the input, else the nearest collective.
+  // Each way of cutting has operators of its own: the one that wrote the input.
   [[nodiscard]] uint32_t one_sided_between(uint32_t first, uint32_t end, const RunInput& input) const {
-    if (!view_.of_cuts()) return one_sided_.between(first, end);
-    const uint32_t maker = one_sided_maker(input);
-    return maker != kNoRun ? maker : one_sided_.collective_between(first, end);
+    return view_.of_cuts() ? one_sided_maker(input) : one_sided_.between(first, end);
   }
 
   [[nodiscard]] uint32_t one_sided_maker(const RunInput& input) const {
@@ -455,7 +463,9 @@ class Finder {
   RunPlace place_;
   uint32_t first_of_step_ = 0;
   bool any_before_ = false;  // a run of this rank and step is alarmed
-  bool forward_alarmed_ = false;  // one of its forward pass: all gradients come from the loss, whatever the edges show
+  bool backward_ = false;    // a run of its backward pass was there
+  std::array<bool, 2> alarmed_{};  // before the backward pass of this step, and since it began
+  bool alarmed_before_ = false;    // in a step before
 };
 
 }  // namespace

@@ -22,7 +22,6 @@ uint32_t last_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end
 
 OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
   for (uint32_t run = 0; run < view_.runs().size(); ++run) {
-    if (view_.one_sided(run) && view_.is_collective(run)) collectives_.push_back(run);
     if (!view_.is_surprise(run)) continue;
     const bool of_a = view_.of_candidate_only(run);
     if (of_a) all_of_a_.push_back(run);
@@ -45,11 +44,6 @@ uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
   }
   // What comes after the backward pass reads what that leaves.
   return view_.is_backward(end) ? kNoRun : first_in(passes_[1].of_b, first, end);
-}
-
-uint32_t OneSidedRuns::collective_between(uint32_t first, uint32_t end) const {
-  constexpr uint32_t kNearest = 16;
-  return last_in(collectives_, std::max(first, end - std::min(end, kNearest)), end);
 }
 
 // The last up to `last` that does more than move values; itself where none of the nearest does.

@@ -22,8 +22,6 @@ class OneSidedRuns {
   // only its runs count, else others, or else the first that the candidate's backward pass lacks. A module whose
   // operators have partners does not count.
   [[nodiscard]] uint32_t between(uint32_t first, uint32_t end) const;
-  // Of runs that are cut differently: the last collective near `end`, and not before `first`, that one side alone has.
-  [[nodiscard]] uint32_t collective_between(uint32_t first, uint32_t end) const;
   // The first that only the candidate has, whatever it is.
   [[nodiscard]] uint32_t first_of_candidate(uint32_t first, uint32_t end) const;
   // The first of the step that a backward pass of the candidate lacks.
@@ -41,7 +39,6 @@ class OneSidedRuns {
   const RunView& view_;
   std::array<Pass, 2> passes_;  // forward, backward
   std::vector<uint32_t> all_of_a_;
-  std::vector<uint32_t> collectives_;  // also those without a partner for a known reason
   std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, uint32_t> first_backward_;  // by rank and step
 };
 

@@ -98,7 +98,9 @@ class Gatherer {
     const TensorDiff& diff = view_.diff(tensor);
     rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b, error->rms)});
     if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
-    return error->relative > std::max(kRounding * rounding, kChangedOnTheWay * before);
+    // Parts are added up in another order.
+    const double roundings = view_.of_cuts() ? kMostRoundings : kRounding;
+    return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
   }
 
   void see_error(const RunInput& input, uint32_t tensor) {

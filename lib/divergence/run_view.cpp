@@ -76,6 +76,7 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
   forget_local_numbers();
+  forget_made_up();
   find_collectives();
   find_not_passed_on();
   find_modules(modules);
@@ -142,7 +143,8 @@ void RunView::find_not_passed_on() {
         const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;
         read[input.made_as] = std::max(read[input.made_as], now);
       }
-      if (healed && differs(input.tensor) && !layout_known(input.tensor)) forget(input.tensor);
+      const bool unknown = differs(input.tensor) && !layout_known(input.tensor);
+      if (unknown && (healed || (outputs <= Read::kRight && later.agree()))) forget(input.tensor);
     }
   }
 }
@@ -182,6 +184,26 @@ void RunView::forget_local_numbers() {
     }
     for (const uint32_t output : run.outputs) {
       if ((locals > 0 || cuts_->both_cut) && differs_as_number(output)) forget(output);
+    }
+  }
+}
+
+// A call that the reference alone has is not the candidate's fault. One of the candidate alone was paired with what goes
+// into it: where that is something else, so is what comes out.
+void RunView::forget_made_up() {
+  if (cuts_ == nullptr) return;
+  for (uint32_t index = 0; index < runs().size(); ++index) {
+    if (pair(index).how != PairedBy::kValues || !is_communication(op(index).type)) continue;
+    const std::vector<RunInput>& inputs = run(index).inputs;
+    const bool other = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      return input.made_by == kNoRun && compared(input.tensor) && differs(input.tensor) &&
+             !(errors_[input.tensor] && errors_[input.tensor]->relative < kMostError);
+    });
+    for (const uint32_t output : run(index).outputs) {
+      if (compared(output) && (other || cuts_->made_up[output]) && differs(output)) forget(output);
+    }
+    for (const RunInput& input : inputs) {
+      if (other && compared(input.tensor)) forget(input.tensor);
     }
   }
 }

@@ -176,6 +176,7 @@ class RunView {
   void find_groups_of_calls(const CompareSide& side);
   void find_not_passed_on();
   void forget_local_numbers();
+  void forget_made_up();
   void forget(uint32_t tensor);
   [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const;
   void find_modules(const ModuleTree& modules);

@@ -423,7 +423,9 @@ bool RunGraph::add_edges_by_contents() {
       const Written::Output* const also = other_written.find(other_contents(input.tensor));
       if (also != nullptr) input.also_made_by = also->run;
       const Written::Output* made = written.find(contents(input.tensor));
-      if (made == nullptr) made = also;
+      // Of several outputs with these contents, the one that has the other dump's too.
+      const bool either = made != nullptr && also != nullptr && contents(also->tensor) == contents(input.tensor);
+      if (made == nullptr || either) made = also;
       if (made == nullptr) continue;
       input.from = From::kOperator;
       input.made_by = made->run;
