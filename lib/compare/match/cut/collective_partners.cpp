@@ -144,12 +144,8 @@ class CollectivePartners {
     for (uint32_t i = first; i < end; ++i) {
       const uint32_t other = cut.other_of(pairing.tensors[i]);
       if (other == kNoTensor) continue;
-      const TensorRecord& known = cut.other->tensors()[other];
-      const Shape* const shape = cut.other->members(other).records.front() == nullptr
-                                     ? nullptr
-                                     : cut.other->members(other).records.front()->shape;
-      if (shape != nullptr && shape->size() == record.shape->size() && step_of(*cut.other_index, known) == of_step)
-        near.push_back(i);
+      const bool may_be = cut.of_a ? match_.may_be_one(tensor, other) : match_.may_be_one(other, tensor);
+      if (may_be && step_of(*cut.other_index, cut.other->tensors()[other]) == of_step) near.push_back(i);
     }
     const auto distance = [&](uint32_t i) {
       const uint32_t at = pairing.tensors[i].op;

@@ -101,6 +101,29 @@ CutQuestion CutMatch::question_of(const TensorPair& pair) const {
   return question;
 }
 
+bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {
+  struct Extents {
+    int64_t largest = 0, sum = 0;  // of the pieces: the whole has between these
+  };
+  const auto extents_of = [](const CutSide::Members& members) {
+    std::vector<Extents> axes;
+    for (const TensorRecord* const record : members.records) {
+      if (record == nullptr || record->shape == nullptr) return std::vector<Extents>();
+      if (axes.empty()) axes.resize(record->shape->size() + 1);
+      if (record->shape->size() + 1 != axes.size()) return std::vector<Extents>();
+      for (size_t axis = 0; axis < record->shape->size(); ++axis) {
+        axes[axis].largest = std::max(axes[axis].largest, (*record->shape)[axis]);
+        axes[axis].sum += (*record->shape)[axis];
+      }
+    }
+    return axes;
+  };
+  const std::vector<Extents> of_a = extents_of(result.a->members(a)), of_b = extents_of(result.b->members(b));
+  return !of_a.empty() &&
+         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const auto& x, const auto& y) { return x.largest <= y.sum && y.largest <= x.sum; });
+}
+
 std::optional<CutFit> CutMatch::fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
   CutPieces a = pieces_of(true, pair.a), b = pieces_of(false, pair.b);
   CutQuestion question = question_of(pair);

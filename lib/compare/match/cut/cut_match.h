@@ -52,6 +52,8 @@ class CutMatch {
   [[nodiscard]] CutPieces pieces_of(bool of_a, std::span<const TensorRecord* const> records) const;
   [[nodiscard]] CutPieces pieces_of(bool of_a, uint32_t tensor) const;
 
+  // By their shapes alone: may the two be parts of one whole?
+  [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
   // How the tensors of a pair lie on their ranks.
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
   // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.

@@ -85,7 +85,7 @@ class ValueTwins {
                           step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
       if (!may_be || ++trials_ > CutMatch::kMostTrials) continue;
       std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
-      if (!fit || !(fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(a, b, *fit))) continue;
+      if (!fit || !(fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit))) continue;
       taken_[j] = true;
       tensors[j].alone = Alone::kElsewhere;
       return CutMatch::Twin{i, b, *std::move(fit)};
@@ -93,13 +93,12 @@ class ValueTwins {
     return std::nullopt;
   }
 
-  [[nodiscard]] bool is_one_number(uint32_t a, uint32_t b, const CutFit& fit) const {
-    CutPieces own = match_.pieces_of(true, a), other = match_.pieces_of(false, b);
-    if (!ok(own) || !ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
-    const double number = single_number(own), reference = single_number(other);
-    const double magnitude = std::abs(reference);
-    return magnitude != 0 && magnitude != 1 && std::isfinite(reference) &&
-           std::abs(number - reference) <= kSameNumber * magnitude;
+  // Also the mean of those of the ranks, as of their losses.
+  [[nodiscard]] bool is_one_number(uint32_t b, const CutFit& fit) const {
+    CutPieces other = match_.pieces_of(false, b);
+    if (!ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
+    const double magnitude = std::abs(single_number(other));
+    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= kSameNumber;
   }
 
   CutMatch& match_;
