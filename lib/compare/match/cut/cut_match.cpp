@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kCertain = 0.8;  // confidence
 constexpr size_t kMostFactors = 16;
-constexpr size_t kMostFruitless = 4;  // thorough searches of one kind of tensor
+constexpr size_t kMostTrials = 4000, kMostTrialsOfOne = 8;  // of a run, of an operator
+constexpr size_t kMostFruitless = 4;                        // thorough searches of one kind of tensor
 
 // 1/2, 1/4, .. of so many ranks.
 std::vector<double> possible_factors(size_t ranks) {
@@ -99,6 +100,10 @@ CutQuestion CutMatch::question_of(const TensorPair& pair) const {
     question.factors_b = factors_b;
   }
   return question;
+}
+
+size_t CutMatch::most_trials() const {
+  return std::max(kMostTrials, kMostTrialsOfOne * result.pairing.operators.size());
 }
 
 bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {

@@ -32,7 +32,6 @@ class CutMatch {
  public:
   static constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
   static constexpr size_t kMostTried = 64;             // operators for one
-  static constexpr size_t kMostTrials = 4000;          // of a run: where nothing fits, nothing will
 
   // What these point to must outlive this.
   CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run);
@@ -52,6 +51,8 @@ class CutMatch {
   [[nodiscard]] CutPieces pieces_of(bool of_a, std::span<const TensorRecord* const> records) const;
   [[nodiscard]] CutPieces pieces_of(bool of_a, uint32_t tensor) const;
 
+  // Of partners in a run, by each step that looks for some: where nothing fits, nothing will.
+  [[nodiscard]] size_t most_trials() const;
   // By their shapes alone: may the two be parts of one whole?
   [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
   // How the tensors of a pair lie on their ranks.

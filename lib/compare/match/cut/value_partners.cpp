@@ -68,7 +68,7 @@ class ValuePartners {
     for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const uint32_t b = choice.operators[place];
-      if (certain_[b] || b == now || ++trials_ > CutMatch::kMostTrials) continue;
+      if (certain_[b] || b == now || ++trials_ > match_.most_trials()) continue;
       MSDUMP_TRY(const Match match, match_of(a, b));
       if (match == Match::kAll) {
         certain_[b] = true;
@@ -88,23 +88,50 @@ class ValuePartners {
     return {};
   }
 
-  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are.
+  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are; nor are two
+  // of different types that have no value in common, where another call nearby has one.
   void part_others() {
     const Pairing& pairing = match_.result.pairing;
     for (uint32_t a = 0; a < partners_.size(); ++a) {
       if (partners_[a] == kNoOperator) continue;
-      for (const uint32_t x : pairing.a[a].tensors) {
-        for (const uint32_t y : pairing.b[partners_[a]].tensors) {
-          const TensorRecord &one = match_.result.a->tensors()[x], &other = match_.result.b->tensors()[y];
-          if (!same_slot(one, other)) continue;
-          const CutPieces values_a = match_.pieces_of(true, x), values_b = match_.pieces_of(false, y);
-          if (!ok(values_a) || !ok(values_b) || match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) continue;
-          partners_[a] = kNoOperator;
-          break;
+      const bool same_type = pairing.a[a].type == pairing.b[partners_[a]].type;
+      if (!shapes_fit(a) || (!same_type && agreement_of(a) == Agreement::kNone && is_elsewhere(a)))
+        partners_[a] = kNoOperator;
+    }
+  }
+
+  // Does a call near the partner have one of its values?
+  [[nodiscard]] bool is_elsewhere(uint32_t a) {
+    const Pairing& pairing = match_.result.pairing;
+    constexpr uint32_t kNear = CutMatch::kMostTried / 2;
+    const uint32_t b = partners_[a], first = b < kNear ? 0 : b - kNear;
+    const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
+    for (const uint32_t x : pairing.a[a].tensors) {
+      const TensorRecord& one = match_.result.a->tensors()[x];
+      for (uint32_t near = first; near < end; ++near) {
+        for (const uint32_t y : pairing.b[near].tensors) {
+          const TensorRecord& other = match_.result.b->tensors()[y];
+          if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
+            continue;
+          if (!match_.may_be_one(x, y) || ++trials_ > match_.most_trials()) continue;
+          const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
+          if (fit && fit->tells && fit->agreement >= CutMatch::kLike) return true;
         }
-        if (partners_[a] == kNoOperator) break;
       }
     }
+    return false;
+  }
+
+  [[nodiscard]] bool shapes_fit(uint32_t a) const {
+    const Pairing& pairing = match_.result.pairing;
+    for (const uint32_t x : pairing.a[a].tensors) {
+      for (const uint32_t y : pairing.b[partners_[a]].tensors) {
+        if (!same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) continue;
+        const CutPieces values_a = match_.pieces_of(true, x), values_b = match_.pieces_of(false, y);
+        if (ok(values_a) && ok(values_b) && !match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) return false;
+      }
+    }
+    return true;
   }
 
   // Two calls that have no value in common, although what follows them agrees, are not the same: a fault would have spread.

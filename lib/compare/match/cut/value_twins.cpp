@@ -83,7 +83,7 @@ class ValueTwins {
       const bool may_be = !taken_[j] && one.name.io == there.name.io && one.shape != nullptr &&
                           there.shape != nullptr && one.shape->size() == there.shape->size() &&
                           step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
-      if (!may_be || ++trials_ > CutMatch::kMostTrials) continue;
+      if (!may_be || ++trials_ > match_.most_trials()) continue;
       std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
       if (!fit || !(fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit))) continue;
       taken_[j] = true;
