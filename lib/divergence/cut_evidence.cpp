@@ -35,9 +35,10 @@ Result<uint64_t> contents_of(const CutSide& side, const DumpIndex& index, uint32
 // The tensors of a side, as Pairing::tensors has them.
 using OfPair = uint32_t TensorPair::*;
 
+// Of one of its pieces.
 int64_t elements_of(const CutSide& side, uint32_t tensor) {
-  const Shape* const shape = side.tensors()[tensor].shape;
-  return shape == nullptr ? 0 : element_count(*shape).value_or(0);
+  const TensorRecord* const piece = side.members(tensor).records.front();
+  return piece == nullptr || piece->shape == nullptr ? 0 : element_count(*piece->shape).value_or(0);
 }
 
 // Of the pieces of tensors that the side alone has: their numbers of elements, as views have other shapes.

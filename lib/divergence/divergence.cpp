@@ -53,7 +53,7 @@ class Finder {
     if (view_.one_sided(run)) return pass_on(run);
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
-    if (view_.of_cuts() && follows_alarm(run)) inputs.downstream = inputs.elevated = true;
+    if (view_.of_cuts() && follows_alarm(run, inputs)) inputs.downstream = inputs.elevated = true;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     RunState& state = history_.states[run];
     note_parameters(run, inputs);
@@ -86,10 +86,10 @@ class Finder {
   }
 
   // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.
-  // Where the runs are cut differently edges do not show all of that.
-  [[nodiscard]] bool follows_alarm(uint32_t run) {
+  // Where the runs are cut differently edges do not show all of that, nor what calls of one side alone have read.
+  [[nodiscard]] bool follows_alarm(uint32_t run, const RunInputs& inputs) {
     backward_ = backward_ || view_.is_backward(run);
-    return alarmed_before_ || (backward_ && alarmed_[0]);
+    return alarmed_before_ || (backward_ && alarmed_[0]) || (any_before_ && !inputs.changed.empty());
   }
 
   // A run without a partner has no outputs of its own to judge.

@@ -126,7 +126,9 @@ void RunView::find_not_passed_on() {
     for (const uint32_t output : run.outputs) {
       not_passed_on_[output] = read[output] == Read::kRight && differs(output);
       mended_[output] = read[output] == Read::kMended && differs(output);
-      if (!layout_known(output) && (not_passed_on_[output] || (read[output] == Read::kNever && later.agree()))) {
+      // Ranks may have a sum where others have the mean, which a later call takes.
+      const bool doubtful = !layout_known(output) || (of_cuts() && is_communication(op(index).type) && differs(output));
+      if (doubtful && (not_passed_on_[output] || (read[output] == Read::kNever && later.agree()))) {
         // What differs as values of another layout do, and does not matter, differs in its layout alone.
         forget(output);
       } else if (compared(output)) {
@@ -179,11 +181,16 @@ void RunView::forget_local_numbers() {
     const auto locals = std::count_if(run.inputs.begin(), run.inputs.end(),
                                       [&](const RunInput& input) { return is_local(input.tensor); });
     for (const RunInput& input : run.inputs) {
-      const bool local = locals > (is_local(input.tensor) ? 1 : 0) || is_forgotten(input.made_as);
+      const bool local = cuts_->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || is_forgotten(input.made_as);
       if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) forget(input.tensor);
     }
+    // What is picked by such numbers lies in an order of its own, unless a layout is found.
+    const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
+                                    [&](const RunInput& input) { return is_forgotten(input.tensor); });
     for (const uint32_t output : run.outputs) {
-      if ((locals > 0 || cuts_->both_cut) && differs_as_number(output)) forget(output);
+      const bool local = locals > 0 || cuts_->both_cut;
+      if (local && differs_as_number(output)) forget(output);
+      if (compared(output) && picked && differs(output) && !layout_known(output)) forget(output);
     }
   }
 }
