@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dump/index/tensor_list.h"
+
 namespace msdump {
 namespace {
 

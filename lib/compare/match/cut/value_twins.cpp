@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/flow/communication.h"
+#include "msprobe/names.h"
 
 namespace msdump {
 namespace {
@@ -48,7 +49,8 @@ class ValueTwins {
 
  private:
   Status pair_between(const std::vector<uint32_t>& own, const std::vector<uint32_t>& others) {
-    if (others.empty()) return {};
+    if (own.empty() || others.empty()) return {};
+    const auto [loss, loss_there] = losses_of(own, others);
     size_t begin = 0;  // what is computed earlier has its partners earlier
     for (const uint32_t op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
@@ -62,35 +64,59 @@ class ValueTwins {
           twins.push_back(*std::move(twin));
           break;
         }
+        const bool is_loss = i == loss && (twins.empty() || twins.back().pair != i) && !taken_[loss_there];
+        if (!is_loss) continue;
+        if (auto twin = twin_of(i, loss_there, false)) twins.push_back(*std::move(twin));
       }
       if (!twins.empty()) match_.add_partner(match_.cut_of(true), op, twins);
     }
     return {};
   }
 
+  // The last single number that a forward call of each side leaves: the loss. None: kNoTensor.
+  [[nodiscard]] std::pair<uint32_t, uint32_t> losses_of(const std::vector<uint32_t>& own,
+                                                        const std::vector<uint32_t>& others) const {
+    const Pairing& pairing = match_.result.pairing;
+    const auto last_number = [&](const std::vector<uint32_t>& operators, bool of_a) {
+      for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
+        if (forward_entry_of(pairing.op_name(*op)) || begins_[*op] == begins_[*op + 1]) continue;
+        const uint32_t pair = begins_[*op + 1] - 1;
+        const TensorRecord& record = of_a ? match_.result.a->tensors()[pairing.tensors[pair].a]
+                                          : match_.result.b->tensors()[pairing.tensors[pair].b];
+        if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
+      }
+      return kNoTensor;
+    };
+    const uint32_t here = last_number(own, true), there = last_number(others, false);
+    return here == kNoTensor || there == kNoTensor ? std::pair(kNoTensor, kNoTensor) : std::pair(here, there);
+  }
+
   [[nodiscard]] bool output(uint32_t i) const {
     return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
   }
 
-  // Marks the tensor of the other operator that has the values.
   std::optional<CutMatch::Twin> twin_in(uint32_t i, uint32_t other) {
-    std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
-    const uint32_t a = tensors[i].a;
-    const TensorRecord& one = match_.result.a->tensors()[a];
     for (uint32_t j = begins_[other]; j < begins_[other + 1]; ++j) {
-      const uint32_t b = tensors[j].b;
-      const TensorRecord& there = match_.result.b->tensors()[b];
-      const bool may_be = !taken_[j] && one.name.io == there.name.io && one.shape != nullptr &&
-                          there.shape != nullptr && one.shape->size() == there.shape->size() &&
-                          step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
-      if (!may_be || ++trials_ > match_.most_trials()) continue;
-      std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
-      if (!fit || !(fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit))) continue;
-      taken_[j] = true;
-      tensors[j].alone = Alone::kElsewhere;
-      return CutMatch::Twin{i, b, *std::move(fit)};
+      if (auto twin = twin_of(i, j, true)) return twin;
     }
     return std::nullopt;
+  }
+
+  // Marks the tensor of the reference as taken. `by_values`: only if it has the values.
+  std::optional<CutMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
+    std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
+    const uint32_t a = tensors[i].a, b = tensors[j].b;
+    const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
+    const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
+                        step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
+    if (!may_be || ++trials_ > match_.most_trials()) return std::nullopt;
+    std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
+    if (!fit) return std::nullopt;
+    const bool fits = fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit);
+    if (by_values && !fits) return std::nullopt;
+    taken_[j] = true;
+    tensors[j].alone = Alone::kElsewhere;
+    return CutMatch::Twin{i, b, *std::move(fit)};
   }
 
   // Also the mean of those of the ranks, as of their losses.
