@@ -68,6 +68,7 @@ struct Divergence {
   std::optional<UnseenCalls> unseen;        // of msprobe: calls that were not dumped
   std::optional<uint32_t> after;            // the run that wrote an input; something changed it since
   std::optional<GradientCut> cut;           // of the gradient, that it shows
+  std::vector<int64_t> ranks;               // of runs that are cut differently: where it is off; empty: not known
   uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
   std::optional<double> amplification;      // relative error of the outputs over that of the inputs
   // Of the output that stands out most, where the model scored it (model/noise_model.h).

@@ -19,6 +19,7 @@
 #include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
 #include "divergence/roots/cut_text.h"
+#include "divergence/roots/root_ranks.h"
 #include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
 #include "msprobe/names.h"
@@ -215,6 +216,19 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
   return {};
 }
 
+// By the first tensor of its evidence that differs and has a known layout.
+void find_ranks(DiffResult& run, const CancelToken& cancel) {
+  for (Divergence& root : run.divergence.roots) {
+    std::vector<uint32_t> evidence = root.outputs;
+    evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
+    const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
+      return is_difference(run.diffs[tensor].verdict) && run.cut_evidence.known[tensor];
+    });
+    if (tells == evidence.end()) continue;
+    root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);
+  }
+}
+
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
 // already.
 std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
@@ -352,6 +366,7 @@ void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, c
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
+  if (!run.cuts.empty()) find_ranks(run, context.cancel);
   // Of two networks the operators are not the same; parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);

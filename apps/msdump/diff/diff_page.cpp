@@ -80,7 +80,7 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   report::PageCause cause;
   cause.title = is_first ? "First divergence" : "Also";
   cause.name = root_name(run, root);
-  cause.place = place_text(run, root.op, root.place);
+  cause.place = place_text(run, root.op, root.place, root.ranks);
   add_source(run.line(root.op), cause);
   add_evidence(run, "in", root.inputs, cause);
   add_evidence(run, "out", root.outputs, cause);

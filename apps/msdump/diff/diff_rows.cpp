@@ -136,6 +136,7 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
   object.add("op_name", enters ? root.parameter : run.op_name(root.op));
   object.add("op_type", enters ? std::string_view("Parameter") : run.op_type(root.op));
   object.add("rank", root.place.rank).add("graph", op.graph).add("step", root.place.step);
+  if (!run.cuts.empty()) object.add("ranks", report::list_of(root.ranks));
   const OperatorLine line = run.line(root.op);
   object.add("order", order_value(run, root.op)).add("source", source_value(line.frame));
   object.add("one_of_several", line.one_of_several);

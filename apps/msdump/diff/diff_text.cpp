@@ -121,7 +121,7 @@ void add_unseen(std::vector<RootLine>& lines, const DiffResult& run, const Unsee
 }
 
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  add_line(text, "{}: {}{}", title, root_name(run, root), place_text(run, root.op, root.place));
+  add_line(text, "{}: {}{}", title, root_name(run, root), place_text(run, root.op, root.place, root.ranks));
   for (const RootLine& line : root_lines(run, root)) add_line(text, "  {:<5} {}", line.label, line.text);
   text += '\n';
 }
@@ -215,12 +215,15 @@ std::string divergence_text(const DiffResult& run) {
   return text + loss_scale_text(run.divergence.loss_scale);
 }
 
-std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place) {
+std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place, std::span<const int64_t> ranks) {
   std::string text(run.op_type(op));
   const auto add = [&](std::string_view word, std::optional<int64_t> number) {
     if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
   };
   add("rank", place.rank);
+  if (!ranks.empty()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
+  }
   add("step", place.step);
   if (place.occurrence > 0) add("run", place.occurrence);
   return text.empty() ? text : " (" + text + ")";

@@ -2,6 +2,7 @@
 // formulas.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +51,8 @@ void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&...
   text += '\n';
 }
 // " (Mul, rank 0, step 1)", without unknown parts.
-[[nodiscard]] std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place);
+[[nodiscard]] std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place,
+                                     std::span<const int64_t> ranks = {});
 // "31 siblings have 0.7 to 1.4 times what is expected of them"
 [[nodiscard]] std::string siblings_text(uint32_t count, double median, double spread);
 [[nodiscard]] report::Value siblings_value(uint32_t count, double median, double spread);
