@@ -214,7 +214,8 @@ Verdict ExchangeJudge::judge_all_reduce(const Exchange& exchange, size_t part) c
   }
   // What the sum says of the different results is more than that they differ.
   if (reduced.kind == Verdict::Kind::kFits) {
-    apart.only_rounding = true;
+    // Statistics of two results may fit although these differ by more.
+    apart.only_rounding = facts_[results.front()].from == TensorFacts::From::kElements;
     return apart;
   }
   return reduced.kind == Verdict::Kind::kWrong && reduced.odd.size() < exchange.members.size() && !reduced.odd.empty()
@@ -272,7 +273,12 @@ Verdict ExchangeJudge::judge_reduction(const Exchange& exchange, const std::vect
       elements = elements && facts.from == TensorFacts::From::kElements;
     }
   }
-  if (!elements) return judge_by_statistics(exchange, sources, results.front(), receivers.front());
+  if (!elements) {
+    Verdict all = judge_by_statistics(exchange, sources, results.front(), receivers.front());
+    for (size_t i = 1; i < results.size(); ++i)
+      all = worse(std::move(all), judge_by_statistics(exchange, sources, results[i], receivers[i]));
+    return all;
+  }
   const auto count = static_cast<int64_t>(*like.elements);
   std::vector<ReducedPart> parts;
   for (const uint32_t result : results) parts.push_back({result, 0, count});
