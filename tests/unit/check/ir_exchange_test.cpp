@@ -147,6 +147,22 @@ TEST_CASE("A group that names a rank twice is none") {
   CHECK(run.check().report().collectives.judged == 0);
 }
 
+TEST_CASE("The group of all ranks is stated by their number") {
+  for (const int size : {2, 4}) {
+    IrRun run;
+    for (const int64_t rank : {0, 1}) {
+      run.add(
+          rank, "AllGather", fmt::format("group: \"hccl_world_group\", rank_size: I64({})", size),
+          {{"input.0", rank == 0 ? kOne : kTwo}, {"output.0", {1, 2.5, -3, 7, 4, -1.5, 2, size == 2 ? 1.0F : 0.25F}}});
+    }
+    const Checked checked = run.check();
+    CHECK(checked.findings().size() == (size == 2 ? 1 : 0));
+    CHECK(checked.report().collectives.not_judged.size() == (size == 2 ? 0 : 1));
+    if (size == 4)
+      CHECK(checked.report().collectives.not_judged.front().first == "have ranks that are not in the dump");
+  }
+}
+
 TEST_CASE("The group of all ranks says how many there are") {
   for (const auto& [group, size, missing] :
        {std::tuple("hccl_world_group", 4, Ranks{2, 3}), std::tuple("hccl_world_group", 2, Ranks{}),
