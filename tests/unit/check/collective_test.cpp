@@ -498,6 +498,24 @@ TEST_CASE("another checksum alone is no other result, another checksum with othe
   }
 }
 
+TEST_CASE("of several results by statistics the one that cannot be is named") {
+  const Values result = {1, 2, 3, 4, 5, 6, 7, 8}, moved = {2, 1, 3, 4, 5, 6, 7, 8};
+  Values wrong = result, half = result;  // no input shows what came out
+  for (float& value : wrong) value *= 5;
+  for (float& value : half) value /= 2;
+  MadeRun run(kWorld);
+  run.write_statistics(true);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank).call(kReduced, {rank < 2 ? half : Values(8, 0)},
+                      {rank == 2   ? wrong
+                       : rank == 3 ? moved
+                                   : result},
+                      in_group() + R"(,"op":)" + reduction_json("SUM"));
+  }
+  CHECK(run.check(only_collectives()).only("collective_mismatch").message.find("what rank 2 got is not the sum") !=
+        std::string::npos);
+}
+
 TEST_CASE("statistics of zeros add up to zeros") {
   MadeRun run(kWorld);
   run.write_statistics();

@@ -70,7 +70,7 @@ TEST_CASE("Broadcast gives what the rank has that root_rank names, a place in th
 }
 
 TEST_CASE("A root that is no place in the group is not known") {
-  for (const char* const root : {"2", "-1", "x", "I64(2)", "I64(1"}) {
+  for (const char* const root : {"2", "-1", "x", "1x", "I64(2)", "I64(1", "I64(1x)"}) {
     IrRun run;
     for (const int64_t rank : {0, 1})
       run.add(rank, "Broadcast", both(std::string("root_rank: ") + root), {{"input.0", kOne}, {"output.0", kTwo}});
