@@ -372,6 +372,16 @@ TEST_CASE("where a rank of the group was not dumped only the results are compare
   CHECK(finding.group == five);
 }
 
+TEST_CASE("lists of parts are not judged where a rank of the group is not there, whatever their length is") {
+  MadeRun run(kWorld);
+  const auto parts = parts_of();
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank).call("Distributed.all_gather.0.forward", {Arg(), parts[rank]}, {ValueLists(parts), parts[rank]},
+                      in_group({0, 1, 2, 3, 4}));
+  }
+  CHECK(counts_of(run).not_judged == Reasons{{"have ranks that are not in the dump", 4}});
+}
+
 TEST_CASE("calls of other groups have the same names and are not mixed") {
   MadeRun run(kWorld);
   for (size_t first : {0U, 2U}) {

@@ -166,7 +166,7 @@ TEST_CASE("The group of all ranks is stated by their number") {
 TEST_CASE("The group of all ranks says how many there are") {
   for (const auto& [group, size, missing] :
        {std::tuple("hccl_world_group", 4, Ranks{2, 3}), std::tuple("hccl_world_group", 2, Ranks{}),
-        std::tuple("2-50511", 4, Ranks{}), std::tuple("hccl_world_group", 100'000'000, Ranks{})}) {
+        std::tuple("2-50511", 4, Ranks{}), std::tuple("hccl_world_group", 100'001, Ranks{})}) {
     IrRun run;
     for (const int64_t rank : {0, 1}) {
       run.add(rank, "AllGather", fmt::format("group: \"{}\", rank_size: I64({})", group, size),
@@ -176,6 +176,17 @@ TEST_CASE("The group of all ranks says how many there are") {
     REQUIRE(checked.findings().size() == (missing.empty() ? 0 : 1));
     if (!missing.empty()) CHECK(checked.findings().front().ranks == missing);
   }
+}
+
+TEST_CASE("The largest number of ranks that is believed is a hundred thousand") {
+  IrRun run;
+  for (const int64_t rank : {0, 1}) {
+    run.add(rank, "AllGather", "group: \"hccl_world_group\", rank_size: I64(100000)",
+            {{"input.0", {1, 2}}, {"output.0", kOne}});
+  }
+  const Finding finding = run.check(only("rank_missing")).only("rank_missing");
+  CHECK(finding.ranks.size() == 99'998);
+  CHECK(finding.severity == Severity::kNote);
 }
 
 }  // namespace msdump::check

@@ -189,6 +189,18 @@ TEST_CASE("zeros, ones and masks are equal by chance") {
   }
 }
 
+TEST_CASE("zeros among other values tell as much as these") {
+  MadeRun run(3, 2);
+  for (size_t step = 0; step < 2; ++step) {
+    for (size_t rank = 0; rank < 3; ++rank) {
+      Values weight = {0, 1, 2.5, 0, 3, 0, 4, 0.5};
+      if (step == 1 && rank == 2) weight[4] += 0.5F;
+      run.at(rank, step).module("Module.l0.Linear.forward.0", seeded(rank), seeded(rank + 5), {{"weight", weight}});
+    }
+  }
+  CHECK(run.check(only_replicas()).only("replica_mismatch").ranks == Ranks{2});
+}
+
 TEST_CASE("calls of a step that has more of them are other calls") {
   for (const bool more : {false, true}) {
     MadeRun run(2, 2);
