@@ -391,4 +391,24 @@ TEST_CASE("a NaN that a collective has brought is followed to the rank that put 
   CHECK(checked.report().first->kind == FirstNonfinite::Kind::kInput);
 }
 
+TEST_CASE("of several collectives the one that brought the NaN is followed") {
+  for (const int bad : {0, 1, 2}) {
+    MadeRun run(3);
+    for (size_t rank = 0; rank < 3; ++rank) {
+      for (int number = 0; number < 3; ++number) {
+        Values put = seeded(10 * rank + static_cast<size_t>(number)),
+               reduced = seeded(90 + static_cast<size_t>(number));
+        if (rank == 1 && number == bad) put[1] = kNan;
+        if (number == bad) reduced[1] = kNan;
+        run.at(rank).call(fmt::format("Distributed.all_reduce.{}.forward", number), {put}, {reduced},
+                          R"("group":)" + group_json({0, 1, 2}));
+      }
+    }
+    const test::Checked checked = run.check(only("nan"), true);
+    REQUIRE(checked.report().first);
+    CHECK(checked.dump().identity(checked.report().first->tensor).rank == 1);
+    CHECK(checked.first_op() == fmt::format("Distributed.all_reduce.{}.forward", bad));
+  }
+}
+
 }  // namespace msdump::check
