@@ -123,6 +123,13 @@ TEST_CASE("Receive gets what the rank sent that it names, with the same tag") {
   }
 }
 
+TEST_CASE("A tag that is not said is 0") {
+  IrRun run;
+  run.add(0, "Send", both("sr_tag: I64(0), dest_rank: I64(1)"), {{"input.0", kOne}});
+  run.add(1, "Receive", both("src_rank: I64(0)"), {{"output.0", kOne}});
+  check_silent(run);
+}
+
 TEST_CASE("AlltoAll is judged where it cuts the first dimension") {
   for (const char* const along : {"split_dim: I64(0), concat_dim: I64(0)", "split_dim: I64(1), concat_dim: I64(0)",
                                   "split_dim: I64(0), concat_dim: I64(1)"}) {

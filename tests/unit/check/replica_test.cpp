@@ -121,6 +121,21 @@ TEST_CASE("a weight that a rank has otherwise from the start is found beside tho
   CHECK(loaded.check(only_replicas()).only("replica_mismatch").ranks == Ranks{1});
 }
 
+TEST_CASE("of four ranks, two and two with the same weight, nobody can tell which left") {
+  MadeRun run = trained(4, 1);
+  for (const size_t rank : {2U, 3U}) change_weight(run, rank, 0, 1);
+  const Finding finding = run.check(only_replicas()).only("replica_mismatch");
+  CHECK(finding.ranks.empty());
+  CHECK(finding.group == Ranks{0, 1, 2, 3});
+}
+
+TEST_CASE("where no two of three ranks have the same weight it is not a copy") {
+  MadeRun run = trained(3, 1);
+  change_weight(run, 1, 0, 1);
+  change_weight(run, 2, 0, 1, 0.75F);
+  CHECK(run.check(only_replicas()).findings().empty());
+}
+
 TEST_CASE("of two ranks a weight with few other elements was a copy, one with all other elements is an expert") {
   MadeRun run = trained(2, 1);
   change_weight(run, 1, 0, 1);
