@@ -244,6 +244,7 @@ TEST_CASE("a difference of a rounding is a note, and no first") {
   retrain(run, 2, 1, 1);
   const test::Checked checked = run.check(only_replicas());
   CHECK(checked.only("replica_mismatch").severity == Severity::kNote);
+  CHECK(checked.only("replica_mismatch").message.ends_with("; no more than rounding"));
   CHECK_FALSE(checked.report().first_apart);
 }
 
