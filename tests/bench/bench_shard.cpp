@@ -92,15 +92,27 @@ double imbalance(const std::vector<uint64_t>& bytes, uint32_t shards) {
   return 100 * (static_cast<double>(*std::max_element(loads.begin(), loads.end())) / mean - 1);
 }
 
-// Of stats a unit is a tensor, of check an operator of a rank.
-std::vector<uint64_t> units_of(const Tree& tree, bool whole_operators) {
+uint64_t file_bytes(int tensor) { return static_cast<uint64_t>(bytes_of(size_of(tensor / 2))) + 128; }
+
+// Of stats a unit is a tensor.
+std::vector<uint64_t> tensors_of(const Tree& tree) {
   std::vector<uint64_t> bytes;
-  const auto header = static_cast<uint64_t>(128);
   for (int rank = 0; rank < tree.ranks; ++rank) {
-    for (int tensor = 0; tensor < tree.tensors; tensor += whole_operators ? 2 : 1) {
-      const uint64_t one = static_cast<uint64_t>(bytes_of(size_of(tensor / 2))) + header;
-      bytes.push_back(whole_operators ? 2 * one : one);
-    }
+    for (int tensor = 0; tensor < tree.tensors; ++tensor) bytes.push_back(file_bytes(tensor));
+  }
+  return bytes;
+}
+
+// Of check an operator of all ranks, or of one if that is more than a fourth of a share.
+std::vector<uint64_t> operators_of(const Tree& tree) {
+  const std::vector<uint64_t> tensors = tensors_of(tree);
+  const uint64_t all = std::accumulate(tensors.begin(), tensors.end(), uint64_t{0});
+  const auto ranks = static_cast<uint64_t>(tree.ranks);
+  std::vector<uint64_t> bytes;
+  for (int tensor = 0; tensor < tree.tensors; tensor += 2) {
+    const uint64_t one = 2 * file_bytes(tensor);
+    const bool together = one * ranks <= all / tree.shards / 4;
+    bytes.insert(bytes.end(), together ? 1 : ranks, together ? one * ranks : one);
   }
   return bytes;
 }
@@ -127,7 +139,7 @@ void measure(const std::string& command, const Tree& tree, const fs::path& folde
     return words;
   };
   fmt::print("{}, the largest share {:.2f} % above the mean\n", command,
-             imbalance(units_of(tree, command == "check"), tree.shards));
+             imbalance(command == "check" ? operators_of(tree) : tensors_of(tree), tree.shards));
   report("one run", {bench::run(with({"--jsonl"}))});
   std::vector<bench::RunResult> shards;
   std::vector<std::string> merge = {options.msdump, "merge", "-q", "--jsonl"};
@@ -187,7 +199,7 @@ int main(int argc, char** argv) {
   const fs::path folder = below / fmt::format("msdump-bench-shard-{}", ::getpid());
   Sources sources(folder / "sources");
   make_tree(tree, folder / "dump", sources);
-  const std::vector<uint64_t> bytes = units_of(tree, false);
+  const std::vector<uint64_t> bytes = tensors_of(tree);
   fmt::print("{} ranks x {} tensors, {:.2f} GiB, {} shards\n", tree.ranks, tree.tensors,
              static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), uint64_t{0})) / (1 << 30), tree.shards);
   for (const char* const command : {"stats", "check"}) {

@@ -207,6 +207,8 @@ class Collector {
     if (node == kNoIndex || dump_.graph() == nullptr) return;
     const std::string_view text = dump_.graph()->ir(node).text(dump_.graph()->node(node).attributes);
     call.group = group_of(text, call.rank);
+    if (attribute_value(text, "group").ends_with("world_group"))
+      call.world = number_of_attribute(attribute_value(text, "rank_size"));
     if (const std::string_view op = attribute_value(text, "op"); !op.empty())
       call.reduction = reduction_in(op).value_or(Reduction::kOther);
     if (!form.root_place.empty()) call.root_place = number_of_attribute(attribute_value(text, form.root_place));

@@ -42,6 +42,7 @@ struct CollectiveCall {
   std::optional<int64_t> step, graph;
   uint32_t occurrence = 0;
   std::string group;                   // "0 1", or a name; empty: not said
+  std::optional<int64_t> world;        // how many ranks there are, if it is over all
   bool counted = false;                // its name has a number of its own: calls are joined by their order
   std::string name;                    // of the operator; of a counted one that of the API
   uint64_t number = 0;                 // that number

@@ -9,6 +9,7 @@
 #include "base/hash_slots.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "check/ranks/known_ranks.h"
 #include "check/ranks/rank_values.h"
 #include "check/ranks/sibling_ranks.h"
 #include "graph/flow/communication.h"
@@ -98,8 +99,12 @@ bool DepartureFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& fi
 void DepartureFinder::collect_steps() {
   for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
     const RunPlace& place = dump_.runs()[run].place;
-    if (place.rank) first_runs_.try_emplace(place_key(known_first(place.step), *place.rank), run);
+    if (!place.rank) continue;
+    const StepKey step = known_first(place.step);
+    if (first_runs_.try_emplace(place_key(step, *place.rank), run).second) ++ranks_of_step_[step];
   }
+  const KnownRanks known = known_ranks(dump_);
+  ranks_ = known.there.size() + known.holes.size() + known.named.size();
 }
 
 void DepartureFinder::collect_contents() {
@@ -174,8 +179,9 @@ void DepartureFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<
     parts.told =
         std::all_of(parts.odd.begin(), parts.odd.end(), [&](size_t cell) { return size_of(cell) < size_of(usual); });
     if (!is_telling(facts_[cells[usual].tensor]) || parts.odd.size() > parts.usual.size()) continue;
-    // Shards of another kind cut a group into equal parts: one rank alone is none.
-    const bool alone = parts.told && parts.odd.size() == 1 && parts.usual.size() > 1;
+    // Shards of another kind cut a group into equal parts: one rank alone is none, unless the others are not there.
+    const bool alone =
+        parts.told && parts.odd.size() == 1 && parts.usual.size() > 1 && !lacks_ranks(cells.front().step);
     const bool kept = is_kept_tensor(dump_, cells[usual].tensor);
     // Inputs may be positions or data, which are alike without being copies.
     const auto likeness =
@@ -185,6 +191,11 @@ void DepartureFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<
     one.first_step = true;
     found.push_back(std::move(one));
   }
+}
+
+bool DepartureFinder::lacks_ranks(const StepKey& step) const {
+  const auto found = ranks_of_step_.find(step);
+  return found == ranks_of_step_.end() || found->second < ranks_;
 }
 
 // An operator that made the same of the same on most ranks, but not on all.

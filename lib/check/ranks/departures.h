@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -67,6 +68,7 @@ class DepartureFinder {
   [[nodiscard]] bool may_judge_output(uint32_t tensor) const;
   [[nodiscard]] bool has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const;
   [[nodiscard]] bool reads_parameter(const ReplicaCell& cell) const;
+  [[nodiscard]] bool lacks_ranks(const StepKey& step) const;
   [[nodiscard]] bool is_made_in_dump(const ReplicaCell& cell) const;
   [[nodiscard]] Likeness likeness_of(uint32_t a, uint32_t b) const;
   [[nodiscard]] bool is_outer(const ReplicaCell& cell) const;
@@ -80,6 +82,8 @@ class DepartureFinder {
   const RunContext& context_;
   std::vector<std::vector<int64_t>> siblings_;
   std::unordered_map<uint64_t, uint32_t> first_runs_;  // by rank and step
+  std::map<StepKey, size_t> ranks_of_step_;            // how many are there
+  size_t ranks_ = 0;                                   // of the run, as far as the dump shows
   std::unordered_set<uint64_t> made_;                  // contents of outputs, by rank and step
   std::unordered_map<uint64_t, uint32_t> parameters_;  // by content, rank and step
   std::unordered_map<uint64_t, uint64_t> counts_;      // calls, by API, rank and step

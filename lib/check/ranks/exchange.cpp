@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -61,6 +62,11 @@ class Joiner {
     }
     const CollectiveCall& any = calls_[by_rank.begin()->second.front()];
     std::vector<int64_t> group = ranks_of_group(any.group);
+    // All ranks, of which most are there: a number far off costs as much memory as it says.
+    if (group.empty() && any.world && *any.world > 0 && static_cast<size_t>(*any.world) <= 2 * by_rank.size()) {
+      group.resize(static_cast<size_t>(*any.world));
+      std::iota(group.begin(), group.end(), int64_t{0});
+    }
     const bool stated = !group.empty();
     if (std::set<int64_t>(group.begin(), group.end()).size() != group.size()) return;
     if (!stated) {

@@ -1,7 +1,8 @@
 // Exchanges: the calls of one collective on the ranks of its group, joined.
 //
 //   ranks stated     calls of a group in a step are joined by name; those that msprobe counts by their order in the group,
-//                    since counters of ranks differ. All ranks that are there must have equally many
+//                    since counters of ranks differ. All ranks that are there must have equally many. Stated are also
+//                    the ranks of the group of all, if their number is and half of them are there
 //   a name, or none  the group is taken to be all ranks that have the call: a guess, which other exchanges of the same
 //                    ranks have to confirm
 //   Send, Receive    by the two ranks, the tag and the order

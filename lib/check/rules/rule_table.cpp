@@ -378,7 +378,7 @@ std::vector<RuleInfo> make_rules() {
        Needs::kTree,
        kOn,
        {},
-       "the rank numbers have a hole, or groups of collectives name ranks that the dump does not have; a note if "
+       "the rank numbers have a hole, or groups of collectives have ranks that the dump does not have; a note if "
        "half of the ranks or more are missing, or all but two, as where some ranks were to be dumped"},
   };
 }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "check/ranks/collective_call.h"
+#include "check/ranks/known_ranks.h"
 #include "check/ranks/rank_values.h"
 #include "check/tree/completeness.h"
 #include "graph/flow/communication.h"
@@ -18,8 +18,6 @@ namespace msdump::check {
 namespace {
 
 using Number = std::optional<int64_t>;
-
-constexpr size_t kRanksApart = 64;
 
 class RankJudge {
  public:
@@ -44,37 +42,28 @@ class RankJudge {
     uint32_t folder = 0;
   };
 
-  // Ranks count from 0, and the groups of collectives name others that run.
   void judge_numbers() {
-    std::set<int64_t> known, missing;
-    for (const IndexedFolder& folder : index_.folders()) {
-      if (folder.identity.rank && *folder.identity.rank >= 0) known.insert(*folder.identity.rank);
-    }
+    const KnownRanks known = known_ranks(input_.dump);
+    std::set<int64_t> missing;
+    bool named = false;
     const auto note_missing = [&](int64_t rank) {
       const bool asked = input_.selection.matches_folder({rank, std::nullopt, std::nullopt, {}, 0});
-      if (rank >= 0 && asked && known.count(rank) == 0) missing.insert(rank);
+      if (asked) missing.insert(rank);
+      return asked;
     };
-    if (known.size() < 2) return;
-    // A number far off is a name of another kind.
-    const auto end = static_cast<size_t>(*known.rbegin()) < 2 * known.size() + kRanksApart ? *known.rbegin() : 0;
-    for (int64_t rank = 0; rank < end; ++rank) note_missing(rank);
-    const size_t holes = missing.size();
-    std::set<std::string> groups;
-    for (const CollectiveCall& call : collective_calls(input_.dump)) groups.insert(call.group);
-    for (const std::string& group : groups) {
-      for (const int64_t rank : ranks_of_group(group)) note_missing(rank);
-    }
+    for (const int64_t rank : known.holes) note_missing(rank);
+    for (const int64_t rank : known.named) named = note_missing(rank) || named;
     if (missing.empty()) return;
     const std::vector<int64_t> ranks(missing.begin(), missing.end());
     std::string message = fmt::format("{} {} not in the dump, which has {}", ranks_text(ranks),
-                                      ranks.size() == 1 ? "is" : "are", plural(known.size(), "rank"));
-    if (missing.size() > holes) message += "; collectives name them";
+                                      ranks.size() == 1 ? "is" : "are", plural(known.there.size(), "rank"));
+    if (named) message += "; collectives name them";
     Finding finding = tree_finding(rules_, RuleId::kRankMissing, std::move(message));
     // Some ranks may have been chosen to be dumped.
-    if (missing.size() >= known.size() || known.size() < 3)
+    if (missing.size() >= known.there.size() || known.there.size() < 3)
       finding.severity = std::min(finding.severity, Severity::kNote);
     finding.ranks = ranks;
-    finding.group.assign(known.begin(), known.end());
+    finding.group.assign(known.there.begin(), known.there.end());
     finding.group.insert(finding.group.end(), ranks.begin(), ranks.end());
     std::sort(finding.group.begin(), finding.group.end());
     finding.value = ranks.size();

@@ -21,12 +21,13 @@ namespace msdump {
 // What an IR has to keep for group_of(): the most telling first.
 inline constexpr std::array<std::string_view, 4> kGroupAttributes = {"rank_list", "group_rank_ids", "group_ranks",
                                                                      "group"};
-// What else it has to keep of them: the reduction, the partners of Send, Receive and Broadcast, the dimensions of AllToAll.
-inline constexpr std::array<std::string_view, 8> kTransferAttributes = {
-    "op", "root_rank", "dest_rank", "src_rank", "sr_tag", "split_count", "split_dim", "concat_dim"};
+// What else it has to keep of them: the reduction, the partners of Send, Receive and Broadcast, the dimensions of AllToAll,
+// the number of ranks of AllGather and ReduceScatter.
+inline constexpr std::array<std::string_view, 9> kTransferAttributes = {
+    "op", "root_rank", "dest_rank", "src_rank", "sr_tag", "split_count", "split_dim", "concat_dim", "rank_size"};
 
-// The group of an operator by its attributes as an IR keeps them (ir/text/attributes.h): its ranks, "0 1", or its name;
-// the same text on all of its ranks. Empty: not known, or `rank` is not among the ranks, as those are of another rank's
+// The group of an operator by its attributes as an IR keeps them (ir/text/attributes.h): its ranks, "0 1", or its name,
+// after "group " where it looks like ranks; the same text on all of its ranks. Empty: not known, or `rank` is not among the ranks, as those are of another rank's
 // operator.
 [[nodiscard]] std::string group_of(std::string_view attributes, std::optional<int64_t> rank);
 // The ranks of such a text, or of "(0, 1)", "[0,1]", "0-1"; empty for a name.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "check/ranks/rank_values.h"
 #include "made_ranks.h"
 #include "small_dump.h"
 
@@ -276,6 +277,38 @@ TEST_CASE("an input that shows the output says nothing, as the memory is shared"
   CHECK(run.check(only_collectives()).findings().empty());
 }
 
+TEST_CASE("it is enough that the memory of one rank is shared") {
+  MadeRun run(kWorld);
+  add_all_reduce(run, in_group() + R"(,"op":)" + reduction_json("SUM"));
+  run.at(2)[kReduced + ".input.0"] = run.at(2)[kReduced + ".output.0"];
+  CHECK(run.check(only_collectives()).findings().empty());
+  CHECK(counts_of(run).not_judged == Reasons{{"show as input what came out", 4}});
+}
+
+TEST_CASE("an entry that is not counted by a number is none of a library of collectives") {
+  for (const char* const name : {"Distributed.all_reduce.0x.forward", "Distributed.all_reduce..forward",
+                                 "Distributed.all_reduce.-1.forward", "Distributed.all_reduce.0.backward"}) {
+    MadeRun run(2);
+    for (size_t rank = 0; rank < 2; ++rank) run.at(rank).call(name, {seeded(rank)}, {seeded(9)}, in_group({0, 1}));
+    INFO(name);
+    CHECK(run.check(only_collectives()).findings().empty());
+    CHECK(counts_of(run).judged == 0);
+  }
+}
+
+TEST_CASE("numbers are read in pieces, from any element on") {
+  constexpr size_t kCount = 70'000;
+  const test::ScratchDir scratch;
+  const Values values = seeded(5, kCount);
+  scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats(values));
+  const Checked checked(scratch.path());
+  std::vector<double> read(kCount - 3);
+  REQUIRE(read_numbers(checked.dump(), 0, 3, read));
+  CHECK(std::equal(read.begin(), read.end(), values.begin() + 3));
+  CHECK_FALSE(read_numbers(checked.dump(), 0, 4, read));
+  CHECK_FALSE(read_numbers(checked.dump(), 0, -1, read));
+}
+
 TEST_CASE("a call that may not have ended when it was dumped says nothing") {
   MadeRun run(kWorld);
   add_all_reduce(run, in_group() + R"(,"async_op":{"type":"bool","value":true})");
@@ -337,6 +370,16 @@ TEST_CASE("where a rank of the group was not dumped only the results are compare
   const Finding finding = run.check(only_collectives()).only("collective_mismatch");
   CHECK(finding.ranks == Ranks{1});
   CHECK(finding.group == five);
+}
+
+TEST_CASE("lists of parts are not judged where a rank of the group is not there, whatever their length is") {
+  MadeRun run(kWorld);
+  const auto parts = parts_of();
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank).call("Distributed.all_gather.0.forward", {Arg(), parts[rank]}, {ValueLists(parts), parts[rank]},
+                      in_group({0, 1, 2, 3, 4}));
+  }
+  CHECK(counts_of(run).not_judged == Reasons{{"have ranks that are not in the dump", 4}});
 }
 
 TEST_CASE("calls of other groups have the same names and are not mixed") {
@@ -425,6 +468,17 @@ TEST_CASE("rows that ranks send each other by sizes of their own") {
         "output on");
 }
 
+TEST_CASE("a rank that got the parts of another one is found, however often these are right") {
+  MadeRun run(kWorld);
+  const auto parts = parts_of(8);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    Values got;
+    for (const Values& part : parts) got = joined({got, slice(part, rank == 2 ? 2 : 2 * rank, 2)});
+    run.at(rank).call("Distributed.all_to_all_single.0.forward", {Arg(), parts[rank]}, {got}, in_group());
+  }
+  CHECK(run.check(only_collectives()).only("collective_mismatch").ranks == Ranks{2});
+}
+
 TEST_CASE("of gathered parts the one that all got otherwise lies on the rank that put it in") {
   MadeRun run(kWorld);
   const auto parts = parts_of();
@@ -447,6 +501,60 @@ TEST_CASE("NaN and infinities come out as they add up") {
   CHECK(run.check(only_collectives()).findings().empty());
   for (size_t rank = 0; rank < kWorld; ++rank) run.at(rank)[kReduced + ".output.0"][2] = kNan;
   CHECK(run.check(only_collectives()).findings().size() == 1);
+}
+
+TEST_CASE("another checksum alone is no other result, another checksum with other numbers is") {
+  const Values result = {1, 2, 3, 4, 5, 6, 7, 8}, moved = {2, 1, 3, 4, 5, 6, 7, 8}, other = {1, 2, 3, 4, 5, 6, 7.5, 8};
+  for (const Values& third : {result, moved, other}) {
+    MadeRun run(3);
+    run.write_statistics(true);
+    for (size_t rank = 0; rank < 3; ++rank)
+      run.at(rank).call(kReduced, {rank == 0 ? result : Values(8, 0)}, {rank == 2 ? third : result},
+                        in_group({0, 1, 2}));
+    const auto findings = run.check(only_collectives()).findings();
+    REQUIRE(findings.size() == (third == other ? 1 : 0));
+    if (findings.empty()) continue;
+    CHECK(findings.front().ranks == Ranks{2});
+    CHECK(findings.front().severity == Severity::kError);
+  }
+}
+
+TEST_CASE("of several results by statistics the one that cannot be is named") {
+  const Values result = {1, 2, 3, 4, 5, 6, 7, 8}, moved = {2, 1, 3, 4, 5, 6, 7, 8};
+  Values wrong = result, half = result;  // no input shows what came out
+  for (float& value : wrong) value *= 5;
+  for (float& value : half) value /= 2;
+  MadeRun run(kWorld);
+  run.write_statistics(true);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank).call(kReduced, {rank < 2 ? half : Values(8, 0)},
+                      {rank == 2   ? wrong
+                       : rank == 3 ? moved
+                                   : result},
+                      in_group() + R"(,"op":)" + reduction_json("SUM"));
+  }
+  CHECK(run.check(only_collectives()).only("collective_mismatch").message.find("what rank 2 got is not the sum") !=
+        std::string::npos);
+}
+
+TEST_CASE("statistics of zeros add up to zeros") {
+  MadeRun run(kWorld);
+  run.write_statistics();
+  for (size_t rank = 0; rank < kWorld; ++rank)
+    run.at(rank).call(kReduced, {Values(8, 0)}, {Values(8, 0)}, in_group() + R"(,"op":)" + reduction_json("SUM"));
+  CHECK(run.check(only_collectives()).findings().empty());
+  CHECK(counts_of(run).judged == kWorld);
+}
+
+TEST_CASE("where two ranks got something else than one put in, it lies on that one") {
+  MadeRun run(kWorld);
+  for (size_t rank = 0; rank < kWorld; ++rank) {
+    run.at(rank).call("Distributed.broadcast.0.forward", {seeded(rank), Arg::json(number_json(1))},
+                      {seeded(rank < 2 ? 1 : 50)}, in_group());
+  }
+  const Finding finding = run.check(only_collectives()).only("collective_mismatch");
+  CHECK(finding.ranks == Ranks{1});
+  CHECK(finding.message.starts_with("over ranks 0-3: what 2 ranks got is not what rank 1 put in"));
 }
 
 TEST_CASE("statistics show a sum that cannot be, and no other") {

@@ -1,6 +1,7 @@
 #include "made_ranks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 
 class RankWriter {
  public:
-  RankWriter(fs::path folder, bool only_statistics) : folder_(std::move(folder)), only_statistics_(only_statistics) {}
+  RankWriter(fs::path folder, bool only_statistics, bool checksums)
+      : folder_(std::move(folder)), only_statistics_(only_statistics), checksums_(checksums) {}
 
   std::string leaf(const std::string& name, const Values& values) const {
     return fmt::format(R"({{"type":"torch.Tensor","dtype":"torch.float32","shape":[{}],{}}})", values.size(),
@@ -29,15 +31,18 @@ class RankWriter {
     return fmt::format(R"("data_name":"{}.npy")", name);
   }
 
-  static std::string numbers(const Values& values) {
+  std::string numbers(const Values& values) const {
     double sum = 0, squares = 0;
     for (const float value : values) {
       sum += value;
       squares += static_cast<double>(value) * value;
     }
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    return fmt::format(R"("Max":{},"Min":{},"Mean":{},"Norm":{})", *most, *least,
-                       sum / static_cast<double>(values.size()), std::sqrt(squares));
+    uint32_t checksum = 1;
+    for (const float value : values) checksum = checksum * 31 + std::bit_cast<uint32_t>(value);
+    return fmt::format(R"("Max":{},"Min":{},"Mean":{},"Norm":{}{})", *most, *least,
+                       sum / static_cast<double>(values.size()), std::sqrt(squares),
+                       checksums_ ? fmt::format(R"(,"md5":"{:08x}")", checksum) : "");
   }
 
   std::string value(const std::string& name, const Arg& arg) const {
@@ -60,7 +65,7 @@ class RankWriter {
 
  private:
   const fs::path folder_;
-  const bool only_statistics_;
+  const bool only_statistics_, checksums_;
 };
 
 }  // namespace
@@ -121,7 +126,7 @@ void MadeRun::write() const {
     if (made_[i].empty()) continue;
     const fs::path folder = scratch_->path() / fmt::format("step{}/rank{}", i / ranks_, i % ranks_);
     fs::create_directories(folder / "dump_tensor_data");
-    const RankWriter writer(folder, only_statistics_);
+    const RankWriter writer(folder, only_statistics_, checksums_);
     std::string data;
     for (const MadeRank::Entry& entry : made_[i].entries_) {
       const bool forward = entry.name.find(".backward") == std::string::npos;

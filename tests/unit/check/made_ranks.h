@@ -70,8 +70,11 @@ class MadeRun {
 
   [[nodiscard]] MadeRank& at(size_t rank, size_t step = 0) { return made_[step * ranks_ + rank]; }
   [[nodiscard]] size_t ranks() const { return ranks_; }
-  // Only numbers in dump.json, no elements.
-  void write_statistics() { only_statistics_ = true; }
+  // Only numbers in dump.json, no elements; `checksums`: and one of the elements.
+  void write_statistics(bool checksums = false) {
+    only_statistics_ = true;
+    checksums_ = checksums;
+  }
   // Ranks without calls are not written.
   [[nodiscard]] test::Checked check(const RuleSet& rules = RuleSet::defaults(), bool only_first = false) const;
 
@@ -80,7 +83,7 @@ class MadeRun {
 
   size_t ranks_;
   std::vector<MadeRank> made_;
-  bool only_statistics_ = false;
+  bool only_statistics_ = false, checksums_ = false;
   std::shared_ptr<test::ScratchDir> scratch_ = std::make_shared<test::ScratchDir>();
 };
 

@@ -121,6 +121,21 @@ TEST_CASE("a weight that a rank has otherwise from the start is found beside tho
   CHECK(loaded.check(only_replicas()).only("replica_mismatch").ranks == Ranks{1});
 }
 
+TEST_CASE("of four ranks, two and two with the same weight, nobody can tell which left") {
+  MadeRun run = trained(4, 1);
+  for (const size_t rank : {2U, 3U}) change_weight(run, rank, 0, 1);
+  const Finding finding = run.check(only_replicas()).only("replica_mismatch");
+  CHECK(finding.ranks.empty());
+  CHECK(finding.group == Ranks{0, 1, 2, 3});
+}
+
+TEST_CASE("where no two of three ranks have the same weight it is not a copy") {
+  MadeRun run = trained(3, 1);
+  change_weight(run, 1, 0, 1);
+  change_weight(run, 2, 0, 1, 0.75F);
+  CHECK(run.check(only_replicas()).findings().empty());
+}
+
 TEST_CASE("of two ranks a weight with few other elements was a copy, one with all other elements is an expert") {
   MadeRun run = trained(2, 1);
   change_weight(run, 1, 0, 1);
@@ -189,6 +204,18 @@ TEST_CASE("zeros, ones and masks are equal by chance") {
   }
 }
 
+TEST_CASE("zeros among other values tell as much as these") {
+  MadeRun run(3, 2);
+  for (size_t step = 0; step < 2; ++step) {
+    for (size_t rank = 0; rank < 3; ++rank) {
+      Values weight = {0, 1, 2.5, 0, 3, 0, 4, 0.5};
+      if (step == 1 && rank == 2) weight[4] += 0.5F;
+      run.at(rank, step).module("Module.l0.Linear.forward.0", seeded(rank), seeded(rank + 5), {{"weight", weight}});
+    }
+  }
+  CHECK(run.check(only_replicas()).only("replica_mismatch").ranks == Ranks{2});
+}
+
 TEST_CASE("calls of a step that has more of them are other calls") {
   for (const bool more : {false, true}) {
     MadeRun run(2, 2);
@@ -217,6 +244,7 @@ TEST_CASE("a difference of a rounding is a note, and no first") {
   retrain(run, 2, 1, 1);
   const test::Checked checked = run.check(only_replicas());
   CHECK(checked.only("replica_mismatch").severity == Severity::kNote);
+  CHECK(checked.only("replica_mismatch").message.ends_with("; no more than rounding"));
   CHECK_FALSE(checked.report().first_apart);
 }
 
@@ -278,6 +306,74 @@ TEST_CASE("two ranks that left at two places are two findings") {
   CHECK(checked.findings()[1].step == 2);
 }
 
+TEST_CASE("ranks that are not there leave nobody alone") {
+  // Of four ranks, two and two with the same shards, rank 1 is lost: rank 3 is the only one with its shards.
+  const auto lost = [](size_t steps, size_t step) {
+    MadeRun run = trained(4, steps, tensor_parallel());
+    for (size_t at = 0; at < steps; ++at) {
+      for (size_t rank = 0; rank < 4; ++rank) {
+        for (const size_t norm : {0U, 1U, 2U})
+          run.at(rank, at).module(fmt::format("Module.n{}.Norm.forward.0", norm), seeded(90), seeded(91),
+                                  {{"weight", seeded(60 + norm + 5 * at)}});
+      }
+    }
+    run.at(1, step) = MadeRank();
+    return run;
+  };
+  CHECK(lost(1, 0).check(only_replicas()).findings().empty());
+  CHECK(lost(2, 0).check(only_replicas()).findings().empty());
+  // A copy with a few other elements is one all the same.
+  MadeRun run = trained(4, 1);
+  run.at(1) = MadeRank();
+  change_weight(run, 3, 0, 1);
+  CHECK(run.check(only_replicas()).only("replica_mismatch").ranks == Ranks{3});
+}
+
+TEST_CASE("weights that have nothing but their mean in common are no copies") {
+  MadeRun run = trained(2, 1);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    Values& weight = run.at(rank)[weight_of(1)];
+    weight = seeded(500 + rank);
+    for (float& value : weight) value += 20;
+    retrain(run, rank, 0, 1);
+  }
+  CHECK(run.check(only_replicas()).findings().empty());
+}
+
+TEST_CASE("an operator of a later step is no consequence of another one that differs in the first") {
+  const Cut same = {[](size_t) { return size_t{0}; }, [](size_t) { return size_t{0}; }};
+  MadeRun run = trained(2, 2, same);
+  run.at(1, 0)[function(0) + ".output.0"][0] += 1;  // of two ranks nobody can tell whether that is meant
+  run.at(1, 1)[function(2) + ".output.0"][0] += 1;
+  const test::Checked checked = run.check(only_replicas());
+  const Finding finding = checked.only("replica_mismatch");
+  CHECK(op_of(checked, finding) == function(2));
+  CHECK(finding.step == 1);
+}
+
+TEST_CASE("what follows is counted, from the first tensor on") {
+  MadeRun run = trained(3, 2);
+  run.at(2, 1)[weight_of(3)][0] += 0.5F;
+  run.at(2, 1)[function(3) + ".input.1"] = run.at(2, 1)[weight_of(3)];
+  CHECK(run.check(only_replicas()).only("replica_mismatch").message.ends_with("; then 1 tensor more"));
+  MadeRun one = trained(3, 2);
+  one.at(2, 1)[weight_of(3)][0] += 0.5F;
+  CHECK(one.check(only_replicas()).only("replica_mismatch").message.ends_with("by up to 0.5"));
+}
+
+TEST_CASE("ranks may call an operator differently often, each as often in all steps") {
+  MadeRun run(2, 2);
+  for (size_t step = 0; step < 2; ++step) {
+    for (size_t rank = 0; rank < 2; ++rank) {
+      Values value = seeded(3);
+      if (step == 1 && rank == 1) value[0] += 0.5F;
+      run.at(rank, step).call("Tensor.add_.0.forward", {value}, {seeded(40 + rank)});
+      if (rank == 1) run.at(rank, step).call("Tensor.add_.1.forward", {seeded(50)}, {seeded(60)});
+    }
+  }
+  CHECK(run.check(only_replicas()).findings().size() == 1);
+}
+
 TEST_CASE("a NaN of one rank is named there, with the collective that passes it on") {
   MadeRun run(3);
   for (size_t rank = 0; rank < 3; ++rank) {
@@ -309,6 +405,26 @@ TEST_CASE("a NaN that a collective has brought is followed to the rank that put 
   REQUIRE(checked.report().first);
   CHECK(checked.dump().identity(checked.report().first->tensor).rank == 1);
   CHECK(checked.report().first->kind == FirstNonfinite::Kind::kInput);
+}
+
+TEST_CASE("of several collectives the one that brought the NaN is followed") {
+  for (const int bad : {0, 1, 2}) {
+    MadeRun run(3);
+    for (size_t rank = 0; rank < 3; ++rank) {
+      for (int number = 0; number < 3; ++number) {
+        Values put = seeded(10 * rank + static_cast<size_t>(number)),
+               reduced = seeded(90 + static_cast<size_t>(number));
+        if (rank == 1 && number == bad) put[1] = kNan;
+        if (number == bad) reduced[1] = kNan;
+        run.at(rank).call(fmt::format("Distributed.all_reduce.{}.forward", number), {put}, {reduced},
+                          R"("group":)" + group_json({0, 1, 2}));
+      }
+    }
+    const test::Checked checked = run.check(only("nan"), true);
+    REQUIRE(checked.report().first);
+    CHECK(checked.dump().identity(checked.report().first->tensor).rank == 1);
+    CHECK(checked.first_op() == fmt::format("Distributed.all_reduce.{}.forward", bad));
+  }
 }
 
 }  // namespace msdump::check

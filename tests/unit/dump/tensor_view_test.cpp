@@ -4,6 +4,7 @@
 
 #include "dump/elements/host_tensor.h"
 #include "support/catch.h"
+#include "support/dump_builder.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
@@ -78,6 +79,27 @@ TEST_CASE("a view of elements that a tensor does not have is an error") {
   const auto beyond = tensor.open({{2, 5}, {{2, 5}, {5, 1}}, 21});
   REQUIRE(!beyond);
   CHECK(beyond.error().code == ErrorCode::kShapeMismatch);
+}
+
+TEST_CASE("a view of elements that change places, or are narrower than a byte, is an error") {
+  test::TensorSpec device =
+      test::output_of(DType::kFloat16, Format::kNC1HWC0, {1, 1, 2, 2, 16}, test::Dims{1, 16, 2, 2});
+  device.data.assign(64 * 2, 'x');
+  test::TensorSpec narrow = test::output_of(DType::kInt4, Format::kND, {64}, test::Dims{64});
+  narrow.data.assign(32, 'x');
+  test::TensorSpec plain = test::output_of(DType::kFloat16, Format::kND, {64}, test::Dims{64});
+  plain.data.assign(64 * 2, 'x');
+  for (const test::TensorSpec* const spec : {&device, &narrow, &plain}) {
+    const test::ScratchDir scratch;
+    const auto dump = test::list_dump(
+        {scratch.write("Add.Default_Add-op1.1.2.1700000000000000", test::build_dump({.tensors = {*spec}}))});
+    const TensorView view{{2, 5}, {{2, 5}, {5, 1}}, 10};
+    TensorRecord record = dump.tensors().front();
+    record.view = &view;
+    const auto opened = HostTensor::open(dump.index, record, {});
+    CHECK(opened.has_value() == (spec == &plain));
+    if (!opened) CHECK(opened.error().code == ErrorCode::kShapeMismatch);
+  }
 }
 
 TEST_CASE("a view is a run if its elements follow each other, whatever its axes are") {

@@ -26,6 +26,8 @@ TEST_CASE("the group of a collective operation is its ranks, or its name") {
   CHECK(group_of("{group: 4-630, rank_list: (0, 1), group_ranks: 0-1}", 1) == "0 1");
   CHECK(group_of("{group: 4-630, group_ranks: 2-3}", 2) == "2 3");
   CHECK(group_of("{group: \"tp\"}", 1) == "tp");
+  CHECK(group_of("{group: 4-6301172352641561019}", 1) == "group 4-6301172352641561019");
+  CHECK(ranks_of_group(group_of("{group: 4-6301172352641561019}", 1)).empty());
   CHECK(group_of("{rank_list: (0, x), group: \"tp\"}", 1) == "tp");
   CHECK(group_of("{group: 4-630, rank_list: (0, 1)}", 2).empty());  // of another rank's operator
   CHECK(group_of("{group: 4-630, rank_list: (0, 1)}", std::nullopt) == "0 1");

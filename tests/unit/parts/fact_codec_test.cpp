@@ -140,6 +140,8 @@ TEST_CASE("Values nest as deep as the limit and no deeper") {
   CHECK(read<report::Value>(nested(kDeepestValue)));
   CHECK_FALSE(read<report::Value>(nested(kDeepestValue + 1)));
   CHECK_FALSE(read<report::Value>("\x08"));  // no such alternative
+  CHECK_FALSE(read<report::Value>(std::string_view("\x08\0", 2)));
+  CHECK(read<report::Value>(std::string_view("\x07\0", 2)));  // an empty list
 }
 
 TEST_CASE("A result is a value or an error, with all that the error says") {

@@ -92,6 +92,46 @@ TEST_CASE("An escape that is cut, and facts that are none, are refused though th
   CHECK(error.offset.value_or(0) >= head.size() + 1);
 }
 
+TEST_CASE("A line that is missing, is another, or has no number is named") {
+  const std::vector<std::string> lines = {"msdump-part 1", "version 1", "command c", "shard 1/1",
+                                          "inputs x",      "units 1",   "facts 0",   ""};
+  const auto with = [&](size_t changed, const std::string& line) {
+    std::string text;
+    for (size_t i = 0; i < lines.size(); ++i) text += (i == changed ? line : lines[i]) + "\n";
+    return with_end(text, 0);
+  };
+  REQUIRE(read_part(with(lines.size(), ""), "p"));
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::string word = lines[i].substr(0, lines[i].find(' '));
+    CAPTURE(word);
+    CHECK(error_of(with(i, "other 1")).message.find(fmt::format("no line '{}'", word)) != std::string::npos);
+    CHECK(error_of(with(i, word)).message.find(fmt::format("no line '{}'", word)) != std::string::npos);
+  }
+  CHECK(error_of(with(5, "units x")).message.find("line 'units' without a number") != std::string::npos);
+  CHECK(error_of(with(6, "facts -1")).message.find("line 'facts' without a number") != std::string::npos);
+  CHECK(error_of(with(3, "shard 2/1")).code == ErrorCode::kUsage);
+  CHECK(error_of(with(7, "more")).message.find("its first lines do not end") != std::string::npos);
+  CHECK(error_of(with(6, "facts 1")).code == ErrorCode::kTruncated);  // the last line says 0
+}
+
+TEST_CASE("Facts come in ascending order, each once, and are of known kinds") {
+  const std::string head = "msdump-part 1\nversion 1\ncommand c\nshard 1/1\ninputs x\nunits 1\nfacts 2\n\n";
+  const auto fact = [](int kind, int first, int second) {
+    return std::string{static_cast<char>(kind), static_cast<char>(first), static_cast<char>(second), '\0'};
+  };
+  const auto is_read = [&](const std::string& facts) { return read_part(with_end(head + facts, 2), "p").has_value(); };
+  const int last = static_cast<int>(kLastFactKind);
+  CHECK(is_read(fact(1, 2, 3) + fact(1, 2, 4)));
+  CHECK(is_read(fact(1, 2, 3) + fact(last, 0, 0)));
+  CHECK_FALSE(is_read(fact(1, 2, 3) + fact(1, 2, 3)));
+  CHECK_FALSE(is_read(fact(1, 2, 4) + fact(1, 2, 3)));
+  CHECK_FALSE(is_read(fact(2, 0, 0) + fact(1, 9, 9)));
+  CHECK_FALSE(is_read(fact(0, 0, 0) + fact(1, 0, 0)));
+  CHECK_FALSE(is_read(fact(1, 0, 0) + fact(last + 1, 0, 0)));
+  CHECK_FALSE(is_read(fact(1, 0, 0)));
+  CHECK_FALSE(is_read(fact(1, 0, 0) + fact(1, 0, 1) + fact(1, 0, 2)));
+}
+
 TEST_CASE("A fact that is kept twice is the later one") {
   KeptFacts facts;
   facts.keep(kFirst, "old");

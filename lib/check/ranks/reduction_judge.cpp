@@ -1,0 +1,312 @@
+#include "check/ranks/reduction_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "check/ranks/rank_values.h"
+#include "check/ranks/reduction_check.h"
+
+namespace msdump::check {
+namespace {
+
+using Verdict = ExchangeVerdict;
+
+constexpr size_t kMostClasses = 8;  // different results of one reduction that are each compared with it
+
+// A checksum alone proves nothing: msprobe may take it after the next operator has changed the tensor in place.
+bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
+  return a.from == TensorFacts::From::kStatistics && a.max && a.min && a.max == b.max && a.min == b.min &&
+         a.mean == b.mean && a.l2norm == b.l2norm;
+}
+
+// Adds how a wrong sum came about, and on whom it lies.
+void explain(const WrongSum& wrong, const Exchange& exchange, Verdict& verdict) {
+  verdict.proven = true;
+  if (!wrong.source) {
+    verdict.message += fmt::format("; it is {:.6g} times the sum", wrong.times);
+    return;
+  }
+  verdict.odd = {exchange.ranks[*wrong.source]};
+  verdict.message += std::abs(wrong.times) < 1e-3
+                         ? fmt::format("; it is the sum without rank {}'s", verdict.odd.front())
+                         : fmt::format("; what rank {} put in counts {:.6g} times", verdict.odd.front(), wrong.times);
+}
+
+}  // namespace
+
+Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange) const {
+  Verdict all = judge_all_reduce(exchange, 0);
+  for (size_t part = 1; part < call(exchange, 0).got.size(); ++part)
+    all = worse(std::move(all), judge_all_reduce(exchange, part));
+  return all;
+}
+
+Verdict ReductionJudge::judge_reduce(const Exchange& exchange, const std::optional<size_t>& root) const {
+  if (!exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
+  if (!root || call(exchange, *root).got.size() != 1) return unknown_verdict(Verdict::Obstacle::kUnsaid);
+  std::vector<uint32_t> sources;
+  for (size_t i = 0; i < exchange.members.size(); ++i) {
+    if (call(exchange, i).put.size() == 1) sources.push_back(call(exchange, i).put.front());
+  }
+  return judge_reduction(exchange, sources, {*root}, {call(exchange, *root).got.front()});
+}
+
+// Does any rank's input show its output? Not if all put in the same, zeros for example.
+bool ReductionJudge::shares_memory(const Exchange& exchange, size_t part) const {
+  for (size_t i = 0; i < exchange.members.size(); ++i) {
+    const CollectiveCall& one = call(exchange, i);
+    if (part >= one.put.size() || part >= one.got.size()) continue;
+    if (are_equal(facts_[one.put[part]], facts_[one.got[part]]) == true) return true;
+  }
+  return false;
+}
+
+Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange, size_t part) const {
+  Verdict apart = judge_equal_results(exchange, part);
+  if (!exchange.complete())
+    return apart.kind == Verdict::Kind::kUnknown ? unknown_verdict(Verdict::Obstacle::kIncomplete) : apart;
+  std::vector<uint32_t> sources, results;
+  std::vector<size_t> receivers;
+  std::set<uint64_t> seen;  // one of each different result
+  for (size_t i = 0; i < exchange.members.size(); ++i) {
+    const CollectiveCall& one = call(exchange, i);
+    if (part >= one.put.size() || part >= one.got.size()) return apart;
+    sources.push_back(one.put[part]);
+    if (seen.size() == kMostClasses || !seen.insert(facts_[one.got[part]].digest).second) continue;
+    receivers.push_back(i);
+    results.push_back(one.got[part]);
+  }
+  Verdict reduced = judge_reduction(exchange, sources, receivers, results);
+  if (apart.kind != Verdict::Kind::kApart) {
+    const bool hidden = reduced.kind == Verdict::Kind::kWrong && shares_memory(exchange, part);
+    return hidden ? unknown_verdict(Verdict::Obstacle::kShared) : reduced;
+  }
+  // What the sum says of the different results is more than that they differ.
+  if (reduced.kind == Verdict::Kind::kFits) {
+    // Statistics of two results may fit although these differ by more.
+    apart.only_rounding = facts_[results.front()].from == TensorFacts::From::kElements;
+    return apart;
+  }
+  return reduced.kind == Verdict::Kind::kWrong && reduced.odd.size() < exchange.members.size() && !reduced.odd.empty()
+             ? reduced
+             : apart;
+}
+
+// Every rank got the same, bit by bit?
+Verdict ReductionJudge::judge_equal_results(const Exchange& exchange, size_t part) const {
+  std::map<uint64_t, std::vector<size_t>> classes;
+  for (size_t i = 0; i < exchange.members.size(); ++i) {
+    const CollectiveCall& one = call(exchange, i);
+    if (part >= one.got.size() || facts_[one.got[part]].digest == 0) return {};
+    classes[facts_[one.got[part]].digest].push_back(i);
+  }
+  if (classes.size() < 2) return {};
+  const auto largest = std::max_element(classes.begin(), classes.end(),
+                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const uint32_t usual = call(exchange, largest->second.front()).got[part];
+  Verdict verdict;
+  std::vector<int64_t> others;
+  for (const auto& [digest, members] : classes) {
+    if (digest == largest->first) continue;
+    const uint32_t got = call(exchange, members.front()).got[part];
+    if (are_equal(facts_[got], facts_[usual]) != false || has_same_statistics(facts_[got], facts_[usual])) return {};
+    if (verdict.tensor == kNone) verdict.tensor = got;
+    for (const size_t member : members) others.push_back(exchange.ranks[member]);
+  }
+  verdict.kind = Verdict::Kind::kApart;
+  std::sort(others.begin(), others.end());
+  const bool told = others.size() * 2 < exchange.members.size();
+  verdict.message = told ? fmt::format("{} got another result than the others", ranks_text(others))
+                         : "the ranks did not get the same result";
+  if (told) verdict.odd = std::move(others);
+  if (const auto metrics = compare_elements(dump_, verdict.tensor, usual, cancel_)) {
+    verdict.value = metrics->max_abs.value_or(0);
+    verdict.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
+                                   metrics->count, verdict.value);
+  }
+  return verdict;
+}
+
+// Each of `results`, which `receivers` got, against the whole reduction.
+Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vector<uint32_t>& sources,
+                                        const std::vector<size_t>& receivers,
+                                        const std::vector<uint32_t>& results) const {
+  if (sources.size() != exchange.ranks.size() || !exchange.complete() || results.empty()) return {};
+  const TensorFacts& like = facts_[results.front()];
+  bool elements = true;
+  for (const auto* const tensors : {&sources, &results}) {
+    for (const uint32_t tensor : *tensors) {
+      const TensorFacts& facts = facts_[tensor];
+      if (facts.from == TensorFacts::From::kNothing || facts.elements != like.elements || facts.dtype != like.dtype)
+        return {};
+      elements = elements && facts.from == TensorFacts::From::kElements;
+    }
+  }
+  if (!elements) {
+    Verdict all = judge_by_statistics(exchange, sources, results.front(), receivers.front());
+    for (size_t i = 1; i < results.size(); ++i)
+      all = worse(std::move(all), judge_by_statistics(exchange, sources, results[i], receivers[i]));
+    return all;
+  }
+  return judge_by_elements(exchange, sources, receivers, results);
+}
+
+// All of one dtype and number of elements.
+Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::vector<uint32_t>& sources,
+                                          const std::vector<size_t>& receivers,
+                                          const std::vector<uint32_t>& results) const {
+  const TensorFacts& like = facts_[results.front()];
+  const auto count = static_cast<int64_t>(*like.elements);
+  std::vector<ReducedPart> parts;
+  for (const uint32_t result : results) parts.push_back({result, 0, count});
+  const std::optional<Reduction> said = call(exchange, 0).reduction;
+  ReductionOf of{sources, count, said.value_or(Reduction::kSum), like.dtype};
+  Result<std::vector<ReductionFit>> fits = check_reduction(dump_, of, parts, cancel_);
+  if (!fits) return {};
+  const auto any_fits = [](const std::vector<ReductionFit>& of_results) {
+    return std::any_of(of_results.begin(), of_results.end(), [](const ReductionFit& fit) { return fit.fits(); });
+  };
+  if (!said && !any_fits(*fits)) {
+    for (const Reduction other : {Reduction::kMean, Reduction::kMax, Reduction::kMin, Reduction::kProduct}) {
+      const ReductionOf instead{sources, count, other, like.dtype};
+      auto others = check_reduction(dump_, instead, parts, cancel_);
+      if (!others || !any_fits(*others)) continue;
+      of = instead;
+      fits = std::move(others);
+      break;
+    }
+  }
+  Verdict verdict;
+  size_t worst = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if ((*fits)[i].fits()) continue;
+    if (verdict.odd.empty() || (*fits)[i].worst > (*fits)[worst].worst) worst = i;
+    const bool shared = exchange.kind == CollectiveKind::kAllReduce && receivers.size() > 1;
+    for (size_t member = 0; member < exchange.members.size(); ++member) {
+      if (member == receivers[i] || (shared && got_like(exchange, member, results[i])))
+        verdict.odd.push_back(exchange.ranks[member]);
+    }
+  }
+  if (verdict.odd.empty()) {
+    return fitting_verdict(
+        std::any_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); }));
+  }
+  const ReductionFit& fit = (*fits)[worst];
+  verdict.kind = Verdict::Kind::kWrong;
+  verdict.tensor = results[worst];
+  verdict.value = fit.max_error;
+  const bool all_alike = results.size() == 1 && exchange.kind == CollectiveKind::kAllReduce;
+  const std::string whose = all_alike ? "the result" : fmt::format("what {} got", ranks_text(verdict.odd));
+  verdict.message =
+      fmt::format("{} is not the {} of the inputs of {} ranks: {} where it should be {}, {} of {} elements", whose,
+                  name_of(of.reduction), sources.size(), fmt::format("{:.6g}", fit.at),
+                  fmt::format("{:.6g}", fit.at_sum), fit.beyond, count);
+  if (all_alike) verdict.odd.clear();
+  if (results.size() > 1 || of.reduction != Reduction::kSum) return verdict;
+  const auto wrong = explain_sum(dump_, of, parts[worst]);
+  if (wrong && *wrong) explain(**wrong, exchange, verdict);
+  return verdict;
+}
+
+bool ReductionJudge::got_like(const Exchange& exchange, size_t member, uint32_t result) const {
+  const std::vector<uint32_t>& got = call(exchange, member).got;
+  return std::any_of(got.begin(), got.end(),
+                     [&](uint32_t tensor) { return facts_[tensor].digest == facts_[result].digest; });
+}
+
+// The mean of a sum is the sum of the means; extremes and norms of a sum have the bounds of theirs.
+Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std::vector<uint32_t>& sources,
+                                            uint32_t result, size_t receiver) const {
+  const std::optional<Reduction> said = call(exchange, 0).reduction;
+  const TensorFacts& out = facts_[result];
+  if (said != Reduction::kSum && !(call(exchange, 0).counted && !said)) return {};
+  double mean = 0, least = 0, most = 0, norm = 0;
+  for (const uint32_t source : sources) {
+    const TensorFacts& facts = facts_[source];
+    if (!facts.mean || !facts.min || !facts.max || !facts.l2norm || !facts.is_finite()) return {};
+    mean += *facts.mean;
+    least += *facts.min;
+    most += *facts.max;
+    norm += *facts.l2norm;
+  }
+  if (!out.mean || !out.min || !out.max || !out.l2norm || !out.is_finite()) return {};
+  const double typical = norm / std::sqrt(static_cast<double>(std::max<uint64_t>(out.elements.value_or(1), 1)));
+  const double rounding = std::max(rounding_of(out.dtype).value_or(0), 0x1p-20);
+  const double allowed = 64 * rounding * static_cast<double>(sources.size()) * typical;
+  const double edge = 1e-3 * (std::abs(least) + std::abs(most)) + allowed;
+  const bool possible = std::abs(*out.mean - mean) <= allowed && *out.max <= most + edge && *out.min >= least - edge &&
+                        *out.l2norm <= norm * (1 + 1e-3);
+  Verdict verdict;
+  if (possible) {
+    verdict.kind = Verdict::Kind::kFits;
+    return verdict;
+  }
+  // Without the reduction in the dump it may be another one: the statistics of a mean, or of extremes, lie inside too.
+  if (!said && *out.max <= most + edge && *out.min >= least - edge) return verdict;
+  verdict.kind = Verdict::Kind::kWrong;
+  verdict.tensor = result;
+  verdict.value = std::abs(*out.mean - mean);
+  verdict.message = fmt::format(
+      "by its statistics what rank {} got is not the sum of the inputs: mean {:.6g} where it "
+      "should be {:.6g}, {:.6g} .. {:.6g} inside {:.6g} .. {:.6g}",
+      exchange.ranks[receiver], *out.mean, mean, *out.min, *out.max, least, most);
+  return verdict;
+}
+
+Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
+  if (!exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
+  const size_t members = exchange.members.size();
+  const bool lists = call(exchange, 0).put.size() == members && members > 1;
+  constexpr size_t kMostLists =
+      64;  // a list has a part for each rank: all parts are as many as the square of the ranks
+  if (lists && members > kMostLists) return {};
+  Verdict verdict = fitting_verdict(false);
+  std::vector<uint32_t> sources, results;
+  for (size_t i = 0; i < members; ++i) {
+    const CollectiveCall& one = call(exchange, i);
+    if (one.got.size() != 1 || one.put.size() != (lists ? members : 1)) return {};
+    results.push_back(one.got.front());
+    if (!lists) sources.push_back(one.put.front());
+  }
+  for (size_t i = 0; lists && i < members; ++i) {
+    sources.clear();
+    for (size_t j = 0; j < members; ++j) sources.push_back(call(exchange, j).put[i]);
+    verdict = worse(std::move(verdict), judge_reduction(exchange, sources, {i}, {results[i]}));
+  }
+  if (lists) return verdict;
+  const TensorFacts &whole = facts_[sources.front()], &part = facts_[results.front()];
+  if (whole.from != TensorFacts::From::kElements || !whole.elements || *whole.elements % members != 0) return {};
+  const auto count = static_cast<int64_t>(*whole.elements), share = count / static_cast<int64_t>(members);
+  if (part.elements != static_cast<uint64_t>(share)) return {};
+  std::vector<ReducedPart> parts;
+  for (size_t i = 0; i < members; ++i) parts.push_back({results[i], static_cast<int64_t>(i) * share, share});
+  const ReductionOf of{sources, count, call(exchange, 0).reduction.value_or(Reduction::kSum), part.dtype};
+  const auto fits = check_reduction(dump_, of, parts, cancel_);
+  if (!fits) return {};
+  verdict = fitting_verdict(is_telling(whole));
+  for (size_t i = 0; i < members; ++i) {
+    const ReductionFit& fit = (*fits)[i];
+    if (fit.fits()) continue;
+    verdict.odd.push_back(exchange.ranks[i]);
+    if (verdict.kind == Verdict::Kind::kWrong) continue;
+    verdict.kind = Verdict::Kind::kWrong;
+    verdict.tensor = results[i];
+    verdict.value = fit.max_error;
+    verdict.message = fmt::format(
+        "what rank {} got is not its part of the {} of the inputs of {} ranks: {:.6g} where it "
+        "should be {:.6g}, {} of {} elements",
+        exchange.ranks[i], name_of(of.reduction), members, fit.at, fit.at_sum, fit.beyond, share);
+  }
+  // Without the reduction in the dump it may be another one.
+  const bool unsaid = !call(exchange, 0).reduction && verdict.odd.size() == members;
+  if (unsaid) return unknown_verdict(Verdict::Obstacle::kUnsaid);
+  if (verdict.odd.size() == members) verdict.odd.clear();
+  return verdict;
+}
+
+}  // namespace msdump::check
