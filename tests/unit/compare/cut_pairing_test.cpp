@@ -80,19 +80,23 @@ Alone alone(const PairedCuts& paired, std::string_view op, Io io) {
 
 TEST_CASE("what one side computes in other calls is compared by its values") {
   const Values weight = test::numbers(16, 11), bias = test::numbers(16, 12), product = test::numbers(16, 13);
-  for (const float loss : {3.25F, 1.0F}) {
+  for (const float error : {1.00001F, 1.5F}) {
     const RankRun two(2, [&](MadeCalls& calls, int rank) {
       calls.ran("Functional.tanh.0.forward", {kX}, {kUp});
       calls.ran("Torch.matmul.0.forward", {kUp, part(weight, rank, 2)}, {part(product, rank, 2)});
       calls.ran("Tensor.__add__.0.forward", {part(product, rank, 2), part(bias, rank, 2)}, {part(kDown, rank, 2)});
       calls.ran("Functional.gelu.0.forward", {part(kDown, rank, 2)}, {part(kOut, rank, 2)});
-      calls.ran("Tensor.mean.0.forward", {test::numbers(4, 14)}, {{loss * 1.00001F}});
+      calls.ran("Tensor.max.0.forward", {test::numbers(4, 16)}, {{1}});
+      calls.ran("Tensor.min.0.forward", {test::numbers(4, 17)}, {{-2.75F}});
+      calls.ran("Tensor.mean.0.forward", {test::numbers(4, 14)}, {{3.25F * error}});
     });
     const RankRun one(1, [&](MadeCalls& calls, int) {
       calls.ran("Functional.tanh.0.forward", {kX}, {kUp});
       calls.ran("Functional.linear.0.forward", {kUp, weight, bias}, {kDown});
       calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
-      calls.ran("Functional.cross_entropy.0.forward", {test::numbers(6, 15)}, {{loss}});
+      calls.ran("Torch.amax.0.forward", {test::numbers(6, 18)}, {{1}});
+      calls.ran("Torch.amin.0.forward", {test::numbers(6, 19)}, {{-2.75F}});
+      calls.ran("Functional.cross_entropy.0.forward", {test::numbers(6, 15)}, {{3.25F}});
     });
     const PairedCuts paired = pair(two, one);
     const auto& [note, is_paired] = note_of(paired, "Tensor.__add__.0.forward", Io::kOutput);
@@ -104,9 +108,10 @@ TEST_CASE("what one side computes in other calls is compared by its values") {
     CHECK(partner_of(paired, "Tensor.__add__.0.forward", Io::kInput).empty());
     CHECK(partner_of(paired, "Torch.matmul.0.forward", Io::kOutput).empty());
     CHECK(alone(paired, "Functional.linear.0.forward", Io::kOutput) == Alone::kElsewhere);
-    // A loss of 1 is a number that many tensors have.
-    CHECK(partner_of(paired, "Tensor.mean.0.forward", Io::kOutput) ==
-          (loss == 1 ? "" : "Functional.cross_entropy.0.forward output:0"));
+    // The loss also where it differs; of other single numbers those that are equal, and not 1, which many tensors are.
+    CHECK(partner_of(paired, "Tensor.mean.0.forward", Io::kOutput) == "Functional.cross_entropy.0.forward output:0");
+    CHECK(partner_of(paired, "Tensor.min.0.forward", Io::kOutput) == "Torch.amin.0.forward output:0");
+    CHECK(partner_of(paired, "Tensor.max.0.forward", Io::kOutput).empty());
     CHECK(partner_of(paired, "Tensor.mean.0.forward", Io::kInput).empty());
   }
 }
