@@ -479,6 +479,20 @@ TEST_CASE("a rank that got the parts of another one is found, however often thes
   CHECK(run.check(only_collectives()).only("collective_mismatch").ranks == Ranks{2});
 }
 
+TEST_CASE("the first wrong element is named, in large parts too") {
+  constexpr size_t kCount = 300'000;  // more than is read at once
+  MadeRun run(2);
+  const std::vector<Values> parts = {seeded(1, kCount), seeded(2, kCount)};
+  for (size_t rank = 0; rank < 2; ++rank)
+    run.at(rank).call("Distributed.all_gather_into_tensor.0.forward", {Arg(), parts[rank]}, {joined(parts)},
+                      in_group({0, 1}));
+  CHECK(run.check(only_collectives()).findings().empty());
+  run.at(1)["Distributed.all_gather_into_tensor.0.forward.output.0"][590'000] += 1;
+  CHECK(
+      run.check(only_collectives()).only("collective_mismatch").message.find("from element 590000 of its output on") !=
+      std::string::npos);
+}
+
 TEST_CASE("of gathered parts the one that all got otherwise lies on the rank that put it in") {
   MadeRun run(kWorld);
   const auto parts = parts_of();
