@@ -119,12 +119,12 @@ TEST_CASE("two dimensions cut one axis into parts of different extents, the slow
     std::vector<Shape> pieces;
     for (const int64_t extent : extents) pieces.push_back({2, extent});
     CHECK(fits_shapes(layout, pieces, {2, whole}));
-    std::vector<std::vector<int64_t>> begins(extents.size());
+    std::vector<std::vector<int64_t>> found(extents.size());
     for (size_t rank = 0; rank < extents.size(); ++rank) {
       for (const PieceBox& box : boxes_of(layout, static_cast<int64_t>(rank), pieces, {2, whole}))
-        begins[rank].push_back(box.to[1]);
+        found[rank].push_back(box.to[1]);
     }
-    return begins;
+    return found;
   };
   using Begins = std::vector<std::vector<int64_t>>;
   CHECK(begins({{{2, kConcat, 1}, {2, kConcat, 1}}}, {3, 2, 4, 1}, 10) == Begins{{0}, {3}, {5}, {9}});
