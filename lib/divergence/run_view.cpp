@@ -32,7 +32,10 @@ const SourceFrame* frame_of(const CompareSide& side, const std::vector<Sequenced
 class LaterOutputs {
  public:
   void begin(std::optional<int64_t> step, bool backward) {
-    if (step != step_) passes_ = {};
+    if (step != step_) {
+      next_ = passes_[0];
+      passes_ = {};
+    }
     step_ = step;
     pass_ = &passes_[backward ? 1 : 0];
   }
@@ -40,10 +43,13 @@ class LaterOutputs {
     pass_->compared += compared ? 1U : 0U;
     pass_->differ += differs ? 1U : 0U;
   }
+  // Where nothing is left of the pass, the next step shows it.
   [[nodiscard]] bool agree() const {
     constexpr double kFewDiffer = 0.2;
-    return pass_->compared > 0 && static_cast<double>(pass_->differ) <= kFewDiffer * static_cast<double>(pass_->compared);
+    const Pass& shown = pass_->compared > 0 ? *pass_ : next_;
+    return shown.compared > 0 && static_cast<double>(shown.differ) <= kFewDiffer * static_cast<double>(shown.compared);
   }
+  [[nodiscard]] bool any() const { return pass_->compared > 0 || next_.compared > 0; }
 
  private:
   struct Pass {
@@ -51,6 +57,7 @@ class LaterOutputs {
   };
   std::optional<int64_t> step_;
   std::array<Pass, 2> passes_;  // forward, backward
+  Pass next_;                   // the forward pass of the step after
   Pass* pass_ = nullptr;
 };
 
@@ -119,6 +126,8 @@ void RunView::find_not_passed_on() {
   not_passed_on_.resize(diffs_.size());
   mended_.resize(diffs_.size());
   LaterOutputs later;
+  std::vector<uint32_t> unread;  // doubtful, and nothing later shows whether they matter
+  std::set<uint32_t> harmless;   // operators of which something else showed that they do not
   for (uint32_t index = static_cast<uint32_t>(runs().size()); index-- > 0;) {
     const OpRun& run = runs()[index];
     Read outputs = Read::kNever;
@@ -131,15 +140,22 @@ void RunView::find_not_passed_on() {
       if (doubtful && (not_passed_on_[output] || (read[output] == Read::kNever && later.agree()))) {
         // What differs as values of another layout do, and does not matter, differs in its layout alone.
         forget(output);
+        harmless.insert(run.op);
       } else if (compared(output)) {
         const Read own = !differs(output) ? Read::kRight : layout_known(output) ? Read::kWrong : read[output];
         outputs = std::max(outputs, not_passed_on_[output] ? Read::kRight : own);
       }
     }
+    for (const uint32_t output : run.outputs) {
+      const bool doubtful = compared(output) && differs(output) && is_communication(op(index).type);
+      if (doubtful && read[output] == Read::kNever && !later.any()) unread.push_back(index);
+    }
     for (const uint32_t output : run.outputs) later.add(compared(output), differs(output) && !not_passed_on_[output]);
-    const bool healed = heals(index) || evens_out(index);
+    const bool heals = this->heals(index), even = evens_out(index);
     for (const RunInput& input : run.inputs) {
       if (!compared(input.tensor)) continue;
+      // An update may be right within its tolerance although the gradient is not.
+      const bool healed = heals || (even && !layout_known(input.tensor));
       if (input.made_as != kNoTensor) {
         const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
         const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;
@@ -147,6 +163,12 @@ void RunView::find_not_passed_on() {
       }
       const bool unknown = differs(input.tensor) && !layout_known(input.tensor);
       if (unknown && (healed || (outputs <= Read::kRight && later.agree()))) forget(input.tensor);
+    }
+  }
+  // At the end of the last step: as in the steps before.
+  for (const uint32_t index : unread) {
+    for (const uint32_t output : run(index).outputs) {
+      if (harmless.contains(run(index).op) && compared(output) && differs(output)) forget(output);
     }
   }
 }

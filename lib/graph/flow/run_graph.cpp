@@ -412,15 +412,24 @@ bool RunGraph::add_edges_by_contents() {
   const auto other_contents = [&](uint32_t tensor) {
     return source_.other_contents.empty() ? 0 : source_.other_contents[tensor];
   };
-  Written written, other_written;
+  Written written, other_written, received;
   bool any = false;
   for (uint32_t i = 0; i < runs_.size(); ++i) {
     OpRun& run = runs_[i];
     if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step))
-      written = other_written = {};
+      written = other_written = received = {};
+    // Of a pipeline, the other stage may come later: what arrived there was not made by a run before.
+    const bool begins = i == 0 || run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step;
+    for (uint32_t j = i; begins && j < runs_.size() && runs_[j].place.rank == run.place.rank &&
+                         runs_[j].place.step == run.place.step;
+         ++j) {
+      if (!runs_[j].inputs.empty() || !is_communication(source_.operators[runs_[j].op].type)) continue;
+      for (const uint32_t tensor : runs_[j].outputs) received.add({other_contents(tensor), j, tensor}, false);
+    }
     for (RunInput& input : run.inputs) {
       if (input.from == From::kParameter) continue;
-      const Written::Output* const also = other_written.find(other_contents(input.tensor));
+      const Written::Output* also = other_written.find(other_contents(input.tensor));
+      if (also == nullptr) also = received.find(other_contents(input.tensor));
       if (also != nullptr) input.also_made_by = also->run;
       const Written::Output* made = written.find(contents(input.tensor));
       // Of several outputs with these contents, the one that has the other dump's too.
