@@ -70,11 +70,12 @@ Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& 
 Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
                                  const std::vector<CutNote>& notes, const RunContext& context) {
   CutEvidence evidence;
+  evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
   for (const CutNote& note : notes) {
-    // What lies on one rank of each side has no layout.
-    evidence.known.push_back(note.known || (note.a.dims.empty() && note.b.dims.empty()));
+    // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough.
+    const bool whole = note.a.dims.empty() && note.b.dims.empty();
+    evidence.known.push_back(whole || (note.known && !evidence.both_cut));
     evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
-    evidence.both_cut = evidence.both_cut || !note.b.dims.empty();
   }
   // Calls that were given a partner are after those that the side has.
   for (const TensorPair& pair : pairing.tensors) {

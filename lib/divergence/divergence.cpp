@@ -281,7 +281,7 @@ class Finder {
     const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
     // Calls of one side alone are nothing new where the runs are cut differently.
-    if (view_.of_cuts() && inputs.downstream) return false;
+    if (view_.of_cuts() && inputs.downstream) return true;
     if (const uint32_t other = one_sided_between(first, run, input); other != kNoRun) {
       if (one_sided_.turns_coarser(other)) {
         add_cast(other, run, inputs, input.tensor);
@@ -413,6 +413,7 @@ class Finder {
 
   [[nodiscard]] bool stands_out(const ScoredOutput& output, const RunInputs& inputs) const {
     if (!output.judged) return false;
+    if (inputs.downstream && !view_.layout_known(output.tensor)) return false;
     if (output.beyond_arithmetic && !inputs.downstream) return true;
     // What it is expected to have says nothing of the alarm that its input shows.
     if (inputs.elevated && output.past_operators && !inputs.all_same) return false;

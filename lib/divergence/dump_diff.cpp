@@ -222,7 +222,9 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
     std::vector<uint32_t> evidence = root.outputs;
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
-      return is_difference(run.diffs[tensor].verdict) && run.cut_evidence.known[tensor];
+      const TensorDiff& diff = run.diffs[tensor];
+      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // another layout is not
+      return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
     });
     if (tells == evidence.end()) continue;
     root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);

@@ -154,8 +154,9 @@ void RunView::find_not_passed_on() {
     const bool heals = this->heals(index), even = evens_out(index);
     for (const RunInput& input : run.inputs) {
       if (!compared(input.tensor)) continue;
-      // An update may be right within its tolerance although the gradient is not.
-      const bool healed = heals || (even && !layout_known(input.tensor));
+      // A small error is not made even: an update may be right within its tolerance although the gradient is not.
+      const auto& error = errors_[input.tensor];
+      const bool healed = heals || (even && !(error && error->relative < kMostError));
       if (input.made_as != kNoTensor) {
         const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
         const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;

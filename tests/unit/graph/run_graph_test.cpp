@@ -298,6 +298,33 @@ TEST_CASE("contents name the first earlier output of the same rank and step that
   CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0"}, {1, kIn, "0"}}).flow() == FlowKind::kOrder);
 }
 
+TEST_CASE("the contents of the other dump know the operators that it alone has, and tell equal outputs apart") {
+  RunSource source = named({"A", "B", "C", "D"});
+  // B is the other dump's alone. Both outputs of C have the same contents in this one; D reads the first.
+  source.other_contents = {1, 1, 2, 2, 3, 4, 3};
+  const RunGraph graph = runs_of(std::move(source), {{0, kOut, "0", 5},
+                                                     {1, kIn, "0"},
+                                                     {1, kOut, "0"},
+                                                     {2, kIn, "0", 6},
+                                                     {2, kOut, "0", 7},
+                                                     {2, kOut, "1", 7},
+                                                     {3, kIn, "0", 7}});
+  const RunInput& of_b = graph.runs()[1].inputs.front();
+  CHECK(of_b.made_by == 0);
+  CHECK(of_b.also_made_by == 0);
+  CHECK(graph.runs()[2].inputs.front().made_by == 1);
+  CHECK(graph.runs()[2].inputs.front().made_as == 2);
+  CHECK(graph.runs()[3].inputs.front().made_as == 4);
+  CHECK(graph.runs()[3].inputs.front().also_made_by == 2);
+}
+
+TEST_CASE("what another stage sent is known by what was received, wherever that stands in the order") {
+  RunSource source = named({"A", "recv"});
+  source.other_contents = {3, 3};
+  const RunGraph graph = runs_of(std::move(source), {{0, kIn, "0", 6}, {1, kOut, "0", 9}});
+  CHECK(graph.runs()[0].inputs.front().made_by == 1);
+}
+
 TEST_CASE("without an IR the types of operators say what is updated and what the kernel does not write") {
   const std::vector<Dumped> tensors = {{0, kIn, "0"},  {0, kIn, "1"},  {0, kIn, "3"},  {0, kOut, "0"},
                                        {1, kOut, "0"}, {1, kOut, "1"}, {1, kOut, "2"}, {1, kOut, "3"},
