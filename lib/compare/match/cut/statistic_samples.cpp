@@ -9,7 +9,7 @@
 namespace msdump {
 namespace {
 
-constexpr double kNear = 0.05;  // of a unit
+constexpr double kNear = 0.05, kEqual = 1e-4;  // of a unit
 constexpr size_t kEnds = 2 * kExtrema;
 
 double middle_of(const std::vector<double>& values, Extremum which) {
@@ -67,6 +67,7 @@ StatisticSamples::Target::Target(std::vector<double> values, double roundoff, co
   const double norm = middle_of(values_, Extremum::kNorm);
   const double extreme = std::isnan(max + min) ? 0 : std::max(max, min);
   const double magnitude = std::isnan(norm) ? extreme : norm / std::sqrt(count);
+  near_ = roundoff > 0 ? kNear : kEqual;
   units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
 }
 
@@ -81,7 +82,7 @@ Nearness StatisticSamples::Target::nearness(const std::vector<double>& a, double
     ++known;
     const double distance = low == wanted_low ? 0 : std::max({0.0, low - wanted_high, wanted_low - high});
     const double relative = distance == 0 ? 0 : distance / std::max(units_[which / 2], 1e-300);
-    if (relative <= kNear) ++agree;
+    if (relative <= near_) ++agree;
     error = std::max(error, relative);
   }
   return {known == 0 ? 0 : static_cast<double>(agree) / static_cast<double>(known), error};

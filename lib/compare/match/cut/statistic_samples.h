@@ -25,7 +25,7 @@ struct StatisticSamples {
   [[nodiscard]] static bool tell(const std::vector<double>& values);
 
   // How near is near: a part of the magnitude of an extreme and of a norm. Of a mean, of what the mean of so many numbers
-  // of this magnitude and of any sign is.
+  // of this magnitude and of any sign is. Whole numbers are not near each other, but equal: `roundoff` is 0.
   class Target {
    public:
     Target(std::vector<double> values, double roundoff, const Shape& whole);
@@ -33,6 +33,7 @@ struct StatisticSamples {
 
    private:
     std::vector<double> values_, units_;
+    double near_ = 0;
   };
 };
 
