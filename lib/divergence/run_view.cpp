@@ -158,9 +158,11 @@ void RunView::find_not_passed_on() {
         if (even && input.made_as != kNoTensor) read[input.made_as] = std::max(read[input.made_as], Read::kRight);
         continue;
       }
-      // A small error is not made even: an update may be right within its tolerance although the gradient is not.
+      // A small error is made even by a collective alone, as the local maxima are by that of all: an update may be right
+      // within its tolerance although the gradient is not.
       const auto& error = errors_[input.tensor];
-      const bool healed = heals || (even && !(error && error->relative < kMostError));
+      const bool small = error && error->relative < kMostError && !is_communication(op(index).type);
+      const bool healed = heals || (even && !small);
       if (input.made_as != kNoTensor) {
         const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
         const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;
