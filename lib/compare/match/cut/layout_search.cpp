@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -87,10 +88,14 @@ class Search {
       if (stage > CutStage::kPlain && !Samples::kInOrder) break;
       if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       if (stage == CutStage::kGroups && question_.effort == CutQuestion::Effort::kPlain) break;
+      if (simple_.empty()) simple_ = fits_;
+      all_.insert(all_.end(), std::make_move_iterator(fits_.begin()), std::make_move_iterator(fits_.end()));
       fits_.clear();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;
     }
+    all_.insert(all_.end(), fits_.begin(), fits_.end());
+    if (best() < kUnclear && !simple_.empty()) fits_ = std::move(simple_);
     if (fits_.empty()) return std::nullopt;
     CutFit chosen = choose();
     const bool a_known = question_.stated_a || a_.shapes().size() == 1;
@@ -168,15 +173,25 @@ class Search {
     return best;
   }
 
+  // Where nothing fits, what fits best does so by chance.
+  [[nodiscard]] const CutFit* simplest_of_fits() const {
+    const auto least = std::min_element(fits_.begin(), fits_.end(), [](const CutFit& x, const CutFit& y) {
+      return std::pair(complexity_of(x.a) + complexity_of(x.b), -x.agreement) <
+             std::pair(complexity_of(y.a) + complexity_of(y.b), -y.agreement);
+    });
+    return least == fits_.end() ? nullptr : &*least;
+  }
+
   [[nodiscard]] CutFit choose() const {
     const double most = best();
     if (most < kUnclear) {
       if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
-        for (const CutFit& fit : fits_) {
+        for (const CutFit& fit : all_) {
           if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
             return certain(fit, known->confidence / 2, true);
         }
       }
+      if (const CutFit* const simplest = simplest_of_fits()) return certain(*simplest, simplest->agreement / 2, false);
     }
     double least = INFINITY;
     for (const CutFit& fit : fits_) {
@@ -215,7 +230,7 @@ class Search {
   const CutQuestion& question_;
   const CutPrior& prior_;
   const bool sums_;
-  std::vector<CutFit> fits_;
+  std::vector<CutFit> fits_, simple_, all_;  // of this stage, of the first one with any, of all
 };
 
 }  // namespace
