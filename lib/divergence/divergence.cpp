@@ -53,7 +53,8 @@ class Finder {
     if (view_.one_sided(run)) return pass_on(run);
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
-    if (view_.of_cuts() && follows_alarm(run, inputs)) inputs.downstream = inputs.elevated = true;
+    const bool follows = view_.of_cuts() && follows_alarm(run, inputs);
+    if (follows) inputs.downstream = inputs.elevated = true;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     RunState& state = history_.states[run];
     note_parameters(run, inputs);
@@ -64,8 +65,8 @@ class Finder {
     if (!state.random && !passes) {
       if (!inputs.entering.empty() && !view_.heals(run)) judge_entering(run, inputs);
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
-      const bool known =
-          !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) && judge_changed(run, inputs);
+      const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) &&
+                         (follows || judge_changed(run, inputs));
       state.downstream = state.downstream || known;
       if (roots_.size() == before && !known) judge_shape(run, inputs, outputs);
       if (roots_.size() == before && !known) judge_outputs(run, inputs, outputs);
@@ -281,7 +282,7 @@ class Finder {
     const RunInput& input = *inputs.changed.front();
     const uint32_t first = view_.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
     // Calls of one side alone are nothing new where the runs are cut differently.
-    if (view_.of_cuts() && inputs.downstream) return true;
+    if (view_.of_cuts() && inputs.downstream) return false;
     if (const uint32_t other = one_sided_between(first, run, input); other != kNoRun) {
       if (one_sided_.turns_coarser(other)) {
         add_cast(other, run, inputs, input.tensor);
@@ -463,8 +464,8 @@ class Finder {
   std::set<ParameterKey> reported_parameters_, agreed_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
-  bool any_before_ = false;  // a run of this rank and step is alarmed
-  bool backward_ = false;    // a run of its backward pass was there
+  bool any_before_ = false;        // a run of this rank and step is alarmed
+  bool backward_ = false;          // a run of its backward pass was there
   std::array<bool, 2> alarmed_{};  // before the backward pass of this step, and since it began
   bool alarmed_before_ = false;    // in a step before
 };

@@ -16,10 +16,10 @@
 #include "compare/match/module_tree.h"
 #include "compare/match/parameters/parameter_pairing.h"
 #include "divergence/argument_roots.h"
+#include "divergence/cuts/root_ranks.h"
 #include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
 #include "divergence/roots/cut_text.h"
-#include "divergence/roots/root_ranks.h"
 #include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
 #include "msprobe/names.h"
@@ -197,7 +197,6 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
     run.cut_a = std::move(paired.a);
     run.cut_b = std::move(paired.b);
     run.cuts = std::move(paired.notes);
-    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, context));
     run.a->side = run.cut_a->side();
     run.b->side = run.cut_b->side();
     return {};
@@ -355,11 +354,14 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
   return bytes;
 }
 
-void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
+Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   DivergenceDetails details = request;
-  if (!run.cuts.empty()) details.cuts = &run.cut_evidence;
+  if (!run.cuts.empty()) {
+    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, context));
+    details.cuts = &run.cut_evidence;
+  }
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
@@ -373,6 +375,7 @@ void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, c
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
   run.failures = all_failures(run, std::move(run.failures));
+  return {};
 }
 
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
@@ -384,7 +387,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
     MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
   }
   MSDUMP_CHECK_OK(compare_pairs(run, run.rows, rules, look, context));
-  judge_pairs(run, rules, context, {operators, details.flow});
+  MSDUMP_CHECK_OK(judge_pairs(run, rules, context, {operators, details.flow}));
   return run;
 }
 

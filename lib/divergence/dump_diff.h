@@ -15,7 +15,7 @@
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
-#include "divergence/cut_evidence.h"
+#include "divergence/cuts/cut_evidence.h"
 #include "divergence/divergence.h"
 #include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
@@ -91,8 +91,8 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
                      const SecondLookOptions& look, const RunContext& context);
 // Of each row the bytes that comparing it reads; 0 for one without partner.
 [[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
-// Then, of all rows, where the differences began, and which of them the baseline accepts.
-void judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
+// Then, of all rows, where the differences began, and which of them the baseline accepts. An error when interrupted.
+Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
 
 // The sides' selections choose the rows. `map` may be null. An error when interrupted, or kUsage when the dumps do not
 // have the operator to account for.

@@ -7,7 +7,7 @@
 
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "divergence/cut_evidence.h"
+#include "divergence/cuts/cut_evidence.h"
 #include "graph/flow/run_graph.h"
 
 namespace msdump {

@@ -188,7 +188,9 @@ bool RunView::is_mended(uint32_t output, uint32_t input) const {
 bool RunView::layout_known(uint32_t tensor) const {
   if (cuts_ == nullptr || cuts_->known[tensor]) return true;
   const auto& error = errors_[tensor];
-  return error && !error->discrete && error->relative < kMostError;
+  // Of two layouts at once, both may be wrong: the largest of each half of a row is near that of the row.
+  const double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
+  return error && !error->discrete && error->relative < most;
 }
 
 void RunView::forget(uint32_t tensor) {

@@ -78,7 +78,8 @@ class RunView {
   // Not known, and what was compared says nothing: the numbers of a rank's own rows, or values that later ones show to be
   // right. As if the tensor had not been compared.
   [[nodiscard]] bool is_forgotten(uint32_t tensor) const {
-    return cuts_ != nullptr && tensor != kNoTensor && !verdicts_[tensor].compared && has_metrics(diffs_[tensor].verdict);
+    return cuts_ != nullptr && tensor != kNoTensor && !verdicts_[tensor].compared &&
+           has_metrics(diffs_[tensor].verdict);
   }
   [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;

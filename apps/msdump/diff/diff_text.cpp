@@ -222,7 +222,8 @@ std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place
   };
   add("rank", place.rank);
   if (!ranks.empty()) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
   }
   add("step", place.step);
   if (place.occurrence > 0) add("run", place.occurrence);

@@ -419,9 +419,10 @@ bool RunGraph::add_edges_by_contents() {
     if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step))
       written = other_written = received = {};
     // Of a pipeline, the other stage may come later: what arrived there was not made by a run before.
-    const bool begins = i == 0 || run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step;
-    for (uint32_t j = i; begins && j < runs_.size() && runs_[j].place.rank == run.place.rank &&
-                         runs_[j].place.step == run.place.step;
+    const bool begins =
+        i == 0 || run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step;
+    for (uint32_t j = i;
+         begins && j < runs_.size() && runs_[j].place.rank == run.place.rank && runs_[j].place.step == run.place.step;
          ++j) {
       if (!runs_[j].inputs.empty() || !is_communication(source_.operators[runs_[j].op].type)) continue;
       for (const uint32_t tensor : runs_[j].outputs) received.add({other_contents(tensor), j, tensor}, false);

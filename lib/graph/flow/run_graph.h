@@ -109,7 +109,7 @@ struct RunSource {
   // Of two dumps at once, the contents in the other one: they know what wrote an input where `contents` do not, and which
   // operators of that dump alone lie between.
   std::vector<uint64_t> other_contents;
-  bool known_types = false;        // without a flow: what operators of a type are known to update or leave unwritten
+  bool known_types = false;  // without a flow: what operators of a type are known to update or leave unwritten
   Order order = Order::kOperators;
 };
 

@@ -87,8 +87,10 @@ TEST_CASE("the call of the candidate alone that wrote a wrong input is named, an
         const float wrong = rank == 1 ? 1.2F : 1.0F;
         calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
         calls.ran("Tensor.__mul__.0.forward", {half_of(kCutUp, rank)}, {by_factor(half_of(kCutUp, rank), wrong)});
-        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), wrong)}, {by_factor(half_of(kCutOut, rank), wrong)});
-        calls.ran("Functional.tanh.0.forward", {by_factor(half_of(kCutOut, rank), wrong)}, {by_factor(half_of(kCutLast, rank), wrong)});
+        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), wrong)},
+                  {by_factor(half_of(kCutOut, rank), wrong)});
+        calls.ran("Functional.tanh.0.forward", {by_factor(half_of(kCutOut, rank), wrong)},
+                  {by_factor(half_of(kCutLast, rank), wrong)});
       },
       in_one_process);
   CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
@@ -131,7 +133,8 @@ TEST_CASE("gradients follow from an alarm of the forward pass, although no edge 
       [](MadeCalls& calls, int rank) {
         calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
         calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {by_factor(half_of(kCutOut, rank), 1.2F)});
-        calls.ran("Functional.tanh.0.backward", {by_factor(half_of(kCutLast, rank), 1.1F)}, {by_factor(half_of(kCutX, rank), 1.1F)});
+        calls.ran("Functional.tanh.0.backward", {by_factor(half_of(kCutLast, rank), 1.1F)},
+                  {by_factor(half_of(kCutX, rank), 1.1F)});
       },
       [](MadeCalls& calls, int) {
         calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});

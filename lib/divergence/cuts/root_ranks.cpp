@@ -1,4 +1,4 @@
-#include "divergence/roots/root_ranks.h"
+#include "divergence/cuts/root_ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,8 +77,8 @@ std::vector<int64_t> ranks_that_differ(const CutSide& a, const CutSide& b, const
   if (pair.a == kNoTensor || pair.b == kNoTensor) return {};
   if (note.ranks.size() < 2) return note.ranks;
   if (note.a.has(CutRole::kSum) || note.a.has(CutRole::kMean) || note.a.has(CutRole::kGathered)) return {};
-  const bool reference_is_whole = std::all_of(note.b.dims.begin(), note.b.dims.end(),
-                                              [](const CutDim& dim) { return dim.role == CutRole::kCopy; });
+  const bool reference_is_whole =
+      std::all_of(note.b.dims.begin(), note.b.dims.end(), [](const CutDim& dim) { return dim.role == CutRole::kCopy; });
   const std::vector<int64_t>& ranks = a.ranks(pair.a);
   if (!reference_is_whole || note.b.factor != 1 || ranks.size() != note.ranks.size()) return {};
   const PartErrors errors(a, b, pair, note.a, cancel);

@@ -1,4 +1,4 @@
-#include "divergence/cut_evidence.h"
+#include "divergence/cuts/cut_evidence.h"
 
 #include <algorithm>
 #include <set>
