@@ -12,11 +12,11 @@ namespace {
 
 using namespace test::cut_runs;
 
-PairedCuts pair(const RankRun& a, const RankRun& b) {
+PairedCuts pair(const RankRun& a, const RankRun& b, const LayoutRules* layouts = nullptr) {
   WorkerPool pool(2);
   const CancelToken never;
   StatisticTables of_a(*a.side().index), of_b(*b.side().index);
-  return test::must(pair_cuts({a.side(), of_a}, {b.side(), of_b}, nullptr, nullptr, {pool, never}));
+  return test::must(pair_cuts({a.side(), of_a}, {b.side(), of_b}, nullptr, layouts, {pool, never}));
 }
 
 // What pairing says of the tensor of that name.
@@ -173,6 +173,77 @@ TEST_CASE("calls that have no value in common are parted if all that follows agr
   // What follows does not agree: this may be a fault.
   const RankRun faulty(2, [](MadeCalls& calls, int rank) { chain(calls, rank, 2, 8); });
   CHECK(partner_of(pair(faulty, one), "Tensor.clamp.0.forward", Io::kInput) == "Tensor.clamp.0.forward input:0");
+}
+
+TEST_CASE("a stated layout is taken for as many ranks as it says, and one that does not fit is told") {
+  const RankRun two(2, [](MadeCalls& calls, int rank) { tensor_parallel(calls, rank); });
+  const RankRun one(1, whole_run);
+  const LayoutRules rules =
+      test::must(LayoutRules::parse("Functional.gelu* = mean\n*Column*:output:* = concat(axis=1)\n"));
+  const PairedCuts paired = pair(two, one, &rules);
+  const CutNote stated = note_of(paired, "Functional.gelu.0.forward", Io::kOutput).note;
+  CHECK(stated.layout == "mean of ranks 0-1");
+  CHECK(stated.confidence == 1);
+  CHECK(stated.problem.empty());
+  const CutNote wrong = note_of(paired, "Module.up.Column.forward.0", Io::kOutput).note;
+  CHECK(wrong.layout == "concat axis 0 of ranks 0-1");
+  CHECK(wrong.problem.find("does not fit 8 on ranks 0-1") != std::string::npos);
+}
+
+// Four ranks; `odd` has another output.
+void copies(MadeCalls& calls, int rank, int odd, const Values& other) {
+  calls.ran("Functional.relu.0.forward", {kX}, {kUp});
+  calls.ran("Functional.gelu.0.forward", {kUp}, {rank == odd ? other : kDown});
+}
+
+TEST_CASE("of copies that differ the one that is furthest from the reference is compared, and its rank is named") {
+  const RankRun one(1, [](MadeCalls& calls, int) { copies(calls, 0, -1, {}); });
+  for (const int odd : {0, 2, 3}) {
+    const RankRun four(4,
+                       [&](MadeCalls& calls, int rank) { copies(calls, rank, odd, combined(kDown, 1.5F, kDown, 0)); });
+    const PairedCuts paired = pair(four, one);
+    const auto& [note, is_paired] = note_of(paired, "Functional.gelu.0.forward", Io::kOutput);
+    CHECK(is_paired);
+    CHECK(note.layout == "copy of ranks 0-3");
+    CHECK(note.odd == std::vector<int64_t>{odd});
+    for (const TensorPair& tensors : paired.pairing.tensors) {
+      const TensorRecord& record = paired.a->tensors()[tensors.a];
+      if (record.name.op_name != "Functional.gelu.0.forward" || record.name.io != Io::kOutput) continue;
+      REQUIRE(record.pieces() != nullptr);
+      const auto& records = paired.a->members(tensors.a).records;
+      CHECK(record.pieces()->records == std::vector<const TensorRecord*>{records[static_cast<size_t>(odd)]});
+    }
+  }
+}
+
+// What the all_reduce reads is what no dumped call of its ranks wrote, or what the call `before` wrote.
+void reduced(MadeCalls& calls, int rank, bool written) {
+  const Values rest = combined(kDown, 2, kTerm, -1);
+  const Values& term = rank == 0 ? kTerm : rest;
+  calls.ran("Functional.relu.0.forward", {kX}, {kUp});
+  if (written) calls.ran("Functional.linear.0.forward", {kUp}, {term});
+  calls.ran("Distributed.all_reduce.0.forward", {term}, {combined(kDown, 2, kDown, 0)});
+  calls.ran("Functional.gelu.0.forward", {combined(kDown, 2, kDown, 0)}, {kOut});
+}
+
+TEST_CASE("a collective gets the value of what wrote its input, or else of any tensor nearby that it is") {
+  const RankRun one(1, [](MadeCalls& calls, int) {
+    calls.ran("Functional.relu.0.forward", {kX}, {kUp});
+    calls.ran("Functional.linear.0.forward", {kUp}, {combined(kDown, 2, kDown, 0)});
+    calls.ran("Functional.gelu.0.forward", {combined(kDown, 2, kDown, 0)}, {kOut});
+  });
+  for (const bool written : {true, false}) {
+    INFO(written);
+    const RankRun two(2, [&](MadeCalls& calls, int rank) { reduced(calls, rank, written); });
+    const PairedCuts paired = pair(two, one);
+    const auto& [note, is_paired] = note_of(paired, "Distributed.all_reduce.0.forward", Io::kInput);
+    CHECK(is_paired);
+    CHECK(note.layout == "sum of ranks 0-1");
+    CHECK(note_of(paired, "Distributed.all_reduce.0.forward", Io::kOutput).note.layout == "copy of ranks 0-1");
+    if (written)
+      CHECK(partner_of(paired, "Distributed.all_reduce.0.forward", Io::kInput) ==
+            "Functional.linear.0.forward output:0");
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/match/cut/statistic_samples.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 
@@ -89,6 +90,42 @@ TEST_CASE("plain roles are found from statistics alone, with noise; what they ca
       CHECK(fit->tells);
     }
   }
+}
+
+TEST_CASE("a layout that is stated on one side, of a whole on the other, is certain") {
+  CutQuestion question;
+  question.stated_a = CutLayout{{{2, kConcat, 0}}};
+  const auto fit = fit_against_whole({{{2, kConcat, 0}}}, {8, 4}, question);
+  REQUIRE(fit);
+  CHECK(fit->confidence == 1);
+  // The other side is cut, too, and searched.
+  const std::vector<float> values = test::numbers(32);
+  const auto both = fit_of(cut_into({{{2, kConcat, 0}}}, {8, 4}, values),
+                           cut_into({{{2, kConcat, 1}}}, {8, 4}, test::numbers(32, 9)), question);
+  REQUIRE(both);
+  CHECK(both->confidence < 1);
+}
+
+TEST_CASE("where no layout fits, the simplest is told") {
+  const auto fit = fit_of(cut_into({{{2, kCopy}}}, {4, 6}, test::numbers(24)), {{{4, 6}, test::numbers(24, 5)}});
+  REQUIRE(fit);
+  CHECK(fit->a == CutLayout{{{2, kCopy}}});
+  CHECK_FALSE(fit->known);
+  CHECK(fit->confidence < 0.3);
+}
+
+TEST_CASE("of statistics what one side does not know is not compared") {
+  const Shape whole = {4};
+  const StatisticSamples::Target target({2, 2, -1, -1, NAN, NAN, 3, 3}, 1e-6, whole);
+  CHECK(target.nearness({2, 2, -1, -1, 5, 5, 3, 3}, 1).agreement == 1);
+  CHECK(target.nearness({2, 2, -1, -1, 5, 5, NAN, NAN}, 1).agreement == 1);
+  CHECK(target.nearness({2, 2, -1, -1, 5, 5, 4, 4}, 1).agreement == Approx(2.0 / 3));
+  CHECK(target.nearness({NAN, 2, -1, -1, 5, 5, 3, 3}, 1).agreement == 1);
+  CHECK(target.nearness({1, 1, -0.5, -0.5, 5, 5, 1.5, 1.5}, 2).agreement == 1);
+  CHECK(target.nearness({NAN, NAN, NAN, NAN, 5, 5, NAN, NAN}, 1).agreement == 0);
+  // Whole numbers are equal or not.
+  const StatisticSamples::Target numbers({47, 47, 0, 0, 20, 20, 60, 60}, 0, whole);
+  CHECK(numbers.nearness({46, 46, 0, 0, 20, 20, 60, 60}, 1).agreement == Approx(0.75));
 }
 
 TEST_CASE("statistics of other elements do not fit") {

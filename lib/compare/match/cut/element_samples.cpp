@@ -58,21 +58,19 @@ bool ElementSamples::adds_equals(PieceValues& pieces, const CutLayout& layout) {
   constexpr int64_t kFewest = 8, kMost = 64;
   const int64_t count = element_count(pieces.shapes().front()).value_or(0);
   if (count < kFewest) return false;
-  size_t stride = 1;
-  for (const CutDim& dim : layout.dims) {
-    if (dim.role == CutRole::kSum && pieces.shapes()[0] == pieces.shapes()[stride]) {
-      bool equal = true, constant = true;
-      for (int64_t i = 0; equal && i < std::min(count, kMost); ++i) {
-        const int64_t at = i * (count / std::min(count, kMost));
-        const double value = pieces.at(0, at);
-        equal = value == pieces.at(stride, at);
-        constant = constant && value == pieces.at(0, 0);
-      }
-      if (equal && !constant) return true;
+  const auto are_equal = [&](size_t one, size_t other) {
+    bool constant = true;
+    for (int64_t i = 0; i < std::min(count, kMost); ++i) {
+      const int64_t at = i * (count / std::min(count, kMost));
+      const double value = pieces.at(one, at);
+      if (value != pieces.at(other, at)) return false;
+      constant = constant && value == pieces.at(one, 0);
     }
-    stride *= static_cast<size_t>(dim.extent);
-  }
-  return false;
+    return !constant;
+  };
+  return any_terms(layout, [&](size_t one, size_t other) {
+    return pieces.shapes()[one] == pieces.shapes()[other] && are_equal(one, other);
+  });
 }
 
 bool ElementSamples::tell(const std::vector<double>& values) {

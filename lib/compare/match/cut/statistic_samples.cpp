@@ -44,15 +44,15 @@ bool StatisticSamples::adds_equals(const PieceStatistics& pieces, const CutLayou
     }
     return true;
   };
-  size_t stride = 1;
-  for (const CutDim& dim : layout.dims) {
-    const bool adds = dim.role == CutRole::kSum && pieces.shapes()[0] == pieces.shapes()[stride];
-    const auto &max = pieces.values()[0].number(Extremum::kMax), &min = pieces.values()[0].number(Extremum::kMin);
-    const bool constant = max && min && max->value == min->value;
-    if (adds && !constant && equal(pieces.values()[0], pieces.values()[stride])) return true;
-    stride *= static_cast<size_t>(dim.extent);
-  }
-  return false;
+  const auto is_constant = [](const StatisticValues& values) {
+    const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
+    return max && min && max->value == min->value;
+  };
+  return any_terms(layout, [&](size_t one, size_t other) {
+    const StatisticValues& values = pieces.values()[one];
+    return pieces.shapes()[one] == pieces.shapes()[other] && !is_constant(values) &&
+           equal(values, pieces.values()[other]);
+  });
 }
 
 bool StatisticSamples::tell(const std::vector<double>& values) {
