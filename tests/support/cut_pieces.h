@@ -1,5 +1,5 @@
 // Tensors cut into the pieces that ranks have of them, element by element, by the definition at the head of
-// compare/match/cut/cut_layout.h and without its code: the slowest dimension of the mesh cuts first.
+// compare/match/cut/layout/cut_layout.h and without its code: the slowest dimension of the mesh cuts first.
 //
 //   const test::MadePieces made(test::cut_into({{{2, CutRole::kConcat, 1}}}, {4, 6}, test::numbers(24)));
 #pragma once
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/match/cut/cut_layout.h"
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/cut/layout/piece_values.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash_slots.h"
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
 namespace {

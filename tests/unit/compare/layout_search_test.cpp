@@ -1,9 +1,9 @@
-#include "compare/match/cut/layout_search.h"
+#include "compare/match/cut/layout/layout_search.h"
 
 #include <cmath>
 #include <limits>
 
-#include "compare/match/cut/statistic_samples.h"
+#include "compare/match/cut/layout/statistic_samples.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/layout/cut_layout.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

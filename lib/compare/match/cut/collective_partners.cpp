@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "compare/match/cut/layout_choices.h"
+#include "compare/match/cut/layout/layout_choices.h"
 #include "graph/flow/communication.h"
 
 namespace msdump {

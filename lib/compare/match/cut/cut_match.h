@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "compare/match/cut/cut_pairing.h"
-#include "compare/match/cut/piece_statistics.h"
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/piece_statistics.h"
+#include "compare/match/cut/layout/piece_values.h"
 #include "compare/statistics/statistic_tables.h"
 
 namespace msdump {

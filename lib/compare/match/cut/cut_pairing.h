@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compare/match/cut/cut_side.h"
-#include "compare/match/cut/layout_file.h"
-#include "compare/match/cut/layout_search.h"
+#include "compare/match/cut/layout/layout_file.h"
+#include "compare/match/cut/layout/layout_search.h"
 #include "compare/match/pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compare/match/cut/cut_layout.h"
-#include "compare/match/cut/element_samples.h"
-#include "compare/match/cut/piece_statistics.h"
+#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/cut/layout/element_samples.h"
+#include "compare/match/cut/layout/piece_statistics.h"
 
 namespace msdump {
 

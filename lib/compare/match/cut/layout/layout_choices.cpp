@@ -1,4 +1,4 @@
-#include "compare/match/cut/layout_choices.h"
+#include "compare/match/cut/layout/layout_choices.h"
 
 #include <algorithm>
 #include <set>

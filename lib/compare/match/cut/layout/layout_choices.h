@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/layout/cut_layout.h"
 
 namespace msdump {
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/piece_statistics.h"
+#include "compare/match/cut/layout/piece_statistics.h"
 
 #include <algorithm>
 #include <bit>

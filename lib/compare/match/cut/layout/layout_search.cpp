@@ -1,4 +1,4 @@
-#include "compare/match/cut/layout_search.h"
+#include "compare/match/cut/layout/layout_search.h"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compare/match/cut/element_samples.h"
-#include "compare/match/cut/layout_choices.h"
-#include "compare/match/cut/statistic_samples.h"
+#include "compare/match/cut/layout/element_samples.h"
+#include "compare/match/cut/layout/layout_choices.h"
+#include "compare/match/cut/layout/statistic_samples.h"
 #include "tensor/dtype_kind.h"
 
 namespace msdump {

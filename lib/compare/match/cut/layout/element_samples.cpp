@@ -1,4 +1,4 @@
-#include "compare/match/cut/element_samples.h"
+#include "compare/match/cut/layout/element_samples.h"
 
 #include <algorithm>
 #include <cmath>

@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 #include "base/quick_glob.h"
-#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/layout/cut_layout.h"
 #include "dump/names/identity.h"
 
 namespace msdump {

@@ -1,4 +1,4 @@
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/piece_values.h"
 
 #include <array>
 #include <limits>

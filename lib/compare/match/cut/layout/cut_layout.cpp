@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_layout.h"
+#include "compare/match/cut/layout/cut_layout.h"
 
 #include <algorithm>
 #include <array>

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/match/cut/cut_layout.h"
-#include "compare/match/cut/piece_statistics.h"
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/cut/layout/piece_statistics.h"
+#include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/statistic_samples.h"
+#include "compare/match/cut/layout/statistic_samples.h"
 
 #include <algorithm>
 #include <cmath>

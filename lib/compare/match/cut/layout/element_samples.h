@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compare/match/cut/cut_layout.h"
-#include "compare/match/cut/piece_values.h"
+#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
 
