@@ -27,8 +27,8 @@ class StatisticTables {
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
 
-  // The row of a record that has a table; of a tensor in pieces, what follows from their rows. kChangedWhileReading if the row is no longer there.
-  // Thread-safe.
+  // The row of a record that has a table; of a tensor in pieces, what follows from their rows. kChangedWhileReading if
+  // the row is no longer there. Thread-safe.
   Result<StatisticValues> values_of(const TensorRecord& tensor);
 
   // Reads the table of a record now. Thread-safe.

@@ -60,7 +60,7 @@ std::string group_of_ranks(std::string_view list, std::optional<int64_t> rank) {
 std::string group_of(std::string_view attributes, std::optional<int64_t> rank) {
   for (const std::string_view key : kGroupAttributes) {
     const std::string_view value = attribute_value(attributes, key);
-    // MindSpore names groups by a number and a hash: "4-6301172352641561019" are no ranks.
+    // MindSpore names groups by a number and a hash: "4-6301172352641561019" are not ranks.
     if (key == kGroupAttributes.back()) return (ranks_of_group(value).empty() ? "" : "group ") + std::string(value);
     if (!ranks_of_group(value).empty()) return group_of_ranks(value, rank);
   }

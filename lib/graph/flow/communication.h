@@ -27,8 +27,8 @@ inline constexpr std::array<std::string_view, 9> kTransferAttributes = {
     "op", "root_rank", "dest_rank", "src_rank", "sr_tag", "split_count", "split_dim", "concat_dim", "rank_size"};
 
 // The group of an operator by its attributes as an IR keeps them (ir/text/attributes.h): its ranks, "0 1", or its name,
-// after "group " where it looks like ranks; the same text on all of its ranks. Empty: not known, or `rank` is not among the ranks, as those are of another rank's
-// operator.
+// after "group " where it looks like ranks; the same text on all of its ranks. Empty: not known, or `rank` is not among the
+// ranks, as those are of another rank's operator.
 [[nodiscard]] std::string group_of(std::string_view attributes, std::optional<int64_t> rank);
 // The ranks of such a text, or of "(0, 1)", "[0,1]", "0-1"; empty for a name.
 [[nodiscard]] std::vector<int64_t> ranks_of_group(std::string_view group);

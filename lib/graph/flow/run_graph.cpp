@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 #include "base/text.h"
-#include "graph/flow/communication.h"
+#include "graph/flow/content_edges.h"
 #include "graph/flow/gap_ancestors.h"
 #include "graph/flow/in_place.h"
 #include "graph/op_name.h"
@@ -77,7 +77,7 @@ RunGraph::RunGraph(RunSource source)
     if (source_.known_types) {
       for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
     }
-    if (add_edges_by_contents()) flow_ = FlowKind::kValues;
+    if (add_content_edges(source_, runs_)) flow_ = FlowKind::kValues;
     if (!module_parameters_.empty()) find_parameters_by_contents();
   }
   for (uint32_t run = 0; run < runs_.size(); ++run) {
@@ -367,89 +367,6 @@ void RunGraph::drop_unwritten(uint32_t index, const OutputReads& reads) {
 }
 
 // ---- edges without an IR
-
-namespace {
-
-// The outputs of a rank and step so far, by their contents.
-class Written {
- public:
-  struct Output {
-    uint64_t contents;
-    uint32_t run, tensor;
-  };
-
-  [[nodiscard]] const Output* find(uint64_t contents) const {
-    const uint32_t found = contents == 0 ? HashSlots::kNone : by_contents_.find(mix_hash(contents, 0), same(contents));
-    return found == HashSlots::kNone ? nullptr : &outputs_[found];
-  }
-
-  // Of several with the same contents the first is kept, as a module repeats what the last operator inside it wrote, or
-  // the last of those that pass values on.
-  void add(const Output& output, bool passes_on) {
-    if (output.contents == 0) return;
-    const auto next = static_cast<uint32_t>(outputs_.size());
-    const uint32_t found = by_contents_.find_or_add(mix_hash(output.contents, 0), next, same(output.contents));
-    if (found == next) {
-      outputs_.push_back(output);
-    } else if (passes_on) {
-      outputs_[found] = output;
-    }
-  }
-
- private:
-  [[nodiscard]] std::function<bool(uint32_t)> same(uint64_t contents) const {
-    return [this, contents](uint32_t i) { return outputs_[i].contents == contents; };
-  }
-
-  std::vector<Output> outputs_;
-  HashSlots by_contents_;
-};
-
-}  // namespace
-
-bool RunGraph::add_edges_by_contents() {
-  if (source_.contents.empty()) return false;
-  const auto other_contents = [&](uint32_t tensor) {
-    return source_.other_contents.empty() ? 0 : source_.other_contents[tensor];
-  };
-  Written written, other_written, received;
-  bool any = false;
-  for (uint32_t i = 0; i < runs_.size(); ++i) {
-    OpRun& run = runs_[i];
-    if (i > 0 && (run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step))
-      written = other_written = received = {};
-    // Of a pipeline, the other stage may come later: what arrived there was not made by a run before.
-    const bool begins =
-        i == 0 || run.place.rank != runs_[i - 1].place.rank || run.place.step != runs_[i - 1].place.step;
-    for (uint32_t j = i;
-         begins && j < runs_.size() && runs_[j].place.rank == run.place.rank && runs_[j].place.step == run.place.step;
-         ++j) {
-      if (!runs_[j].inputs.empty() || !is_communication(source_.operators[runs_[j].op].type)) continue;
-      for (const uint32_t tensor : runs_[j].outputs) received.add({other_contents(tensor), j, tensor}, false);
-    }
-    for (RunInput& input : run.inputs) {
-      if (input.from == From::kParameter) continue;
-      const Written::Output* also = other_written.find(other_contents(input.tensor));
-      if (also == nullptr) also = received.find(other_contents(input.tensor));
-      if (also != nullptr) input.also_made_by = also->run;
-      const Written::Output* made = written.find(contents(input.tensor));
-      // Of several outputs with these contents, the one that has the other dump's too.
-      const bool either = made != nullptr && also != nullptr && contents(also->tensor) == contents(input.tensor);
-      if (made == nullptr || either) made = also;
-      if (made == nullptr) continue;
-      input.from = From::kOperator;
-      input.made_by = made->run;
-      input.made_as = made->tensor;
-      any = true;
-    }
-    const bool passes_on = is_communication(source_.operators[run.op].type);
-    for (const uint32_t tensor : run.outputs) {
-      written.add({contents(tensor), i, tensor}, passes_on);
-      other_written.add({other_contents(tensor), i, tensor}, passes_on);
-    }
-  }
-  return any;
-}
 
 // A call inside a module reads its weight as an input.
 void RunGraph::find_parameters_by_contents() {

@@ -154,7 +154,6 @@ class RunGraph {
   [[nodiscard]] bool is_updated(const RunInput& input) const;
   [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input);
   void drop_unwritten(uint32_t run, const OutputReads& reads);
-  bool add_edges_by_contents();
   void judge_by_type(uint32_t run);
   void find_parameters_by_contents();
   [[nodiscard]] uint64_t contents(uint32_t tensor) const;

@@ -82,7 +82,7 @@ class CollectivePartners {
     const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[pairs.front()]);
     const std::vector<int64_t>& ranks = cut.own->ranks(tensor);
     if (ranks.size() < 2 || sends(own)) return false;
-    const auto step = place_of(*cut.own_index, cut.own->tensors()[tensor]).step;
+    const auto step = step_of(*cut.own_index, cut.own->tensors()[tensor]);
     return std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
       const auto group = groups.find({own.name, rank, step});
       return group == groups.end() || std::all_of(group->second.begin(), group->second.end(), [&](int64_t other) {

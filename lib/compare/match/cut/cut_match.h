@@ -59,7 +59,7 @@ class CutMatch {
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
   // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.
   Status find_layouts();
-  // The factors of gradients are those of most until this is called: those of wrong partners say nothing.
+  // After find_layouts() the factors of gradients are those of most of them; with wrong partners these say nothing.
   void allow_all_factors();
   // By operator of the pairing: do its tensors fit?
   [[nodiscard]] std::vector<bool> operators_that_fit() const;
@@ -70,7 +70,7 @@ class CutMatch {
     std::optional<CutLayout> layout;
   };
   [[nodiscard]] Stated stated_of(bool of_a, uint32_t tensor) const;
-  // One that does not fit the shapes is told when all are paired (problem_of).
+  // What does not fit the shapes is reported when all are paired (problem_of).
   [[nodiscard]] std::optional<CutFit> find_stated(CutPieces& of_a, CutPieces& of_b, CutQuestion question,
                                                   const Stated& stated_a, const Stated& stated_b) const;
   [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const;

@@ -11,6 +11,7 @@
 
 namespace msdump {
 namespace {
+
 // A weight whose elements are others on some of the ranks.
 struct Weight {
   uint32_t op = 0, tensor = 0;               // of the side

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace msdump {
 namespace {
@@ -24,8 +25,10 @@ class ValuePartners {
     for (size_t i = 0; i < fit.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
       if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
-      if (fit[i]) fits_[pair.a] = true;
-      if (fit[i]) continue;
+      if (fit[i]) {
+        fits_[pair.a] = true;
+        continue;
+      }
       if (pair.a != kNoOperator) open_a.push_back(pair.a);
       if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
@@ -114,24 +117,19 @@ class ValuePartners {
           if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
             continue;
           if (!match_.may_be_one(x, y) || ++trials_ > match_.most_trials()) continue;
-          const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
-          if (fit && fit->tells && fit->agreement >= CutMatch::kLike) return true;
+          if (const Fit& fit = fit_of(x, y); fit.agrees && fit.tells) return true;
         }
       }
     }
     return false;
   }
 
-  [[nodiscard]] bool shapes_fit(uint32_t a) const {
-    const Pairing& pairing = match_.result.pairing;
-    for (const uint32_t x : pairing.a[a].tensors) {
-      for (const uint32_t y : pairing.b[partners_[a]].tensors) {
-        if (!same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) continue;
-        const CutPieces values_a = match_.pieces_of(true, x), values_b = match_.pieces_of(false, y);
-        if (ok(values_a) && ok(values_b) && !match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick)) return false;
-      }
-    }
-    return true;
+  [[nodiscard]] bool shapes_fit(uint32_t a) {
+    const auto common = in_common(a, partners_[a]);
+    return std::all_of(common.begin(), common.end(), [&](const auto& both) {
+      const auto& [x, y] = both;
+      return fit_of(x, y).possible || !ok(match_.pieces_of(true, x)) || !ok(match_.pieces_of(false, y));
+    });
   }
 
   // Two calls that have no value in common, although what follows them agrees, are not the same: a fault would have spread.
@@ -163,19 +161,12 @@ class ValuePartners {
   enum class Agreement : uint8_t { kNone, kSome, kAll };
 
   // Of the tensors of two partners.
-  [[nodiscard]] Agreement agreement_of(uint32_t a) const {
+  [[nodiscard]] Agreement agreement_of(uint32_t a) {
     if (fits_[a]) return Agreement::kAll;
-    size_t agree = 0, all = 0;
-    const Pairing& pairing = match_.result.pairing;
-    for (const uint32_t x : pairing.a[a].tensors) {
-      for (const uint32_t y : pairing.b[partners_[a]].tensors) {
-        if (!same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) continue;
-        const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
-        ++all;
-        if (fit && fit->agreement >= CutMatch::kLike) ++agree;
-      }
-    }
-    return agree == all ? Agreement::kAll : agree == 0 ? Agreement::kNone : Agreement::kSome;
+    const auto common = in_common(a, partners_[a]);
+    const auto agree = static_cast<size_t>(std::count_if(
+        common.begin(), common.end(), [&](const auto& both) { return fit_of(both.first, both.second).agrees; }));
+    return agree == common.size() ? Agreement::kAll : agree == 0 ? Agreement::kNone : Agreement::kSome;
   }
 
   // What is left: the same kind between the same partners.
@@ -209,23 +200,18 @@ class ValuePartners {
   // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or at least the
   // weights?
   Result<Match> match_of(uint32_t a, uint32_t b) {
-    const Pairing& pairing = match_.result.pairing;
     size_t outputs = 0, weights = 0;
     bool tells = false;
+    const auto common = in_common(a, b);
     for (const bool of_weights : {true, false}) {
-      for (const uint32_t x : pairing.a[a].tensors) {
+      for (const auto& [x, y] : common) {
         MSDUMP_TRY(const bool weight, is_weight(a, x));
         if (weight != of_weights) continue;
-        for (const uint32_t y : pairing.b[b].tensors) {
-          const TensorRecord& one = match_.result.a->tensors()[x];
-          if (!same_slot(one, match_.result.b->tensors()[y])) continue;
-          const std::optional<CutFit> fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick);
-          const bool fits = fit && fit->agreement >= CutMatch::kLike;
-          if (!fits) return weight || weights == 0 ? Match::kNone : Match::kWeights;
-          tells = tells || fit->tells;
-          if (weight && fit->tells) ++weights;
-          if (one.name.io == Io::kOutput) ++outputs;
-        }
+        const Fit& fit = fit_of(x, y);
+        if (!fit.agrees) return weight || weights == 0 ? Match::kNone : Match::kWeights;
+        tells = tells || fit.tells;
+        if (weight && fit.tells) ++weights;
+        if (match_.result.a->tensors()[x].name.io == Io::kOutput) ++outputs;
       }
     }
     if (tells && outputs > 0) return Match::kAll;
@@ -267,16 +253,40 @@ class ValuePartners {
     return &known->second;
   }
 
-  [[nodiscard]] bool same_slot(const TensorRecord& a, const TensorRecord& b) const {
-    return a.name.io == b.name.io && a.name.slot == b.name.slot && a.occurrence == b.occurrence &&
-           step_of(*match_.index_a, a) == step_of(*match_.index_b, b);
+  // The tensors that two operators have in the same slot.
+  [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> in_common(uint32_t a, uint32_t b) const {
+    const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
+      return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
+             step_of(*match_.index_a, one) == step_of(*match_.index_b, other);
+    };
+    std::vector<std::pair<uint32_t, uint32_t>> common;
+    for (const uint32_t x : match_.result.pairing.a[a].tensors) {
+      for (const uint32_t y : match_.result.pairing.b[b].tensors) {
+        if (same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) common.emplace_back(x, y);
+      }
+    }
+    return common;
+  }
+
+  struct Fit {
+    bool possible = false;  // some layout fits the shapes
+    bool agrees = false, tells = false;
+  };
+  // Of two tensors; several steps ask of the same ones.
+  const Fit& fit_of(uint32_t x, uint32_t y) {
+    const auto [known, is_new] = known_.try_emplace({x, y});
+    if (!is_new) return known->second;
+    if (const auto fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick))
+      known->second = {true, fit->agreement >= CutMatch::kLike, fit->tells};
+    return known->second;
   }
 
   CutMatch& match_;
-  std::vector<uint32_t> partners_, owner_;  // by operator of a, of b
-  std::vector<bool> fits_;                  // by operator of a: with the partner that it has from the start
-  std::vector<bool> certain_;               // by operator of b
-  std::map<uint32_t, bool> weights_;        // by tensor of a
+  std::vector<uint32_t> partners_, owner_;              // by operator of a, of b
+  std::vector<bool> fits_;                              // by operator of a: with the partner that it has from the start
+  std::vector<bool> certain_;                           // by operator of b
+  std::map<std::pair<uint32_t, uint32_t>, Fit> known_;  // by tensors of a and b
+  std::map<uint32_t, bool> weights_;                    // by tensor of a
   std::map<std::pair<std::optional<int64_t>, Shape>, Written> written_;
   size_t trials_ = 0;
 };

@@ -41,17 +41,16 @@ class WholeTensors {
       if (fit == nullptr) continue;
       CutNote& note = match_.result.notes[i];
       const std::vector<int64_t>&ranks_a = match_.result.a->ranks(pair.a), &ranks_b = match_.result.b->ranks(pair.b);
-      note.layout = text_of(match_.fits[i]->a, ranks_a);
-      note.reference_layout = text_of(match_.fits[i]->b, ranks_b);
+      note.layout = text_of(fit->a, ranks_a);
+      note.reference_layout = text_of(fit->b, ranks_b);
       note.ranks = known_ranks(ranks_a);
       if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
-      note.confidence = match_.fits[i]->confidence;
-      note.known = match_.fits[i]->known;
-      note.a = match_.fits[i]->a;
-      note.b = match_.fits[i]->b;
+      note.confidence = fit->confidence;
+      note.known = fit->known;
+      note.a = fit->a;
+      note.b = fit->b;
       match_.result.a->set_pieces(pair.a, std::move(pieces[i]));
-      match_.result.b->set_pieces(
-          pair.b, pieces_of(match_.fits[i]->b, match_.result.b->members(pair.b).records, match_.fits[i]->whole, 0));
+      match_.result.b->set_pieces(pair.b, pieces_of(fit->b, match_.result.b->members(pair.b).records, fit->whole, 0));
     }
     return {};
   }

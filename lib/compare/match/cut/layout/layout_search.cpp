@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,20 +84,18 @@ class Search {
       : a_(a), b_(b), question_(question), prior_(prior), sums_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
+    size_t simple = 0;  // how many the first stage with any has
     for (const CutStage stage : kCutStages) {
       if (stage > CutStage::kPlain && !Samples::kInOrder) break;
       if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       if (stage == CutStage::kGroups && question_.effort == CutQuestion::Effort::kPlain) break;
-      if (simple_.empty()) simple_ = fits_;
-      all_.insert(all_.end(), std::make_move_iterator(fits_.begin()), std::make_move_iterator(fits_.end()));
-      fits_.clear();
+      if (simple == 0) simple = fits_.size();
+      stage_ = fits_.size();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;
     }
-    all_.insert(all_.end(), fits_.begin(), fits_.end());
-    if (best() < kUnclear && !simple_.empty()) fits_ = std::move(simple_);
     if (fits_.empty()) return std::nullopt;
-    CutFit chosen = choose();
+    CutFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
     const bool a_known = question_.stated_a || a_.shapes().size() == 1;
     const bool b_known = question_.stated_b || b_.shapes().size() == 1;
     const bool all_known = a_known && b_known && (question_.stated_a || question_.stated_b);
@@ -167,34 +165,35 @@ class Search {
     fits_.push_back(std::move(best));
   }
 
+  // Of the last stage that was tried.
+  [[nodiscard]] std::span<const CutFit> last() const { return std::span(fits_).subspan(stage_); }
+
   [[nodiscard]] double best() const {
     double best = 0;
-    for (const CutFit& fit : fits_) best = std::max(best, fit.agreement);
+    for (const CutFit& fit : last()) best = std::max(best, fit.agreement);
     return best;
   }
 
-  // Where nothing fits, what fits best does so by chance.
-  [[nodiscard]] const CutFit* simplest_of_fits() const {
-    const auto least = std::min_element(fits_.begin(), fits_.end(), [](const CutFit& x, const CutFit& y) {
-      return std::pair(complexity_of(x.a) + complexity_of(x.b), -x.agreement) <
-             std::pair(complexity_of(y.a) + complexity_of(y.b), -y.agreement);
-    });
-    return least == fits_.end() ? nullptr : &*least;
+  // Where nothing fits, what fits best does so by chance: the layout of the kind, else the simplest of the first `simple`.
+  [[nodiscard]] CutFit choose_unclear(size_t simple) const {
+    if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
+      for (const CutFit& fit : fits_) {
+        if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
+          return certain(fit, known->confidence / 2, true);
+      }
+    }
+    const auto key = [](const CutFit& fit) {
+      return std::pair(complexity_of(fit.a) + complexity_of(fit.b), -fit.agreement);
+    };
+    const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
+                                           [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
+    return certain(*simplest, simplest->agreement / 2, false);
   }
 
   [[nodiscard]] CutFit choose() const {
     const double most = best();
-    if (most < kUnclear) {
-      if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
-        for (const CutFit& fit : all_) {
-          if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
-            return certain(fit, known->confidence / 2, true);
-        }
-      }
-      if (const CutFit* const simplest = simplest_of_fits()) return certain(*simplest, simplest->agreement / 2, false);
-    }
     double least = INFINITY;
-    for (const CutFit& fit : fits_) {
+    for (const CutFit& fit : last()) {
       if (fit.agreement >= most - kAlike) least = std::min(least, fit.error);
     }
     const CutFit* chosen = nullptr;
@@ -203,7 +202,7 @@ class Search {
     };
     size_t alike = 0;
     double second = 0, next_error = INFINITY;
-    for (const CutFit& fit : fits_) {
+    for (const CutFit& fit : last()) {
       const bool fits = fit.agreement >= most - kAlike && fit.error <= 3 * least + 1e-6;
       if (!fits) {
         second = std::max(second, fit.agreement);
@@ -217,7 +216,7 @@ class Search {
     }
     const bool far = least <= kFar * next_error;
     const double clear = far ? 1 : std::clamp((most - second) / 0.5, 0.5, 1.0);
-    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, most >= kUnclear);
+    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, true);
   }
 
   static CutFit certain(CutFit fit, double confidence, bool known) {
@@ -230,7 +229,8 @@ class Search {
   const CutQuestion& question_;
   const CutPrior& prior_;
   const bool sums_;
-  std::vector<CutFit> fits_, simple_, all_;  // of this stage, of the first one with any, of all
+  std::vector<CutFit> fits_;
+  size_t stage_ = 0;  // where those of the stage begin
 };
 
 }  // namespace
