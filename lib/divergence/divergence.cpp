@@ -15,6 +15,7 @@
 #include "divergence/one_sided_runs.h"
 #include "divergence/root_list.h"
 #include "divergence/root_reach.h"
+#include "divergence/roots/one_sided_chain.h"
 #include "divergence/roots/undumped.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
@@ -50,6 +51,7 @@ class Finder {
 
   void judge(uint32_t run) {
     begin_step(run);
+    if (const BrokenExchange* const broken = view_.broken(run)) return judge_broken(run, *broken);
     if (view_.one_sided(run)) return pass_on(run);
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
@@ -72,11 +74,9 @@ class Finder {
       if (roots_.size() == before && !known) judge_outputs(run, inputs, outputs);
     }
     if (roots_.size() == before) judge_nan(run, inputs, outputs);
-    state.alarmed = roots_.size() > before;
-    state.downstream = state.downstream || inputs.downstream || state.alarmed;
+    if (roots_.size() > before) note_alarm(run);
+    state.downstream = state.downstream || inputs.downstream;
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
-    any_before_ = any_before_ || state.alarmed;
-    alarmed_[backward_ ? 1 : 0] = alarmed_[backward_ ? 1 : 0] || state.alarmed;
     if (state.downstream) estimate_healthy(run);
     // Gradients of parameters may be listed before the backward call that makes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
@@ -86,11 +86,27 @@ class Finder {
     }
   }
 
+  void note_alarm(uint32_t run) {
+    history_.states[run].alarmed = history_.states[run].downstream = true;
+    any_before_ = alarmed_[backward_ ? 1 : 0] = true;
+  }
+
+  // A collective shows by itself that it is wrong, whatever the layouts and the other side are.
+  void judge_broken(uint32_t run, const BrokenExchange& broken) {
+    backward_ = backward_ || view_.is_backward(run);
+    Root& root = roots_.add(run, DivergenceKind::kValue, inputs_of_run(view_, model_, history_, run), {});
+    root.divergence.ranks = broken.ranks;
+    root.divergence.reason = broken.reason;
+    note_alarm(run);
+    estimate_healthy(run);
+  }
+
   // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.
   // Where the runs are cut differently edges do not show all of that, nor what calls of one side alone have read.
   [[nodiscard]] bool follows_alarm(uint32_t run, const RunInputs& inputs) {
     backward_ = backward_ || view_.is_backward(run);
-    return alarmed_before_ || (backward_ && alarmed_[0]) || (any_before_ && !inputs.changed.empty());
+    const bool unseen = !inputs.changed.empty() || inputs.evidence.empty();
+    return alarmed_before_ || (backward_ && alarmed_[0]) || (any_before_ && unseen);
   }
 
   // A run without a partner has no outputs of its own to judge.
@@ -409,7 +425,8 @@ class Finder {
         named = inner;
       }
     }
-    return named == kNoRun ? model_.likeliest_within(run) : named;
+    if (named != kNoRun) return named;
+    return view_.of_cuts() ? run : model_.likeliest_within(run);  // there others may have made its inputs: see find_chains()
   }
 
   [[nodiscard]] bool stands_out(const ScoredOutput& output, const RunInputs& inputs) const {
@@ -486,6 +503,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
+  find_chains(view, report.roots);
   find_unseen_calls(view, model, finder.history(), report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {

@@ -218,6 +218,7 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
 // By the first tensor of its evidence that differs and has a known layout.
 void find_ranks(DiffResult& run, const CancelToken& cancel) {
   for (Divergence& root : run.divergence.roots) {
+    if (!root.ranks.empty()) continue;
     std::vector<uint32_t> evidence = root.outputs;
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
@@ -253,15 +254,16 @@ std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later)
 }  // namespace
 
 DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opened.catalogue->index) {
-  side.index = &catalogue().index;
-  side.tensors = &catalogue().list.tensors();
-  side.arguments = &catalogue().list.arguments();
+  dump.index = &catalogue().index;
+  dump.tensors = &catalogue().list.tensors();
+  dump.arguments = &catalogue().list.arguments();
   // An IR that was found nearby and has none of the operators belongs to another run.
   if (opened.joined && opened.joined->join.matched_operators() > 0) {
-    side.graph = &opened.graph();
-    side.join = &opened.joined->join;
+    dump.graph = &opened.graph();
+    dump.join = &opened.joined->join;
     lines = OperatorLines(opened.graph());
   }
+  side = dump;
 }
 
 const TensorRecord& DiffResult::record_of(const TensorPair& pair) const {
@@ -359,7 +361,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   DivergenceDetails details = request;
   if (!run.cuts.empty()) {
-    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, context));
+    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.a->dump, context));
     details.cuts = &run.cut_evidence;
   }
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);

@@ -27,7 +27,8 @@ struct DiffSide {
   explicit DiffSide(OpenedGraph&& graph);
 
   OpenedGraph opened;
-  CompareSide side;
+  CompareSide dump;  // as it was opened
+  CompareSide side;  // as it is compared: of a run that is cut differently, without ranks
   StatisticTables tables;
   OperatorLines lines;
   std::vector<TensorRecord> tensors;  // of a checkpoint, with the parts and views that are compared

@@ -196,6 +196,7 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 
 void RootList::drop_explained() {
   std::erase_if(roots_, [&](const Root& root) { return explained_by_inside(root.run); });
+  drop_unproven();
   const bool guilty =
       std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
   if (!guilty) keep_first_uncertain();
@@ -203,6 +204,19 @@ void RootList::drop_explained() {
   std::erase_if(roots_, [&](const Root& root) { return root.uncertain_source && guilty; });
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
+  });
+}
+
+// A collective that is wrong by itself is certain; values that were put together under a layout that is not proven are not.
+void RootList::drop_unproven() {
+  const auto is_broken = [&](const Root& root) { return view_.broken(root.run) != nullptr; };
+  if (std::none_of(roots_.begin(), roots_.end(), is_broken)) return;
+  std::erase_if(roots_, [&](const Root& root) {
+    const auto is_proven = [&](uint32_t tensor) { return view_.differs(tensor) && view_.layout_proven(tensor); };
+    const Divergence& found = root.divergence;
+    return !is_broken(root) && found.parameter.empty() &&
+           std::none_of(found.outputs.begin(), found.outputs.end(), is_proven) &&
+           std::none_of(found.inputs.begin(), found.inputs.end(), is_proven);
   });
 }
 

@@ -59,6 +59,7 @@ class RootList {
 
  private:
   void drop_explained();
+  void drop_unproven();
   void drop_equal_constants();
   void find_cuts();
   void keep_first_uncertain();

@@ -415,6 +415,15 @@ void RunView::find_groups_of_calls(const CompareSide& side) {
 
 const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
 
+const BrokenExchange* RunView::broken(uint32_t index) const {
+  if (cuts_ == nullptr || cuts_->broken.empty()) return nullptr;
+  for (const uint32_t output : run(index).outputs) {
+    const auto found = cuts_->broken.find(output);
+    if (found != cuts_->broken.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return not_passed_on_[tensor] || mended_[tensor]; });

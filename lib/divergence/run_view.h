@@ -75,6 +75,7 @@ class RunView {
   // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
   // layout leaves an error as large as the values.
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
+  [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
   // Not known, and what was compared says nothing: the numbers of a rank's own rows, or values that later ones show to be
   // right. As if the tensor had not been compared.
   [[nodiscard]] bool is_forgotten(uint32_t tensor) const {
@@ -119,6 +120,12 @@ class RunView {
   // a backward call or of such gradients. Empty for any other run.
   [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
   [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
+  // Of two runs that are cut differently: is one of them of the program of the other (CutEvidence)?
+  [[nodiscard]] bool same_program(uint32_t one, uint32_t other) const {
+    return cuts_->programs[run(one).op] == cuts_->programs[run(other).op];
+  }
+  // Where it is a collective that did not give its ranks what went in; else null.
+  [[nodiscard]] const BrokenExchange* broken(uint32_t index) const;
   // Does the operator exchange values between ranks?
   [[nodiscard]] bool is_collective(uint32_t index) const { return collectives_.at[index] != kNoRun; }
   [[nodiscard]] const Collectives& collectives() const { return collectives_; }

@@ -168,7 +168,7 @@ report::Object divergence_object(const DiffResult& run, const Divergence& root) 
     places.emplace_back(std::move(place));
   }
   object.add("places", std::move(places));
-  object.add("candidates", candidates_value(run, root.candidates));
+  object.add("candidates", candidates_value(run, root.candidates.empty() ? root.chain : root.candidates));
   object.add("dump_config", dump_config_value(run, root));
   object.add("gradient_cut", cut_value(run, root.cut));
   object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());

@@ -80,27 +80,51 @@ std::string places_text(const DiffResult& run, const Divergence& root) {
          (has_line ? " of this line" : " of it");
 }
 
-// "Default/Mul-op3 (net.py:12), Default/Add-op4 (net.py:13)", and how to dump them.
-void add_candidates(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& operators) {
-  const auto join = [&](const auto& list, const auto& item_text) {
-    std::string joined;
-    for (size_t i = 0; i < list.size() && i < kTensorsShown; ++i) joined += (i == 0 ? "" : ", ") + item_text(list[i]);
-    if (list.size() > kTensorsShown) joined += fmt::format(", and {} more", list.size() - kTensorsShown);
-    return joined;
-  };
-  const auto with_line = [&](uint32_t op) {
+// The first of a list: "a, b, and 3 more".
+template <class Item, class Text>
+std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
+  std::string joined;
+  for (size_t i = 0; i < list.size() && i < kTensorsShown; ++i) joined += (i == 0 ? "" : ", ") + text_of_item(list[i]);
+  if (list.size() > kTensorsShown) joined += fmt::format(", and {} more", list.size() - kTensorsShown);
+  return joined;
+}
+
+// "Default/Mul-op3 (net.py:12), Default/Add-op4 (net.py:13)"
+std::string operators_text(const DiffResult& run, const std::vector<uint32_t>& operators) {
+  return first_of(operators, [&](uint32_t op) {
     const SourceFrame* const frame = run.frame(op);
     return run.op_name(op) + (frame == nullptr ? "" : fmt::format(" ({})", source_text(frame)));
-  };
+  });
+}
+
+// And how to dump them.
+void add_candidates(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& operators) {
   lines.push_back({"or", fmt::format("{} before it that {} not dumped: {}", plural(operators.size(), "operator"),
-                                     operators.size() == 1 ? "was" : "were", join(operators, with_line))});
+                                     operators.size() == 1 ? "was" : "were", operators_text(run, operators))});
   const auto add_kernels = [&](std::string_view side, const std::vector<std::string>& names) {
     const auto quoted = [](const std::string& name) { return '"' + name + '"'; };
-    lines.push_back({"dump", fmt::format(R"("dump_mode": 1, "kernels": [{}]{})", join(names, quoted), side)});
+    lines.push_back({"dump", fmt::format(R"("dump_mode": 1, "kernels": [{}]{})", first_of(names, quoted), side)});
   };
   const auto of_a = kernels_of(run, operators, true), of_b = kernels_of(run, operators, false);
   add_kernels(of_a == of_b ? "" : " in the candidate", of_a);
   if (of_a != of_b) add_kernels(" in the reference", of_b);
+}
+
+// "Tensor.masked_fill.0.forward, Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
+void add_chain(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& chain) {
+  std::vector<std::pair<std::string, std::string>> by_line;  // the line of the script, the calls of it that are next to each other
+  for (const uint32_t op : chain) {
+    const SourceFrame* const frame = run.frame(op);
+    std::string line = frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
+    if (by_line.empty() || line.empty() || by_line.back().first != line) {
+      by_line.emplace_back(std::move(line), run.op_name(op));
+    } else {
+      by_line.back().second += ", " + run.op_name(op);
+    }
+  }
+  const auto text = [](const auto& one) { return one.second + one.first; };
+  lines.push_back({"or", fmt::format("{} before it that the candidate alone has: {}", plural(chain.size(), "call"),
+                                     first_of(by_line, text))});
 }
 
 // "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
@@ -159,6 +183,7 @@ std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root) 
   if (!root.outputs.empty()) lines.push_back({"out", tensors_text(run, root.outputs)});
   lines.push_back({"why", root.reason});
   if (!root.candidates.empty()) add_candidates(lines, run, root.candidates);
+  if (!root.chain.empty()) add_chain(lines, run, root.chain);
   if (root.unseen) add_unseen(lines, run, *root.unseen);
   if (root.score) lines.push_back({"error", error_text(run, root)});
   if (!root.places.empty()) lines.push_back({"and", places_text(run, root)});

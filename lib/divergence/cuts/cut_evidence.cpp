@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash_slots.h"
+#include "check/ranks/broken_exchanges.h"
 #include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
@@ -65,10 +66,28 @@ Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& 
   return contents;
 }
 
+Result<std::map<uint32_t, BrokenExchange>> find_broken(const CutSide& a, const Pairing& pairing,
+                                                       const DumpWithGraph& candidate, const RunContext& context) {
+  MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
+  std::map<const TensorRecord*, const check::Finding*> by_record;
+  for (const check::Finding& finding : findings) by_record.emplace(&(*candidate.tensors)[finding.tensor], &finding);
+  std::map<uint32_t, BrokenExchange> broken;
+  for (uint32_t tensor = 0; tensor < pairing.tensors.size() && !findings.empty(); ++tensor) {
+    if (pairing.tensors[tensor].a == kNoTensor) continue;
+    for (const TensorRecord* const record : a.members(pairing.tensors[tensor].a).records) {
+      const auto found = by_record.find(record);
+      if (found != by_record.end())
+        broken.try_emplace(tensor, BrokenExchange{found->second->ranks, found->second->message});
+    }
+  }
+  return broken;
+}
+
 }  // namespace
 
 Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
-                                 const std::vector<CutNote>& notes, const RunContext& context) {
+                                 const std::vector<CutNote>& notes, const DumpWithGraph& candidate,
+                                 const RunContext& context) {
   CutEvidence evidence;
   evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
   for (const CutNote& note : notes) {
@@ -82,12 +101,15 @@ Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairi
     const uint32_t op = pairing.operators[pair.op].a;
     evidence.made_up.push_back(op != kNoOperator && op >= a.operators().size());
   }
+  for (const OpPair& pair : pairing.operators)
+    evidence.programs.push_back(pair.a < a.operators().size() ? a.program_of(pair.a) : kNoOperator);
   const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
   MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &sizes, context));
   evidence.contents_b.assign(pairing.tensors.size(), 0);
   if (evidence.both_cut) {
     MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));
   }
+  MSDUMP_TRY(evidence.broken, find_broken(a, pairing, candidate, context));
   return evidence;
 }
 

@@ -4,12 +4,16 @@
 //              parts that were put together wrongly
 //   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
+//   programs   the ranks that run the same calls (cut_side.h): the calls of a program ran one after the other
+//   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
 //
 // Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
-// that lies on several ranks: each once.
+// that lies on several ranks: each once. Read are further the tensors of the candidate's collectives.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "compare/match/cut/cut_pairing.h"
@@ -17,16 +21,24 @@
 
 namespace msdump {
 
+struct BrokenExchange {
+  std::vector<int64_t> ranks;  // on which it lies; empty: nobody can tell
+  std::string reason;
+};
+
 struct CutEvidence {
   std::vector<bool> known;    // by Pairing::tensors, as the others
   std::vector<bool> parts;    // each rank of the candidate has a part of its own
   std::vector<bool> made_up;  // the call is the reference's alone, and the candidate's value another one's
   bool both_cut = false;      // the reference lies on several ranks too
   std::vector<uint64_t> contents_a, contents_b;
+  std::vector<uint32_t> programs;             // of the candidate, by Pairing::operators; kNoOperator: of none
+  std::map<uint32_t, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
 };
 
-// `notes` by Pairing::tensors. Files that cannot be read are reported where they are compared; an error when interrupted.
+// `notes` by Pairing::tensors; `candidate` is the dump of which `a` is made. Files that cannot be read are reported where they are compared; an error when interrupted.
 Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
-                                 const std::vector<CutNote>& notes, const RunContext& context);
+                                 const std::vector<CutNote>& notes, const DumpWithGraph& candidate,
+                                 const RunContext& context);
 
 }  // namespace msdump

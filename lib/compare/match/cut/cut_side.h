@@ -54,6 +54,7 @@ class CutSide {
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
+  [[nodiscard]] uint32_t program_of(uint32_t op) const { return origins_[op].program; }
 
   // From now on the tensor is put together so.
   void set_pieces(uint32_t tensor, TensorPieces pieces);
