@@ -35,6 +35,13 @@ class CutDiff {
       texts.push_back(fmt::format("{} on {}", run_->op_name(root.op), text_of_ranks(root.ranks)));
     return texts;
   }
+  [[nodiscard]] const Divergence& root() const { return run_->divergence.roots.at(0); }
+  // What may be to blame in its place.
+  [[nodiscard]] Texts chain() const {
+    Texts texts;
+    for (const uint32_t op : root().chain) texts.push_back(run_->op_name(op));
+    return texts;
+  }
 
  private:
   void write(const Ran& ran, const std::string& side, const std::string& below, int rank) const {
@@ -94,6 +101,97 @@ TEST_CASE("the call of the candidate alone that wrote a wrong input is named, an
       },
       in_one_process);
   CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
+}
+
+// Of both ranks: terms of a sum, which an all_reduce adds up; `got`: what comes out of it.
+void adds_up(MadeCalls& calls, int rank, const Values& sum, const Values& got) {
+  const Values other = test::numbers(32, 5);
+  Values term = other;
+  for (size_t i = 0; rank == 1 && i < term.size(); ++i) term[i] = sum[i] - other[i];
+  calls.ran("Tensor.exp.0.forward", {kCutX}, {term});
+  calls.ran("Distributed.all_reduce.0.forward", {term}, {got});
+  calls.given("group", "torch.ProcessGroup", R"(null,"group_ranks":[0,1])");
+}
+Values with_one_off(Values all) {
+  all[3] += 2;
+  return all;
+}
+
+TEST_CASE("a collective that does not give a rank what went in is the root, although nothing shows where its values go") {
+  const auto run = [](bool bad) {
+    return [bad](MadeCalls& calls, int rank) {
+      const Values up = bad && rank == 1 ? with_one_off(kCutUp) : kCutUp;
+      const float wrong = bad && rank == 1 ? 1.3F : 1.0F;
+      adds_up(calls, rank, kCutUp, up);
+      // What lies between is not dumped.
+      calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, wrong)}, {by_factor(kCutOut, wrong)});
+      calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, wrong)}, {by_factor(kCutLast, wrong)});
+    };
+  };
+  const CutDiff bad(2, run(true), in_one_process);
+  CHECK(bad.roots() == Texts{"Distributed.all_reduce.0.forward on 1"});
+  CHECK(bad.root().reason.starts_with("over ranks 0-1: "));
+  CHECK(bad.root().chain.empty());
+  CHECK(CutDiff(2, run(false), in_one_process).roots().empty());
+}
+
+TEST_CASE("a call of which no input was compared follows from an alarm before it, and from nothing without one") {
+  const auto run = [](float error) {
+    return [error](MadeCalls& calls, int rank) {
+      Values up = kCutUp;
+      if (rank == 1) up[3] += error;
+      adds_up(calls, rank, kCutUp, up);
+      const Values own = test::numbers(32, 6);  // in a form that the reference does not have
+      calls.ran("Tensor.log.0.forward", {kCutUp}, {own});
+      calls.ran("Functional.gelu.0.forward", {own}, {by_factor(kCutOut, 1.3F)});
+    };
+  };
+  const Ran whole = [](MadeCalls& calls, int) {
+    calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+    calls.ran("Functional.gelu.0.forward", {}, {kCutOut});
+  };
+  CHECK(CutDiff(2, run(2), whole).roots() == Texts{"Distributed.all_reduce.0.forward on 1"});
+  CHECK(CutDiff(2, run(0), whole).roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+}
+
+TEST_CASE("what was put together under a layout that is not proven gives way to a collective that is wrong") {
+  const auto run = [](float error) {
+    return [error](MadeCalls& calls, int rank) {
+      // Nearly the reference's, in whatever order: large numbers that hardly differ.
+      Values near = half_of(kCutOut, rank);
+      for (float& one : near) one = 10 - one / 20;
+      calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+      calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {near});
+      Values up = kCutLast;
+      if (rank == 1) up[3] += error;
+      adds_up(calls, rank, kCutLast, up);
+      calls.ran("Functional.tanh.0.forward", {by_factor(kCutLast, 3)}, {by_factor(kCutLast, 1.3F)});
+    };
+  };
+  const Ran whole = [](MadeCalls& calls, int) {
+    Values near = kCutOut;
+    for (float& one : near) one = 10 + one / 20;
+    calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+    calls.ran("Functional.gelu.0.forward", {kCutUp}, {near});
+    calls.ran("Functional.tanh.0.forward", {kCutLast}, {kCutLast});
+  };
+  CHECK(CutDiff(2, run(2), whole).roots() == Texts{"Distributed.all_reduce.0.forward on 1"});
+  CHECK(CutDiff(2, run(0), whole).roots().front().starts_with("Functional.gelu.0.forward"));
+}
+
+TEST_CASE("calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
+  const Ran ran = [](MadeCalls& calls, int rank) {
+    const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F), index = {1, 0};
+    calls.ran("Tensor.neg.0.forward", {half_of(kCutX, rank)}, {by_factor(half_of(kCutX, rank), -1)});
+    calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+    calls.ran("Tensor.flip.0.forward", {index}, {index});
+    calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)}, {by_factor(half_of(kCutUp, rank), 5)});
+    calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
+    calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+  };
+  const CutDiff diff(2, ran, in_one_process);
+  CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
 }
 
 TEST_CASE("of copies the rank is named whose copy is off") {
