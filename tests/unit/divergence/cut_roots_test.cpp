@@ -180,18 +180,44 @@ TEST_CASE("what was put together under a layout that is not proven gives way to 
 }
 
 TEST_CASE("calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
-  const Ran ran = [](MadeCalls& calls, int rank) {
-    const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F), index = {1, 0};
-    calls.ran("Tensor.neg.0.forward", {half_of(kCutX, rank)}, {by_factor(half_of(kCutX, rank), -1)});
-    calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
-    calls.ran("Tensor.flip.0.forward", {index}, {index});
-    calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)}, {by_factor(half_of(kCutUp, rank), 5)});
-    calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
-    calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
-  };
-  const CutDiff diff(2, ran, in_one_process);
+  const Values mask = test::numbers(32, 7);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F), index = {1, 0};
+        calls.ran("Tensor.ge.0.forward", {test::numbers(32, 8)}, {half_of(mask, rank)});
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.flip.0.forward", {index}, {index});
+        calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)}, {by_factor(half_of(kCutUp, rank), 5)});
+        calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
+        calls.ran("Functional.tanh.0.forward", {wrong, half_of(mask, rank)}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut, mask}, {kCutLast});
+      });
   CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 0-1"});
   CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
+}
+
+TEST_CASE("the chain of a stage of the pipeline has no calls of the stages before it") {
+  const Values sent = test::numbers(32, 9);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        if (rank == 0) {
+          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+          calls.ran("Tensor.neg.0.forward", {by_factor(kCutUp, 3)}, {by_factor(kCutUp, 5)});
+        } else {
+          calls.ran("Tensor.roll.0.forward", {by_factor(sent, 3)}, {by_factor(kCutUp, 1.3F)});
+          calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, 1.3F)}, {by_factor(kCutOut, 1.2F)});
+          calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, 1.2F)}, {by_factor(kCutLast, 1.1F)});
+        }
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Tensor.roll.0.forward on 1"});
+  CHECK(diff.chain().empty());
 }
 
 TEST_CASE("of copies the rank is named whose copy is off") {
