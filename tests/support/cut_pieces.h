@@ -17,7 +17,7 @@ namespace msdump::test {
 
 // The roles, in short.
 namespace roles {
-inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean,
+inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean, kLargest = CutRole::kMax,
                       kConcat = CutRole::kConcat, kZigzag = CutRole::kZigzag, kGathered = CutRole::kGathered;
 }  // namespace roles
 

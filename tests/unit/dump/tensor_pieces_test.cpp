@@ -27,7 +27,8 @@ TensorPieces pieces_of(const MadePieces& made, const CutLayout& layout, const Sh
     if (layout.copy_of(rank) != 0) continue;
     for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) pieces.boxes.push_back(std::move(box));
   }
-  pieces.added = layout.has(kSum) || layout.has(kAverage);
+  if (layout.has(kSum) || layout.has(kAverage)) pieces.overlap = PieceOverlap::kAdded;
+  if (layout.has(kLargest)) pieces.overlap = PieceOverlap::kLargest;
   return pieces;
 }
 
@@ -240,7 +241,7 @@ TEST_CASE("a record of pieces is opened as a tensor of the whole shape, and one 
   REQUIRE(tensor->read(0, 48, reinterpret_cast<std::byte*>(read.data())));
   CHECK(read == values);
   CHECK(tensor->check_unchanged());
-  const TensorPieces plain{{6, 4}, {made.records().front()}, {}, false, 1};
+  const TensorPieces plain{{6, 4}, {made.records().front()}, {}, PieceOverlap::kNone, 1};
   CHECK(plain.is_plain());
   view.pieces = &plain;
   auto one = HostTensor::open(made.index(), record, {});
