@@ -82,7 +82,8 @@ Range mean_of_maxima(std::span<const Range> max, std::span<const Range> min, std
 Range norm_of_maxima(std::span<const Range> norms, std::span<const Range> min) {
   double squares = 0;
   for (const Range& norm : norms) squares += norm.high * norm.high;
-  const bool positive = !min.empty() && std::all_of(min.begin(), min.end(), [](const Range& one) { return one.low >= 0; });
+  const bool positive =
+      !min.empty() && std::all_of(min.begin(), min.end(), [](const Range& one) { return one.low >= 0; });
   return {positive ? largest_of(norms).low : 0, std::sqrt(squares)};
 }
 

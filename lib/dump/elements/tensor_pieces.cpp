@@ -79,8 +79,9 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
     }
     const bool adds = kernels::common_dtype(piece.dtype(), DType::kFloat64) == DType::kFloat64;
     if (reader.computed_ && !adds) {
-      return fail(make_error(ErrorCode::kUnsupportedDtype, "{} is not added up or compared over ranks", name_of(piece.dtype()))
-                      .with_path(piece.path()));
+      return fail(
+          make_error(ErrorCode::kUnsupportedDtype, "{} is not added up or compared over ranks", name_of(piece.dtype()))
+              .with_path(piece.path()));
     }
     if (!reader.pieces_.empty() && piece.dtype() != reader.pieces_.front().dtype()) {
       return fail(make_error(ErrorCode::kUnsupportedDtype, "{} does not go together with the other ranks' {}",

@@ -37,7 +37,7 @@ struct TensorPieces {
   std::vector<const TensorRecord*> records;  // not empty; with shapes; they outlive this
   std::vector<PieceBox> boxes;               // none: the only record is the whole
   PieceOverlap overlap = PieceOverlap::kNone;
-  double factor = 1;                         // that every element is multiplied by
+  double factor = 1;  // that every element is multiplied by
 
   [[nodiscard]] bool is_plain() const { return boxes.empty(); }
 };

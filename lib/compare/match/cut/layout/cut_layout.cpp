@@ -158,13 +158,12 @@ std::string text_of(const CutDim& dim) {
 }  // namespace
 
 std::string_view name_of(CutRole role) {
-  static constexpr std::array<std::string_view, 7> kNames = {"copy", "sum", "mean", "max", "concat", "zigzag", "gathered"};
+  static constexpr std::array<std::string_view, 7> kNames = {"copy",   "sum",    "mean",    "max",
+                                                             "concat", "zigzag", "gathered"};
   return kNames[static_cast<size_t>(role)];
 }
 
-bool is_reduced(CutRole role) {
-  return role == CutRole::kSum || role == CutRole::kMean || role == CutRole::kMax;
-}
+bool is_reduced(CutRole role) { return role == CutRole::kSum || role == CutRole::kMean || role == CutRole::kMax; }
 
 int64_t CutLayout::ranks() const {
   int64_t count = 1;

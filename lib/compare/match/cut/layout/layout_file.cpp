@@ -82,8 +82,8 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
 
 Result<CutRole> role_in(std::string_view name) {
   std::vector<std::string> names = {"times"};
-  for (const CutRole role :
-       {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kMax, CutRole::kConcat, CutRole::kZigzag, CutRole::kGathered}) {
+  for (const CutRole role : {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kMax, CutRole::kConcat,
+                             CutRole::kZigzag, CutRole::kGathered}) {
     if (name == name_of(role)) return role;
     names.emplace_back(name_of(role));
   }
