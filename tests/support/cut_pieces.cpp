@@ -85,6 +85,25 @@ float term_of(const CutLayout& layout, int64_t rank, float value, int64_t elemen
   return static_cast<float>(term - rest);
 }
 
+// What a rank has of a value that is the largest over all places of the dimensions that have maxima.
+float maximum_of(const CutLayout& layout, int64_t rank, float value, int64_t element) {
+  int64_t stride = 1, places = 1, place = 0;
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role == CutRole::kMax) {
+      place += rank / stride % dim.extent * places;
+      places *= dim.extent;
+    }
+    stride *= dim.extent;
+  }
+  const float less = 1.5F + numbers(1, static_cast<uint64_t>(element * 64 + place + 3)).front();
+  const auto first = static_cast<int64_t>(numbers(1, static_cast<uint64_t>(element + 1)).front() * 500 + 500);
+  return (first + place) % places == 0 ? value : value - less;
+}
+
+float part_of(const CutLayout& layout, int64_t rank, float value, int64_t element) {
+  return layout.has(CutRole::kMax) ? maximum_of(layout, rank, value, element) : term_of(layout, rank, value, element);
+}
+
 std::string name_of_piece(size_t i) { return fmt::format("piece{:03}.npy", i); }
 
 std::string bytes_of(const std::vector<float>& values) {
@@ -137,7 +156,7 @@ std::vector<CutPiece> cut_into(const CutLayout& layout, const Shape& whole, cons
       if (!has) continue;
       CutPiece& piece = pieces[static_cast<size_t>(rank)];
       piece.values[static_cast<size_t>(element_at(own, index))] =
-          term_of(layout, rank, values[static_cast<size_t>(element)] / static_cast<float>(layout.factor), element);
+          part_of(layout, rank, values[static_cast<size_t>(element)] / static_cast<float>(layout.factor), element);
     }
   });
   return pieces;

@@ -17,7 +17,7 @@ namespace msdump::test {
 
 // The roles, in short.
 namespace roles {
-inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean,
+inline constexpr auto kCopy = CutRole::kCopy, kSum = CutRole::kSum, kAverage = CutRole::kMean, kLargest = CutRole::kMax,
                       kConcat = CutRole::kConcat, kZigzag = CutRole::kZigzag, kGathered = CutRole::kGathered;
 }  // namespace roles
 
@@ -32,7 +32,7 @@ struct CutPiece {
 [[nodiscard]] std::vector<float> with_noise(std::vector<float> values, double noise);
 
 // One piece a rank. The extents of `whole` are multiples of what they are cut into. Terms of a sum are of the size of the
-// tensor.
+// tensor; of maxima one rank has the tensor's, another one for each element, and the others less.
 [[nodiscard]] std::vector<CutPiece> cut_into(const CutLayout& layout, const Shape& whole,
                                              const std::vector<float>& values);
 // Zeros behind the tensor along an axis, up to `extent`.

@@ -49,13 +49,51 @@ Range norm_of_sum(std::span<const Range> norms) {
   return sum;
 }
 
+// Of the largest of tensors, element by element: where one of them is smallest, the others are at most their largest.
+Range smallest_of_maxima(std::span<const Range> max, std::span<const Range> min) {
+  Range all{-HUGE_VAL, HUGE_VAL};
+  double first = -HUGE_VAL, second = -HUGE_VAL;  // the two largest, so that the largest of the others is known
+  for (const Range& one : max) {
+    second = std::max(second, std::min(first, one.high));
+    first = std::max(first, one.high);
+  }
+  for (size_t i = 0; i < min.size(); ++i) {
+    all.low = std::max(all.low, min[i].low);
+    all.high = std::min(all.high, std::max(min[i].high, max[i].high == first ? second : first));
+  }
+  return {all.low, std::max(all.low, all.high)};
+}
+
+Range largest_of(std::span<const Range> ranges) {
+  Range all{-HUGE_VAL, -HUGE_VAL};
+  for (const Range& one : ranges) all = {std::max(all.low, one.low), std::max(all.high, one.high)};
+  return all;
+}
+
+// An element is at most the largest of the minima and what each tensor has there above its own minimum.
+Range mean_of_maxima(std::span<const Range> max, std::span<const Range> min, std::span<const Range> means) {
+  double most = largest_of(min).high;
+  for (size_t i = 0; i < means.size(); ++i) most += std::max(0.0, means[i].high - min[i].low);
+  const double least = largest_of(means).low;
+  return {least, std::max(least, std::min(most, largest_of(max).high))};
+}
+
+// What is positive is not above the largest.
+Range norm_of_maxima(std::span<const Range> norms, std::span<const Range> min) {
+  double squares = 0;
+  for (const Range& norm : norms) squares += norm.high * norm.high;
+  const bool positive =
+      !min.empty() && std::all_of(min.begin(), min.end(), [](const Range& one) { return one.low >= 0; });
+  return {positive ? largest_of(norms).low : 0, std::sqrt(squares)};
+}
+
 std::vector<Range> negated(std::span<const Range> ranges) {
   std::vector<Range> negated;
   for (const Range& range : ranges) negated.push_back({-range.high, -range.low});
   return negated;
 }
 
-// Pieces that have the same boxes of the whole are terms of a sum.
+// Pieces that have the same boxes of the whole are terms of a sum, or maxima.
 std::vector<std::vector<size_t>> terms_of(const TensorPieces& pieces) {
   std::vector<std::vector<std::vector<int64_t>>> places(pieces.records.size());
   for (const PieceBox& box : pieces.boxes) {
@@ -89,13 +127,15 @@ class Merger {
     };
     put(Extremum::kMax, extreme(Extremum::kMax, Extremum::kMin, false));
     put(Extremum::kMin, extreme(Extremum::kMin, Extremum::kMax, true));
-    put(Extremum::kMean, mean());
+    put(Extremum::kMean, has_maxima() ? mean_of_all_maxima() : mean());
     put(Extremum::kNorm, norm());
-    if (!pieces_.added && pieces_.factor > 0) add_counts(merged);
+    if (pieces_.overlap == PieceOverlap::kNone && pieces_.factor > 0) add_counts(merged);
     return merged;
   }
 
  private:
+  [[nodiscard]] bool has_maxima() const { return pieces_.overlap == PieceOverlap::kLargest; }
+
   // Of the terms; empty where one is not known, or one of several is not finite.
   [[nodiscard]] std::vector<Range> ranges(const std::vector<size_t>& terms, Extremum which) const {
     std::vector<Range> ranges;
@@ -114,12 +154,13 @@ class Merger {
       std::vector<Range> max = ranges(terms, own), min = ranges(terms, other);
       if (max.empty() || (terms.size() > 1 && min.empty())) return std::nullopt;
       if (has_nan(max)) return max.front();
+      if (terms.size() > 1 && has_maxima()) max = {smallest ? smallest_of_maxima(min, max) : largest_of(max)};
       if (smallest) {
         max = negated(max);
         min = negated(min);
       }
-      const Range sum = terms.size() == 1 ? max.front() : largest_of_sum(max, min);
-      all = {std::max(all.low, sum.low), std::max(all.high, sum.high)};
+      const Range one = max.size() == 1 ? max.front() : largest_of_sum(max, min);
+      all = {std::max(all.low, one.low), std::max(all.high, one.high)};
     }
     return smallest ? Range{-all.high, -all.low} : all;
   }
@@ -140,12 +181,32 @@ class Merger {
     return Range{sum.low / count, sum.high / count};
   }
 
+  [[nodiscard]] std::optional<Range> mean_of_all_maxima() const {
+    Range sum;
+    for (const std::vector<size_t>& terms : terms_) {
+      const std::vector<Range> max = ranges(terms, Extremum::kMax), min = ranges(terms, Extremum::kMin),
+                               means = ranges(terms, Extremum::kMean);
+      const auto count = values_[terms.front()].elements();
+      const bool of_part =
+          std::any_of(terms.begin(), terms.end(), [&](size_t i) { return values_[i].mean_of_first_chunk; });
+      if (max.empty() || min.empty() || means.empty() || !count || of_part) return std::nullopt;
+      const Range mean = mean_of_maxima(max, min, means);
+      sum.low += mean.low * static_cast<double>(*count);
+      sum.high += mean.high * static_cast<double>(*count);
+    }
+    const auto count = static_cast<double>(element_count(pieces_.shape).value_or(0));
+    if (count == 0) return std::nullopt;
+    return Range{sum.low / count, sum.high / count};
+  }
+
   [[nodiscard]] std::optional<Range> norm() const {
     Range squares;
     for (const std::vector<size_t>& terms : terms_) {
       const std::vector<Range> norms = ranges(terms, Extremum::kNorm);
       if (norms.empty()) return std::nullopt;
-      const Range sum = terms.size() == 1 ? norms.front() : norm_of_sum(norms);
+      const Range sum = terms.size() == 1 ? norms.front()
+                        : has_maxima()    ? norm_of_maxima(norms, ranges(terms, Extremum::kMin))
+                                          : norm_of_sum(norms);
       squares.low += std::max(0.0, sum.low) * std::max(0.0, sum.low);
       squares.high += sum.high * sum.high;
     }

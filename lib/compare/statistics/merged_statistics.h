@@ -3,8 +3,9 @@
 //   pieces beside each other   max, min, mean, norm and the counts follow
 //   terms of a sum             the mean follows; of max, min and norm only the range in which they lie, so that their
 //                              slack may be large
+//   maxima of parts            the max follows; of min, mean and norm only the range
 //
-// Checksums and, where pieces are multiplied or added, counts do not follow.
+// Checksums and, where pieces are multiplied or reduced, counts do not follow.
 #pragma once
 
 #include <span>

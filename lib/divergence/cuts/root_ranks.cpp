@@ -76,7 +76,8 @@ std::vector<int64_t> ranks_that_differ(const CutSide& a, const CutSide& b, const
   constexpr double kShareOfWorst = 0.1;
   if (pair.a == kNoTensor || pair.b == kNoTensor) return {};
   if (note.ranks.size() < 2) return note.ranks;
-  if (note.a.has(CutRole::kSum) || note.a.has(CutRole::kMean) || note.a.has(CutRole::kGathered)) return {};
+  const auto is_no_part = [](const CutDim& dim) { return is_reduced(dim.role) || dim.role == CutRole::kGathered; };
+  if (std::any_of(note.a.dims.begin(), note.a.dims.end(), is_no_part)) return {};
   const bool reference_is_whole =
       std::all_of(note.b.dims.begin(), note.b.dims.end(), [](const CutDim& dim) { return dim.role == CutRole::kCopy; });
   const std::vector<int64_t>& ranks = a.ranks(pair.a);

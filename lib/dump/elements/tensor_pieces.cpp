@@ -1,6 +1,7 @@
 #include "dump/elements/tensor_pieces.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "dump/elements/host_tensor.h"
@@ -13,7 +14,7 @@ namespace {
 // Elements of a piece that are read at once, so that narrow runs do not cost a system call each.
 constexpr int64_t kCovered = int64_t{1} << 18;
 
-DType dtype_of_sums(DType pieces) {
+DType dtype_of_results(DType pieces) {
   if (kind_of(pieces) != DTypeKind::kFloat || pieces == DType::kFloat64) return DType::kFloat64;
   return DType::kFloat32;
 }
@@ -66,7 +67,8 @@ PiecesReader::Runs PiecesReader::runs_of(const PieceBox& box, const Shape& piece
 
 Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPieces& pieces) {
   PiecesReader reader;
-  reader.computed_ = pieces.added || pieces.factor != 1;
+  reader.computed_ = pieces.overlap != PieceOverlap::kNone || pieces.factor != 1;
+  reader.largest_ = pieces.overlap == PieceOverlap::kLargest;
   reader.factor_ = pieces.factor;
   for (const TensorRecord* const record : pieces.records) {
     MSDUMP_TRY(HostTensor piece, HostTensor::open(index, *record, {}));
@@ -77,8 +79,9 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
     }
     const bool adds = kernels::common_dtype(piece.dtype(), DType::kFloat64) == DType::kFloat64;
     if (reader.computed_ && !adds) {
-      return fail(make_error(ErrorCode::kUnsupportedDtype, "{} is not added up over ranks", name_of(piece.dtype()))
-                      .with_path(piece.path()));
+      return fail(
+          make_error(ErrorCode::kUnsupportedDtype, "{} is not added up or compared over ranks", name_of(piece.dtype()))
+              .with_path(piece.path()));
     }
     if (!reader.pieces_.empty() && piece.dtype() != reader.pieces_.front().dtype()) {
       return fail(make_error(ErrorCode::kUnsupportedDtype, "{} does not go together with the other ranks' {}",
@@ -108,7 +111,7 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
     reader.boxes_.push_back(runs_of(box, own, pieces.shape));
   }
   const DType own = reader.pieces_.front().dtype();
-  reader.dtype_ = reader.computed_ ? dtype_of_sums(own) : own;
+  reader.dtype_ = reader.computed_ ? dtype_of_results(own) : own;
   return reader;
 }
 
@@ -129,8 +132,12 @@ void PiecesReader::put(const Runs& runs, const std::byte* elements, int64_t coun
   }
   terms_.resize(static_cast<size_t>(count));
   kernels::widen_to(piece.dtype(), DType::kFloat64, elements, count, reinterpret_cast<std::byte*>(terms_.data()));
-  double* const sums = sums_.data() + at;
-  for (size_t i = 0; i < terms_.size(); ++i) sums[i] += terms_[i];
+  double* const results = results_.data() + at;
+  if (largest_) {
+    for (size_t i = 0; i < terms_.size(); ++i) results[i] = larger_or_nan(results[i], terms_[i]);
+  } else {
+    for (size_t i = 0; i < terms_.size(); ++i) results[i] += terms_[i];
+  }
 }
 
 // The starts of runs ascend in both. As many runs at a time as lie near each other in the piece.
@@ -172,18 +179,18 @@ Status PiecesReader::read_runs(const Runs& runs, int64_t first, int64_t count, s
 }
 
 Status PiecesReader::read(int64_t first, int64_t count, std::byte* into) {
-  if (computed_) sums_.assign(static_cast<size_t>(count), 0);
+  if (computed_) results_.assign(static_cast<size_t>(count), largest_ ? -HUGE_VAL : 0);
   for (const Runs& runs : boxes_) {
     if (runs.run > 0) MSDUMP_CHECK_OK(read_runs(runs, first, count, into));
   }
   if (!computed_) return {};
-  for (double& sum : sums_) sum *= factor_;
+  for (double& result : results_) result *= factor_;
   if (dtype_ == DType::kFloat64) {
-    std::memcpy(into, sums_.data(), sums_.size() * sizeof(double));
+    std::memcpy(into, results_.data(), results_.size() * sizeof(double));
     return {};
   }
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    const auto narrow = static_cast<float>(sums_[i]);
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const auto narrow = static_cast<float>(results_[i]);
     std::memcpy(into + i * sizeof(float), &narrow, sizeof(float));
   }
   return {};

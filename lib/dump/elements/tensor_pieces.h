@@ -3,11 +3,12 @@
 // more of them than are asked for.
 //
 //   1. a box is a range of each axis, in the piece and in the whole; together the boxes cover the whole
-//   2. elements of boxes of several pieces that lie on each other are added up: in float64, and they come as float32
-//      (float64 where a piece has float64, integers as they are added in float64)
+//   2. elements of boxes of several pieces that lie on each other are added up, or the largest of them is taken (NaN where
+//      one is NaN): in float64, and they come as float32 (float64 where a piece has float64 or integers)
 //   3. else they come in the dtype of the pieces, which is one
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,12 +28,16 @@ struct PieceBox {
   std::vector<int64_t> from, to, size;  // by axis: where it begins in the piece and in the whole, and its extent
 };
 
+// What is done with the elements of boxes that lie on each other.
+enum class PieceOverlap : uint8_t { kNone, kAdded, kLargest };
+[[nodiscard]] inline double larger_or_nan(double x, double y) { return x > y || std::isnan(x) ? x : y; }
+
 struct TensorPieces {
   Shape shape;                               // of the whole
   std::vector<const TensorRecord*> records;  // not empty; with shapes; they outlive this
   std::vector<PieceBox> boxes;               // none: the only record is the whole
-  bool added = false;                        // boxes lie on each other
-  double factor = 1;                         // that every element is multiplied by
+  PieceOverlap overlap = PieceOverlap::kNone;
+  double factor = 1;  // that every element is multiplied by
 
   [[nodiscard]] bool is_plain() const { return boxes.empty(); }
 };
@@ -69,9 +74,10 @@ class PiecesReader {
   std::vector<HostTensor> pieces_;
   std::vector<Runs> boxes_;
   DType dtype_ = DType::kUndefined;
-  bool computed_ = false;  // added or multiplied
+  bool computed_ = false;  // added, compared or multiplied
+  bool largest_ = false;
   double factor_ = 1;
-  std::vector<double> sums_, terms_;
+  std::vector<double> results_, terms_;
   std::vector<std::byte> covered_;
 };
 

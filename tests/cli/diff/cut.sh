@@ -88,6 +88,38 @@ show msdump diff good ref --layout missing.txt
 show msdump diff ref ref --layout known.txt
 show msdump diff good ref --write-layout no/such/folder
 
+# Each rank has the maxima of its part of the logits, and an all_reduce takes the largest; one that adds them up is the root.
+peak='cos(r * r + 3 * c)'
+made peak 4 6 "$peak"
+made peak0 4 6 "$peak - (r + c) % 2"
+made peak1 4 6 "$peak - (r + c + 1) % 2"
+made added 4 6 "2 * ($peak) - 1"
+dir=peaks/step0/proc7 data=''
+mkdir -p "$dir/dump_tensor_data"
+call Tensor.max.0.forward up:4,8 peak:4,6
+call Functional.gelu.0.forward peak:4,6 out:4,6
+finished
+cut_peaks() { # DIR REDUCED OUT
+  local rank
+  for rank in 0 1; do
+    dir=$1/step0/rank$rank data=''
+    mkdir -p "$dir/dump_tensor_data"
+    call Tensor.max.0.forward "up$rank:4,4" "peak$rank:4,6"
+    call Distributed.all_reduce.0.forward "peak$rank:4,6" "$2:4,6"
+    call Functional.gelu.0.forward "$2:4,6" "$3:4,6"
+    finished
+  done
+}
+cut_peaks good_peaks peak out
+cut_peaks bad_peaks added wrong
+show msdump diff good_peaks peaks --all --write-layout maxima.txt
+grep max maxima.txt
+show msdump diff bad_peaks peaks
+echo 'reference:*max*:output:* = max(ranks=0-1)' >maxima.txt
+rows peaks good_peaks --layout maxima.txt
+echo '*max* = max(by=2), sum' >faulty.txt
+show msdump diff good_peaks peaks --layout faulty.txt
+
 # Parts merged are one run: layouts are found by each shard and by merge, each alone.
 same() { # N ARGUMENT...
   local n=$1 form i

@@ -8,7 +8,7 @@ import re
 
 from mesh import cells
 
-CUT = re.compile(r"(concat|zigzag|sum|mean|copy|gathered)(?: axis (\d+))?( in .*block)?")
+CUT = re.compile(r"(concat|zigzag|sum|mean|max|copy|gathered)(?: axis (\d+))?( in .*block)?")
 SAME = {"mean": "sum"}
 
 

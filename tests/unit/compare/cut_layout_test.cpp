@@ -53,7 +53,7 @@ void check_against_the_definition(const CutLayout& layout, const Shape& whole) {
   CutLayout without_sums = layout;  // the same places, and values that name them
   int64_t times = layout.copies();
   for (CutDim& dim : without_sums.dims) {
-    if (dim.role != kSum && dim.role != kAverage) continue;
+    if (!is_reduced(dim.role)) continue;
     dim.role = kCopy;
     times *= dim.extent;
   }
@@ -80,6 +80,7 @@ TEST_CASE("the boxes of every role and of mixtures are those of the definition, 
     check_against_the_definition({{{2, kCopy}, {2, kConcat, axis}}}, whole);
     check_against_the_definition({{{2, kConcat, axis}, {2, kSum}}}, whole);
     check_against_the_definition({{{2, kAverage}, {2, kConcat, axis}, {3, kCopy}}}, whole);
+    check_against_the_definition({{{2, kLargest}, {2, kConcat, axis}, {3, kCopy}}}, whole);
     check_against_the_definition({{{2, kConcat, axis}, {2, kConcat, (axis + 1) % 3}}}, whole);
     check_against_the_definition({{{2, kZigzag, axis}, {2, kConcat, (axis + 1) % 3}}}, whole);
     check_against_the_definition({{{2, kConcat, axis}, {1, kGathered, (axis + 1) % 3, {2}}}}, whole);
@@ -176,12 +177,28 @@ TEST_CASE("a rank is of one copy, and the copies are numbered through") {
   }
   CHECK(copies.size() == 6);
   CHECK(CutLayout{{{4, kSum}}}.copies() == 1);
+  CHECK(CutLayout{{{4, kLargest}}}.copies() == 1);
   CHECK(CutLayout{}.copies() == 1);
   CHECK(layout.cuts(0));
   CHECK_FALSE(layout.cuts(1));
   CHECK_FALSE(CutLayout{{{2, kSum, 1}}}.cuts(1));
   CHECK(layout.has(kConcat));
   CHECK_FALSE(layout.has(kSum));
+}
+
+TEST_CASE("parts that lie on each other are reduced as their roles say") {
+  for (const CutRole role : {kSum, kAverage, kLargest}) CHECK(is_reduced(role));
+  for (const CutRole role : {kCopy, kConcat, kZigzag, kGathered}) CHECK_FALSE(is_reduced(role));
+  const test::MadePieces made(test::cut_into({{{2, kCopy}}}, {6}, test::numbers(6)));
+  const auto pieces = [&](CutRole role) { return pieces_of({{{2, role}}}, made.records(), {6}, 0); };
+  CHECK(pieces(kSum).overlap == PieceOverlap::kAdded);
+  CHECK(pieces(kSum).factor == 1);
+  CHECK(pieces(kAverage).overlap == PieceOverlap::kAdded);
+  CHECK(pieces(kAverage).factor == 0.5);
+  CHECK(pieces(kLargest).overlap == PieceOverlap::kLargest);
+  CHECK(pieces(kLargest).factor == 1);
+  CHECK(pieces(kLargest).records.size() == 2);
+  CHECK(pieces(kCopy).overlap == PieceOverlap::kNone);
 }
 
 TEST_CASE("a layout is told in words") {
@@ -194,6 +211,7 @@ TEST_CASE("a layout is told in words") {
   CHECK(text({{{4, kZigzag, 1}}}) == "zigzag axis 1 of ranks 0-3");
   CHECK(text({{{4, kCopy}, {1, kGathered, 1, {2}}}}) ==
         "copy by 4, gathered axis 1 of a zigzag of 2 ranks of ranks 0-3");
+  CHECK(text({{{2, kLargest}, {2, kConcat, 0}}}) == "max by 2, concat axis 0 by 2 of ranks 0-3");
   CHECK(text({{{4, kAverage}}, 0.5}) == "mean of ranks 0-3, times 0.5");
   CHECK(text_of({}, std::vector<int64_t>{0}).empty());
   CHECK(text_of({{}, 0.25}, std::vector<int64_t>{0}) == "times 0.25");

@@ -34,6 +34,8 @@ TEST_CASE("a line states a layout of every kind, and its text is that line again
       {{{4, kCopy}}},
       {{{4, kSum}}},
       {{{4, kAverage}}},
+      {{{4, kLargest}}},
+      {{{2, kLargest}, {2, kConcat, 1}}},
       {{{4, kConcat, 1}}},
       {{{4, kConcat, 0, {1, 1, 1}}}},
       {{{4, kConcat, 2, {2, 1, 1}}}},
@@ -115,6 +117,9 @@ TEST_CASE("an error names its line and what is wrong") {
   CHECK(has("* = zigzag(axis=1; blocks=2:1)", "of one size"));
   CHECK(has("* = gathered(axis=1)", "gathered needs of=N"));
   CHECK(has("* = gathered(axis=1; of=2; by=2)", "gathered takes no 'by'"));
+  CHECK(has("* = max(axis=1)", "max takes no 'axis'"));
+  CHECK(has("* = max(by=2), sum(by=2)", "max does not go together with sum or mean"));
+  CHECK(has("* = mean(by=2), max(by=2)", "max does not go together with sum or mean"));
   CHECK(has("* = copy, sum", "only one may go without by=N"));
   CHECK(has("* = concat(axis=0; ranks=3-1)", "must be as 0-3,8"));
   CHECK(has("* = concat(axis=0; ranks=0-999999999)", "must be as 0-3,8"));

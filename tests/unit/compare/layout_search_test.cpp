@@ -64,6 +64,7 @@ TEST_CASE("every role is found from the values, with noise") {
     check_found({{{ranks, kCopy}}}, {8, 16});
     check_found({{{ranks, kSum}}}, {8, 16});
     check_found({{{ranks, kAverage}}}, {8, 16});
+    check_found({{{ranks, kLargest}}}, {8, 16});
     check_found({{{ranks, kConcat, 0}}}, {8, 16});
     check_found({{{ranks, kConcat, 1}}}, {8, 16});
     check_found({{{ranks, kZigzag, 1}}}, {8, 16});
@@ -157,6 +158,8 @@ TEST_CASE("meshes of two dimensions are found, the faster one first") {
   check_found({{{2, kCopy}, {2, kConcat, 1}}}, {8, 12});
   check_found({{{2, kConcat, 0}, {2, kConcat, 1}}}, {8, 12});
   check_found({{{2, kSum}, {2, kConcat, 0}}}, {8, 12});
+  check_found({{{2, kLargest}, {2, kConcat, 0}}}, {8, 12});
+  check_found({{{2, kConcat, 1}, {3, kLargest}}}, {8, 12});
   check_found({{{2, kConcat, 1}, {2, kZigzag, 0}}}, {8, 12});
 }
 
@@ -171,6 +174,66 @@ TEST_CASE("copies are not taken for parts of a sum") {
   const auto with_zeros = fit_of({{shape, values}, {shape, std::vector<float>(42)}}, {{shape, values}});
   REQUIRE(with_zeros);
   CHECK(with_zeros->a == CutLayout{{{2, kSum}}});
+}
+
+TEST_CASE("maxima are found on the side that has them, or on both") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96);
+  const auto of_reference = fit_of({{whole, values}}, cut_into({{{2, kLargest}}}, whole, values));
+  REQUIRE(of_reference);
+  CHECK(of_reference->b == CutLayout{{{2, kLargest}}});
+  CHECK(of_reference->agreement == 1);
+  const auto against_rows =
+      fit_of(cut_into({{{2, kLargest}}}, whole, values), cut_into({{{2, kConcat, 0}}}, whole, values));
+  REQUIRE(against_rows);
+  CHECK(against_rows->a == CutLayout{{{2, kLargest}}});
+  CHECK(against_rows->b == CutLayout{{{2, kConcat, 0}}});
+  const auto of_both = fit_of(cut_into({{{4, kLargest}}}, whole, values), cut_into({{{2, kLargest}}}, whole, values));
+  REQUIRE(of_both);
+  CHECK(of_both->a == CutLayout{{{4, kLargest}}});
+  CHECK(of_both->b == CutLayout{{{2, kLargest}}});
+}
+
+TEST_CASE("a copy that is off is not taken for maxima, even where it is less everywhere") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96);
+  std::vector<float> less, half_less = values;
+  for (const float value : values) less.push_back(value - 1);
+  for (size_t i = 0; i < values.size(); i += 2) half_less[i] -= 1;
+  const std::vector<CutPiece> good = {{whole, values}};
+  for (const std::vector<float>& off : {less, half_less}) {
+    const std::vector<CutPiece> pieces = {{whole, values}, {whole, off}}, more = {pieces[0], pieces[1], pieces[0]};
+    const auto of_candidate = fit_of(pieces, good), of_reference = fit_of(good, pieces), of_three = fit_of(more, good);
+    REQUIRE((of_candidate && of_reference && of_three));
+    CHECK_FALSE(of_candidate->a.has(kLargest));
+    CHECK_FALSE(of_reference->b.has(kLargest));
+    CHECK_FALSE(of_three->a.has(kLargest));
+  }
+  // What is too small for most of its elements by one rank and for the others by the other is neither.
+  std::vector<float> largest_is_off = values;
+  for (size_t i = 0; i < 20; ++i) largest_is_off[i * 4] -= 2;
+  const auto wrong = fit_of(cut_into({{{2, kLargest}}}, whole, largest_is_off), good);
+  REQUIRE(wrong);
+  CHECK_FALSE(wrong->a.has(kLargest));
+}
+
+TEST_CASE("maxima that are stated are compared, also by statistics, which are not searched for them") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96);
+  const std::vector<CutPiece> pieces = cut_into({{{2, kLargest}}}, whole, values);
+  CutQuestion question;
+  question.stated_a = CutLayout{{{2, kLargest}}};
+  const auto by_values = fit_of(pieces, {{whole, values}}, question);
+  const auto by_statistics = fit_by_statistics(pieces, {{whole, values}}, question);
+  REQUIRE((by_values && by_statistics));
+  for (const CutFit& fit : {*by_values, *by_statistics}) {
+    CHECK(fit.a == CutLayout{{{2, kLargest}}});
+    CHECK(fit.agreement == 1);
+    CHECK(fit.confidence == 1);
+  }
+  const auto searched = fit_by_statistics(pieces, {{whole, values}});
+  REQUIRE(searched);
+  CHECK_FALSE(searched->a.has(kLargest));
 }
 
 TEST_CASE("parts of different extents are found") {

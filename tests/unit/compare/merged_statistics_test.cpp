@@ -107,6 +107,49 @@ TEST_CASE("the ends of what a sum can be are reached, and not left") {
   CHECK(uneven.number(Extremum::kNorm)->value - slack_of(uneven, Extremum::kNorm) == 3);
 }
 
+TEST_CASE("of maxima the largest follows, and the range of the others; counts do not") {
+  const Shape whole = {6, 8};
+  for (const double shift : {0.0, 5.0, -5.0}) {
+    CutPiece all{whole, test::numbers(48)};
+    for (float& value : all.values) value += static_cast<float>(shift);
+    for (const CutLayout& layout :
+         {CutLayout{{{2, kLargest}}}, CutLayout{{{3, kLargest}}}, CutLayout{{{2, kLargest}, {2, kConcat, 0}}},
+          CutLayout{{{2, kConcat, 1}, {3, kLargest}}}}) {
+      const StatisticValues found = merged(layout, whole, cut_into(layout, whole, all.values));
+      check_holds(found, statistics_of(all));
+      CHECK(slack_of(found, Extremum::kMax) == 0);
+      CHECK(slack_of(found, Extremum::kMean) > 0);
+      CHECK_FALSE(found.negative);
+    }
+  }
+}
+
+TEST_CASE("the ends of what the largest of two can be are reached, and not left") {
+  const CutLayout largest{{{2, kLargest}}};
+  const auto range = [](const StatisticValues& found, Extremum which) {
+    const auto& number = found.number(which);
+    return std::pair(number->value - number->slack, number->value + number->slack);
+  };
+  // {0, 4} and {6, 1} give {6, 4}, {0, 4} and {1, 6} give {1, 6}.
+  const StatisticValues found = merged(largest, {2}, {{{2}, {0, 4}}, {{2}, {6, 1}}});
+  CHECK(range(found, Extremum::kMax) == std::pair(6.0, 6.0));
+  CHECK(range(found, Extremum::kMin) == std::pair(1.0, 4.0));
+  CHECK(range(found, Extremum::kMean) == std::pair(3.5, 5.5));
+  CHECK(range(found, Extremum::kNorm).first == Approx(std::sqrt(37.0)));
+  CHECK(range(found, Extremum::kNorm).second == Approx(std::sqrt(16.0 + 37.0)));
+  // One is above the other everywhere.
+  const StatisticValues one = merged(largest, {1}, {{{1}, {5}}, {{1}, {10}}});
+  CHECK(range(one, Extremum::kMin) == std::pair(10.0, 10.0));
+  CHECK(range(one, Extremum::kMean) == std::pair(10.0, 10.0));
+  // What is negative may be far from 0 in one and near in the other.
+  const StatisticValues negative = merged(largest, {1}, {{{1}, {-5}}, {{1}, {1}}});
+  CHECK(range(negative, Extremum::kNorm).first == 0);
+  CHECK(range(negative, Extremum::kMax) == std::pair(1.0, 1.0));
+  const StatisticValues nan = merged(largest, {1}, {{{1}, {NAN}}, {{1}, {1}}});
+  CHECK_FALSE(nan.number(Extremum::kMax));
+  CHECK_FALSE(nan.number(Extremum::kMean));
+}
+
 TEST_CASE("copies are one of them, and a factor multiplies") {
   const CutPiece one{{4}, test::numbers(4)}, other{{4}, test::numbers(4, 9)};
   const CutLayout copies{{{2, kCopy}}};

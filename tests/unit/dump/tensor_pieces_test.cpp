@@ -1,6 +1,8 @@
 #include "dump/elements/tensor_pieces.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "dump/elements/host_tensor.h"
@@ -27,7 +29,8 @@ TensorPieces pieces_of(const MadePieces& made, const CutLayout& layout, const Sh
     if (layout.copy_of(rank) != 0) continue;
     for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) pieces.boxes.push_back(std::move(box));
   }
-  pieces.added = layout.has(kSum) || layout.has(kAverage);
+  if (layout.has(kSum) || layout.has(kAverage)) pieces.overlap = PieceOverlap::kAdded;
+  if (layout.has(kLargest)) pieces.overlap = PieceOverlap::kLargest;
   return pieces;
 }
 
@@ -119,6 +122,31 @@ TEST_CASE("sums of parts are put where they belong") {
   REQUIRE(reader);
   const std::vector<float> read = read_range<float>(*reader, 0, 24);
   for (size_t i = 0; i < read.size(); ++i) CHECK(std::abs(read[i] - values[i]) < 1e-6F);
+}
+
+TEST_CASE("of maxima the largest is read, and NaN where one is") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+  const std::vector<CutPiece> pieces = {
+      {{5}, {-3, 1, kNan, -kInf, 2}}, {{5}, {-4, 5, 1, -kInf, kNan}}, {{5}, {-9, 2, 0, -7, 0}}};
+  const MadePieces made(pieces);
+  auto reader = PiecesReader::open(made.index(), pieces_of(made, {{{3, kLargest}}}, {5}));
+  REQUIRE(reader);
+  const std::vector<float> read = read_range<float>(*reader, 0, 5);
+  CHECK(read[0] == -3);
+  CHECK(read[1] == 5);
+  CHECK(std::isnan(read[2]));
+  CHECK(read[3] == -7);
+  CHECK(std::isnan(read[4]));
+  CHECK(read_range<float>(*reader, 0, 2) == std::vector<float>{-3, 5});  // nothing is left of an earlier read
+  auto doubled = PiecesReader::open(made.index(), pieces_of(made, {{{3, kLargest}}, 2}, {5}));
+  REQUIRE(doubled);
+  CHECK(read_range<float>(*doubled, 0, 2) == std::vector<float>{-6, 10});
+}
+
+TEST_CASE("the largest of parts are put where they belong") {
+  check_reads({{{2, kLargest}}}, {4, 6});
+  check_reads({{{3, kLargest}, {2, kConcat, 1}}}, {4, 6});
+  check_reads({{{2, kConcat, 0}, {2, kLargest}, {2, kCopy}}}, {4, 6});
 }
 
 std::string halves(std::initializer_list<uint16_t> values) {
@@ -240,7 +268,7 @@ TEST_CASE("a record of pieces is opened as a tensor of the whole shape, and one 
   REQUIRE(tensor->read(0, 48, reinterpret_cast<std::byte*>(read.data())));
   CHECK(read == values);
   CHECK(tensor->check_unchanged());
-  const TensorPieces plain{{6, 4}, {made.records().front()}, {}, false, 1};
+  const TensorPieces plain{{6, 4}, {made.records().front()}, {}, PieceOverlap::kNone, 1};
   CHECK(plain.is_plain());
   view.pieces = &plain;
   auto one = HostTensor::open(made.index(), record, {});

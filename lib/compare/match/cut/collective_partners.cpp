@@ -177,7 +177,7 @@ class CollectivePartners {
     match_.add_partner(cut, op, twins);
   }
 
-  // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum.
+  // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum or the largest.
   [[nodiscard]] std::optional<CutFit> collective_fit(const CutMatch::OneSide& cut, uint32_t tensor, uint32_t value,
                                                      const CutFit& input) const {
     CutPieces own = match_.pieces_of(cut.of_a, tensor), other = match_.pieces_of(!cut.of_a, value);
@@ -189,7 +189,7 @@ class CollectivePartners {
       return found;
     CutFit meant = input;
     for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
-      if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) dim.role = CutRole::kCopy;
+      if (is_reduced(dim.role)) dim.role = CutRole::kCopy;
     }
     meant.confidence /= 2;
     meant.known = true;

@@ -158,9 +158,12 @@ std::string text_of(const CutDim& dim) {
 }  // namespace
 
 std::string_view name_of(CutRole role) {
-  static constexpr std::array<std::string_view, 6> kNames = {"copy", "sum", "mean", "concat", "zigzag", "gathered"};
+  static constexpr std::array<std::string_view, 7> kNames = {"copy",   "sum",    "mean",    "max",
+                                                             "concat", "zigzag", "gathered"};
   return kNames[static_cast<size_t>(role)];
 }
+
+bool is_reduced(CutRole role) { return role == CutRole::kSum || role == CutRole::kMean || role == CutRole::kMax; }
 
 int64_t CutLayout::ranks() const {
   int64_t count = 1;
@@ -282,7 +285,8 @@ TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* co
   for (const CutDim& dim : layout.dims) {
     if (dim.role == CutRole::kMean) pieces.factor /= static_cast<double>(dim.extent);
   }
-  pieces.added = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  if (layout.has(CutRole::kSum) || layout.has(CutRole::kMean)) pieces.overlap = PieceOverlap::kAdded;
+  if (layout.has(CutRole::kMax)) pieces.overlap = PieceOverlap::kLargest;
   for (int64_t rank = 0; rank < static_cast<int64_t>(records.size()); ++rank) {
     if (layout.copy_of(rank) != copy) continue;
     for (PieceBox& box : boxes_of(layout, rank, shapes, whole)) {

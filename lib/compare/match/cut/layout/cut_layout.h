@@ -3,6 +3,8 @@
 //
 //   copy     the same elements
 //   sum      terms of a sum, as before an AllReduce; mean: their mean is the tensor
+//   max      maxima of their own parts, as before an AllReduce that takes the largest: of each element the largest of all
+//            ranks is the tensor's. Not in one layout with sum and mean
 //   concat   parts that follow each other along an axis, in the order of the ranks. The parts of a fused tensor (q, k and
 //            v) are cut one by one: `groups` are their sizes relative to each other; so are the heads of each sample
 //            where both are one axis
@@ -28,8 +30,10 @@
 
 namespace msdump {
 
-enum class CutRole : uint8_t { kCopy, kSum, kMean, kConcat, kZigzag, kGathered };
+enum class CutRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
 [[nodiscard]] std::string_view name_of(CutRole role);
+// Does a collective reduce the parts to the tensor? sum, mean and max.
+[[nodiscard]] bool is_reduced(CutRole role);
 
 struct CutDim {
   int64_t extent = 1;  // 1 of kGathered

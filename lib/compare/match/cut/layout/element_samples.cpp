@@ -54,7 +54,7 @@ ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
   return places;
 }
 
-bool ElementSamples::adds_equals(PieceValues& pieces, const CutLayout& layout) {
+bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout) {
   constexpr int64_t kFewest = 8, kMost = 64;
   const int64_t count = element_count(pieces.shapes().front()).value_or(0);
   if (count < kFewest) return false;
@@ -84,18 +84,20 @@ std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayo
     if (layout.copy_of(rank) == copy)
       parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
   }
-  const bool sum = layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  const bool largest = layout.has(CutRole::kMax);
+  const bool reduced = largest || layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
   std::vector<double> values;
   values.reserve(places.size());
   for (const std::vector<int64_t>& place : places) {
-    double value = 0;
+    std::optional<double> value;
     for (const auto& [piece, segments] : parts) {
       const auto at = element_at(place, segments, pieces.shapes()[piece]);
       if (!at) continue;
-      value += pieces.at(piece, *at);
-      if (!sum) break;
+      const double own = pieces.at(piece, *at);
+      value = !value ? own : largest ? larger_or_nan(*value, own) : *value + own;
+      if (!reduced) break;
     }
-    values.push_back(value);
+    values.push_back(value.value_or(0));
   }
   return values;
 }

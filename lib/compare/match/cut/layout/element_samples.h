@@ -15,12 +15,12 @@ struct Nearness {
   double agreement = 0, error = 0;
 };
 
-// Is anything true of two neighbouring terms of a sum? By their places in the mesh.
+// Is anything true of two neighbouring terms of a sum, or of two neighbours that have maxima? By their places in the mesh.
 template <class Test>
 bool any_terms(const CutLayout& layout, const Test& test) {
   int64_t stride = 1;
   for (const CutDim& dim : layout.dims) {
-    for (int64_t place = stride; dim.role == CutRole::kSum && place < layout.ranks(); ++place) {
+    for (int64_t place = stride; is_reduced(dim.role) && place < layout.ranks(); ++place) {
       const bool has_neighbour = place / stride % dim.extent > 0;
       if (has_neighbour && test(static_cast<size_t>(place - stride), static_cast<size_t>(place))) return true;
     }
@@ -39,8 +39,9 @@ struct ElementSamples {
   // Of the whole, as a layout puts one of its copies together.
   [[nodiscard]] static std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
                                                      const Shape& whole, const Places& places);
-  // Terms of a sum are not equal: where two are, all are copies of something that a factor sets apart from the other side.
-  [[nodiscard]] static bool adds_equals(PieceValues& pieces, const CutLayout& layout);
+  // Terms of a sum are not equal, nor are maxima of several parts: where two are, all are copies of something that a factor
+  // or a fault sets apart from the other side.
+  [[nodiscard]] static bool reduces_equals(PieceValues& pieces, const CutLayout& layout);
   // Not one value everywhere, which every layout fits.
   [[nodiscard]] static bool tell(const std::vector<double>& values);
 

@@ -21,8 +21,8 @@ std::vector<int64_t> divisors_of(int64_t number) {
 // All layouts of one side.
 class Layouts {
  public:
-  Layouts(std::span<const Shape> pieces, const Shape& whole, bool sums, CutStage stage)
-      : pieces_(pieces), whole_(whole), sums_(sums), stage_(stage) {}
+  Layouts(std::span<const Shape> pieces, const Shape& whole, bool reduced, CutStage stage)
+      : pieces_(pieces), whole_(whole), reduced_(reduced), stage_(stage) {}
 
   std::vector<CutLayout> run() {
     extend({}, static_cast<int64_t>(pieces_.size()));
@@ -37,7 +37,7 @@ class Layouts {
     for (const int64_t extent : divisors_of(ranks)) {
       for (const CutDim& dim : choices(extent)) {
         // Of two along one axis, one may have groups.
-        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && stage_ < CutStage::kGroups);
+        const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && !has_groups());
         const bool merges =
             one && !layout.dims.empty() && layout.dims.back().role == dim.role && layout.dims.back().axis == dim.axis;
         if (merges) continue;
@@ -52,11 +52,14 @@ class Layouts {
     std::vector<CutDim> dims = {{extent, CutRole::kCopy, 0}};
     for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
       dims.push_back({extent, CutRole::kConcat, axis});
-      if (stage_ != CutStage::kPlain) dims.push_back({extent, CutRole::kZigzag, axis});
+      if (stage_ != CutStage::kPlain && stage_ != CutStage::kMaxima) dims.push_back({extent, CutRole::kZigzag, axis});
     }
-    if (sums_) dims.push_back({extent, CutRole::kSum, 0});
+    if (reduced_ && stage_ != CutStage::kMaxima) dims.push_back({extent, CutRole::kSum, 0});
+    if (reduced_ && stage_ == CutStage::kMaxima) dims.push_back({extent, CutRole::kMax, 0});
     return dims;
   }
+
+  [[nodiscard]] bool has_groups() const { return stage_ == CutStage::kGroups || stage_ == CutStage::kMixed; }
 
   // Not larger than the whole by as much as a piece.
   [[nodiscard]] bool may_fit(const CutLayout& layout) const {
@@ -72,8 +75,7 @@ class Layouts {
   void add(const CutLayout& layout) {
     add_if_it_fits(layout);
     if (stage_ == CutStage::kZigzag) add_gathered(layout);
-    if (stage_ != CutStage::kGroups && stage_ != CutStage::kMixed) return;
-    add_grouped(layout, 0, stage_ == CutStage::kGroups ? 1 : 2);
+    if (has_groups()) add_grouped(layout, 0, stage_ == CutStage::kGroups ? 1 : 2);
   }
 
   void add_if_it_fits(const CutLayout& layout) {
@@ -121,15 +123,15 @@ class Layouts {
 
   std::span<const Shape> pieces_;
   const Shape& whole_;
-  const bool sums_;
+  const bool reduced_;
   const CutStage stage_;
   std::vector<CutLayout> found_;
 };
 
 }  // namespace
 
-std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool sums, CutStage stage) {
-  return Layouts(pieces, whole, sums, stage).run();
+std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool reduced, CutStage stage) {
+  return Layouts(pieces, whole, reduced, stage).run();
 }
 
 std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {
@@ -179,7 +181,7 @@ bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const S
   }
   int64_t times = layout.copies();
   for (const CutDim& dim : layout.dims) {
-    if (dim.role == CutRole::kSum || dim.role == CutRole::kMean) times *= dim.extent;
+    if (is_reduced(dim.role)) times *= dim.extent;
   }
   return covered == times * element_count(whole).value_or(-1);
 }

@@ -11,12 +11,13 @@
 
 namespace msdump {
 
-// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest.
-enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed };
+// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest. kMaxima: plain
+// ones, with maxima instead of sums; it is no part of the order.
+enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed, kMaxima };
 inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, CutStage::kGroups, CutStage::kMixed};
 
-// `sums`: the pieces may be terms of a sum.
-[[nodiscard]] std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool sums,
+// `reduced`: the pieces may be terms of a sum or maxima.
+[[nodiscard]] std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool reduced,
                                                 CutStage stage);
 // The wholes that the pieces of both sides may be parts of, the smallest first.
 [[nodiscard]] std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);

@@ -82,8 +82,8 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
 
 Result<CutRole> role_in(std::string_view name) {
   std::vector<std::string> names = {"times"};
-  for (const CutRole role :
-       {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kConcat, CutRole::kZigzag, CutRole::kGathered}) {
+  for (const CutRole role : {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kMax, CutRole::kConcat,
+                             CutRole::kZigzag, CutRole::kGathered}) {
     if (name == name_of(role)) return role;
     names.emplace_back(name_of(role));
   }
@@ -155,7 +155,7 @@ Status take_part(std::string_view text, StatedLayout& stated) {
 }
 
 // Each cut multiplies the boxes of a piece.
-Status check_bounds(const StatedLayout& stated) {
+Status check_dimensions(const StatedLayout& stated) {
   int64_t blocks = 1;
   size_t open = 0;
   for (const CutDim& dim : stated.layout.dims) {
@@ -165,6 +165,9 @@ Status check_bounds(const StatedLayout& stated) {
     if (blocks > kMostBlocks) return fail(ErrorCode::kUsage, "more than {} blocks", kMostBlocks);
     if (dim.extent == 0) ++open;
   }
+  const CutLayout& layout = stated.layout;
+  if (layout.has(CutRole::kMax) && (layout.has(CutRole::kSum) || layout.has(CutRole::kMean)))
+    return fail(ErrorCode::kUsage, "max does not go together with sum or mean");
   if (open > 1) return fail(ErrorCode::kUsage, "of several dimensions only one may go without by=N");
   return {};
 }
@@ -266,7 +269,7 @@ Status LayoutRules::add_line(std::string_view line, size_t number) {
   const std::vector<std::string_view> parts = parts_of(layout);
   if (parts.size() > kMostParts + 1) return fail(ErrorCode::kUsage, "more than {} dimensions", kMostParts);
   for (const std::string_view part : parts) MSDUMP_CHECK_OK(take_part(part, stated));
-  MSDUMP_CHECK_OK(check_bounds(stated));
+  MSDUMP_CHECK_OK(check_dimensions(stated));
   stated.text = layout;
   std::string pattern = normalised_op_name(glob);
   const bool of_tensor = ends_like_a_tensor(pattern);

@@ -3,7 +3,7 @@
 //   line      [reference:]GLOB = PART[, PART ..]     of the reference's tensors, else of the candidate's
 //   glob      *.up.*                the operator's name; '/' and '.' match the '_' that file names have instead
 //             *.up.*:output:0       name, io and slot
-//   part      copy, sum, mean, concat(axis=1), zigzag(axis=1), gathered(axis=1; of=4), times=0.5
+//   part      copy, sum, mean, max, concat(axis=1), zigzag(axis=1), gathered(axis=1; of=4), times=0.5
 //             by=2                  how many ranks; where there are several dimensions, one may go without
 //             blocks=3, blocks=2:1:1   of concat; blocks=3 of zigzag: parts of a fused tensor, each cut by itself
 //             ranks=0-3             in any part: the line is for tensors on these ranks alone

@@ -60,7 +60,7 @@ std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, co
 int complexity_of(const CutLayout& layout) {
   int complexity = 0;
   for (const CutDim& dim : layout.dims) {
-    static constexpr std::array<int, 6> kCosts = {1, 3, 3, 2, 4, 4};
+    static constexpr std::array kCosts = {1, 3, 3, 3, 2, 4, 4};
     complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
   }
   return complexity + (layout.factor == 1 ? 0 : 4);
@@ -81,7 +81,7 @@ class Search {
   using Pieces = typename Samples::Pieces;
 
   Search(Pieces& a, Pieces& b, const CutQuestion& question, const CutPrior& prior)
-      : a_(a), b_(b), question_(question), prior_(prior), sums_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
+      : a_(a), b_(b), question_(question), prior_(prior), reduced_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
     size_t simple = 0;  // how many the first stage with any has
@@ -93,6 +93,10 @@ class Search {
       stage_ = fits_.size();
       for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
       if (best() >= kFits) break;
+    }
+    // Beside those of the last stage: most that does not fit is odd copies, and not maxima.
+    if (Samples::kInOrder && best() < kFits) {
+      for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, CutStage::kMaxima);
     }
     if (fits_.empty()) return std::nullopt;
     CutFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
@@ -108,13 +112,15 @@ class Search {
     std::vector<double> values;  // of several copies of the candidate
   };
 
-  std::vector<Tried> tried(Pieces& side, const Shape& whole, CutStage stage, const typename Samples::Places& places,
-                           int64_t most_copies, const std::optional<CutLayout>& stated) const {
+  using Places = typename Samples::Places;
+
+  std::vector<Tried> tried(Pieces& side, const Shape& whole, CutStage stage, const Places& places, int64_t most_copies,
+                           const std::optional<CutLayout>& stated) const {
     std::vector<Tried> all;
     std::vector<CutLayout> layouts;
     if (!stated) {
-      layouts = layouts_of(side.shapes(), whole, sums_, stage);
-      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::adds_equals(side, layout); });
+      layouts = layouts_of(side.shapes(), whole, reduced_, stage);
+      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::reduces_equals(side, layout); });
     } else if (fits_shapes(*stated, side.shapes(), whole)) {
       layouts = {*stated};
     }
@@ -135,12 +141,41 @@ class Search {
     const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
                              in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
     std::vector<typename Samples::Target> targets;
-    for (const Tried& b : in_b)
-      targets.emplace_back(b.values, kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype())),
-                           whole);
+    for (const Tried& b : in_b) targets.emplace_back(b.values, roundings_of_both(), whole);
     for (const Tried& a : in_a) {
-      for (size_t b = 0; b < in_b.size(); ++b) add(whole, a, in_b[b], targets[b]);
+      for (size_t b = 0; b < in_b.size(); ++b) {
+        if (stage == CutStage::kMaxima && !may_be_maxima(whole, places, a, in_b[b], targets[b])) continue;
+        add(whole, a, in_b[b], targets[b]);
+      }
     }
+  }
+
+  // What was not tried in the stages before, and fits: of odd copies, too, the largest are near. Where those of one rank
+  // alone fit, the others are odd.
+  [[nodiscard]] bool may_be_maxima(const Shape& whole, const Places& places, const Tried& a, const Tried& b,
+                                   const typename Samples::Target& target) const {
+    const bool of_a = !question_.stated_a && a.layout.has(CutRole::kMax);
+    const bool of_b = !question_.stated_b && b.layout.has(CutRole::kMax);
+    if ((!of_a && !of_b) || target.nearness(a.values, 1).agreement < kFits) return false;
+    const auto any_rank = [&](Pieces& side, CutLayout layout, const auto& fits) {
+      for (CutDim& dim : layout.dims) {
+        if (dim.role == CutRole::kMax) dim.role = CutRole::kCopy;
+      }
+      for (int64_t copy = 0; copy < layout.copies(); ++copy) {
+        if (fits(Samples::values_of(side, layout, copy, whole, places))) return true;
+      }
+      return false;
+    };
+    const double roundings = roundings_of_both();
+    return !(of_a && any_rank(a_, a.layout,
+                              [&](const auto& of_rank) { return target.nearness(of_rank, 1).agreement >= kFits; })) &&
+           !(of_b && any_rank(b_, b.layout, [&](const auto& of_rank) {
+               return typename Samples::Target(of_rank, roundings, whole).nearness(a.values, 1).agreement >= kFits;
+             }));
+  }
+
+  [[nodiscard]] double roundings_of_both() const {
+    return kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype()));
   }
 
   // With the factor that fits best among those that the layouts explain.
@@ -228,7 +263,7 @@ class Search {
   Pieces &a_, &b_;
   const CutQuestion& question_;
   const CutPrior& prior_;
-  const bool sums_;
+  const bool reduced_;
   std::vector<CutFit> fits_;
   size_t stage_ = 0;  // where those of the stage begin
 };

@@ -36,7 +36,7 @@ std::vector<double> StatisticSamples::values_of(const PieceStatistics& pieces, c
   return values;
 }
 
-bool StatisticSamples::adds_equals(const PieceStatistics& pieces, const CutLayout& layout) {
+bool StatisticSamples::reduces_equals(const PieceStatistics& pieces, const CutLayout& layout) {
   const auto equal = [](const StatisticValues& a, const StatisticValues& b) {
     for (size_t i = 0; i < kExtrema; ++i) {
       const auto &x = a.numbers[i], &y = b.numbers[i];

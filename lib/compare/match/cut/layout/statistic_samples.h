@@ -21,7 +21,7 @@ struct StatisticSamples {
   [[nodiscard]] static std::vector<double> values_of(const PieceStatistics& pieces, const CutLayout& layout,
                                                      int64_t copy, const Shape& whole, Places);
   // As of elements, by the statistics.
-  [[nodiscard]] static bool adds_equals(const PieceStatistics& pieces, const CutLayout& layout);
+  [[nodiscard]] static bool reduces_equals(const PieceStatistics& pieces, const CutLayout& layout);
   [[nodiscard]] static bool tell(const std::vector<double>& values);
 
   // How near is near: a part of the magnitude of an extreme and of a norm. Of a mean, of what the mean of so many numbers
