@@ -51,8 +51,10 @@ class Finder {
 
   void judge(uint32_t run) {
     begin_step(run);
-    if (const BrokenExchange* const broken = view_.broken(run)) return judge_broken(run, *broken);
-    if (view_.one_sided(run)) return pass_on(run);
+    if (view_.one_sided(run)) {
+      pass_on(run);
+      return judge_exchange(run, roots_.size());
+    }
     RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = any_before_;
     const bool follows = view_.of_cuts() && follows_alarm(run, inputs);
@@ -74,6 +76,7 @@ class Finder {
       if (roots_.size() == before && !known) judge_outputs(run, inputs, outputs);
     }
     if (roots_.size() == before) judge_nan(run, inputs, outputs);
+    judge_exchange(run, before);
     if (roots_.size() > before) note_alarm(run);
     state.downstream = state.downstream || inputs.downstream;
     state.downstream_of_nan = state.downstream_of_nan || inputs.downstream_of_nan;
@@ -91,14 +94,19 @@ class Finder {
     any_before_ = alarmed_[backward_ ? 1 : 0] = true;
   }
 
-  // A collective shows by itself that it is wrong, whatever the layouts and the other side are.
-  void judge_broken(uint32_t run, const BrokenExchange& broken) {
-    backward_ = backward_ || view_.is_backward(run);
-    Root& root = roots_.add(run, DivergenceKind::kValue, inputs_of_run(view_, model_, history_, run), {});
-    root.divergence.ranks = broken.ranks;
-    root.divergence.reason = broken.reason;
-    note_alarm(run);
-    estimate_healthy(run);
+  // A collective may show by itself that it is wrong, whatever the layouts and the other side are: also where the run has no
+  // root, of those from `before` on.
+  void judge_exchange(uint32_t run, size_t before) {
+    const BrokenExchange* const broken = view_.broken(run);
+    if (broken == nullptr || view_.all_agree(run)) return;
+    if (roots_.size() == before) {
+      backward_ = backward_ || view_.is_backward(run);
+      (void)roots_.add(run, DivergenceKind::kValue, inputs_of_run(view_, model_, history_, run), view_.outputs(run));
+      note_alarm(run);
+    }
+    roots_.last().divergence.ranks = broken->ranks;
+    std::string& reason = roots_.last().divergence.reason;
+    reason += (reason.empty() ? "" : "; ") + broken->reason;
   }
 
   // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.

@@ -159,6 +159,7 @@ std::vector<Divergence> RootList::finish() && {
   const std::vector<uint64_t> downstream = count_downstream(view_, from);
   std::vector<Divergence> divergences;
   for (size_t i = 0; i < roots_.size(); ++i) {
+    if (downstream[i] == 0 && view_.broken(roots_[i].run) != nullptr) continue;  // nothing came of it
     roots_[i].divergence.downstream = downstream[i];
     divergences.push_back(std::move(roots_[i].divergence));
   }

@@ -48,6 +48,7 @@ class RootList {
   bool report_once(uint32_t run, uint32_t reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
+  [[nodiscard]] Root& last() { return roots_.back(); }
   [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
 
   // Drops what others explain: modules in which an operator stands out, values of unknown origin if an operator is at

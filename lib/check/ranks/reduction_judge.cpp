@@ -24,6 +24,15 @@ bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
          a.mean == b.mean && a.l2norm == b.l2norm;
 }
 
+// "1.5 where it should be 2", with as many digits as tell them apart.
+std::string apart_text(double is, double should_be) {
+  constexpr int kDigits = 6, kMostDigits = 17;
+  for (int digits = kDigits;; ++digits) {
+    const std::string one = fmt::format("{:.{}g}", is, digits), other = fmt::format("{:.{}g}", should_be, digits);
+    if (one != other || digits == kMostDigits) return one + " where it should be " + other;
+  }
+}
+
 // Adds how a wrong sum came about, and on whom it lies.
 void explain(const WrongSum& wrong, const Exchange& exchange, Verdict& verdict) {
   verdict.proven = true;
@@ -203,9 +212,8 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   const bool all_alike = results.size() == 1 && exchange.kind == CollectiveKind::kAllReduce;
   const std::string whose = all_alike ? "the result" : fmt::format("what {} got", ranks_text(verdict.odd));
   verdict.message =
-      fmt::format("{} is not the {} of the inputs of {} ranks: {} where it should be {}, {} of {} elements", whose,
-                  name_of(of.reduction), sources.size(), fmt::format("{:.6g}", fit.at),
-                  fmt::format("{:.6g}", fit.at_sum), fit.beyond, count);
+      fmt::format("{} is not the {} of the inputs of {} ranks: {}, {} of {} elements", whose, name_of(of.reduction),
+                  sources.size(), apart_text(fit.at, fit.at_sum), fit.beyond, count);
   if (all_alike) verdict.odd.clear();
   if (results.size() > 1 || of.reduction != Reduction::kSum) return verdict;
   const auto wrong = explain_sum(dump_, of, parts[worst]);

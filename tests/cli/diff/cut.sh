@@ -13,14 +13,16 @@ call() { # NAME INPUTS OUTPUTS: dump.json's entry; tensors are FILE:SHAPE
     text+=",\"$io${args[$io]}\":[$list]"
     shift
   done
-  data+="${data:+,}\"$name\":{\"input_kwargs\":{}$text}"
+  data+="${data:+,}\"$name\":{\"input_kwargs\":{$keywords}$text}"
+  stack+="${stack:+,}\"$((calls++))\":[[\"$name\"],[\"File net.py, line ${line:-1}, in forward, \\n y = f(x)\"]]"
 }
+keywords='' line='' calls=0
 declare -A args=([input]=_args [output]='')
 
 # made FILE ROWS COLUMNS EXPRESSION: of row r and column c.
 made() {
   local values
-  read -ra values <<<"$(awk "BEGIN { for (r = 0; r < $2; r++) for (c = 0; c < $3; c++) printf \"%.7g \", $4 }")"
+  read -ra values <<<"$(awk "BEGIN { for (r = 0; r < $2; r++) for (c = 0; c < $3; c++) printf \"%.9g \", $4 }")"
   npy "$1" '<f4' "($2, $3)" "$(f32 "${values[@]}")"
 }
 up='sin(3 * r + 7 * c + 1)' down='cos(5 * r + 2 * c * c)' term='sin(r * r + 4 * c)' out='cos(r * c + 3)'
@@ -37,19 +39,20 @@ made down1 4 6 "2 * ($down) - ($term)"
 
 finished() {
   printf '{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}' "$data" >"$dir/dump.json"
+  if [[ -n $line ]]; then printf '{%s}' "$stack" >"$dir/stack.json"; fi
 }
-whole() { # DIR
-  dir=$1/step0/proc7 data=''
+whole() { # DIR DOWN
+  dir=$1/step0/proc7 data='' stack=''
   mkdir -p "$dir/dump_tensor_data"
   call Functional.linear.0.forward x:4,6 up:4,8
-  call Functional.linear.1.forward up:4,8 down:4,6
-  call Functional.gelu.0.forward down:4,6 out:4,6
+  call Functional.linear.1.forward up:4,8 "$2:4,6"
+  call Functional.gelu.0.forward "$2:4,6" out:4,6
   finished
 }
 cut() { # DIR REDUCED OUT
   local rank
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data=''
+    dir=$1/step0/rank$rank data='' stack=''
     mkdir -p "$dir/dump_tensor_data"
     call Functional.linear.0.forward x:4,6 "up$rank:4,4"
     call Functional.linear.1.forward "up$rank:4,4" "down$rank:4,6"
@@ -58,7 +61,7 @@ cut() { # DIR REDUCED OUT
     finished
   done
 }
-whole ref
+whole ref down
 cut good down out
 cut bad sum wrong
 show msdump diff good ref --all
@@ -102,7 +105,7 @@ finished
 cut_peaks() { # DIR REDUCED OUT
   local rank
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data=''
+    dir=$1/step0/rank$rank data='' stack=''
     mkdir -p "$dir/dump_tensor_data"
     call Tensor.max.0.forward "up$rank:4,4" "peak$rank:4,6"
     call Distributed.all_reduce.0.forward "peak$rank:4,6" "$2:4,6"
@@ -143,3 +146,43 @@ same 2 bad ref
 same 2 ref good
 same 2 ref good --layout found.txt
 same 3 good ref --layout known.txt
+
+# The calls of the candidate alone before what is wrong are told with their lines, nearest first; a collective that did not
+# give rank 1 what went in is the root, whatever follows it.
+for own in 1 2 3 4; do made "own$own" 4 6 "sin(9 * r + $own * c)"; done
+made off 4 6 "2 * ($down) + (r == 2 && c == 3)"
+chain() { # DIR
+  local rank
+  for rank in 0 1; do
+    dir=$1/step0/rank$rank data='' stack=''
+    mkdir -p "$dir/dump_tensor_data"
+    line=10 call Functional.linear.0.forward x:4,6 "up$rank:4,4"
+    line=12 call Tensor.roll.0.forward own1:4,6 own2:4,6
+    line=13 call Tensor.exp.0.forward own2:4,6 own3:4,6
+    line=13 call Tensor.neg.0.forward own3:4,6 own4:4,6
+    line=14 call Tensor.__mul__.0.forward own4:4,6 wrong:4,6
+    line=15 call Functional.gelu.0.forward wrong:4,6 off:4,6
+    line=1 finished
+  done
+}
+broken() { # DIR
+  local rank got=sum
+  for rank in 0 1; do
+    dir=$1/step0/rank$rank data='' stack=''
+    mkdir -p "$dir/dump_tensor_data"
+    call Functional.linear.0.forward x:4,6 "up$rank:4,4"
+    call Functional.linear.1.forward "up$rank:4,4" "down$rank:4,6"
+    keywords='"group":{"type":"torch.ProcessGroup","value":null,"group_ranks":[0,1]}' call Distributed.all_reduce.0.forward "down$rank:4,6" "$got:4,6"
+    call Functional.gelu.0.forward "$got:4,6" wrong:4,6
+    finished
+    got=off
+  done
+}
+chain chained
+broken broken
+whole twice sum
+msdump diff -q chained ref | sed '/^$/q'
+msdump diff -q --json chained ref | jq -c '.first_divergence[] | [.op_name, .ranks, .dump_config], [.candidates[] | [.op_name, .source.line]]'
+msdump diff -q broken twice | sed '/^$/q'
+msdump diff -q --json broken twice | jq -c '.first_divergence[] | [.op_name, .ranks, .candidates]'
+same 2 broken twice

@@ -130,7 +130,7 @@ TEST_CASE("a collective that does not give a rank what went in is the root, alth
   };
   const CutDiff bad(2, run(true), in_one_process);
   CHECK(bad.roots() == Texts{"Distributed.all_reduce.0.forward on 1"});
-  CHECK(bad.root().reason.starts_with("over ranks 0-1: "));
+  CHECK(bad.root().reason.find("over ranks 0-1: ") != std::string::npos);
   CHECK(bad.root().chain.empty());
   CHECK(CutDiff(2, run(false), in_one_process).roots().empty());
 }
