@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash_slots.h"
-#include "check/ranks/broken_exchanges.h"
+#include "check/ranks/collective_rules.h"
 #include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
