@@ -434,7 +434,8 @@ class Finder {
       }
     }
     if (named != kNoRun) return named;
-    return view_.of_cuts() ? run : model_.likeliest_within(run);  // there others may have made its inputs: see find_chains()
+    return view_.of_cuts() ? run
+                           : model_.likeliest_within(run);  // there others may have made its inputs: see find_chains()
   }
 
   [[nodiscard]] bool stands_out(const ScoredOutput& output, const RunInputs& inputs) const {

@@ -117,7 +117,8 @@ Values with_one_off(Values all) {
   return all;
 }
 
-TEST_CASE("a collective that does not give a rank what went in is the root, although nothing shows where its values go") {
+TEST_CASE(
+    "a collective that does not give a rank what went in is the root, although nothing shows where its values go") {
   const auto run = [](bool bad) {
     return [bad](MadeCalls& calls, int rank) {
       const Values up = bad && rank == 1 ? with_one_off(kCutUp) : kCutUp;
@@ -179,7 +180,8 @@ TEST_CASE("what was put together under a layout that is not proven gives way to 
   CHECK(CutDiff(2, run(0), whole).roots().front().starts_with("Functional.gelu.0.forward"));
 }
 
-TEST_CASE("calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
+TEST_CASE(
+    "calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
   const Values mask = test::numbers(32, 7);
   const CutDiff diff(
       2,
@@ -188,9 +190,11 @@ TEST_CASE("calls of the candidate alone before a wrong input are its chain, the 
         calls.ran("Tensor.ge.0.forward", {test::numbers(32, 8)}, {half_of(mask, rank)});
         calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
         calls.ran("Tensor.flip.0.forward", {index}, {index});
-        calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)}, {by_factor(half_of(kCutUp, rank), 5)});
+        calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)},
+                  {by_factor(half_of(kCutUp, rank), 5)});
         calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
-        calls.ran("Functional.tanh.0.forward", {wrong, half_of(mask, rank)}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+        calls.ran("Functional.tanh.0.forward", {wrong, half_of(mask, rank)},
+                  {by_factor(half_of(kCutLast, rank), 1.2F)});
       },
       [&](MadeCalls& calls, int) {
         calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
