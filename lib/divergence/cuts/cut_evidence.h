@@ -6,7 +6,7 @@
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
 //
 // Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
-// that lies on several ranks: each once.
+// that lies on several ranks: each once, and not again where the pairing has read it.
 #pragma once
 
 #include <cstdint>
