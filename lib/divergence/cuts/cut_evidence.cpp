@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-
 namespace msdump {
 namespace {
 
@@ -36,7 +35,8 @@ Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& 
     if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
     const CutSide::Members& members = side.members(tensor);
     const Result<PieceContents::Digests> digests = side.contents().of(members.records, context.cancel);
-    if (digests && !digests->alike) contents[static_cast<size_t>(i)] = contents_number(members.ranks, digests->of_pieces);
+    if (digests && !digests->alike)
+      contents[static_cast<size_t>(i)] = contents_number(members.ranks, digests->of_pieces);
   });
   MSDUMP_CHECK_OK(context.cancel.check());
   return contents;
