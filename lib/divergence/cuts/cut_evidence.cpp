@@ -4,34 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "base/hash_slots.h"
 #include "check/ranks/collective_rules.h"
-#include "compare/match/cut/layout/piece_values.h"
 
 namespace msdump {
 namespace {
-
-// Zeros, ones and other values that are all alike are those of many tensors.
-bool are_alike(PieceValues& values) {
-  constexpr int64_t kLooks = 64;
-  const double first = values.at(0, 0);
-  for (size_t piece = 0; piece < values.shapes().size(); ++piece) {
-    const int64_t count = element_count(values.shapes()[piece]).value_or(0), looks = std::min(count, kLooks);
-    for (int64_t i = 0; i < looks; ++i) {
-      if (values.at(piece, i * (count / looks)) != first) return false;
-    }
-  }
-  return true;
-}
-
-Result<uint64_t> contents_of(const CutSide& side, const DumpIndex& index, uint32_t tensor, const CancelToken& cancel) {
-  PieceValues values(index, side.members(tensor).records);
-  if (!values.ok() || element_count(values.shapes().front()).value_or(0) == 0 || are_alike(values)) return 0;
-  MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(cancel));
-  uint64_t all = side.members(tensor).ranks + 1;
-  for (const uint64_t digest : digests) all = mix_hash(all, digest);
-  return all;
-}
 
 // The tensors of a side, as Pairing::tensors has them.
 using OfPair = uint32_t TensorPair::*;
@@ -54,13 +30,15 @@ std::set<int64_t> sizes_alone(const CutSide& side, const Pairing& pairing, OfPai
 // `sizes`: of the tensors that are read; null: all.
 Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& pairing, OfPair own,
                                             const std::set<int64_t>* sizes, const RunContext& context) {
-  const DumpIndex& index = *side.side().index;
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
   context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
     const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
     if (tensor == kNoTensor || context.cancel.cancelled()) return;
     if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
-    contents[static_cast<size_t>(i)] = contents_of(side, index, tensor, context.cancel).value_or(0);
+    const CutSide::Members& members = side.members(tensor);
+    const Result<PieceContents::Digests> digests = side.contents().of(members.records, context.cancel);
+    if (digests && !digests->alike)
+      contents[static_cast<size_t>(i)] = contents_number(members.ranks, digests->of_pieces);
   });
   MSDUMP_CHECK_OK(context.cancel.check());
   return contents;

@@ -8,7 +8,8 @@
 //   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
 //
 // Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
-// that lies on several ranks: each once. Read are further the tensors of the candidate's collectives.
+// that lies on several ranks: each once, and not again where the pairing has read it. Read are further the tensors of the
+// candidate's collectives.
 #pragma once
 
 #include <cstdint>

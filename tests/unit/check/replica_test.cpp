@@ -216,18 +216,25 @@ TEST_CASE("zeros among other values tell as much as these") {
   CHECK(run.check(only_replicas()).only("replica_mismatch").ranks == Ranks{2});
 }
 
+// Two ranks in two steps that add to one value, which rank 1 has otherwise in step 1. `also`: what else a rank calls.
+MadeRun adding(const std::function<void(MadeRank&, size_t, size_t)>& also) {
+  MadeRun run(2, 2);
+  for (size_t step = 0; step < 2; ++step) {
+    for (size_t rank = 0; rank < 2; ++rank) {
+      Values value = seeded(3);
+      if (step == 1 && rank == 1) value[0] += 0.5F;
+      run.at(rank, step).call("Tensor.add_.0.forward", {value}, {seeded(40 + rank)});
+      also(run.at(rank, step), rank, step);
+    }
+  }
+  return run;
+}
+
 TEST_CASE("calls of a step that has more of them are other calls") {
   for (const bool more : {false, true}) {
-    MadeRun run(2, 2);
-    for (size_t step = 0; step < 2; ++step) {
-      for (size_t rank = 0; rank < 2; ++rank) {
-        Values value = seeded(3);
-        if (step == 1 && rank == 1) value[0] += 0.5F;
-        run.at(rank, step).call("Tensor.add_.0.forward", {value}, {seeded(40 + rank)});
-        if (step == 1 && more)
-          run.at(rank, step).call("Tensor.add_.1.forward", {seeded(50 + rank)}, {seeded(60 + rank)});
-      }
-    }
+    const MadeRun run = adding([&](MadeRank& made, size_t rank, size_t step) {
+      if (step == 1 && more) made.call("Tensor.add_.1.forward", {seeded(50 + rank)}, {seeded(60 + rank)});
+    });
     CHECK(run.check(only_replicas()).findings().size() == (more ? 0 : 1));
   }
 }
@@ -362,15 +369,9 @@ TEST_CASE("what follows is counted, from the first tensor on") {
 }
 
 TEST_CASE("ranks may call an operator differently often, each as often in all steps") {
-  MadeRun run(2, 2);
-  for (size_t step = 0; step < 2; ++step) {
-    for (size_t rank = 0; rank < 2; ++rank) {
-      Values value = seeded(3);
-      if (step == 1 && rank == 1) value[0] += 0.5F;
-      run.at(rank, step).call("Tensor.add_.0.forward", {value}, {seeded(40 + rank)});
-      if (rank == 1) run.at(rank, step).call("Tensor.add_.1.forward", {seeded(50)}, {seeded(60)});
-    }
-  }
+  const MadeRun run = adding([](MadeRank& made, size_t rank, size_t) {
+    if (rank == 1) made.call("Tensor.add_.1.forward", {seeded(50)}, {seeded(60)});
+  });
   CHECK(run.check(only_replicas()).findings().size() == 1);
 }
 

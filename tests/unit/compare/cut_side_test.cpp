@@ -87,7 +87,8 @@ TEST_CASE("experts under one name are calls of their own, each on the ranks of i
   CutSplits splits;
   for (int64_t rank = 0; rank < 4; ++rank)
     splits[{"Module.expert.Linear.forward.0", 0, rank}] = static_cast<uint32_t>(rank / 2);
-  const CutSide side(run.side(), splits);
+  const CutSide unparted(run.side()), side(unparted, splits);
+  CHECK(&side.contents() == &unparted.contents());  // what was read is not read again
   REQUIRE(names_of(side) == std::vector<std::string>{"Module.expert.Linear.forward.0", "Module.expert.Linear.forward.0",
                                                      "Functional.add.0.forward"});
   CHECK(side.ranks(side.operators()[0].tensors[0]) == std::vector<int64_t>{0, 1});

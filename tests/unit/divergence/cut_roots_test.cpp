@@ -7,8 +7,9 @@
 #include "divergence/dump_diff.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
+#include "support/diff_side.h"
 #include "support/made_calls.h"
-#include "support/statistics_run.h"
+#include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
@@ -51,15 +52,7 @@ class CutDiff {
   }
 
   [[nodiscard]] std::unique_ptr<DiffSide> open(const std::string& side) const {
-    auto opened = OpenedGraph::select({});
-    REQUIRE(opened);
-    test::ListedDump dump = test::list_dump({scratch_.path() / side});
-    opened->catalogue.emplace(Catalogue{std::move(dump.index), Selection(), {}, std::move(dump.list)});
-    auto search = find_ir(&opened->catalogue->index, {});
-    REQUIRE(search);
-    opened->search = std::move(*search);
-    REQUIRE(opened->read(std::nullopt, {pool_, never_}));
-    return std::make_unique<DiffSide>(std::move(*opened));
+    return test::open_diff_side(scratch_.path() / side, {pool_, never_});
   }
 
   test::ScratchDir scratch_;

@@ -11,9 +11,10 @@
 #include "graph/lines/source_lines.h"
 #include "parts/part_file.h"
 #include "support/catch.h"
+#include "support/diff_side.h"
 #include "support/made_calls.h"
 #include "support/made_net.h"
-#include "support/statistics_run.h"
+#include "support/scratch_dir.h"
 
 namespace msdump {
 namespace {
@@ -40,15 +41,7 @@ class DiffedDumps {
   }
 
   [[nodiscard]] std::unique_ptr<DiffSide> open(const fs::path& path) const {
-    auto opened = OpenedGraph::select(asked_);
-    REQUIRE(opened);
-    test::ListedDump dump = test::list_dump({path});
-    opened->catalogue.emplace(Catalogue{std::move(dump.index), Selection(), {}, std::move(dump.list)});
-    auto search = find_ir(&opened->catalogue->index, {});
-    REQUIRE(search);
-    opened->search = std::move(*search);
-    REQUIRE(opened->read(std::nullopt, {pool_, never_}));
-    return std::make_unique<DiffSide>(std::move(*opened));
+    return test::open_diff_side(path, {pool_, never_}, asked_);
   }
 
   [[nodiscard]] DiffResult pair() const {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/hash_slots.h"
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
 #include "msprobe/names.h"
@@ -266,34 +265,18 @@ void CutMatch::add_partner(const OneSide& cut, uint32_t op, const std::vector<Tw
 
 Result<std::vector<uint64_t>> CutMatch::digests_of(const OneSide& cut, uint32_t tensor) const {
   const std::vector<const TensorRecord*>& records = cut.own->members(tensor).records;
-  std::vector<uint64_t> digests;
-  {
-    const std::scoped_lock lock(digests_lock_);
-    for (const TensorRecord* const record : records) {
-      const auto known = digests_.find(record);
-      if (known == digests_.end()) break;
-      digests.push_back(known->second);
-    }
+  const auto has_elements = [](const TensorRecord* record) { return record != nullptr && record->has_elements; };
+  if (by_statistics_ && !std::all_of(records.begin(), records.end(), has_elements)) {
+    const CutPieces pieces = pieces_of(cut.of_a, tensor);
+    return ok(pieces) ? std::get<PieceStatistics>(pieces).digests() : std::vector<uint64_t>();
   }
-  if (digests.size() == records.size()) return digests;
-  CutPieces pieces = pieces_of(cut.of_a, tensor);
-  if (!ok(pieces)) return std::vector<uint64_t>();
-  if (PieceValues* const values = std::get_if<PieceValues>(&pieces)) {
-    MSDUMP_TRY(digests, values->digests(context.cancel));
-  } else {
-    digests = std::get<PieceStatistics>(pieces).digests();
-  }
-  const std::scoped_lock lock(digests_lock_);
-  for (size_t i = 0; i < records.size(); ++i) digests_.try_emplace(records[i], digests[i]);
-  return digests;
+  MSDUMP_TRY(PieceContents::Digests digests, cut.own->contents().of(records, context.cancel));
+  return std::move(digests.of_pieces);
 }
 
 Result<uint64_t> CutMatch::contents_of(const OneSide& cut, uint32_t tensor) const {
   MSDUMP_TRY(const std::vector<uint64_t> digests, digests_of(cut, tensor));
-  if (digests.empty()) return 0;
-  uint64_t all = cut.own->members(tensor).ranks + 1;
-  for (const uint64_t digest : digests) all = mix_hash(all, digest);
-  return all;
+  return contents_number(cut.own->members(tensor).ranks, digests);
 }
 
 }  // namespace msdump

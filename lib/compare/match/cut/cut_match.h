@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -85,7 +83,7 @@ class CutMatch {
   // The operator gets a partner of its name that has these values.
   void add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins);
 
-  // A number for the elements of each piece; none where a piece is missing or cannot be read.
+  // A number for the elements of each piece, or its statistics where it has no elements; none where a piece is missing or cannot be read.
   [[nodiscard]] Result<std::vector<uint64_t>> digests_of(const OneSide& cut, uint32_t tensor) const;
   // One for all pieces and the ranks that they lie on; 0: none.
   [[nodiscard]] Result<uint64_t> contents_of(const OneSide& cut, uint32_t tensor) const;
@@ -106,9 +104,6 @@ class CutMatch {
   void choose_factors();
 
   const bool by_statistics_;
-  // By record. A tensor is read once for all steps that ask which pieces are equal.
-  mutable std::mutex digests_lock_;
-  mutable std::unordered_map<const TensorRecord*, uint64_t> digests_;
 };
 
 [[nodiscard]] inline bool paired(const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }

@@ -20,8 +20,8 @@ Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap
   MSDUMP_CHECK_OK(pair_again_by_names());
   MSDUMP_TRY(const CutSplitsOfBoth splits, find_expert_splits(match));
   if (!splits.a.empty() || !splits.b.empty()) {
-    result.a = std::make_unique<CutSide>(a.side, splits.a);
-    result.b = std::make_unique<CutSide>(b.side, splits.b);
+    result.a = std::make_unique<CutSide>(*result.a, splits.a);
+    result.b = std::make_unique<CutSide>(*result.b, splits.b);
     MSDUMP_CHECK_OK(pair_again_by_names());
   }
   if (map == nullptr) {

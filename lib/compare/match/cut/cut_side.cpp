@@ -106,7 +106,12 @@ bool sends(const SequencedOp& op) {
          (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
 }
 
-CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits) : dump_(dump) {
+CutSide::CutSide(const DumpWithGraph& dump) : CutSide(dump, {}, std::make_shared<PieceContents>(*dump.index)) {}
+
+CutSide::CutSide(const CutSide& whole, const CutSplits& splits) : CutSide(whole.dump_, splits, whole.contents_) {}
+
+CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared_ptr<PieceContents> contents)
+    : dump_(dump), contents_(std::move(contents)) {
   const std::vector<SequencedOp> all = operators_of(dump);
   find_programs(all);
   for (uint32_t program = 0; program < programs_.size(); ++program) add_program(program, all, splits);

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "compare/match/cut/piece_contents.h"
 #include "dump/elements/tensor_pieces.h"
 #include "dump/index/tensor_view.h"
 #include "graph/join/dump_operators.h"
@@ -37,7 +39,9 @@ using CutSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64
 class CutSide {
  public:
   // What `dump` points to must outlive this.
-  explicit CutSide(const DumpWithGraph& dump, const CutSplits& splits = {});
+  explicit CutSide(const DumpWithGraph& dump);
+  // The same with other calls parted; what `whole` has read is known.
+  CutSide(const CutSide& whole, const CutSplits& splits);
   CutSide(const CutSide&) = delete;
   CutSide& operator=(const CutSide&) = delete;
 
@@ -51,6 +55,8 @@ class CutSide {
   };
   [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
   [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return rank_sets_[members_[tensor].ranks]; }
+  // What is equal to what among the parts of its tensors.
+  [[nodiscard]] PieceContents& contents() const { return *contents_; }
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
@@ -63,6 +69,7 @@ class CutSide {
 
  private:
   using Number = std::optional<int64_t>;
+  CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared_ptr<PieceContents> contents);
   void find_programs(const std::vector<SequencedOp>& all);
   void add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits);
   uint32_t rank_set(std::vector<int64_t> ranks);
@@ -77,6 +84,7 @@ class CutSide {
   };
 
   const DumpWithGraph dump_;
+  const std::shared_ptr<PieceContents> contents_;
   std::vector<std::vector<int64_t>> programs_;     // ranks; -1: not said
   std::vector<std::vector<uint32_t>> of_program_;  // by program: operators of the dump, rank by rank
   std::vector<std::vector<int64_t>> rank_sets_;    // ascending
