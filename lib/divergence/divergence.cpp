@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
+#include "divergence/cuts/made_not_finite.h"
 #include "divergence/error_growth.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -62,7 +63,8 @@ class Finder {
     const bool draws = draws_differently(run, inputs, outputs);
     const bool passes = draws && judge_one_sided_draw(run, inputs, outputs);
     state.random = inputs.random || (draws && !passes);
-    if (!state.random && !passes) {
+    if (view_.of_cuts()) judge_entering_nan(run, inputs);
+    if (!state.random && !passes && roots_.size() == before) {
       if (!inputs.entering.empty() && !view_.heals(run)) judge_entering(run, inputs);
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
       const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) &&
@@ -455,6 +457,22 @@ class Finder {
                                        : "one side alone has infinities or NaN in its outputs, and not in its inputs";
   }
 
+  // Where the runs are cut differently, NaN may come out of a call that the candidate alone has. All that is not finite
+  // after the first such root may come of it: edges do not show all that a call of one side alone has read.
+  void judge_entering_nan(uint32_t run, const RunInputs& inputs) {
+    if (not_finite_before_ || inputs.downstream_of_nan) return;
+    const uint32_t maker = maker_of_not_finite(view_, run);
+    if (maker == kNoRun || !roots_.report_once(maker, run)) return;
+    not_finite_before_ = true;
+    std::vector<uint32_t> made = view_.run(maker).outputs;
+    std::erase_if(made, [&](uint32_t output) { return view_.ranks_not_finite(output).empty(); });
+    Root& root = roots_.add(maker, DivergenceKind::kNan, inputs, std::move(made));
+    root.divergence.reader = run;
+    root.lower(kOfDownstream);
+    root.divergence.reason = "only the candidate has it: NaN or infinities come out of it, and none went in";
+    history_.states[run].downstream_of_nan = true;
+  }
+
   const RunView& view_;
   const NoiseModel& model_;
   const OneSidedRuns one_sided_;
@@ -468,6 +486,7 @@ class Finder {
   bool backward_ = false;          // a run of its backward pass was there
   std::array<bool, 2> alarmed_{};  // before the backward pass of this step, and since it began
   bool alarmed_before_ = false;    // in a step before
+  bool not_finite_before_ = false;  // a call of the candidate alone has made what is not finite
 };
 
 }  // namespace

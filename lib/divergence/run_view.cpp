@@ -262,6 +262,13 @@ bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
   return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
 }
 
+const std::vector<int64_t>& RunView::ranks_not_finite(uint32_t tensor) const {
+  static const std::vector<int64_t> kNowhere;
+  if (cuts_ == nullptr) return kNowhere;
+  const auto found = cuts_->not_finite.find(tensor);
+  return found == cuts_->not_finite.end() ? kNowhere : found->second;
+}
+
 double RunView::largest_error(const std::vector<uint32_t>& tensors) const {
   double largest = 0;
   for (const uint32_t tensor : tensors) {

@@ -4,15 +4,19 @@
 //              parts that were put together wrongly
 //   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
+//   not_finite the ranks on which it has NaN or infinities; none where the reference has some, too. Read only if a verdict
+//              is kNan, and of elements alone
 //
 // Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
 // that lies on several ranks: each once.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "compare/match/cut/cut_pairing.h"
+#include "compare/pair/tensor_diff.h"
 #include "io/run_context.h"
 
 namespace msdump {
@@ -23,10 +27,12 @@ struct CutEvidence {
   std::vector<bool> made_up;  // the call is the reference's alone, and the candidate's value another one's
   bool both_cut = false;      // the reference lies on several ranks too
   std::vector<uint64_t> contents_a, contents_b;
+  std::map<uint32_t, std::vector<int64_t>> not_finite;
 };
 
-// `notes` by Pairing::tensors. Files that cannot be read are reported where they are compared; an error when interrupted.
+// `notes` and `diffs` by Pairing::tensors. Files that cannot be read are reported where they are compared; an error when interrupted.
 Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
-                                 const std::vector<CutNote>& notes, const RunContext& context);
+                                 const std::vector<CutNote>& notes, const std::vector<TensorDiff>& diffs,
+                                 const RunContext& context);
 
 }  // namespace msdump

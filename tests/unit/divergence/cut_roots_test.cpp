@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -125,6 +126,52 @@ TEST_CASE("a tensor that fits no layout is no divergence where what is made of i
   const CutDiff wrong(
       2, [](MadeCalls& calls, int rank) { reordered(calls, rank, 1.2F); }, in_one_process);
   CHECK_FALSE(wrong.roots().empty());
+}
+
+// The finite elements of what follows are right.
+TEST_CASE("of calls of the candidate alone that pass infinity on, the one that made it is named, with its rank") {
+  const CutDiff diff(
+      2,
+      [](MadeCalls& calls, int rank) {
+        const auto broken = [&](Values values) {
+          if (rank == 1) values[3] = std::numeric_limits<float>::infinity();
+          return values;
+        };
+        const Values up = half_of(kCutUp, rank), made = broken(up), turned = broken(by_factor(up, -1));
+        calls.ran("Functional.linear.0.forward", {kCutX}, {up});
+        calls.ran("Tensor.__truediv__.0.forward", {up}, {made});
+        calls.ran("Tensor.__neg__.0.forward", {made}, {turned});
+        calls.ran("Tensor.__neg__.1.forward", {turned}, {made});
+        calls.ran("Functional.gelu.0.forward", {made}, {broken(half_of(kCutOut, rank))});
+        calls.ran("Functional.tanh.0.forward", {broken(half_of(kCutOut, rank))}, {broken(half_of(kCutLast, rank))});
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Tensor.__truediv__.0.forward on 1"});
+}
+
+TEST_CASE("a gradient that is not finite comes from a call of the candidate alone whose value is not, either") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Values loss = {0.5F}, gradient = {1};
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const float factor = rank == 1 ? infinity : 1;
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Functional.mean.0.forward", {half_of(kCutUp, rank)}, {loss});
+        calls.ran("Tensor.__mul__.0.forward", {loss}, {by_factor(loss, factor)});
+        calls.ran("Tensor.__mul__.0.backward", {gradient}, {by_factor(gradient, factor)});
+        calls.ran("Functional.mean.0.backward", {by_factor(gradient, factor)},
+                  {by_factor(half_of(kCutOut, rank), factor)});
+        calls.ran("Functional.linear.0.backward", {by_factor(half_of(kCutOut, rank), factor)},
+                  {by_factor(kCutLast, factor)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.mean.0.forward", {kCutUp}, {loss});
+        calls.ran("Functional.mean.0.backward", {gradient}, {kCutOut});
+        calls.ran("Functional.linear.0.backward", {kCutOut}, {kCutLast});
+      });
+  CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
 }
 
 TEST_CASE("gradients follow from an alarm of the forward pass, although no edge leads from it to them") {
