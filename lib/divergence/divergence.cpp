@@ -66,6 +66,8 @@ class Finder {
     if (view_.of_cuts()) judge_entering_nan(run, inputs);
     if (!state.random && !passes && roots_.size() == before) {
       if (!inputs.entering.empty() && !view_.heals(run)) judge_entering(run, inputs);
+      if (!inputs.carried.empty() && !alarmed_before_ && !any_before_ && roots_.size() == before)
+        judge_carried(run, inputs, outputs);
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
       const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) &&
                          (follows || judge_changed(run, inputs));
@@ -137,6 +139,7 @@ class Finder {
     alarmed_before_ = same_rank && (alarmed_before_ || alarmed_[0] || alarmed_[1]);
     alarmed_ = {};
     any_before_ = backward_ = false;
+    history_.error_before = same_rank ? std::max(history_.error_before, history_.largest_error) : 0;
     history_.largest_error = 0;
     first_of_step_ = run;
     place_ = now;
@@ -213,6 +216,20 @@ class Finder {
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
     root.divergence.reason = "its value differs already where it is first read";
+  }
+
+  // A parameter as the optimizer of the step before left it, whose calls were not dumped: rounding does not make it worse
+  // than what it was made of. A copy that one rank alone updated otherwise is.
+  void judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (!view_.any_differs(outputs)) return;
+    const uint32_t tensor = inputs.carried.front()->tensor;
+    const std::string parameter = view_.parameter_like(tensor);
+    Root& root = roots_.add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter,
+                                     inputs, tensor);
+    root.divergence.parameter = parameter;
+    root.lower(kUnknownSource);
+    root.divergence.reason = fmt::format(
+        "its input {} differs by more than anything before it in this step or in those before", view_.slot(tensor));
   }
 
   void judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
@@ -482,10 +499,10 @@ class Finder {
   std::set<ParameterKey> reported_parameters_, agreed_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
-  bool any_before_ = false;        // a run of this rank and step is alarmed
-  bool backward_ = false;          // a run of its backward pass was there
-  std::array<bool, 2> alarmed_{};  // before the backward pass of this step, and since it began
-  bool alarmed_before_ = false;    // in a step before
+  bool any_before_ = false;         // a run of this rank and step is alarmed
+  bool backward_ = false;           // a run of its backward pass was there
+  std::array<bool, 2> alarmed_{};   // before the backward pass of this step, and since it began
+  bool alarmed_before_ = false;     // in a step before
   bool not_finite_before_ = false;  // a call of the candidate alone has made what is not finite
 };
 

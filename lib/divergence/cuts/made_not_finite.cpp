@@ -7,9 +7,8 @@ namespace {
 
 const RunInput* input_not_finite(const RunView& view, uint32_t run) {
   const std::vector<RunInput>& inputs = view.run(run).inputs;
-  const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-    return !view.ranks_not_finite(input.tensor).empty();
-  });
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](const RunInput& input) { return !view.ranks_not_finite(input.tensor).empty(); });
   return found == inputs.end() ? nullptr : &*found;
 }
 

@@ -19,9 +19,16 @@ using Ran = std::function<void(MadeCalls&, int)>;  // on a rank
 // A run over ranks against one in a single process.
 class CutDiff {
  public:
-  CutDiff(int ranks, const Ran& cut, const Ran& whole) {
-    for (int rank = 0; rank < ranks; ++rank) write(cut, "cut", fmt::format("step0/rank{}", rank), rank);
-    write(whole, "whole", "step0/proc7", 0);
+  struct Step {
+    Ran cut, whole;
+  };
+  CutDiff(int ranks, const Ran& cut, const Ran& whole) : CutDiff(ranks, {{cut, whole}}) {}
+  CutDiff(int ranks, const std::vector<Step>& steps) {
+    for (size_t step = 0; step < steps.size(); ++step) {
+      for (int rank = 0; rank < ranks; ++rank)
+        write(steps[step].cut, "cut", fmt::format("step{}/rank{}", step, rank), rank);
+      write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
+    }
     DiffRules rules;
     auto run = diff_dumps(open("cut"), open("whole"), nullptr, rules, {}, {pool_, never_});
     REQUIRE(run);
@@ -172,6 +179,30 @@ TEST_CASE("a gradient that is not finite comes from a call of the candidate alon
         calls.ran("Functional.linear.0.backward", {kCutOut}, {kCutLast});
       });
   CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
+}
+
+// Of a weight that every rank has; `wrong` is rank 1's.
+CutDiff::Step with_weight(uint64_t step, float wrong) {
+  const Values x = test::numbers(32, 10 * step + 1), weight = test::numbers(32, 10 * step + 2),
+               out = test::numbers(32, 10 * step + 3), last = test::numbers(32, 10 * step + 4);
+  const auto ran = [=](MadeCalls& calls, const Values& of_rank, float factor) {
+    calls.ran("Functional.tanh.0.forward", {last}, {x});
+    calls.ran("Tensor.__mul__.0.forward", {x, of_rank}, {by_factor(out, factor)});
+    calls.ran("Functional.gelu.0.forward", {by_factor(out, factor)}, {by_factor(last, factor)});
+  };
+  return {[=](MadeCalls& calls, int rank) {
+            const float factor = rank == 1 ? wrong : 1.0F;
+            ran(calls, by_factor(weight, factor), factor);
+          },
+          [=](MadeCalls& calls, int) { ran(calls, weight, 1.0F); }};
+}
+
+TEST_CASE("a weight that is off in a later step by more than the step before left is named where it is first read") {
+  CHECK(CutDiff(2, {with_weight(0, 1), with_weight(1, 1.02F)}).roots() == Texts{"Tensor.__mul__.0.forward on 1"});
+  // As far off as what the first step made; and by rounding.
+  CHECK(CutDiff(2, {with_weight(0, 1.0005F), with_weight(1, 1.001F)}).roots() ==
+        CutDiff(2, {with_weight(0, 1.0005F), with_weight(1, 1)}).roots());
+  CHECK(CutDiff(2, {with_weight(0, 1), with_weight(1, 1.000001F)}).roots().empty());
 }
 
 TEST_CASE("gradients follow from an alarm of the forward pass, although no edge leads from it to them") {
