@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
+#include "divergence/cuts/made_not_finite.h"
 #include "divergence/error_growth.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -66,8 +67,11 @@ class Finder {
     const bool draws = draws_differently(run, inputs, outputs);
     const bool passes = draws && judge_one_sided_draw(run, inputs, outputs);
     state.random = inputs.random || (draws && !passes);
-    if (!state.random && !passes) {
+    if (view_.of_cuts()) judge_entering_nan(run, inputs);
+    if (!state.random && !passes && roots_.size() == before) {
       if (!inputs.entering.empty() && !view_.heals(run)) judge_entering(run, inputs);
+      if (!inputs.carried.empty() && !alarmed_before_ && !any_before_ && roots_.size() == before)
+        judge_carried(run, inputs, outputs);
       if (!inputs.constants.empty()) judge_constants(run, inputs, outputs);
       const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(run, inputs, outputs)) &&
                          (follows || judge_changed(run, inputs));
@@ -159,6 +163,7 @@ class Finder {
     alarmed_before_ = same_rank && (alarmed_before_ || alarmed_[0] || alarmed_[1]);
     alarmed_ = {};
     any_before_ = backward_ = false;
+    history_.error_before = same_rank ? std::max(history_.error_before, history_.largest_error) : 0;
     history_.largest_error = 0;
     first_of_step_ = run;
     place_ = now;
@@ -235,6 +240,20 @@ class Finder {
         roots_.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
     root.divergence.parameter = input.parameter;
     root.divergence.reason = "its value differs already where it is first read";
+  }
+
+  // A parameter as the optimizer of the step before left it, whose calls were not dumped: rounding does not make it worse
+  // than what it was made of. A copy that one rank alone updated otherwise is.
+  void judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+    if (!view_.any_differs(outputs)) return;
+    const uint32_t tensor = inputs.carried.front()->tensor;
+    const std::string parameter = view_.parameter_like(tensor);
+    Root& root = roots_.add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter,
+                                     inputs, tensor);
+    root.divergence.parameter = parameter;
+    root.lower(kUnknownSource);
+    root.divergence.reason = fmt::format(
+        "its input {} differs by more than anything before it in this step or in those before", view_.slot(tensor));
   }
 
   void judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
@@ -481,6 +500,22 @@ class Finder {
                                        : "one side alone has infinities or NaN in its outputs, and not in its inputs";
   }
 
+  // Where the runs are cut differently, NaN may come out of a call that the candidate alone has. All that is not finite
+  // after the first such root may come of it: edges do not show all that a call of one side alone has read.
+  void judge_entering_nan(uint32_t run, const RunInputs& inputs) {
+    if (not_finite_before_ || inputs.downstream_of_nan) return;
+    const uint32_t maker = maker_of_not_finite(view_, run);
+    if (maker == kNoRun || !roots_.report_once(maker, run)) return;
+    not_finite_before_ = true;
+    std::vector<uint32_t> made = view_.run(maker).outputs;
+    std::erase_if(made, [&](uint32_t output) { return view_.ranks_not_finite(output).empty(); });
+    Root& root = roots_.add(maker, DivergenceKind::kNan, inputs, std::move(made));
+    root.divergence.reader = run;
+    root.lower(kOfDownstream);
+    root.divergence.reason = "only the candidate has it: NaN or infinities come out of it, and none went in";
+    history_.states[run].downstream_of_nan = true;
+  }
+
   const RunView& view_;
   const NoiseModel& model_;
   const OneSidedRuns one_sided_;
@@ -490,10 +525,11 @@ class Finder {
   std::set<ParameterKey> reported_parameters_, agreed_parameters_;
   RunPlace place_;
   uint32_t first_of_step_ = 0;
-  bool any_before_ = false;        // a run of this rank and step is alarmed
-  bool backward_ = false;          // a run of its backward pass was there
-  std::array<bool, 2> alarmed_{};  // before the backward pass of this step, and since it began
-  bool alarmed_before_ = false;    // in a step before
+  bool any_before_ = false;         // a run of this rank and step is alarmed
+  bool backward_ = false;           // a run of its backward pass was there
+  std::array<bool, 2> alarmed_{};   // before the backward pass of this step, and since it began
+  bool alarmed_before_ = false;     // in a step before
+  bool not_finite_before_ = false;  // a call of the candidate alone has made what is not finite
 };
 
 }  // namespace

@@ -220,6 +220,13 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
   for (Divergence& root : run.divergence.roots) {
     if (!root.ranks.empty()) continue;
     std::vector<uint32_t> evidence = root.outputs;
+    const auto not_finite = evidence.empty() || root.kind != DivergenceKind::kNan
+                                ? run.cut_evidence.not_finite.end()
+                                : run.cut_evidence.not_finite.find(evidence.front());
+    if (not_finite != run.cut_evidence.not_finite.end()) {
+      root.ranks = not_finite->second;
+      continue;
+    }
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
       const TensorDiff& diff = run.diffs[tensor];
@@ -361,7 +368,8 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   DivergenceDetails details = request;
   if (!run.cuts.empty()) {
-    MSDUMP_TRY(run.cut_evidence, cut_evidence(*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.a->dump, context));
+    const ComparedCuts cuts = {*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.diffs, run.a->dump};
+    MSDUMP_TRY(run.cut_evidence, cut_evidence(cuts, context));
     details.cuts = &run.cut_evidence;
   }
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);

@@ -112,6 +112,9 @@ class Gatherer {
       const bool of_network = input.from == From::kParameter && !input.is_weight;
       if (view_.is_later_step(run_) && !of_network && !(error && error->exact)) {
         inputs_.downstream = inputs_.elevated = true;
+        const double before = std::max(history_.error_before, history_.largest_error);
+        if (view_.of_cuts() && error && view_.layout_known(tensor) && is_off(tensor, before))
+          inputs_.carried.push_back(&input);
         return;
       }
       if (is_downstream(input)) {

@@ -22,6 +22,7 @@ struct RunInputs {
   std::vector<uint32_t> evidence;         // tensors that were compared
   std::vector<uint32_t> constants;        // of these, constants that differ by more than rounding
   std::vector<const RunInput*> entering;  // off by more than rounding, and from outside or from an unknown source
+  std::vector<const RunInput*> carried;   // from such a source in a later step: off by more than the steps before left
   std::vector<const RunInput*> changed;   // off by more than what their producer wrote
   bool all_same = true;                   // bit for bit
   bool unknown = false;                   // some were not dumped
@@ -39,6 +40,7 @@ struct RunHistory {
   std::vector<RunState> states;  // by run
   std::vector<double> healthy;   // by tensor: the error without the alarms; measured where there is none upstream
   double largest_error = 0;      // of an output, so far in this step
+  double error_before = 0;       // of an output, in the steps before
 };
 
 // A backward call of msprobe also depends on all that its forward call saw, a collective operation on the inputs of

@@ -163,10 +163,15 @@ void RunView::find_not_passed_on() {
       const auto& error = errors_[input.tensor];
       const bool small = error && error->relative < kMostError && !is_communication(op(index).type);
       const bool healed = heals || (even && !small);
+      // Its own writer has the value, with another partner or none.
+      if (input.also_made_as != kNoTensor && !differs(input.tensor))
+        read[input.also_made_as] = std::max(read[input.also_made_as], Read::kRight);
       if (input.made_as != kNoTensor) {
         const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
         const Read now = !differs(input.tensor) || healed ? Read::kRight : layout_known(input.tensor) ? wrong : outputs;
-        read[input.made_as] = std::max(read[input.made_as], now);
+        // What another output holds in the candidate says nothing against this one.
+        const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
+        if (now <= Read::kMended || !of_other) read[input.made_as] = std::max(read[input.made_as], now);
       }
       const bool unknown = differs(input.tensor) && !layout_known(input.tensor);
       if (unknown && (healed || (outputs <= Read::kRight && later.agree()))) forget(input.tensor);
@@ -260,6 +265,13 @@ void RunView::find_modules(const ModuleTree& modules) {
 
 bool RunView::any_differs(const std::vector<uint32_t>& tensors) const {
   return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
+}
+
+const std::vector<int64_t>& RunView::ranks_not_finite(uint32_t tensor) const {
+  static const std::vector<int64_t> kNowhere;
+  if (cuts_ == nullptr) return kNowhere;
+  const auto found = cuts_->not_finite.find(tensor);
+  return found == cuts_->not_finite.end() ? kNowhere : found->second;
 }
 
 double RunView::largest_error(const std::vector<uint32_t>& tensors) const {

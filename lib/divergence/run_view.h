@@ -83,6 +83,8 @@ class RunView {
            has_metrics(diffs_[tensor].verdict);
   }
   [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
+  // Of runs that are cut differently: the candidate's ranks on which it is not finite, although the reference is.
+  [[nodiscard]] const std::vector<int64_t>& ranks_not_finite(uint32_t tensor) const;
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
   // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
   [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;

@@ -5,6 +5,10 @@
 #include <utility>
 
 #include "check/ranks/collective_rules.h"
+#include "compare/pair/tensor_slabs.h"
+#include "dump/elements/host_tensor.h"
+#include "kernels/reduce/reduce.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
@@ -44,15 +48,16 @@ Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& 
   return contents;
 }
 
-Result<std::map<uint32_t, BrokenExchange>> find_broken(const CutSide& a, const Pairing& pairing,
-                                                       const DumpWithGraph& candidate, const RunContext& context) {
+Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
+  const DumpWithGraph& candidate = cuts.candidate;
+  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
   MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
   std::map<const TensorRecord*, const check::Finding*> by_record;
   for (const check::Finding& finding : findings) by_record.emplace(&(*candidate.tensors)[finding.tensor], &finding);
   std::map<uint32_t, BrokenExchange> broken;
-  for (uint32_t tensor = 0; tensor < pairing.tensors.size() && !findings.empty(); ++tensor) {
-    if (pairing.tensors[tensor].a == kNoTensor) continue;
-    for (const TensorRecord* const record : a.members(pairing.tensors[tensor].a).records) {
+  for (uint32_t tensor = 0; tensor < pairs.size() && !findings.empty(); ++tensor) {
+    if (pairs[tensor].a == kNoTensor) continue;
+    for (const TensorRecord* const record : cuts.a.members(pairs[tensor].a).records) {
       const auto found = by_record.find(record);
       if (found != by_record.end())
         broken.try_emplace(tensor, BrokenExchange{found->second->ranks, found->second->message});
@@ -61,11 +66,58 @@ Result<std::map<uint32_t, BrokenExchange>> find_broken(const CutSide& a, const P
   return broken;
 }
 
+// False where the elements cannot be read.
+bool has_not_finite(const CutSide& side, const TensorRecord* piece, const CancelToken& cancel) {
+  if (piece == nullptr || !piece->has_elements || piece->broken) return false;
+  auto tensor = HostTensor::open(*side.side().index, *piece, {});
+  if (!tensor || !kernels::can_reduce(tensor->dtype()) || kind_of(tensor->dtype()) != DTypeKind::kFloat) return false;
+  kernels::ReduceRule counts;
+  counts.sum = counts.squares = counts.extremes = false;
+  kernels::ChunkStatistics state = kernels::start_statistics(counts);
+  const Status read = for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t count) {
+    const kernels::ReduceLane lane{tensor->dtype(), bytes.data(), count, &state};
+    kernels::reduce({&lane, 1}, counts);
+  });
+  return read && state.nan + state.negative_inf + state.positive_inf > 0;
+}
+
+std::vector<int64_t> ranks_not_finite(const CutSide& side, uint32_t tensor, const CancelToken& cancel) {
+  std::vector<int64_t> ranks;
+  const std::vector<const TensorRecord*>& pieces = side.members(tensor).records;
+  for (size_t place = 0; place < pieces.size(); ++place) {
+    if (has_not_finite(side, pieces[place], cancel)) ranks.push_back(side.ranks(tensor)[place]);
+  }
+  return ranks;
+}
+
+// Of what the candidate alone has, and of pairs that do not have their NaN and infinities in common.
+Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
+  const std::vector<TensorDiff>& diffs = cuts.diffs;
+  const auto is_nan = [](const TensorDiff& diff) { return diff.verdict == Verdict::kNan; };
+  if (std::none_of(diffs.begin(), diffs.end(), is_nan)) return {};
+  std::vector<std::vector<int64_t>> ranks(diffs.size());
+  context.pool.parallel_for(static_cast<int64_t>(diffs.size()), [&](int64_t i) {
+    const auto tensor = static_cast<size_t>(i);
+    const TensorPair& pair = cuts.pairing.tensors[tensor];
+    const bool asked = pair.b == kNoTensor || is_nan(diffs[tensor]);
+    if (!asked || pair.a == kNoTensor || context.cancel.cancelled()) return;
+    ranks[tensor] = ranks_not_finite(cuts.a, pair.a, context.cancel);
+    if (pair.b != kNoTensor && !ranks_not_finite(cuts.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
+  });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  std::map<uint32_t, std::vector<int64_t>> found;
+  for (uint32_t tensor = 0; tensor < ranks.size(); ++tensor) {
+    if (!ranks[tensor].empty()) found.emplace(tensor, std::move(ranks[tensor]));
+  }
+  return found;
+}
+
 }  // namespace
 
-Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
-                                 const std::vector<CutNote>& notes, const DumpWithGraph& candidate,
-                                 const RunContext& context) {
+Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context) {
+  const CutSide &a = cuts.a, &b = cuts.b;
+  const Pairing& pairing = cuts.pairing;
+  const std::vector<CutNote>& notes = cuts.notes;
   CutEvidence evidence;
   evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
   for (const CutNote& note : notes) {
@@ -87,7 +139,8 @@ Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairi
   if (evidence.both_cut) {
     MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));
   }
-  MSDUMP_TRY(evidence.broken, find_broken(a, pairing, candidate, context));
+  MSDUMP_TRY(evidence.broken, find_broken(cuts, context));
+  MSDUMP_TRY(evidence.not_finite, find_not_finite(cuts, context));
   return evidence;
 }
 

@@ -6,6 +6,8 @@
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
 //   programs   the ranks that run the same calls (cut_side.h): the calls of a program ran one after the other
 //   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
+//   not_finite the ranks on which it has NaN or infinities; none where the reference has some, too. Read only if a verdict
+//              is kNan, and of elements alone
 //
 // Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
 // that lies on several ranks: each once, and not again where the pairing has read it. Read are further the tensors of the
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "compare/match/cut/cut_pairing.h"
+#include "compare/pair/tensor_diff.h"
 #include "io/run_context.h"
 
 namespace msdump {
@@ -35,11 +38,19 @@ struct CutEvidence {
   std::vector<uint64_t> contents_a, contents_b;
   std::vector<uint32_t> programs;             // of the candidate, by Pairing::operators; kNoOperator: of none
   std::map<uint32_t, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
+  std::map<uint32_t, std::vector<int64_t>> not_finite;
 };
 
-// `notes` by Pairing::tensors; `candidate` is the dump of which `a` is made. Files that cannot be read are reported where they are compared; an error when interrupted.
-Result<CutEvidence> cut_evidence(const CutSide& a, const CutSide& b, const Pairing& pairing,
-                                 const std::vector<CutNote>& notes, const DumpWithGraph& candidate,
-                                 const RunContext& context);
+// What the evidence is taken from.
+struct ComparedCuts {
+  const CutSide &a, &b;
+  const Pairing& pairing;
+  const std::vector<CutNote>& notes;     // by Pairing::tensors
+  const std::vector<TensorDiff>& diffs;  // by Pairing::tensors
+  const DumpWithGraph& candidate;        // of which `a` is made
+};
+
+// Files that cannot be read are reported where they are compared; an error when interrupted.
+Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context);
 
 }  // namespace msdump

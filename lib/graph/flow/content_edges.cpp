@@ -83,7 +83,10 @@ class ContentEdges {
     const uint64_t contents = source_.contents[input.tensor];
     const Written::Output* also = other_written_.find(other_contents(input.tensor));
     if (also == nullptr) also = received_.find(other_contents(input.tensor));
-    if (also != nullptr) input.also_made_by = also->run;
+    if (also != nullptr) {
+      input.also_made_by = also->run;
+      input.also_made_as = also->tensor;
+    }
     const Written::Output* made = written_.find(contents);
     // Of several outputs with these contents, the one that has the other dump's too.
     if (made == nullptr || (also != nullptr && source_.contents[also->tensor] == contents)) made = also;

@@ -50,11 +50,12 @@ struct RunInput {
   uint32_t made_as = kNoTensor;  // that output, where it was dumped
   InputEdge::From from = InputEdge::From::kUnknown;
   uint32_t slot = 0;
-  uint32_t gap = UINT32_MAX;        // what made it was not dumped: see RunGraph::before_gap
-  std::string_view parameter = {};  // From::kParameter: its name
-  bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
-  uint32_t updated_by = kNoRun;     // of a weight: the run that updated it last in a step before
-  uint32_t also_made_by = kNoRun;   // by RunSource::other_contents
+  uint32_t gap = UINT32_MAX;          // what made it was not dumped: see RunGraph::before_gap
+  std::string_view parameter = {};    // From::kParameter: its name
+  bool is_weight = false;             // of such: a value that the network keeps, not an input of the graph
+  uint32_t updated_by = kNoRun;       // of a weight: the run that updated it last in a step before
+  uint32_t also_made_by = kNoRun;     // by RunSource::other_contents
+  uint32_t also_made_as = kNoTensor;  // that output of it
 };
 
 struct OpRun {

@@ -148,8 +148,8 @@ TEST_CASE("calls keep the partners that have their weights where a fault changes
   }
 }
 
-// A chain of calls; of the call of another kind the candidate computes something else than the reference does, and so do
-// `wrong` of the calls after it.
+// A chain of calls; of the call of another kind the candidate computes something else than the reference does, with zeros,
+// and so do `wrong` of the calls after it.
 void chain(MadeCalls& calls, int rank, int ranks, int wrong) {
   const auto own = [&](const Values& all) { return ranks == 1 ? all : part(all, rank, ranks); };
   const uint64_t other = ranks == 1 ? 0 : 100;
@@ -157,7 +157,8 @@ void chain(MadeCalls& calls, int rank, int ranks, int wrong) {
     calls.ran(name, {own(test::numbers(16, in))}, {own(test::numbers(16, out))});
   };
   call("Functional.relu.0.forward", 1, 2);
-  call("Tensor.clamp.0.forward", 50 + other, 51 + other);
+  const Values in = test::numbers(16, 50 + other), out = test::numbers(16, 51 + other);
+  calls.ran("Tensor.clamp.0.forward", {own(in), own(Values(16, 0))}, {own(out)});
   for (uint64_t i = 0; i < 12; ++i) {
     const uint64_t bad = static_cast<int>(i) < wrong ? other : 0;
     call(fmt::format("Functional.tanh.{}.forward", i), 2 + i + bad, 3 + i + bad);
@@ -244,6 +245,26 @@ TEST_CASE("a collective gets the value of what wrote its input, or else of any t
       CHECK(partner_of(paired, "Distributed.all_reduce.0.forward", Io::kInput) ==
             "Functional.linear.0.forward output:0");
   }
+}
+
+// What the all_to_all reads is no tensor of the reference, where nearly all of the gradient of the loss is zeros.
+TEST_CASE("a collective does not get a value that it is no nearer to than zeros are") {
+  const int64_t count = 1280;
+  Values sparse(count, 0);
+  for (size_t i = 5; i < sparse.size(); i += 16) sparse[i] = -1;
+  const RankRun one(1, [&](MadeCalls& calls, int) {
+    calls.ran("Functional.relu.0.forward", {kX}, {kUp});
+    calls.ran("Functional.cross_entropy.0.backward", {{1}}, {sparse});
+    calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
+  });
+  const RankRun two(2, [&](MadeCalls& calls, int rank) {
+    const Values dense = combined(test::numbers(count, 7), 0.2F, sparse, 0), own = part(dense, rank, 2);
+    calls.ran("Functional.relu.0.forward", {kX}, {kUp});
+    calls.ran("Functional.cross_entropy.0.backward", {{1}}, {part(sparse, rank, 2)});
+    calls.ran("Distributed.all_to_all_single.0.forward", {own}, {part(dense, 1 - rank, 2)});
+    calls.ran("Functional.gelu.0.forward", {kDown}, {kOut});
+  });
+  CHECK(partner_of(pair(two, one), "Distributed.all_to_all_single.0.forward", Io::kInput).empty());
 }
 
 }  // namespace

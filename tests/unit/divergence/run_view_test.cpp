@@ -384,4 +384,32 @@ TEST_CASE(
   CHECK(words(inputs_of(view_of(trial.compared()), 0)) == "same unknown unknown-source");
 }
 
+// What div_ leaves is compared with another value. The candidate's own sum is what relu reads.
+TEST_CASE("of runs that are cut differently, an output is right where what reads it in the candidate is") {
+  const Values gradient = {1, -2, 3.5F}, weight = {0.5F, 0.25F, -1}, other = {1.5F, -2.5F, 4}, sum = {7, 8, -9};
+  const CallTrial trial([&](MadeCalls& calls) {
+    const Values& made = calls.bad() ? sum : other;
+    calls.ran("Tensor.div_.0.forward", {weight}, {calls.bad() ? gradient : other});
+    calls.ran("Tensor.__add__.0.forward", {gradient, weight}, {calls.bad() ? sum : Values{3, 4, 5}});
+    calls.ran("Functional.relu.0.forward", {made}, {made});
+  });
+  const test::ComparedDumps& compared = trial.compared();
+  const RunView whole = view_of(compared);
+  const uint32_t div = run_of(whole, "Tensor.div_.0.forward"), add = run_of(whole, "Tensor.__add__.0.forward"),
+                 relu = run_of(whole, "Functional.relu.0.forward");
+  CutEvidence cuts;
+  cuts.known.assign(whole.tensors(), true);
+  cuts.parts = cuts.made_up = std::vector<bool>(whole.tensors(), false);
+  cuts.contents_a = cuts.contents_b = std::vector<uint64_t>(whole.tensors(), 0);
+  const auto outputs_of_div = [&] {
+    return slots(
+        whole,
+        RunView(compared.a(), compared.b(), compared.pairing(), compared.diffs(), ModuleTree(), &cuts).outputs(div));
+  };
+  CHECK(outputs_of_div() == "0");
+  cuts.contents_a[whole.run(div).outputs[0]] = cuts.contents_a[whole.run(add).inputs[0].tensor] = 1;
+  cuts.contents_a[whole.run(add).outputs[0]] = cuts.contents_a[whole.run(relu).inputs[0].tensor] = 2;
+  CHECK(outputs_of_div().empty());
+}
+
 }  // namespace msdump

@@ -156,12 +156,20 @@ class CollectivePartners {
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
       CutPieces other = match_.pieces_of(!cut.of_a, value);
-      const CutQuestion question{"", match_.factors_a, match_.factors_b, CutQuestion::Effort::kQuick, {}, {}};
-      const std::optional<CutFit> fit =
-          cut.of_a ? find_layout(own, other, question, match_.prior) : find_layout(other, own, question, match_.prior);
-      if (!fit || fit->agreement < CutMatch::kLike || !fit->tells) continue;
-      return add_partner(cut, op, pairs, value, *fit);
+      const auto fit_by = [&](CutQuestion::Effort effort) {
+        const CutQuestion question{"", match_.factors_a, match_.factors_b, effort, {}, {}};
+        return cut.of_a ? find_layout(own, other, question, match_.prior)
+                        : find_layout(other, own, question, match_.prior);
+      };
+      const std::optional<CutFit> fit = fit_by(CutQuestion::Effort::kQuick);
+      // Few elements of a tensor that is almost all zeros are near those of many others.
+      if (is_like(fit) && is_like(fit_by(CutQuestion::Effort::kUsual))) return add_partner(cut, op, pairs, value, *fit);
     }
+  }
+
+  // Nearer than zeros are.
+  [[nodiscard]] static bool is_like(const std::optional<CutFit>& fit) {
+    return fit && fit->agreement >= CutMatch::kLike && fit->tells && fit->error < 1;
   }
 
   void add_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,

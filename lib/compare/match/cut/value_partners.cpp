@@ -160,13 +160,16 @@ class ValuePartners {
 
   enum class Agreement : uint8_t { kNone, kSome, kAll };
 
-  // Of the tensors of two partners.
+  // Of the tensors of two partners. Zeros and other values that are all alike are no value in common.
   [[nodiscard]] Agreement agreement_of(uint32_t a) {
     if (fits_[a]) return Agreement::kAll;
-    const auto common = in_common(a, partners_[a]);
-    const auto agree = static_cast<size_t>(std::count_if(
-        common.begin(), common.end(), [&](const auto& both) { return fit_of(both.first, both.second).agrees; }));
-    return agree == common.size() ? Agreement::kAll : agree == 0 ? Agreement::kNone : Agreement::kSome;
+    bool all = true, any = false;
+    for (const auto& [x, y] : in_common(a, partners_[a])) {
+      const Fit& fit = fit_of(x, y);
+      all = all && fit.agrees;
+      any = any || (fit.agrees && fit.tells);
+    }
+    return all ? Agreement::kAll : any ? Agreement::kSome : Agreement::kNone;
   }
 
   // What is left: the same kind between the same partners.
