@@ -335,14 +335,16 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
   for (const uint32_t row : rows) {
-    if (run.cuts.empty() || run.cuts[row].problem.empty()) continue;
-    // The layout that the user states does not fit: nothing was compared.
-    TensorDiff wrong;
-    wrong.verdict = Verdict::kShape;
-    wrong.reason = run.cuts[row].problem;
-    wrong.dtype_a = run.diffs[row].dtype_a;
-    wrong.dtype_b = run.diffs[row].dtype_b;
-    run.diffs[row] = std::move(wrong);
+    if (run.cuts.empty()) continue;
+    const CutNote& note = run.cuts[row];
+    if (note.problem.empty() && note.missing.empty()) continue;
+    // The layout that the user states does not fit, or there is no whole: nothing was compared.
+    TensorDiff none;
+    none.verdict = note.problem.empty() ? Verdict::kSkipped : Verdict::kShape;
+    none.reason = note.problem.empty() ? note.missing + " is missing or cannot be read" : note.problem;
+    none.dtype_a = run.diffs[row].dtype_a;
+    none.dtype_b = run.diffs[row].dtype_b;
+    run.diffs[row] = std::move(none);
     run.details[row] = {};
   }
   run.failures = std::move(compared.failures);

@@ -24,12 +24,14 @@ class CutDiff {
     Ran cut, whole;
   };
   CutDiff(int ranks, const Ran& cut, const Ran& whole) : CutDiff(ranks, {{cut, whole}}) {}
-  CutDiff(int ranks, const std::vector<Step>& steps) {
+  // `lost`: a file of the cut run that is not there.
+  CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}) {
     for (size_t step = 0; step < steps.size(); ++step) {
       for (int rank = 0; rank < ranks; ++rank)
         write(steps[step].cut, "cut", fmt::format("step{}/rank{}", step, rank), rank);
       write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
     }
+    if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / "cut" / lost));
     DiffRules rules;
     auto run = diff_dumps(open("cut"), open("whole"), nullptr, rules, {}, {pool_, never_});
     REQUIRE(run);
@@ -50,6 +52,16 @@ class CutDiff {
     Texts texts;
     for (const uint32_t op : root().chain) texts.push_back(run_->op_name(op));
     return texts;
+  }
+
+  // "skipped: REASON": of a tensor.
+  [[nodiscard]] std::string verdict(std::string_view op, std::string_view slot, Io io) const {
+    for (uint32_t i = 0; i < run_->pairing.tensors.size(); ++i) {
+      const NameFacts& name = run_->record_of(run_->pairing.tensors[i]).name;
+      if (name.op_name == op && name.slot == slot && name.io == io)
+        return fmt::format("{}: {}", name_of(run_->diffs[i].verdict), run_->diffs[i].reason);
+    }
+    return {};
   }
 
  private:
@@ -179,6 +191,20 @@ TEST_CASE("what was put together under a layout that is not proven gives way to 
   };
   CHECK(CutDiff(2, run(2), whole).roots() == Texts{"Distributed.all_reduce.0.forward on 1"});
   CHECK(CutDiff(2, run(0), whole).roots().front().starts_with("Functional.gelu.0.forward"));
+}
+
+TEST_CASE("a tensor of which one part is missing is not compared by the others, and blames nobody") {
+  const Ran cut = [](MadeCalls& calls, int rank) {
+    calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+    calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {half_of(kCutOut, rank)});
+    calls.ran("Functional.tanh.0.forward", {half_of(kCutOut, rank)}, {half_of(kCutLast, rank)});
+  };
+  const CutDiff diff(2, {{cut, in_one_process}},
+                     "step0/rank1/dump_tensor_data/Functional.gelu.0.forward.output.0.npy");
+  CHECK(diff.roots().empty());
+  CHECK(diff.verdict("Functional.gelu.0.forward", "0", Io::kOutput) ==
+        "skipped: the part of rank 1 of the candidate is missing or cannot be read");
+  CHECK(diff.verdict("Functional.tanh.0.forward", "0", Io::kOutput) == "same: ");
 }
 
 TEST_CASE(

@@ -28,6 +28,7 @@ struct CutNote {
   bool known = false;                    // CutFit::known
   CutLayout a, b;                        // where a layout fits the shapes
   std::string problem;       // a layout that the user states does not fit the shapes: which, and where it says so
+  std::string missing;       // the part that is missing or cannot be read, so that there is no whole to compare
   std::vector<int64_t> odd;  // ranks whose copies are not those of most, if there are any
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "base/hash_slots.h"
 #include "compare/statistics/record_diff.h"
 
@@ -38,7 +40,10 @@ class WholeTensors {
       std::string& problem = match_.result.notes[i].problem;
       if (paired(pair)) problem = match_.problem_of(true, pair.a, fit);
       if (paired(pair) && problem.empty()) problem = match_.problem_of(false, pair.b, fit);
-      if (fit == nullptr) continue;
+      if (fit == nullptr) {
+        if (paired(pair)) match_.result.notes[i].missing = missing_part(pair);
+        continue;
+      }
       CutNote& note = match_.result.notes[i];
       const std::vector<int64_t>&ranks_a = match_.result.a->ranks(pair.a), &ranks_b = match_.result.b->ranks(pair.b);
       note.layout = text_of(fit->a, ranks_a);
@@ -56,6 +61,20 @@ class WholeTensors {
   }
 
  private:
+  // "the part of rank 3 of the candidate"; empty where all parts can be read.
+  [[nodiscard]] std::string missing_part(const TensorPair& pair) const {
+    for (const bool of_a : {true, false}) {
+      const CutSide& side = of_a ? *match_.result.a : *match_.result.b;
+      const uint32_t tensor = of_a ? pair.a : pair.b;
+      const std::vector<int64_t>& ranks = side.ranks(tensor);
+      for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
+        if (!ok(match_.pieces_of(of_a, {&side.members(tensor).records[i], 1})))
+          return fmt::format("the part of rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
+      }
+    }
+    return {};
+  }
+
   // Of copies that are not equal the one that is furthest from the reference is compared.
   [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
     const auto of_copy = [&](int64_t copy) {
