@@ -337,11 +337,10 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   for (const uint32_t row : rows) {
     if (run.cuts.empty()) continue;
     const CutNote& note = run.cuts[row];
-    if (note.problem.empty() && note.missing.empty()) continue;
-    // The layout that the user states does not fit, or there is no whole: nothing was compared.
+    if (note.problem.empty() && note.unreadable.empty()) continue;
     TensorDiff none;
     none.verdict = note.problem.empty() ? Verdict::kSkipped : Verdict::kShape;
-    none.reason = note.problem.empty() ? note.missing + " is missing or cannot be read" : note.problem;
+    none.reason = note.problem.empty() ? note.unreadable : note.problem;
     none.dtype_a = run.diffs[row].dtype_a;
     none.dtype_b = run.diffs[row].dtype_b;
     run.diffs[row] = std::move(none);

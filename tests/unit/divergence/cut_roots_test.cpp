@@ -193,18 +193,38 @@ TEST_CASE("what was put together under a layout that is not proven gives way to 
   CHECK(CutDiff(2, run(0), whole).roots().front().starts_with("Functional.gelu.0.forward"));
 }
 
-TEST_CASE("a tensor of which one part is missing is not compared by the others, and blames nobody") {
+TEST_CASE("a tensor of which one part cannot be read is not compared by the others, and blames nobody") {
   const Ran cut = [](MadeCalls& calls, int rank) {
     calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
     calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {half_of(kCutOut, rank)});
     calls.ran("Functional.tanh.0.forward", {half_of(kCutOut, rank)}, {half_of(kCutLast, rank)});
   };
-  const CutDiff diff(2, {{cut, in_one_process}},
-                     "step0/rank1/dump_tensor_data/Functional.gelu.0.forward.output.0.npy");
+  const CutDiff diff(2, {{cut, in_one_process}}, "step0/rank1/dump_tensor_data/Functional.gelu.0.forward.output.0.npy");
   CHECK(diff.roots().empty());
   CHECK(diff.verdict("Functional.gelu.0.forward", "0", Io::kOutput) ==
-        "skipped: the part of rank 1 of the candidate is missing or cannot be read");
+        "skipped: the part of rank 1 of the candidate cannot be read");
   CHECK(diff.verdict("Functional.tanh.0.forward", "0", Io::kOutput) == "same: ");
+}
+
+TEST_CASE("a call that one of many ranks does not make is a difference, whose reason names the rank") {
+  const auto before = [](MadeCalls& calls) {
+    for (uint64_t i = 0; i < 9; ++i)
+      calls.ran(fmt::format("Functional.relu.{}.forward", i), {test::numbers(8, i)}, {test::numbers(8, i + 20)});
+  };
+  const Ran cut = [&](MadeCalls& calls, int rank) {
+    before(calls);
+    calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+    if (rank != 2) calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+    calls.ran("Functional.tanh.0.forward", {rank == 2 ? kCutUp : kCutOut}, {rank == 2 ? kCutX : kCutLast});
+  };
+  const Ran whole = [&](MadeCalls& calls, int rank) {
+    before(calls);
+    in_one_process(calls, rank);
+  };
+  const CutDiff diff(4, cut, whole);
+  CHECK(diff.verdict("Functional.gelu.0.forward", "0", Io::kOutput) ==
+        "shape: rank 2 of the candidate does not have it");
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on "});
 }
 
 TEST_CASE(

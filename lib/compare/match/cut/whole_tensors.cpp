@@ -41,7 +41,7 @@ class WholeTensors {
       if (paired(pair)) problem = match_.problem_of(true, pair.a, fit);
       if (paired(pair) && problem.empty()) problem = match_.problem_of(false, pair.b, fit);
       if (fit == nullptr) {
-        if (paired(pair)) match_.result.notes[i].missing = missing_part(pair);
+        if (paired(pair) && problem.empty()) find_lost_part(pair, match_.result.notes[i]);
         continue;
       }
       CutNote& note = match_.result.notes[i];
@@ -61,18 +61,23 @@ class WholeTensors {
   }
 
  private:
-  // "the part of rank 3 of the candidate"; empty where all parts can be read.
-  [[nodiscard]] std::string missing_part(const TensorPair& pair) const {
+  void find_lost_part(const TensorPair& pair, CutNote& note) const {
     for (const bool of_a : {true, false}) {
       const CutSide& side = of_a ? *match_.result.a : *match_.result.b;
       const uint32_t tensor = of_a ? pair.a : pair.b;
       const std::vector<int64_t>& ranks = side.ranks(tensor);
       for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
-        if (!ok(match_.pieces_of(of_a, {&side.members(tensor).records[i], 1})))
-          return fmt::format("the part of rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
+        const TensorRecord* const& part = side.members(tensor).records[i];
+        if (part != nullptr && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
+        const std::string rank = fmt::format("rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
+        if (part == nullptr) {
+          note.problem = rank + " does not have it";
+        } else {
+          note.unreadable = "the part of " + rank + " cannot be read";
+        }
+        return;
       }
     }
-    return {};
   }
 
   // Of copies that are not equal the one that is furthest from the reference is compared.
