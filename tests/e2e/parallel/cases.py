@@ -166,7 +166,7 @@ moe("moe-bf16-ep2", "moe-bf16-whole", {"ep": 2}, "bfloat16, experts", precision=
 clean("mlp", MLP, "mlp-bf16-tp2", "mlp-bf16-whole", {"tp": 2}, "bfloat16, matmul", precision="bfloat16")
 clean("conv", CONV, "conv-dp4", "conv-whole", {"dp": 4}, "a picture for each rank")
 moe("moe-dp4", "moe-whole", {"dp": 4}, "four ranks that have all experts")
-moe("moe-ep4-dp2", "moe-whole", {"ep": 4, "dp": 2}, "eight ranks, an expert for two of them")
+moe("moe-ep4-dp2", "moe8-whole", {"ep": 4, "dp": 2}, "eight ranks, an expert for two of them", batch=8)
 gpt("gpt-pp2-batched", "gpt-whole", {"pp": 2}, "batch_isend_irecv, with biases", cut={"batched": True})
 gpt("tied-pp2-dp2-batched", "tied-whole", {"pp": 2, "dp": 2}, "batched, a tied embedding, batch",
     cut={"batched": True})
