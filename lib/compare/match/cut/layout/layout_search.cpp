@@ -21,6 +21,7 @@ constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
+constexpr int kGroups = 3, kBothAdd = 4;  // of the complexity
 constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
@@ -61,9 +62,22 @@ int complexity_of(const CutLayout& layout) {
   int complexity = 0;
   for (const CutDim& dim : layout.dims) {
     static constexpr std::array kCosts = {1, 3, 3, 3, 2, 4, 4};
-    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
+    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : kGroups);
   }
   return complexity + (layout.factor == 1 ? 0 : 4);
+}
+
+// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. What is
+// added on both sides hides what the terms are: nearly every layout fits sums of all ranks.
+int complexity_of(const CutLayout& a, const CutLayout& b) {
+  const auto in_groups_of_b = [&](const CutDim& of_a) {
+    return !of_a.groups.empty() && std::any_of(b.dims.begin(), b.dims.end(), [&](const CutDim& of_b) {
+      return of_a.role == of_b.role && of_a.axis == of_b.axis && of_a.groups == of_b.groups;
+    });
+  };
+  const auto adds = [](const CutLayout& layout) { return layout.has(CutRole::kSum) || layout.has(CutRole::kMean); };
+  const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), in_groups_of_b);
+  return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (adds(a) && adds(b) ? kBothAdd : 0);
 }
 
 std::string key_of(const CutLayout& layout) {
@@ -189,7 +203,7 @@ class Search {
         const Nearness near = target.nearness(a.values, factor);
         const bool simpler =
             near.agreement >= best.agreement && near.error <= best.error &&
-            complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
+            complexity_of(layout_a, layout_b) < complexity_of(best.a, best.b);
         const bool better = near.agreement > best.agreement + kAlike || simpler ||
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
@@ -218,7 +232,7 @@ class Search {
       }
     }
     const auto key = [](const CutFit& fit) {
-      return std::pair(complexity_of(fit.a) + complexity_of(fit.b), -fit.agreement);
+      return std::pair(complexity_of(fit.a, fit.b), -fit.agreement);
     };
     const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
                                            [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
@@ -233,7 +247,7 @@ class Search {
     }
     const CutFit* chosen = nullptr;
     const auto rank = [&](const CutFit& fit) {
-      return std::pair(prior_.count(question_.kind, fit), -(complexity_of(fit.a) + complexity_of(fit.b)));
+      return std::pair(prior_.count(question_.kind, fit), -complexity_of(fit.a, fit.b));
     };
     size_t alike = 0;
     double second = 0, next_error = INFINITY;
