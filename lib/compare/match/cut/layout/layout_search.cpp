@@ -21,7 +21,7 @@ constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
-constexpr int kGroups = 3, kBothAdd = 4;  // of the complexity
+constexpr int kGroups = 3, kBothAdd = 1;  // of the complexity
 constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
@@ -67,8 +67,8 @@ int complexity_of(const CutLayout& layout) {
   return complexity + (layout.factor == 1 ? 0 : 4);
 }
 
-// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. What is
-// added on both sides hides what the terms are: nearly every layout fits sums of all ranks.
+// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. Where both
+// sides are added and one is joined, too, the sums hide the order of what is joined, and a factor says the same with less.
 int complexity_of(const CutLayout& a, const CutLayout& b) {
   const auto in_groups_of_b = [&](const CutDim& of_a) {
     return !of_a.groups.empty() && std::any_of(b.dims.begin(), b.dims.end(), [&](const CutDim& of_b) {
@@ -76,8 +76,9 @@ int complexity_of(const CutLayout& a, const CutLayout& b) {
     });
   };
   const auto adds = [](const CutLayout& layout) { return layout.has(CutRole::kSum) || layout.has(CutRole::kMean); };
+  const bool both_add = adds(a) && adds(b), more = a.dims.size() > 1 || b.dims.size() > 1;
   const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), in_groups_of_b);
-  return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (adds(a) && adds(b) ? kBothAdd : 0);
+  return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (both_add && more ? kBothAdd : 0);
 }
 
 std::string key_of(const CutLayout& layout) {
