@@ -22,7 +22,7 @@ constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
 constexpr int kGroups = 3, kBothAdd = 1;  // of the complexity
-constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
+constexpr double kOfStatistics = 0.8;     // of the confidence: they do not say which element is where
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
 std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient,
@@ -202,9 +202,8 @@ class Search {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Nearness near = target.nearness(a.values, factor);
-        const bool simpler =
-            near.agreement >= best.agreement && near.error <= best.error &&
-            complexity_of(layout_a, layout_b) < complexity_of(best.a, best.b);
+        const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
+                             complexity_of(layout_a, layout_b) < complexity_of(best.a, best.b);
         const bool better = near.agreement > best.agreement + kAlike || simpler ||
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
@@ -232,9 +231,7 @@ class Search {
           return certain(fit, known->confidence / 2, true);
       }
     }
-    const auto key = [](const CutFit& fit) {
-      return std::pair(complexity_of(fit.a, fit.b), -fit.agreement);
-    };
+    const auto key = [](const CutFit& fit) { return std::pair(complexity_of(fit.a, fit.b), -fit.agreement); };
     const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
                                            [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
     return certain(*simplest, simplest->agreement / 2, false);
