@@ -155,3 +155,33 @@ statistics("gpt-tp2-statistics", "heads, statistics alone", "gpt-tp2", "gpt-whol
 statistics("gpt-dp2-statistics", "batch, statistics alone", "gpt-dp2", "gpt-whole")
 statistics("moe-ep2-statistics", "experts, statistics alone", "moe-ep2", "moe-whole")
 statistics("mix-tp2-statistics", "modules, statistics alone", "mix-tp2", "mix-whole")
+
+# Kinds of which the cases above have few in each half: bfloat16, statistics, pairs of two cut runs, three or four ranks
+# of data, batched messages of a pipeline, eight ranks with sequence parallel.
+gpt("bf16-sp2", "bf16-whole", {"tp": 2}, "bfloat16, sequence parallel along the first axis", cut={"sp": True})
+gpt("bf16-tp2-dp2", "bf16-whole", {"tp": 2, "dp": 2}, "bfloat16, heads and batch, one bucket", cut={"bucket": True})
+gpt("bf16-pp2", "bf16-whole", {"pp": 2}, "bfloat16, two stages")
+gpt("bf16-cp2", "bf16-whole", {"cp": 2}, "bfloat16, parts of the sequence")
+moe("moe-bf16-ep2", "moe-bf16-whole", {"ep": 2}, "bfloat16, experts", precision="bfloat16")
+clean("mlp", MLP, "mlp-bf16-tp2", "mlp-bf16-whole", {"tp": 2}, "bfloat16, matmul", precision="bfloat16")
+clean("conv", CONV, "conv-dp4", "conv-whole", {"dp": 4}, "a picture for each rank")
+moe("moe-dp4", "moe-whole", {"dp": 4}, "four ranks that have all experts")
+moe("moe-ep4-dp2", "moe8-whole", {"ep": 4, "dp": 2}, "eight ranks, an expert for two of them", batch=8)
+gpt("gpt-pp2-batched", "gpt-whole", {"pp": 2}, "batch_isend_irecv, with biases", cut={"batched": True})
+gpt("tied-pp2-dp2-batched", "tied-whole", {"pp": 2, "dp": 2}, "batched, a tied embedding, batch",
+    cut={"batched": True})
+gpt("gpt-tp4-sp-dp2", "gpt-whole", {"tp": 4, "dp": 2}, "eight ranks, four parts of the sequence", cut={"sp": True})
+gpt("llama-tp2-sp-cp2-dp2", "llama-whole", {"tp": 2, "cp": 2, "dp": 2}, "eight ranks, the sequence cut twice",
+    cut={"sp": True})
+pair("llama-sp2-to-tp2", "with and without sequence parallel, time first", "llama-sp2", "llama-tp2")
+pair("odd-tp3-dp2-to-tp3", "six ranks against three", "odd-tp3-dp2", "odd-tp3")
+pair("gpt-dp4-to-dp2", "four parts of the batch against two", "gpt-dp4", "gpt-dp2")
+pair("moe-ep4-to-dp2", "an expert a rank against all experts on each", "moe-ep4", "moe-dp2")
+pair("llama-cp4-ring-to-cp2-ring", "zigzag of four against parts of two", "llama-cp4-ring", "llama-cp2-ring")
+pair("tied-tp4-to-sp2", "two paddings of a vocabulary", "tied-tp4-padded", "tied-sp2-padded")
+pair("mlp-tp4-dp2-to-dp4", "columns and rows against rows of the batch", "mlp-tp4-dp2", "mlp-dp4")
+statistics("gpt-sp2-statistics", "sequence parallel, statistics alone", "gpt-sp2", "gpt-whole")
+statistics("gpt-pp2-statistics", "stages, statistics alone", "gpt-pp2", "gpt-whole")
+statistics("moe-ep4-statistics", "an expert a rank, statistics alone", "moe-ep4", "moe-whole")
+statistics("llama-tp2-statistics", "grouped queries, statistics alone", "llama-tp2", "llama-whole")
+statistics("conv-tp2-statistics", "channels, statistics alone", "conv-tp2", "conv-whole")

@@ -28,6 +28,7 @@ class Fault:
     check: str = ""
     statistics: bool = False
     removed: tuple = ()  # folders of the dump
+    reference: str = ""  # the run that it is compared with, where that is not the whole one
 
     @property
     def script(self):

@@ -279,6 +279,51 @@ TEST_CASE("NaN and infinities in the same places do not hide a layout") {
   CHECK(fit->agreement == 1);
 }
 
+TEST_CASE("of two cut sides that both are joined, a factor says more than sums on both") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96);
+  std::vector<float> doubled = values;
+  for (float& value : doubled) value *= 2;
+  CutQuestion question;
+  question.factors_a = {0.5};
+  const CutLayout of_four{{{4, kConcat, 0}}, 0.5}, of_two{{{2, kConcat, 0}}};
+  const auto fit = fit_of(cut_into({{{4, kConcat, 0}}}, whole, doubled), cut_into(of_two, whole, values), question);
+  REQUIRE(fit);
+  CHECK(fit->a == of_four);
+  CHECK(fit->b == of_two);
+  const CutLayout sum4{{{4, kSum}}}, sum2{{{2, kSum}}};
+  std::vector<CutPiece> terms = cut_into(sum4, whole, values), of_pairs = {terms[0], terms[2]};
+  for (size_t pair = 0; pair < 2; ++pair) {
+    std::vector<float>& sum = of_pairs[pair].values;
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += terms[2 * pair + 1].values[i];
+  }
+  const auto partial = fit_of(terms, of_pairs);
+  REQUIRE(partial);
+  CHECK(partial->a == sum4);
+  CHECK(partial->b == sum2);
+}
+
+TEST_CASE("two sides that are cut in the same blocks are not taken for one of blocks of blocks") {
+  const Shape whole = {24, 6};
+  const std::vector<float> values = test::numbers(144);
+  const CutLayout of_four{{{4, kConcat, 0, {1, 1, 1}}}}, of_two{{{2, kConcat, 0, {1, 1, 1}}}};
+  const auto fit = fit_of(cut_into(of_four, whole, values), cut_into(of_two, whole, values));
+  REQUIRE(fit);
+  CHECK(fit->a == of_four);
+  CHECK(fit->b == of_two);
+}
+
+TEST_CASE("a single number of coarser arithmetic is the mean of those of the ranks, or a copy") {
+  const auto mean = fit_of({{{1}, {4.2541F}}, {{1}, {4.1318F}}}, {{{1}, {4.1912F}}});
+  REQUIRE(mean);
+  CHECK(mean->a == CutLayout{{{2, kAverage}}});
+  CHECK(mean->known);
+  const auto copy = fit_of({{{1}, {4.1929F}}, {{1}, {4.1929F}}}, {{{1}, {4.1912F}}});
+  REQUIRE(copy);
+  CHECK(copy->a == CutLayout{{{2, kCopy}}});
+  CHECK(copy->confidence > 0);
+}
+
 TEST_CASE("constants tell nothing, and the simplest of what fits is taken without being sure") {
   const Shape half = {4, 8}, whole = {8, 8};
   const std::vector<float> ones(32, 1.0F);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/match/cut/layout/element_samples.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
-
-constexpr double kSameNumber = 1e-3;  // relative, of a single number
 
 // A single number tells if it is not one that many have.
 double single_number(CutPieces& pieces) {
@@ -124,7 +123,7 @@ class ValueTwins {
     CutPieces other = match_.pieces_of(false, b);
     if (!ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
     const double magnitude = std::abs(single_number(other));
-    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= kSameNumber;
+    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= ElementSamples::kSameNumber;
   }
 
   CutMatch& match_;

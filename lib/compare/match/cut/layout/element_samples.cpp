@@ -109,6 +109,10 @@ ElementSamples::Target::Target(std::vector<double> values, double roundoff, cons
     if (std::isfinite(value)) finite.push_back(value);
   }
   if (finite.empty()) return;
+  if (values_.size() == 1) {
+    near_ = kSameNumber * std::abs(values_.front());
+    return;
+  }
   const double middle = median(finite);
   for (double& value : finite) value = std::abs(value - middle);
   // Of a tensor that is mostly one value: of the others.

@@ -33,6 +33,7 @@ struct ElementSamples {
   using Pieces = PieceValues;
   using Places = std::vector<std::vector<int64_t>>;  // coordinates
   static constexpr bool kInOrder = true;             // tell where an element is
+  static constexpr double kSameNumber = 1e-3;        // relative, of a single number, as the loss
 
   // Spread over a tensor, not at equal distances, which may be those of rows.
   [[nodiscard]] static Places places_of(const Shape& shape, bool few);
@@ -46,7 +47,8 @@ struct ElementSamples {
   [[nodiscard]] static bool tell(const std::vector<double>& values);
 
   // The elements of the reference, and how near is near: a part of their median deviation, so that a few large ones do not
-  // hide the others, and what the dtype rounds.
+  // hide the others, and what the dtype rounds. A single number deviates from nothing, and what it was computed from may be
+  // coarser than its own dtype.
   class Target {
    public:
     Target(std::vector<double> values, double roundoff, const Shape& whole);

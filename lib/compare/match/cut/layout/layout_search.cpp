@@ -21,7 +21,8 @@ constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;  // of the error of the next best
 constexpr double kFactorSlack = 0.02;
-constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
+constexpr int kGroups = 3, kBothAdd = 1;  // of the complexity
+constexpr double kOfStatistics = 0.8;     // of the confidence: they do not say which element is where
 
 // The factors that a layout explains, each with the layout that says so. The first is 1.
 std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient,
@@ -61,9 +62,23 @@ int complexity_of(const CutLayout& layout) {
   int complexity = 0;
   for (const CutDim& dim : layout.dims) {
     static constexpr std::array kCosts = {1, 3, 3, 3, 2, 4, 4};
-    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : 3);
+    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : kGroups);
   }
   return complexity + (layout.factor == 1 ? 0 : 4);
+}
+
+// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. Where both
+// sides are added and one is joined, too, the sums hide the order of what is joined, and a factor says the same with less.
+int complexity_of(const CutLayout& a, const CutLayout& b) {
+  const auto in_groups_of_b = [&](const CutDim& of_a) {
+    return !of_a.groups.empty() && std::any_of(b.dims.begin(), b.dims.end(), [&](const CutDim& of_b) {
+      return of_a.role == of_b.role && of_a.axis == of_b.axis && of_a.groups == of_b.groups;
+    });
+  };
+  const auto adds = [](const CutLayout& layout) { return layout.has(CutRole::kSum) || layout.has(CutRole::kMean); };
+  const bool both_add = adds(a) && adds(b), more = a.dims.size() > 1 || b.dims.size() > 1;
+  const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), in_groups_of_b);
+  return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (both_add && more ? kBothAdd : 0);
 }
 
 std::string key_of(const CutLayout& layout) {
@@ -187,9 +202,8 @@ class Search {
         const double factor = of_a / of_b;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Nearness near = target.nearness(a.values, factor);
-        const bool simpler =
-            near.agreement >= best.agreement && near.error <= best.error &&
-            complexity_of(layout_a) + complexity_of(layout_b) < complexity_of(best.a) + complexity_of(best.b);
+        const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
+                             complexity_of(layout_a, layout_b) < complexity_of(best.a, best.b);
         const bool better = near.agreement > best.agreement + kAlike || simpler ||
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
@@ -217,9 +231,7 @@ class Search {
           return certain(fit, known->confidence / 2, true);
       }
     }
-    const auto key = [](const CutFit& fit) {
-      return std::pair(complexity_of(fit.a) + complexity_of(fit.b), -fit.agreement);
-    };
+    const auto key = [](const CutFit& fit) { return std::pair(complexity_of(fit.a, fit.b), -fit.agreement); };
     const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
                                            [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
     return certain(*simplest, simplest->agreement / 2, false);
@@ -233,7 +245,7 @@ class Search {
     }
     const CutFit* chosen = nullptr;
     const auto rank = [&](const CutFit& fit) {
-      return std::pair(prior_.count(question_.kind, fit), -(complexity_of(fit.a) + complexity_of(fit.b)));
+      return std::pair(prior_.count(question_.kind, fit), -complexity_of(fit.a, fit.b));
     };
     size_t alike = 0;
     double second = 0, next_error = INFINITY;
