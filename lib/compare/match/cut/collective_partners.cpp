@@ -66,7 +66,8 @@ class CollectivePartners {
       if (argument.value.kind != CallValue::Kind::kGroup) continue;
       const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
       std::set<int64_t>& ranks = groups[{argument.op_name, folder.rank.value_or(-1), folder.step}];
-      for (const std::string_view rank : split(group_of_ranks(argument.value.text, folder.rank), ' ')) {
+      const std::string group = group_of_ranks(argument.value.text, folder.rank);
+      for (const std::string_view rank : split(group, ' ')) {
         if (const auto number = parse_i64(rank)) ranks.insert(*number);
       }
     }
