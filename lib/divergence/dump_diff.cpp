@@ -337,6 +337,7 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   for (const uint32_t row : rows) {
     if (run.cuts.empty()) continue;
     const CutNote& note = run.cuts[row];
+    if (!note.lacking.empty() && run.diffs[row].verdict == Verdict::kShape) run.diffs[row].reason = note.lacking;
     if (note.problem.empty() && note.unreadable.empty()) continue;
     TensorDiff none;
     none.verdict = note.problem.empty() ? Verdict::kSkipped : Verdict::kShape;

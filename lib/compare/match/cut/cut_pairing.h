@@ -27,9 +27,9 @@ struct CutNote {
   double confidence = 0;                 // 0: no layout fits the shapes
   bool known = false;                    // CutFit::known
   CutLayout a, b;                        // where a layout fits the shapes
-  // Nothing can be compared: a layout that the user states does not fit the shapes, or a rank does not have the tensor.
-  std::string problem;
+  std::string problem;       // a layout that the user states does not fit the shapes: which, and where it says so
   std::string unreadable;    // the part that cannot be read, so that there is no whole to compare
+  std::string lacking;       // the rank that does not have it, where no layout fits the others
   std::vector<int64_t> odd;  // ranks whose copies are not those of most, if there are any
 };
 

@@ -71,7 +71,7 @@ class WholeTensors {
         if (part != nullptr && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
         const std::string rank = fmt::format("rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
         if (part == nullptr) {
-          note.problem = rank + " does not have it";
+          note.lacking = rank + " does not have it";
         } else {
           note.unreadable = "the part of " + rank + " cannot be read";
         }
