@@ -92,7 +92,7 @@ class Finder {
       (void)state_.roots.add(run, DivergenceKind::kValue, inputs, view_.outputs(run));
     }
     Divergence& root = state_.roots.last().divergence;
-    root.ranks = broken->ranks;
+    if (!broken->ranks.empty()) root.ranks = broken->ranks;
     root.reason += (root.reason.empty() ? "" : "; ") + broken->reason;
   }
 

@@ -220,13 +220,6 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
   for (Divergence& root : run.divergence.roots) {
     if (!root.ranks.empty()) continue;
     std::vector<uint32_t> evidence = root.outputs;
-    const auto not_finite = evidence.empty() || root.kind != DivergenceKind::kNan
-                                ? run.cut_evidence.not_finite.end()
-                                : run.cut_evidence.not_finite.find(evidence.front());
-    if (not_finite != run.cut_evidence.not_finite.end()) {
-      root.ranks = not_finite->second;
-      continue;
-    }
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
       const TensorDiff& diff = run.diffs[tensor];
@@ -235,6 +228,24 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
     });
     if (tells == evidence.end()) continue;
     root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);
+  }
+}
+
+// What was not put together from its parts was not compared.
+void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
+  if (run.cuts.empty()) return;
+  for (const uint32_t row : rows) {
+    const CutNote& note = run.cuts[row];
+    TensorDiff& diff = run.diffs[row];
+    if (!note.lacking.empty() && diff.verdict == Verdict::kShape) diff.reason = note.lacking;
+    if (note.problem.empty() && note.unreadable.empty()) continue;
+    TensorDiff none;
+    none.verdict = note.problem.empty() ? Verdict::kSkipped : Verdict::kShape;
+    none.reason = note.problem.empty() ? note.unreadable : note.problem;
+    none.dtype_a = diff.dtype_a;
+    none.dtype_b = diff.dtype_b;
+    diff = std::move(none);
+    run.details[row] = {};
   }
 }
 
@@ -334,19 +345,7 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   MSDUMP_CHECK_OK(context.cancel.check());
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
-  for (const uint32_t row : rows) {
-    if (run.cuts.empty()) continue;
-    const CutNote& note = run.cuts[row];
-    if (!note.lacking.empty() && run.diffs[row].verdict == Verdict::kShape) run.diffs[row].reason = note.lacking;
-    if (note.problem.empty() && note.unreadable.empty()) continue;
-    TensorDiff none;
-    none.verdict = note.problem.empty() ? Verdict::kSkipped : Verdict::kShape;
-    none.reason = note.problem.empty() ? note.unreadable : note.problem;
-    none.dtype_a = run.diffs[row].dtype_a;
-    none.dtype_b = run.diffs[row].dtype_b;
-    run.diffs[row] = std::move(none);
-    run.details[row] = {};
-  }
+  apply_cut_notes(run, rows);
   run.failures = std::move(compared.failures);
   return {};
 }

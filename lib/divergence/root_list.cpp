@@ -44,7 +44,10 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
   const double in = view_.largest_error(inputs.evidence), out = view_.largest_error(divergence.outputs);
   if (in > 0 && out > 0 && std::isfinite(out / in)) divergence.amplification = out / in;
-  if (kind == DivergenceKind::kNan) history_.states[run].downstream_of_nan = true;
+  if (kind == DivergenceKind::kNan) {
+    history_.states[run].downstream_of_nan = true;
+    if (!divergence.outputs.empty()) divergence.ranks = view_.ranks_not_finite(divergence.outputs.front());
+  }
   roots_.push_back(std::move(root));
   return roots_.back();
 }

@@ -75,6 +75,7 @@ class RunView {
   // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
   // layout leaves an error as large as the values.
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
+  // Known whatever the values are.
   [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
   // Not known, and what was compared says nothing: the numbers of a rank's own rows, or values that later ones show to be
   // right. As if the tensor had not been compared.

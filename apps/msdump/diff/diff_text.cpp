@@ -112,8 +112,8 @@ void add_candidates(std::vector<RootLine>& lines, const DiffResult& run, const s
 
 // "Tensor.masked_fill.0.forward, Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
 void add_chain(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& chain) {
-  std::vector<std::pair<std::string, std::string>>
-      by_line;  // the line of the script, the calls of it that are next to each other
+  // The line of the script, and the calls of it that are next to each other.
+  std::vector<std::pair<std::string, std::string>> by_line;
   for (const uint32_t op : chain) {
     const SourceFrame* const frame = run.frame(op);
     std::string line = frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));

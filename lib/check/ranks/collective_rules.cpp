@@ -135,8 +135,8 @@ class CallCounter {
 // Verdicts on the exchanges of a dump, in any order and from several threads.
 class Verdicts {
  public:
-  Verdicts(const CheckedDump& dump, const FactsReader& facts, const RunContext& context)
-      : joined_(dump), judge_(dump, facts, joined_.calls, context.cancel), context_(context) {}
+  Verdicts(const JoinedCalls& joined, const CheckedDump& dump, const FactsReader& facts, const RunContext& context)
+      : joined_(joined), judge_(dump, facts, joined_.calls, context.cancel), context_(context) {}
 
   [[nodiscard]] const std::vector<Exchange>& exchanges() const { return joined_.exchanges; }
   [[nodiscard]] const std::vector<CollectiveCall>& calls() const { return joined_.calls; }
@@ -166,17 +166,14 @@ class Verdicts {
     return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
   }
 
-  const JoinedCalls joined_;
+  const JoinedCalls& joined_;
   const ExchangeJudge judge_;
   const RunContext& context_;
 };
 
-}  // namespace
-
-Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                                           const RunContext& context, std::vector<Finding>& findings) {
-  if (!facts.has_digests()) return CollectiveCounts();
-  const Verdicts verdicts(dump, facts, context);
+Result<CollectiveCounts> judge_joined(const JoinedCalls& joined, const CheckedDump& dump, const FactsReader& facts,
+                                      const RuleSet& rules, const RunContext& context, std::vector<Finding>& findings) {
+  const Verdicts verdicts(joined, dump, facts, context);
   const std::vector<Exchange>& exchanges = verdicts.exchanges();
   CallCounter counter(verdicts.calls());
   std::vector<Judged> wrong;
@@ -209,9 +206,18 @@ Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsR
   return counter.take(dump);
 }
 
+}  // namespace
+
+Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
+                                           const RunContext& context, std::vector<Finding>& findings) {
+  if (!facts.has_digests()) return CollectiveCounts();
+  return judge_joined(JoinedCalls(dump), dump, facts, rules, context, findings);
+}
+
 Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
                       const RunContext& context) {
-  const Verdicts verdicts(dump, facts, context);
+  const JoinedCalls joined(dump);
+  const Verdicts verdicts(joined, dump, facts, context);
   context.pool.ordered_for(
       static_cast<int64_t>(verdicts.exchanges().size()),
       [&](int64_t i) { return verdicts.are_all(verdicts.exchange(i), own) ? verdicts.of(i) : ExchangeVerdict(); },
@@ -230,7 +236,7 @@ Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const R
   }
   MSDUMP_CHECK_OK(facts.read(exchanged, context));
   std::vector<Finding> findings;
-  MSDUMP_CHECK_OK(judge_collectives(checked, facts, RuleSet::defaults(), context, findings));
+  MSDUMP_CHECK_OK(judge_joined(joined, checked, facts, RuleSet::defaults(), context, findings));
   std::erase_if(findings, [](const Finding& finding) { return finding.severity != Severity::kError; });
   return findings;
 }

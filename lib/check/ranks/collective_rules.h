@@ -34,7 +34,7 @@ Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsR
 Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
                       const RunContext& context);
 
-// For whoever asks of a dump nothing but this: the errors among the findings, not what rounding explains. Reads the tensors
+// Of a dump that is not checked otherwise: the errors among the findings, not what rounding explains. Reads the tensors
 // of all calls of collectives, once each; one that cannot be read leaves its exchange unknown. An error only when
 // interrupted.
 Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& context);

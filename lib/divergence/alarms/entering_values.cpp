@@ -1,6 +1,7 @@
 #include "divergence/alarms/entering_values.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,13 +61,19 @@ void EnteringValues::add_parameter(uint32_t run, const RunInputs& inputs, const 
   root.divergence.reason = "its value differs already where it is first read";
 }
 
+// A parameter where the reference has one of this value.
+Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+  std::string parameter = state_.view.parameter_like(tensor);
+  const DivergenceKind kind = parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter;
+  Root& root = state_.roots.add_entering(run, kind, inputs, tensor);
+  root.divergence.parameter = std::move(parameter);
+  return root;
+}
+
 void EnteringValues::judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (!state_.view.any_differs(outputs)) return;
   const uint32_t tensor = inputs.carried.front()->tensor;
-  const std::string parameter = state_.view.parameter_like(tensor);
-  Root& root = state_.roots.add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter,
-                                         inputs, tensor);
-  root.divergence.parameter = parameter;
+  Root& root = add_by_value(run, inputs, tensor);
   root.lower(kUnknownSource);
   root.divergence.reason = fmt::format(
       "its input {} differs by more than anything before it in this step or in those before", state_.view.slot(tensor));
@@ -88,12 +95,9 @@ void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs,
                                          state_.view.slot(tensor), state_.view.diff(tensor).reason);
     return;
   }
-  const std::string parameter = state_.view.parameter_like(tensor);
-  Root& root = state_.roots.add_entering(run, parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter,
-                                         inputs, tensor);
+  Root& root = add_by_value(run, inputs, tensor);
   root.uncertain_source = !state_.view.of_cuts();  // there values are followed across what one side alone has
-  root.divergence.parameter = parameter;
-  root.lower(parameter.empty() ? kUnknownSource : kNotAllKnown);
+  root.lower(root.divergence.parameter.empty() ? kUnknownSource : kNotAllKnown);
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 

@@ -29,6 +29,7 @@ class EnteringValues {
   using ParameterKey = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string>;  // rank, step, name
   [[nodiscard]] ParameterKey key_of(uint32_t run, const RunInput& input) const;
   void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor);
+  Root& add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor);
   void judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor);
 
   BlameState& state_;

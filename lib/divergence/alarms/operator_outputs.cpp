@@ -23,10 +23,9 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
       named = inner;
     }
   }
-  if (named != kNoRun) return named;
-  return state.view.of_cuts()
-             ? run
-             : state.model.likeliest_within(run);  // there others may have made its inputs: see find_chains()
+  // Of cuts, calls that one side alone has may have made its inputs: see find_chains().
+  if (named == kNoRun && state.view.of_cuts()) return run;
+  return named == kNoRun ? state.model.likeliest_within(run) : named;
 }
 
 // Indices and truth values do not round: with equal inputs they are equal.

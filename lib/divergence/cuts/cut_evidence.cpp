@@ -51,6 +51,7 @@ Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& 
 Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
   const DumpWithGraph& candidate = cuts.candidate;
   const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+  if (ranks_of(candidate).size() < 2) return {};  // one rank exchanges nothing
   MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
   std::map<const TensorRecord*, const check::Finding*> by_record;
   for (const check::Finding& finding : findings) by_record.emplace(&(*candidate.tensors)[finding.tensor], &finding);

@@ -32,7 +32,7 @@ uint32_t maker_of_not_finite(const RunView& view, uint32_t run) {
   for (const RunInput* input = input_not_finite(view, run); input != nullptr;) {
     const uint32_t maker = input->also_made_by != kNoRun ? input->also_made_by : input->made_by;
     // Towards the first run, so that the way ends.
-    if (maker >= run || !view.one_sided(maker) || !view.of_candidate_only(maker)) return kNoRun;
+    if (maker >= run || !view.of_candidate_only(maker)) return kNoRun;
     run = maker;
     input = input_not_finite(view, run);
     if (input == nullptr && !view.run(run).inputs.empty() && makes_not_finite(view, run))

@@ -27,10 +27,8 @@ class ChainSearch {
   }
 
  private:
-  [[nodiscard]] bool is_of_chain(uint32_t run) const { return view_.one_sided(run) && view_.of_candidate_only(run); }
-
   void add(uint32_t run) {
-    if (is_of_chain(run) && found_.insert(run).second) next_.push_back(run);
+    if (view_.of_candidate_only(run) && found_.insert(run).second) next_.push_back(run);
   }
 
   // Of what is wrong or was not compared.

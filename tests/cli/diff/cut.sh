@@ -37,13 +37,16 @@ made up1 4 4 "${up//c/(c + 4)}"
 made down0 4 6 "$term"
 made down1 4 6 "2 * ($down) - ($term)"
 
+begin() { # FOLDER: a dump.json without calls
+  dir=$1 data='' stack=''
+  mkdir -p "$dir/dump_tensor_data"
+}
 finished() {
   printf '{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}' "$data" >"$dir/dump.json"
   if [[ -n $line ]]; then printf '{%s}' "$stack" >"$dir/stack.json"; fi
 }
 whole() { # DIR DOWN
-  dir=$1/step0/proc7 data='' stack=''
-  mkdir -p "$dir/dump_tensor_data"
+  begin "$1/step0/proc7"
   call Functional.linear.0.forward x:4,6 up:4,8
   call Functional.linear.1.forward up:4,8 "$2:4,6"
   call Functional.gelu.0.forward "$2:4,6" out:4,6
@@ -52,8 +55,7 @@ whole() { # DIR DOWN
 cut() { # DIR REDUCED OUT
   local rank
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data='' stack=''
-    mkdir -p "$dir/dump_tensor_data"
+    begin "$1/step0/rank$rank"
     call Functional.linear.0.forward x:4,6 "up$rank:4,4"
     call Functional.linear.1.forward "up$rank:4,4" "down$rank:4,6"
     call Distributed.all_reduce.0.forward "down$rank:4,6" "$2:4,6"
@@ -97,16 +99,14 @@ made peak 4 6 "$peak"
 made peak0 4 6 "$peak - (r + c) % 2"
 made peak1 4 6 "$peak - (r + c + 1) % 2"
 made added 4 6 "2 * ($peak) - 1"
-dir=peaks/step0/proc7 data=''
-mkdir -p "$dir/dump_tensor_data"
+begin peaks/step0/proc7
 call Tensor.max.0.forward up:4,8 peak:4,6
 call Functional.gelu.0.forward peak:4,6 out:4,6
 finished
 cut_peaks() { # DIR REDUCED OUT
   local rank
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data='' stack=''
-    mkdir -p "$dir/dump_tensor_data"
+    begin "$1/step0/rank$rank"
     call Tensor.max.0.forward "up$rank:4,4" "peak$rank:4,6"
     call Distributed.all_reduce.0.forward "peak$rank:4,6" "$2:4,6"
     call Functional.gelu.0.forward "$2:4,6" "$3:4,6"
@@ -147,15 +147,14 @@ same 2 ref good
 same 2 ref good --layout found.txt
 same 3 good ref --layout known.txt
 
-# The calls of the candidate alone before what is wrong are told with their lines, nearest first; a collective that did not
+# The calls of the candidate alone before what is wrong are listed with their lines, nearest first; a collective that did not
 # give rank 1 what went in is the root, whatever follows it.
 for own in 1 2 3 4; do made "own$own" 4 6 "sin(9 * r + $own * c)"; done
 made off 4 6 "2 * ($down) + (r == 2 && c == 3)"
 chain() { # DIR
   local rank
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data='' stack=''
-    mkdir -p "$dir/dump_tensor_data"
+    begin "$1/step0/rank$rank"
     line=10 call Functional.linear.0.forward x:4,6 "up$rank:4,4"
     line=12 call Tensor.roll.0.forward own1:4,6 own2:4,6
     line=13 call Tensor.exp.0.forward own2:4,6 own3:4,6
@@ -168,8 +167,7 @@ chain() { # DIR
 broken() { # DIR
   local rank got=sum
   for rank in 0 1; do
-    dir=$1/step0/rank$rank data='' stack=''
-    mkdir -p "$dir/dump_tensor_data"
+    begin "$1/step0/rank$rank"
     call Functional.linear.0.forward x:4,6 "up$rank:4,4"
     call Functional.linear.1.forward "up$rank:4,4" "down$rank:4,6"
     keywords='"group":{"type":"torch.ProcessGroup","value":null,"group_ranks":[0,1]}' call Distributed.all_reduce.0.forward "down$rank:4,6" "$got:4,6"

@@ -83,7 +83,8 @@ class CutMatch {
   // The operator gets a partner of its name that has these values.
   void add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins);
 
-  // A number for the elements of each piece, or its statistics where it has no elements; none where a piece is missing or cannot be read.
+  // A number for the elements of each piece, or its statistics where it has no elements; none where a piece is missing or
+  // cannot be read.
   [[nodiscard]] Result<std::vector<uint64_t>> digests_of(const OneSide& cut, uint32_t tensor) const;
   // One for all pieces and the ranks that they lie on; 0: none.
   [[nodiscard]] Result<uint64_t> contents_of(const OneSide& cut, uint32_t tensor) const;

@@ -285,7 +285,7 @@ TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* co
   for (const CutDim& dim : layout.dims) {
     if (dim.role == CutRole::kMean) pieces.factor /= static_cast<double>(dim.extent);
   }
-  if (layout.has(CutRole::kSum) || layout.has(CutRole::kMean)) pieces.overlap = PieceOverlap::kAdded;
+  if (layout.adds()) pieces.overlap = PieceOverlap::kAdded;
   if (layout.has(CutRole::kMax)) pieces.overlap = PieceOverlap::kLargest;
   for (int64_t rank = 0; rank < static_cast<int64_t>(records.size()); ++rank) {
     if (layout.copy_of(rank) != copy) continue;

@@ -50,6 +50,7 @@ struct CutLayout {
 
   [[nodiscard]] int64_t ranks() const;
   [[nodiscard]] bool has(CutRole role) const;
+  [[nodiscard]] bool adds() const { return has(CutRole::kSum) || has(CutRole::kMean); }  // what the ranks have
   [[nodiscard]] bool cuts(uint32_t axis) const;
   // Which of the copies of the tensor a rank has a part of; and how many there are.
   [[nodiscard]] int64_t copy_of(int64_t rank) const;

@@ -85,7 +85,7 @@ std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayo
       parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
   }
   const bool largest = layout.has(CutRole::kMax);
-  const bool reduced = largest || layout.has(CutRole::kSum) || layout.has(CutRole::kMean);
+  const bool reduced = largest || layout.adds();
   std::vector<double> values;
   values.reserve(places.size());
   for (const std::vector<int64_t>& place : places) {

@@ -11,8 +11,8 @@
 
 namespace msdump {
 
-// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest. kMaxima: plain
-// ones, with maxima instead of sums; it is no part of the order.
+// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest. kMaxima is
+// not one of the order: plain layouts, with maxima instead of sums.
 enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed, kMaxima };
 inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, CutStage::kGroups, CutStage::kMixed};
 

@@ -166,7 +166,7 @@ Status check_dimensions(const StatedLayout& stated) {
     if (dim.extent == 0) ++open;
   }
   const CutLayout& layout = stated.layout;
-  if (layout.has(CutRole::kMax) && (layout.has(CutRole::kSum) || layout.has(CutRole::kMean)))
+  if (layout.has(CutRole::kMax) && layout.adds())
     return fail(ErrorCode::kUsage, "max does not go together with sum or mean");
   if (open > 1) return fail(ErrorCode::kUsage, "of several dimensions only one may go without by=N");
   return {};

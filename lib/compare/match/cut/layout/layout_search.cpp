@@ -75,8 +75,7 @@ int complexity_of(const CutLayout& a, const CutLayout& b) {
       return of_a.role == of_b.role && of_a.axis == of_b.axis && of_a.groups == of_b.groups;
     });
   };
-  const auto adds = [](const CutLayout& layout) { return layout.has(CutRole::kSum) || layout.has(CutRole::kMean); };
-  const bool both_add = adds(a) && adds(b), more = a.dims.size() > 1 || b.dims.size() > 1;
+  const bool both_add = a.adds() && b.adds(), more = a.dims.size() > 1 || b.dims.size() > 1;
   const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), in_groups_of_b);
   return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (both_add && more ? kBothAdd : 0);
 }
