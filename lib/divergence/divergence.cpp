@@ -15,7 +15,7 @@
 #include "divergence/roots/undumped.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 namespace {

@@ -28,10 +28,10 @@
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
 #include "divergence/explanation.h"
-#include "divergence/paired_runs.h"
 #include "divergence/roots/gradient_cut.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_account.h"
+#include "divergence/runs/paired_runs.h"
 #include "graph/flow/flow_edges.h"
 
 namespace msdump {

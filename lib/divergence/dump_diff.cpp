@@ -2,28 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "compare/arguments/call_arguments.h"
-#include "compare/dumps/exchanged_tensors.h"
-#include "compare/dumps/one_sided_lines.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/parameters/parameter_pairing.h"
-#include "divergence/argument_roots.h"
-#include "divergence/cuts/root_ranks.h"
-#include "divergence/model/constants.h"
 #include "divergence/operator_named.h"
+#include "divergence/roots/argument_roots.h"
 #include "divergence/roots/cut_text.h"
+#include "divergence/roots/exchanged_values.h"
+#include "divergence/roots/one_sided_line.h"
+#include "divergence/roots/root_ranks.h"
 #include "divergence/roots/undumped.h"
 #include "msprobe/dump_json.h"
-#include "msprobe/names.h"
-#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
@@ -61,21 +54,6 @@ void choose_rows(DiffResult& run) {
   for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
 }
 
-// As inputs; those that --op, --slot, ... select.
-bool is_selected(const DiffResult& run, const ArgumentDiff& argument) {
-  const OpenedGraph& side = run.b->opened;
-  const OpPair& op = run.pairing.operators[argument.op];
-  const auto identity_in = [&](const SequencedOp& one) {
-    Identity identity{one.rank, one.graph, argument.step, {}, 0};
-    identity.name.op_name = one.name;
-    identity.name.op_type = one.type;
-    return identity;
-  };
-  const Identity in_a = identity_in(run.pairing.a[op.a]), in_b = identity_in(run.pairing.b[op.b]);
-  return side.tensors.matches_folder(in_b) && side.tensors.matches_tensor(Io::kInput, argument.name) &&
-         (side.operators.everything() || side.operators.matches_file(in_a) || side.operators.matches_file(in_b));
-}
-
 void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   if (!rules.baseline) return;
   for (const uint32_t tensor : run.rows)
@@ -86,107 +64,6 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   }
   for (const TensorKey* const key : rules.baseline->unused())
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
-}
-
-// A tensor without a partner that the other side has in its graph, and what only graphs have.
-void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context) {
-  std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
-  std::vector<ArgumentDiff> differing;
-  for (ArgumentDiff& argument : found) {
-    if (argument.tensor != kNoTensor) {
-      TensorDiff& diff = run.diffs[argument.tensor];
-      const bool as_expected = run.pairing.tensors[argument.tensor].alone == Alone::kAttribute;
-      if (!as_expected && diff.verdict != Verdict::kUnmatched) continue;
-      diff.reason = reason_of(argument, run.pairing);
-      diff.verdict = argument.differs ? Verdict::kDiffer : Verdict::kSkipped;
-      diff.by_statistics = true;  // one side has no elements
-    }
-    if (argument.differs) differing.push_back(std::move(argument));
-  }
-  std::vector<ArgumentDiff> noted;
-  for (ArgumentDiff& argument : compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance)) {
-    if (is_selected(run, argument)) (argument.differs ? differing : noted).push_back(std::move(argument));
-  }
-  add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
-  std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
-  std::move(noted.begin(), noted.end(), std::back_inserter(differing));
-  run.arguments = std::move(differing);
-  std::stable_sort(run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& x, const ArgumentDiff& y) {
-    return std::pair(x.op, x.step) < std::pair(y.op, y.step);
-  });
-  run.accepted_arguments.assign(run.arguments.size(), false);
-}
-
-// Where nothing else stands out, the line of the script with most calls that only one side has. A graph says better what
-// lies between two values; releases of a framework have other kernels.
-void judge_one_sided_lines(DiffResult& run) {
-  if (!run.divergence.roots.empty() || run.divergence.flow == FlowKind::kIr) return;
-  const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-  const auto most = std::max_element(
-      lines.begin(), lines.end(),
-      [](const OneSidedLine& one, const OneSidedLine& other) { return one.operators.size() < other.operators.size(); });
-  if (most == lines.end()) return;
-  Divergence root;
-  root.op = most->operators.front();
-  std::optional<GradientCut>& cut = run.divergence.cut;
-  const bool is_cut = cut && std::find(cut->operators.begin(), cut->operators.end(), root.op) != cut->operators.end();
-  if (is_cut) {
-    root.op = cut->at;
-    root.cut = std::move(cut);
-  }
-  const OpPair& pair = run.pairing.operators[root.op];
-  const SequencedOp& first = most->of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
-  root.place.rank = first.rank;
-  root.place.step = first.step;
-  root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
-  root.confidence = kOneSidedLine;
-  const size_t calls = most->operators.size();
-  root.reason = "no operator stands out";
-  if (!is_cut) {
-    root.reason =
-        fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"), calls == 1 ? "exists" : "exist",
-                    most->of_reference ? "reference" : "candidate", root.reason);
-  }
-  run.divergence.roots.push_back(std::move(root));
-}
-
-// What a root's tensor was exchanged with: another operand, or the value that another root blames.
-std::string exchange_text(const DiffResult& run, const Divergence& root, uint32_t tensor, uint32_t other) {
-  const TensorPair &one = run.pairing.tensors[tensor], &two = run.pairing.tensors[other];
-  if (one.op == two.op) {
-    return fmt::format("its inputs {} and {} are exchanged", run.record_of(one).name.slot,
-                       run.record_of(two).name.slot);
-  }
-  std::string name = fmt::format("{}:{}", run.op_name(two.op), run.record_of(two).name.slot);
-  for (const Divergence& also : run.divergence.roots) {
-    const bool blames = &also != &root && std::find(also.inputs.begin(), also.inputs.end(), other) != also.inputs.end();
-    if (blames && !also.parameter.empty()) name = also.parameter;
-  }
-  return fmt::format("it is exchanged with {}: each has the value that the other has in the reference", name);
-}
-
-void note_exchanges(DiffResult& run) {
-  if (run.divergence.roots.empty()) return;
-  std::map<uint32_t, uint32_t> exchanged;
-  for (const auto& [tensor, other] : exchanged_tensors(run.pairing, run.diffs)) {
-    exchanged.emplace(tensor, other);
-    exchanged.emplace(other, tensor);
-  }
-  std::vector<std::string> texts;  // by root; the names in them are those of the roots
-  for (const Divergence& root : run.divergence.roots) {
-    const auto found = std::find_if(root.inputs.begin(), root.inputs.end(), [&](uint32_t tensor) {
-      const auto pair = exchanged.find(tensor);
-      return pair != exchanged.end() &&
-             (enters(root) || run.pairing.tensors[tensor].op == run.pairing.tensors[pair->second].op);
-    });
-    texts.push_back(found == root.inputs.end() ? "" : exchange_text(run, root, *found, exchanged.at(*found)));
-  }
-  for (size_t i = 0; i < texts.size(); ++i) {
-    Divergence& root = run.divergence.roots[i];
-    if (texts[i].empty()) continue;
-    // What changed between a producer and its reader is then known.
-    root.reason = enters(root) || root.score ? texts[i] + "; " + root.reason : texts[i];
-  }
 }
 
 Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, const RunContext& context) {
@@ -213,22 +90,6 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
   run.a->side.tensors = &run.a->tensors;
   run.b->side.tensors = &run.b->tensors;
   return {};
-}
-
-// By the first tensor of its evidence that differs and has a known layout.
-void find_ranks(DiffResult& run, const CancelToken& cancel) {
-  for (Divergence& root : run.divergence.roots) {
-    if (!root.ranks.empty()) continue;
-    std::vector<uint32_t> evidence = root.outputs;
-    evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
-    const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
-      const TensorDiff& diff = run.diffs[tensor];
-      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // another layout is not
-      return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
-    });
-    if (tells == evidence.end()) continue;
-    root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);
-  }
 }
 
 // What was not put together from its parts was not compared.
@@ -376,7 +237,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
-  if (run.cuts.empty()) judge_one_sided_lines(run);  // else each cut has calls of its own
+  if (run.cuts.empty()) blame_one_sided_line(run);  // else each cut has calls of its own
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;

@@ -3,7 +3,7 @@
 
 #include "divergence/divergence.h"
 #include "divergence/model/noise_model.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -8,7 +8,7 @@
 #include "divergence/model/noise_model.h"
 #include "divergence/root_reach.h"
 #include "divergence/run_inputs.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 namespace {

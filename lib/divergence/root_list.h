@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "divergence/divergence.h"
-#include "divergence/one_sided_runs.h"
 #include "divergence/run_inputs.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/one_sided_runs.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "divergence/model/noise_model.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

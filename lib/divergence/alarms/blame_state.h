@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "divergence/model/noise_model.h"
-#include "divergence/one_sided_runs.h"
 #include "divergence/root_list.h"
 #include "divergence/run_inputs.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/one_sided_runs.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -8,7 +8,7 @@
 
 #include "divergence/model/expectation.h"
 #include "divergence/model/run_operators.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -3,7 +3,7 @@
 
 #include "divergence/model/run_operators.h"
 #include "divergence/model/scored_outputs.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -10,7 +10,7 @@
 #include "divergence/model/calibration.h"
 #include "divergence/model/input_search.h"
 #include "divergence/model/run_operators.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

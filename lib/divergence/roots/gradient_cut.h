@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "divergence/divergence.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 

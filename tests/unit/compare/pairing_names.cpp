@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "compare/match/pairing.h"
-#include "divergence/one_sided_runs.h"
+#include "divergence/runs/one_sided_runs.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "divergence/roots/unseen_calls.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 #include "support/catch.h"
 #include "support/made_calls.h"
 #include "support/statistics_run.h"

@@ -1,4 +1,4 @@
-#include "divergence/paired_runs.h"
+#include "divergence/runs/paired_runs.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "divergence/argument_roots.h"
+#include "divergence/roots/argument_roots.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "compare/arguments/call_arguments.h"
 #include "divergence/model/constants.h"
-#include "divergence/run_view.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
 namespace {
@@ -82,8 +83,8 @@ void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
   roots = std::move(merged);
 }
 
-}  // namespace
-
+// An operator that is a root already gets the reason; another one becomes a root in its place in the order of operators,
+// unless there is a root of the same line, or one with the same difference: other calls and gradients have what it has.
 void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
                         const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
                         std::vector<Divergence>& roots) {
@@ -114,6 +115,51 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
   }
   drop_unknown_sources(added, roots);
   merge(std::move(added), roots);
+}
+
+// As inputs; those that --op, --slot, ... select.
+bool is_selected(const DiffResult& run, const ArgumentDiff& argument) {
+  const OpenedGraph& side = run.b->opened;
+  const OpPair& op = run.pairing.operators[argument.op];
+  const auto identity_in = [&](const SequencedOp& one) {
+    Identity identity{one.rank, one.graph, argument.step, {}, 0};
+    identity.name.op_name = one.name;
+    identity.name.op_type = one.type;
+    return identity;
+  };
+  const Identity in_a = identity_in(run.pairing.a[op.a]), in_b = identity_in(run.pairing.b[op.b]);
+  return side.tensors.matches_folder(in_b) && side.tensors.matches_tensor(Io::kInput, argument.name) &&
+         (side.operators.everything() || side.operators.matches_file(in_a) || side.operators.matches_file(in_b));
+}
+
+}  // namespace
+
+void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context) {
+  std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
+  std::vector<ArgumentDiff> differing;
+  for (ArgumentDiff& argument : found) {
+    if (argument.tensor != kNoTensor) {
+      TensorDiff& diff = run.diffs[argument.tensor];
+      const bool as_expected = run.pairing.tensors[argument.tensor].alone == Alone::kAttribute;
+      if (!as_expected && diff.verdict != Verdict::kUnmatched) continue;
+      diff.reason = reason_of(argument, run.pairing);
+      diff.verdict = argument.differs ? Verdict::kDiffer : Verdict::kSkipped;
+      diff.by_statistics = true;  // one side has no elements
+    }
+    if (argument.differs) differing.push_back(std::move(argument));
+  }
+  std::vector<ArgumentDiff> noted;
+  for (ArgumentDiff& argument : compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance)) {
+    if (is_selected(run, argument)) (argument.differs ? differing : noted).push_back(std::move(argument));
+  }
+  add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
+  std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
+  std::move(noted.begin(), noted.end(), std::back_inserter(differing));
+  run.arguments = std::move(differing);
+  std::stable_sort(run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& x, const ArgumentDiff& y) {
+    return std::pair(x.op, x.step) < std::pair(y.op, y.step);
+  });
+  run.accepted_arguments.assign(run.arguments.size(), false);
 }
 
 }  // namespace msdump

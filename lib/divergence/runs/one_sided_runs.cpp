@@ -1,4 +1,4 @@
-#include "divergence/one_sided_runs.h"
+#include "divergence/runs/one_sided_runs.h"
 
 #include <algorithm>
 

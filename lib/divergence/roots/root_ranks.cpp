@@ -1,4 +1,4 @@
-#include "divergence/cuts/root_ranks.h"
+#include "divergence/roots/root_ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "compare/pair/tensor_diff.h"
+#include "divergence/model/constants.h"
 #include "dump/elements/host_tensor.h"
 
 namespace msdump {
@@ -69,8 +69,8 @@ class PartErrors {
   std::vector<Shape> shapes_;
 };
 
-}  // namespace
-
+// Ranks of the candidate, ascending: those whose part has more than a tenth of the error of the worst. Empty where that
+// cannot be told: of the terms of a sum, of a reference that is cut itself, of parts that cannot be read.
 std::vector<int64_t> ranks_that_differ(const CutSide& a, const CutSide& b, const TensorPair& pair, const CutNote& note,
                                        const CancelToken& cancel) {
   constexpr double kShareOfWorst = 0.1;
@@ -95,6 +95,23 @@ std::vector<int64_t> ranks_that_differ(const CutSide& a, const CutSide& b, const
     if (by_place[place] > 0 && by_place[place] >= kShareOfWorst * worst) found.push_back(ranks[place]);
   }
   return found;
+}
+
+}  // namespace
+
+void find_ranks(DiffResult& run, const CancelToken& cancel) {
+  for (Divergence& root : run.divergence.roots) {
+    if (!root.ranks.empty()) continue;
+    std::vector<uint32_t> evidence = root.outputs;
+    evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
+    const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
+      const TensorDiff& diff = run.diffs[tensor];
+      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // another layout is not
+      return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
+    });
+    if (tells == evidence.end()) continue;
+    root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);
+  }
 }
 
 }  // namespace msdump

@@ -1,0 +1,176 @@
+#include "divergence/runs/passed_on.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "divergence/model/constants.h"
+#include "graph/flow/communication.h"
+
+namespace msdump {
+namespace {
+
+// The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
+// right.
+class LaterOutputs {
+ public:
+  void begin(std::optional<int64_t> step, bool backward) {
+    if (step != step_) {
+      next_ = passes_[0];
+      passes_ = {};
+    }
+    step_ = step;
+    pass_ = &passes_[backward ? 1 : 0];
+  }
+  void add(bool compared, bool differs) {
+    pass_->compared += compared ? 1U : 0U;
+    pass_->differ += differs ? 1U : 0U;
+  }
+  // Where nothing is left of the pass, the next step shows it.
+  [[nodiscard]] bool agree() const {
+    constexpr double kFewDiffer = 0.2;
+    const Pass& shown = pass_->compared > 0 ? *pass_ : next_;
+    return shown.compared > 0 && static_cast<double>(shown.differ) <= kFewDiffer * static_cast<double>(shown.compared);
+  }
+  [[nodiscard]] bool any() const { return pass_->compared > 0 || next_.compared > 0; }
+
+ private:
+  struct Pass {
+    size_t compared = 0, differ = 0;
+  };
+  std::optional<int64_t> step_;
+  std::array<Pass, 2> passes_;  // forward, backward
+  Pass next_;                   // the forward pass of the step after
+  Pass* pass_ = nullptr;
+};
+
+// From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
+class ReaderSearch {
+ public:
+  explicit ReaderSearch(RunFacts& facts) : facts_(facts), read_(facts.tensors(), Read::kNever) {
+    found_.right.resize(facts.tensors());
+    found_.mended.resize(facts.tensors());
+  }
+
+  PassedOn search() && {
+    for (auto run = static_cast<uint32_t>(facts_.runs().size()); run-- > 0;) {
+      later_.begin(facts_.place(run).step, facts_.is_backward(run));
+      collective_ = is_communication(facts_.op(run).type);
+      const Read outputs = see_outputs(run);
+      see_inputs(run, outputs);
+    }
+    forget_unread();
+    return std::move(found_);
+  }
+
+ private:
+  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // the last that applies counts
+
+  // What the outputs of the run show of its inputs.
+  Read see_outputs(uint32_t run) {
+    Read shown = Read::kNever;
+    const std::vector<uint32_t>& outputs = facts_.run(run).outputs;
+    for (const uint32_t output : outputs) {
+      const Read read = read_[output];
+      found_.right[output] = read == Read::kRight && facts_.differs(output);
+      found_.mended[output] = read == Read::kMended && facts_.differs(output);
+      // Ranks may have a sum where others have the mean, which a later call takes.
+      const bool doubtful = !facts_.layout_known(output) || (facts_.of_cuts() && collective_ && facts_.differs(output));
+      if (doubtful && (found_.right[output] || (read == Read::kNever && later_.agree()))) {
+        // What differs as values of another layout do, and does not matter, differs in its layout alone.
+        facts_.forget(output);
+        harmless_.insert(facts_.run(run).op);
+      } else if (facts_.compared(output)) {
+        const Read own = !facts_.differs(output) ? Read::kRight : facts_.layout_known(output) ? Read::kWrong : read;
+        shown = std::max(shown, found_.right[output] ? Read::kRight : own);
+      }
+    }
+    for (const uint32_t output : outputs) {
+      const bool doubtful = facts_.differs(output) && collective_;
+      if (doubtful && read_[output] == Read::kNever && !later_.any()) unread_.push_back(run);
+    }
+    for (const uint32_t output : outputs)
+      later_.add(facts_.compared(output), facts_.differs(output) && !found_.right[output]);
+    return shown;
+  }
+
+  void see_inputs(uint32_t run, Read outputs) {
+    const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
+    for (const RunInput& input : facts_.run(run).inputs) {
+      if (!facts_.compared(input.tensor)) {
+        // The other side computes this in another call: what came of it is right.
+        if (even) note(input.made_as, Read::kRight);
+        continue;
+      }
+      // A small error is made even by a collective alone, as the local maxima are by that of all: an update may be right
+      // within its tolerance although the gradient is not.
+      const auto& error = facts_.error(input.tensor);
+      const bool small = error && error->relative < kMostError && !collective_;
+      const bool healed = heals || (even && !small);
+      see_input(input, healed, outputs);
+      const bool unknown = facts_.differs(input.tensor) && !facts_.layout_known(input.tensor);
+      if (unknown && (healed || (outputs <= Read::kRight && later_.agree()))) facts_.forget(input.tensor);
+    }
+  }
+
+  // What was read, of the outputs that it was made as.
+  void see_input(const RunInput& input, bool healed, Read outputs) {
+    const bool differs = facts_.differs(input.tensor);
+    // Its own writer has the value, with another partner or none.
+    if (!differs) note(input.also_made_as, Read::kRight);
+    if (input.made_as == kNoTensor) return;
+    const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
+    const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
+    // What another output holds in the candidate says nothing against this one.
+    const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
+    if (now <= Read::kMended || !of_other) note(input.made_as, now);
+  }
+
+  void note(uint32_t tensor, Read read) {
+    if (tensor != kNoTensor) read_[tensor] = std::max(read_[tensor], read);
+  }
+
+  [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const {
+    const auto &left = facts_.error(output), &read = facts_.error(input);
+    return facts_.of_cuts() && left && read && kChangedOnTheWay * read->relative < left->relative;
+  }
+
+  // At the end of the last step: as in the steps before.
+  void forget_unread() {
+    for (const uint32_t run : unread_) {
+      if (!harmless_.contains(facts_.run(run).op)) continue;
+      for (const uint32_t output : facts_.run(run).outputs) {
+        if (facts_.differs(output)) facts_.forget(output);
+      }
+    }
+  }
+
+  RunFacts& facts_;
+  PassedOn found_;
+  std::vector<Read> read_;  // by tensor
+  LaterOutputs later_;
+  bool collective_ = false;       // the run that is seen
+  std::vector<uint32_t> unread_;  // doubtful, and nothing later shows whether they matter
+  std::set<uint32_t> harmless_;   // operators of which something else showed that they do not
+};
+
+}  // namespace
+
+bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
+  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  return facts.of_cuts() && !all.empty() &&
+         std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
+}
+
+bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {
+  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  return facts.of_cuts() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+           return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
+         });
+}
+
+PassedOn passed_on(RunFacts& facts) { return ReaderSearch(facts).search(); }
+
+}  // namespace msdump
