@@ -186,7 +186,7 @@ statistics("moe-ep4-statistics", "an expert a rank, statistics alone", "moe-ep4"
 statistics("llama-tp2-statistics", "grouped queries, statistics alone", "llama-tp2", "llama-whole")
 statistics("conv-tp2-statistics", "channels, statistics alone", "conv-tp2", "conv-whole")
 
-# Kinds that the half for fitting lacked: bfloat16 and float16 with biases and other nets, statistics of each strategy,
+# Kinds that the half for fitting lacked: bfloat16 with biases and other nets, statistics of each strategy,
 # both sides cut by other strategies, eight ranks.
 gpt("gpt-bf16-tp2", "gpt-bf16-whole", {"tp": 2}, "bfloat16 with biases and LayerNorm", precision="bfloat16")
 gpt("gpt-bf16-sp2", "gpt-bf16-whole", {"tp": 2}, "bfloat16, sequence parallel along the second axis", cut={"sp": True})
@@ -194,8 +194,6 @@ gpt("gpt-bf16-tp4", "gpt-bf16-whole", {"tp": 4}, "bfloat16, a head for each rank
 gpt("gpt-bf16-dp4", "gpt-bf16-whole", {"dp": 4}, "bfloat16, a sequence for each rank", cut={"scale": "loss"})
 gpt("gpt-bf16-cp2-zigzag", "gpt-bf16-whole", {"cp": 2}, "bfloat16, two chunks of the sequence", cut={"zigzag": True})
 gpt("gpt-bf16-tp2-pp2-dp2", "gpt-bf16-whole", {"tp": 2, "pp": 2, "dp": 2}, "bfloat16, eight ranks")
-gpt("gpt-half-tp2", "gpt-half-whole", {"tp": 2}, "float16", precision="float16")
-gpt("gpt-half-dp2", "gpt-half-whole", {"dp": 2}, "float16, batch")
 clean("conv", CONV, "conv-bf16-tp2", "conv-bf16-whole", {"tp": 2}, "bfloat16, channels", precision="bfloat16")
 clean("mlp", MLP, "mlp-bf16-dp4", "mlp-bf16-whole", {"dp": 4}, "bfloat16, rows of the batch")
 moe("moe-bf16-dp2", "moe-bf16-whole", {"dp": 2}, "bfloat16, every rank has all experts")
