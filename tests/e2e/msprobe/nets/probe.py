@@ -1,7 +1,7 @@
 """What every net's script needs: msprobe, the arithmetic of a device, weights that depend on their names alone.
 
-A script is started with PROBE, a JSON object: path, level, task, steps, precision (float32, bfloat16, autocast), noise,
-seed, threads.
+A script is started with PROBE, a JSON object: path, level, task (or configuration, the path of a config.json), steps,
+precision (float32, bfloat16, autocast), noise, seed, threads.
 """
 import contextlib
 import json
@@ -66,8 +66,11 @@ class Run:
         torch.set_num_threads(self.settings["threads"])
         self.steps = range(self.settings["steps"])
         self.begun = 0
-        self.debugger = PrecisionDebugger(task=self.settings["task"], level=self.settings["level"],
-                                          dump_path=self.settings["path"])
+        if "configuration" in self.settings:
+            self.debugger = PrecisionDebugger(config_path=self.settings["configuration"])
+        else:
+            self.debugger = PrecisionDebugger(task=self.settings["task"], level=self.settings["level"],
+                                              dump_path=self.settings["path"])
 
     def cast(self, value):
         """A model or a batch in the precision of the run."""
