@@ -27,11 +27,12 @@ def write_scripts(folder, case):
         shutil.copy(f"{MSPROBE}/nets/probe.py", f"{folder}/{side}/probe.py")
 
 
-def write_configuration(path, dump, task, level):
-    """Of everything in all steps."""
+def write_configuration(path, dump, task, level, steps=()):
+    """Of everything, in all steps where it names none."""
     block = {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": "statistics"}
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"task": task, "dump_path": dump, "rank": [], "step": [], "level": level, task: block}, file, indent=1)
+        json.dump({"task": task, "dump_path": dump, "rank": [], "step": list(steps), "level": level,
+                   task: block}, file, indent=1)
 
 
 def settings(case, side, configuration):
@@ -42,11 +43,12 @@ def settings(case, side, configuration):
 
 
 def train(case, scripts, configurations):
-    """Both sides at once; the sides that failed."""
+    """The sides of `configurations` at once; the sides that failed."""
     children = {side: start(f"{scripts}/{side}/{case.net}.py",
-                            {"PROBE": json.dumps(settings(case, side, configurations[side]))}) for side in SIDES}
-    failed = [side for side, child in children.items() if wait(child)]
-    return failed + [side for side in SIDES if any(word in read(f"{scripts}/{side}/log") for word in LOUD)]
+                            {"PROBE": json.dumps(settings(case, side, configurations[side]))})
+                for side in configurations}
+    codes = {side: wait(child) for side, child in children.items()}
+    return [side for side, code in codes.items() if code or any(word in read(f"{scripts}/{side}/log") for word in LOUD)]
 
 
 def size_of(folder):
@@ -80,16 +82,18 @@ def missing_in(case, path):
     return missing + [name for name in asked if not any(name in one for one in names)]
 
 
-def measure_all(case, scripts, folder):
-    """Bytes of a tensor dump of everything in all steps on both sides, which is removed."""
-    configurations = {side: f"{folder}/{side}.json" for side in SIDES}
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    try:
-        for side in SIDES:
-            write_configuration(configurations[side], f"{folder}/{side}", "tensor", "mix")
-        if failed := train(case, scripts, configurations):
-            raise RuntimeError(f"{case.title}: a tensor dump of everything failed: {scripts}/{failed[0]}/log")
-        return sum(size_of(f"{folder}/{side}") for side in SIDES)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def measure_whole(case, scripts, folder):
+    """Bytes of a tensor dump of everything in all steps on both sides: what the reference's step 1 needs, times these.
+    All steps have the same shapes, and the whole would be gigabytes. Measured once for each net."""
+    known = f"{folder}/{case.net}.json"
+    if not os.path.exists(known):
+        dump, configuration = f"{folder}/{case.net}", f"{folder}/configuration.json"
+        shutil.rmtree(dump, ignore_errors=True)
+        os.makedirs(folder, exist_ok=True)
+        write_configuration(configuration, dump, "tensor", "mix", [1])
+        if train(case, scripts, {"reference": configuration}):
+            raise RuntimeError(f"a tensor dump of everything failed: {scripts}/reference/log")
+        with open(known, "w", encoding="utf-8") as file:
+            json.dump(size_of(dump), file)
+        shutil.rmtree(dump)
+    return json.loads(read(known)) * case.steps * len(SIDES)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from probe import Run, initialise, numbers
 from torch import nn
 
-WIDTH, GROUPS, HEADS, BATCH, SIDE, TIMES = 64, 8, 4, 2, 24, 1000
+WIDTH, GROUPS, HEADS, BATCH, SIDE, TIMES = 64, 8, 4, 2, 16, 1000
 
 
 def embed_time(times):

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from probe import Run, initialise, numbers
 from torch import nn
 
-CLASSES, WIDTH, HEADS, LAYERS, BATCH, SIDE, PATCH = 100, 192, 6, 3, 4, 80, 8
+CLASSES, WIDTH, HEADS, LAYERS, BATCH, SIDE, PATCH = 100, 192, 6, 3, 4, 64, 8
 TOKENS = (SIDE // PATCH) ** 2 + 1
 
 
