@@ -20,7 +20,7 @@ class Answer:
 def read_answer(code, text, errors):
     try:
         said = json.loads(text)
-        state, pinned = said["state"], said.get("pinned") or []
+        state, pinned = said["state"], [row for row in said["rows"] if row["state"] == "pinned"]
     except (json.JSONDecodeError, KeyError, TypeError):
         return Answer("failed", text=f"exit {code}, no document: {errors.strip()[-200:]}")
     if code not in (0, 1) or (code == 0) != (state == "asked"):
