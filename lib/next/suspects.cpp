@@ -1,0 +1,175 @@
+#include "next/suspects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace msdump {
+namespace {
+
+using Open = Suspect::Open;
+
+bool by_statistics(const DiffResult& run, const Divergence& root) {
+  const auto is_statistic = [&](uint32_t tensor) { return run.diffs[tensor].by_statistics; };
+  return std::any_of(root.outputs.begin(), root.outputs.end(), is_statistic) ||
+         std::any_of(root.inputs.begin(), root.inputs.end(), is_statistic);
+}
+
+std::optional<int64_t> first_step(const DiffResult& run) {
+  std::optional<int64_t> first;
+  for (const uint32_t row : run.rows) {
+    const std::optional<int64_t> step = run.identity(row).step;
+    if (step && (!first || *step < *first)) first = step;
+  }
+  return first;
+}
+
+Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
+  const bool partial = extent != DumpExtent::kAll;
+  if (root.unseen) {
+    // Of a range every call was dumped that can be.
+    const bool between = root.unseen->after != kNoOperator;
+    if (!partial || !between) return Open::kHiddenCalls;
+    return extent == DumpExtent::kRange ? Open::kPinned : Open::kBefore;
+  }
+  if (root.candidates.size() > 1) return Open::kNotDumped;
+  const OpPair& pair = run.pairing.operators[root.op];
+  if (pair.a == kNoOperator || pair.b == kNoOperator) return Open::kPinned;  // no value of it can be compared
+  if (root.kind == DivergenceKind::kMissing || root.kind == DivergenceKind::kShape || !root.arguments.empty())
+    return Open::kPinned;
+  if (enters(root)) {
+    if (root.parameter.empty() && partial) return Open::kBefore;
+    const bool is_weight = root.kind == DivergenceKind::kParameter;
+    return is_weight && root.place.step && root.place.step == first && *first > 0 ? Open::kStepsBefore : Open::kPinned;
+  }
+  if (root.inputs.empty() && partial) return Open::kBefore;
+  // Statistics show what is not finite as well as elements do.
+  if (root.kind == DivergenceKind::kNan) return Open::kPinned;
+  return by_statistics(run, root) ? Open::kStatistics : Open::kPinned;
+}
+
+std::vector<uint32_t> operators_of(const Divergence& root, Open open) {
+  std::vector<uint32_t> operators = {root.op};
+  if (open == Open::kNotDumped) operators.insert(operators.end(), root.candidates.begin(), root.candidates.end());
+  if (open == Open::kStatistics) operators.insert(operators.end(), root.chain.begin(), root.chain.end());
+  std::vector<uint32_t> once;
+  for (const uint32_t op : operators) {
+    if (std::find(once.begin(), once.end(), op) == once.end()) once.push_back(op);
+  }
+  return once;
+}
+
+// Of a value; 0 where it is not known.
+double error_of(const DiffResult& run, uint32_t tensor) {
+  const TensorDiff& diff = run.diffs[tensor];
+  const double error = diff.verdict == Verdict::kShape ? 1 : diff.metrics.relative_l2.value_or(0);
+  return std::isfinite(error) ? error : 0;
+}
+
+double largest_error(const DiffResult& run, const std::vector<uint32_t>& tensors) {
+  double largest = 0;
+  for (const uint32_t tensor : tensors) largest = std::max(largest, error_of(run, tensor));
+  return largest;
+}
+
+// Few calls do not show what noise they have: what does not make the error that the range is about is its noise.
+bool is_noise(const DiffResult& run, const Suspect& suspect) {
+  constexpr double kShareOfLargest = 0.1;
+  const Divergence* const root = suspect.root;
+  if (root == nullptr || root->kind != DivergenceKind::kValue || !root->arguments.empty() || root->outputs.empty())
+    return false;
+  const OpPair& pair = run.pairing.operators[root->op];
+  if (pair.a == kNoOperator || pair.b == kNoOperator) return false;
+  return largest_error(run, root->outputs) < kShareOfLargest * largest_error(run, run.rows);
+}
+
+// In a range of calls, whose first ones have the errors of all before it: the first call at which the error jumps.
+std::optional<Suspect> jump_in(const DiffResult& run) {
+  constexpr double kJump = 5, kShareOfLargest = 0.3;
+  struct Call {
+    uint32_t tensor = 0;
+    double in = 0, out = 0;  // largest relative errors
+  };
+  std::map<uint32_t, Call> calls;  // by run, which are in order
+  double largest = 0;
+  for (const uint32_t row : run.rows) {
+    const uint32_t index = run.divergence.runs[row];
+    const double error = error_of(run, row);
+    if (index == kNoRun) continue;
+    Call& call = calls.try_emplace(index, Call{row}).first->second;
+    double& side = run.identity(row).name.io == Io::kOutput ? call.out : call.in;
+    side = std::max(side, error);
+    largest = std::max(largest, error);
+  }
+  double entered = 0;
+  for (const auto& [index, call] : calls) {
+    const double error = std::max(call.in, call.out);
+    if (error < kShareOfLargest * largest || error <= 0 || error < kJump * entered) {
+      entered = std::max(entered, error);
+      continue;
+    }
+    const bool made = call.out >= kJump * call.in;
+    if (!made && index == calls.begin()->first) return {};  // it came in
+    Suspect suspect;
+    suspect.op = run.pairing.tensors[call.tensor].op;
+    const Identity identity = run.identity(call.tensor);
+    suspect.place = {identity.rank, identity.step, 0};
+    suspect.operators = {suspect.op};
+    suspect.reason =
+        made ? "its outputs have a much larger error than its inputs, and than all before"
+             : "its inputs have a much larger error than anything before: something that was not dumped, or "
+               "the order of its operands, is another";
+    return suspect;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(DumpExtent extent) {
+  switch (extent) {
+    case DumpExtent::kAll: return "all";
+    case DumpExtent::kRange: return "range";
+    case DumpExtent::kList: return "list";
+  }
+  return "";
+}
+
+std::string_view name_of(Suspect::Open open) {
+  switch (open) {
+    case Open::kPinned: return "pinned";
+    case Open::kHiddenCalls: return "hidden_calls";
+    case Open::kNotDumped: return "not_dumped";
+    case Open::kStatistics: return "statistics";
+    case Open::kBefore: return "before";
+    case Open::kStepsBefore: return "steps_before";
+  }
+  return "";
+}
+
+std::vector<Suspect> suspects_of(const DiffResult& run, DumpExtent extent) {
+  const std::optional<int64_t> first = first_step(run);
+  std::vector<Suspect> suspects;
+  for (const Divergence& root : run.divergence.roots) {
+    if (is_accepted(run, root)) continue;
+    Suspect suspect;
+    suspect.root = &root;
+    suspect.op = root.op;
+    suspect.place = root.place;
+    suspect.reason = root.reason;
+    suspect.open = open_of(run, root, extent, first);
+    suspect.operators = operators_of(root, suspect.open);
+    suspects.push_back(std::move(suspect));
+  }
+  if (extent != DumpExtent::kRange) return suspects;
+  std::erase_if(suspects, [&](const Suspect& suspect) { return is_noise(run, suspect); });
+  const bool all_came_in =
+      std::all_of(suspects.begin(), suspects.end(), [](const Suspect& one) { return one.open == Open::kBefore; });
+  if (std::optional<Suspect> jump = all_came_in ? jump_in(run) : std::nullopt) return {std::move(*jump)};
+  return suspects;
+}
+
+}  // namespace msdump

@@ -1,0 +1,187 @@
+#include "next/next_plan.h"
+
+#include <functional>
+#include <utility>
+
+#include "next/case_folder.h"
+#include "support/catch.h"
+#include "support/diff_side.h"
+#include "support/made_calls.h"
+#include "support/scratch_dir.h"
+
+namespace msdump {
+namespace {
+
+// Dumps of both sides, compared, and what is planned after them.
+class PlannedRound {
+ public:
+  explicit PlannedRound(const std::function<void(MadeCalls&)>& build) {
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      build(calls);
+      calls.write(scratch_.path() / (bad ? "bad" : "ref"));
+    }
+    compare();
+  }
+  explicit PlannedRound(const std::function<void(MadeNet&)>& build) {
+    for (const bool bad : {false, true}) {
+      MadeNet net({bad, 0, 0}, false);
+      build(net);
+      net.write(scratch_.path() / (bad ? "bad" : "ref"), true);
+    }
+    compare();
+  }
+
+  [[nodiscard]] const DiffResult& run() const { return *run_; }
+  [[nodiscard]] NextPlan plan(ConfigKind kind, DumpExtent extent = DumpExtent::kAll) const {
+    DumpRequest as_before;
+    as_before.kind = kind;
+    as_before.target.framework = Framework::kPyTorch;
+    return plan_next({{&*run_, extent}}, as_before);
+  }
+  // After a first dump.
+  [[nodiscard]] NextPlan plan_after(const PlannedRound& first, DumpExtent extent) const {
+    DumpRequest as_before;
+    return plan_next({{&first.run(), DumpExtent::kAll}, {&*run_, extent}}, as_before);
+  }
+
+ private:
+  void compare() {
+    DiffRules rules;
+    auto run = diff_dumps(test::open_diff_side(scratch_.path() / "bad", {pool_, never_}),
+                          test::open_diff_side(scratch_.path() / "ref", {pool_, never_}), nullptr, rules, {},
+                          {pool_, never_}, {.explain = {}, .flow = true});
+    REQUIRE(run);
+    run_ = std::move(*run);
+  }
+
+  test::ScratchDir scratch_;
+  WorkerPool pool_{2};
+  const CancelToken never_;
+  std::optional<DiffResult> run_;
+};
+
+const std::vector<std::string> kNames = {"linear", "relu", "tanh", "gelu", "sigmoid", "silu", "celu", "selu", "elu"};
+
+std::string call(size_t place) { return "Functional." + kNames[place] + ".0.forward"; }
+
+// Calls [first, end) of a chain; each output is `value` of its place.
+void chain(MadeCalls& calls, size_t first, size_t end, const std::function<float(size_t)>& value) {
+  for (size_t i = first; i < end; ++i) calls.ran(call(i), {{value(i), 1}}, {{value(i + 1), 1}});
+}
+
+float right(size_t place) { return static_cast<float>(place + 1); }
+
+TEST_CASE("an operator whose elements are compared and blame it is pinned, and nothing is asked") {
+  const PlannedRound round([](MadeCalls& calls) {
+    chain(calls, 0, 6, [&](size_t i) { return calls.bad() && i >= 4 ? 20 + right(i) : right(i); });
+  });
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE_FALSE(plan.suspects.empty());
+  CHECK(plan.suspects.front().open == Suspect::Open::kPinned);
+  CHECK(round.run().op_name(plan.suspects.front().op) == call(3));
+  CHECK(plan.question.empty());
+  CHECK(plan.candidate.list.empty());
+}
+
+TEST_CASE("where both sides agree nothing is asked") {
+  const PlannedRound round([](MadeCalls& calls) { chain(calls, 0, 6, right); });
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  CHECK(plan.state == PlanState::kNothing);
+  CHECK(plan.suspects.empty());
+}
+
+TEST_CASE("what enters a range with its error sends the search further up, four times as far") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part(
+      [](MadeCalls& calls) { chain(calls, 6, 8, [&](size_t i) { return right(i) * (calls.bad() ? 2.0F : 1.0F); }); });
+  const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
+  CHECK(plan.extent == DumpExtent::kRange);
+  CHECK(plan.candidate.scope == Texts{call(0), call(6)});
+  CHECK(plan.reference.scope == plan.candidate.scope);
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0});
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{0});
+  CHECK(plan.candidate.level == "L1");
+  CHECK(plan.size.tensors == 14);
+  CHECK(plan.size.bytes == 14 * 8);
+  CHECK(plan.size.of_all == 18 * 8);
+}
+
+TEST_CASE("in a range the first call at which the error jumps is pinned, and not the noise that came in") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part([](MadeCalls& calls) {
+    chain(calls, 2, 8, [&](size_t i) { return calls.bad() ? right(i) * (i > 5 ? 3.0F : 1.000001F) : right(i); });
+  });
+  const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE_FALSE(plan.suspects.empty());
+  CHECK(part.run().op_name(plan.suspects.front().op) == call(5));
+}
+
+TEST_CASE("a value that a dump of everything reads first is the network's own, and one of a part is not") {
+  const auto build = [](MadeCalls& calls) {
+    chain(calls, 0, 3, [&](size_t i) { return right(i) * (calls.bad() ? 2.0F : 1.0F); });
+  };
+  const PlannedRound round(build);
+  CHECK(round.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
+  CHECK(round.plan(ConfigKind::kMsprobe, DumpExtent::kList).state == PlanState::kAsked);
+}
+
+TEST_CASE("of operators that were not dumped the next dump has all that may be to blame, as MindSpore names them") {
+  const PlannedRound round(std::function<void(MadeNet&)>([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto a = net.op("Mul", {x, net.constant(net.bad() ? 1.5F : 2)});
+    net.hide_output(a);
+    net.hide_input(a, 0);
+    net.hide_input(a, 1);
+    const auto b = net.op("Neg", {a});
+    net.hide_output(b);
+    net.hide_input(b, 0);
+    net.op("ReLU", {b});
+  }));
+  const NextPlan plan = round.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kNotDumped);
+  CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0", "Default/Neg-op0"});
+  CHECK(plan.candidate.scope.empty());
+  CHECK(plan.extent == DumpExtent::kList);
+}
+
+TEST_CASE("the names of states are those of the documents") {
+  CHECK(name_of(PlanState::kNothing) == "nothing");
+  CHECK(name_of(PlanState::kPinned) == "pinned");
+  CHECK(name_of(PlanState::kAsked) == "asked");
+  CHECK(name_of(Suspect::Open::kHiddenCalls) == "hidden_calls");
+}
+
+TEST_CASE("a case is read as it was written, and a damaged one is an error") {
+  const test::ScratchDir scratch;
+  CaseFolder written;
+  written.path = scratch.path();
+  written.rounds = {{"/a/bad", "/a/ref", DumpExtent::kAll}, {"/c/round-2/candidate", "", DumpExtent::kRange}};
+  CHECK_FALSE(CaseFolder::is_one(scratch.path()));
+  REQUIRE(written.write());
+  CHECK(CaseFolder::is_one(scratch.path()));
+  const auto read = CaseFolder::read(scratch.path());
+  REQUIRE(read);
+  REQUIRE(read->rounds.size() == 2);
+  CHECK(read->rounds[1].candidate == "/c/round-2/candidate");
+  CHECK(read->rounds[1].reference.empty());
+  CHECK(read->rounds[0].extent == DumpExtent::kAll);
+  CHECK(read->rounds[1].extent == DumpExtent::kRange);
+  CHECK(read->folder_of(2) == scratch.path().string() + "/round-2");
+
+  CaseFolder many = written;
+  many.rounds.resize(kMostRounds + 1, many.rounds.front());
+  REQUIRE(many.write());
+  CHECK_FALSE(CaseFolder::read(scratch.path()));
+  many.rounds.resize(kMostRounds);
+  REQUIRE(many.write());
+  CHECK(CaseFolder::read(scratch.path()));
+}
+
+}  // namespace
+}  // namespace msdump
