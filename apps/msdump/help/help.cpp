@@ -127,7 +127,7 @@ std::string option_value(const CLI::Option& option) {
 std::string overview(const CommandTree& tree) {
   std::string text = fmt::format(
       "msdump: {}\n"
-      "Usage: msdump COMMAND [OPTIONS]\n\n"
+      "Usage: msdump COMMAND [OPTIONS]\n"
       "Start with:\n"
       "  msdump diff BAD GOOD                      the operator that differs first\n"
       "  msdump check --first DUMP                 the operator with the first NaN\n"
