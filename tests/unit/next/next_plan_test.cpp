@@ -15,11 +15,11 @@ namespace {
 // Dumps of both sides, compared, and what is planned after them.
 class PlannedRound {
  public:
-  explicit PlannedRound(const std::function<void(MadeCalls&)>& build) {
+  explicit PlannedRound(const std::function<void(MadeCalls&)>& build, const std::string& below = "step0/rank0") {
     for (const bool bad : {false, true}) {
       MadeCalls calls(bad);
       build(calls);
-      calls.write(scratch_.path() / (bad ? "bad" : "ref"));
+      calls.write(scratch_.path() / (bad ? "bad" : "ref"), below);
     }
     compare();
   }
@@ -128,6 +128,40 @@ TEST_CASE("a value that a dump of everything reads first is the network's own, a
   const PlannedRound round(build);
   CHECK(round.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
   CHECK(round.plan(ConfigKind::kMsprobe, DumpExtent::kList).state == PlanState::kAsked);
+}
+
+TEST_CASE("noise of the first call of a range is not to blame for a much larger error after it") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part([](MadeCalls& calls) {
+    chain(calls, 2, 8, [&](size_t i) {
+      if (!calls.bad() || i <= 2) return right(i);
+      return right(i) * (i > 5 ? 3.0F : 1.02F);
+    });
+  });
+  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList}) {
+    const NextPlan plan = part.plan_after(first, extent);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    const bool at_jump = part.run().op_name(plan.suspects.front().op) == call(5);
+    CHECK(at_jump == (extent == DumpExtent::kRange));
+  }
+}
+
+TEST_CASE(
+    "a weight that differs in the first step of a dump asks for statistics of the steps before, if there are any") {
+  const auto build = [](MadeCalls& calls) {
+    calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{calls.bad() ? 7.0F : 3.0F, 4}});
+    calls.has("weight", {calls.bad() ? 5.0F : 3.0F, 1});
+  };
+  const PlannedRound later(build, "step5/rank0"), first(build);
+  CHECK(first.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
+  const NextPlan plan = later.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kStepsBefore);
+  CHECK(plan.candidate.statistics);
+  CHECK(plan.candidate.list.empty());
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2, 3, 4});
+  CHECK(plan.extent == DumpExtent::kAll);
 }
 
 TEST_CASE("of operators that were not dumped the next dump has all that may be to blame, as MindSpore names them") {
