@@ -18,12 +18,6 @@ constexpr int64_t kFormat = 1;
 
 std::string file_of(const std::string& folder) { return folder + "/case.json"; }
 
-tl::unexpected<Error> fault(const std::string& file, std::string_view what) {
-  Error error = make_error(ErrorCode::kUsage, "{}", what);
-  error.path = file;
-  return fail(std::move(error));
-}
-
 std::string text_at(const JsonValue& object, std::string_view key) {
   const JsonValue* const value = object.find(key);
   return value != nullptr && value->is(JsonKind::kString) ? value->text : std::string();
@@ -36,7 +30,63 @@ DumpExtent extent_named(std::string_view name) {
   return DumpExtent::kAll;
 }
 
+ConfigKind kind_named(std::string_view name) {
+  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    if (name == name_of(kind)) return kind;
+  }
+  return ConfigKind::kUnknown;
+}
+
+std::vector<JsonValue> items_at(const JsonValue& object, std::string_view key) {
+  const JsonValue* const list = object.find(key);
+  return list == nullptr ? std::vector<JsonValue>() : list->items;
+}
+
+CaseSettings settings_in(const JsonValue& object) {
+  CaseSettings settings;
+  settings.kind = kind_named(text_at(object, "kind"));
+  settings.framework_version = text_at(object, "framework_version");
+  const JsonValue* const asynchronous = object.find("asynchronous");
+  settings.asynchronous = asynchronous != nullptr && asynchronous->boolean;
+  if (std::string name = text_at(object, "net_name"); !name.empty()) settings.net_name = std::move(name);
+  for (const JsonValue& path : items_at(object, "ir")) settings.ir.push_back(path.text);
+  return settings;
+}
+
+Result<CaseFolder> case_in(const JsonValue& root) {
+  const JsonValue* const format = root.find("format");
+  if (format == nullptr || format->as_int() != kFormat)
+    return fail(ErrorCode::kUsage, "a case of another version of msdump");
+  CaseFolder found;
+  if (const JsonValue* const settings = root.find("settings")) found.settings = settings_in(*settings);
+  for (const JsonValue& round : items_at(root, "rounds"))
+    found.rounds.push_back(
+        {text_at(round, "candidate"), text_at(round, "reference"), extent_named(text_at(round, "extent"))});
+  if (found.rounds.empty() || found.rounds.size() > kMostRounds || found.rounds.front().candidate.empty())
+    return fail(ErrorCode::kUsage, "no list of rounds");
+  return found;
+}
+
+report::Value text_or_null(const std::string& text) { return text.empty() ? report::Value() : report::Value(text); }
+
+report::Object object_of(const CaseSettings& settings) {
+  report::Object object;
+  object.add("kind", name_of(settings.kind));
+  object.add("framework_version", text_or_null(settings.framework_version));
+  object.add("asynchronous", settings.asynchronous);
+  object.add("net_name", settings.net_name);
+  object.add("ir", report::list_of(settings.ir));
+  return object;
+}
+
 }  // namespace
+
+std::string absolute_path(const std::string& path) {
+  std::error_code none;
+  std::string found = std::filesystem::absolute(path, none).lexically_normal().string();
+  while (found.size() > 1 && found.back() == '/') found.pop_back();
+  return found;
+}
 
 bool CaseFolder::is_one(const std::string& path) {
   std::error_code none;
@@ -46,17 +96,8 @@ bool CaseFolder::is_one(const std::string& path) {
 Result<CaseFolder> CaseFolder::read(const std::string& path) {
   const std::string file = file_of(path);
   MSDUMP_TRY(const JsonValue root, in_file(read_json(file, kMostCaseBytes), file));
-  const JsonValue* const format = root.find("format");
-  const JsonValue* const rounds = root.find("rounds");
-  if (format == nullptr || format->as_int() != kFormat) return fault(file, "a case of another version of msdump");
-  CaseFolder found;
-  std::error_code none;
-  found.path = std::filesystem::absolute(path, none).lexically_normal().string();
-  for (const JsonValue& round : rounds == nullptr ? std::vector<JsonValue>() : rounds->items)
-    found.rounds.push_back(
-        {text_at(round, "candidate"), text_at(round, "reference"), extent_named(text_at(round, "extent"))});
-  if (found.rounds.empty() || found.rounds.size() > kMostRounds || found.rounds.front().candidate.empty())
-    return fault(file, "no list of rounds");
+  MSDUMP_TRY(CaseFolder found, in_file(case_in(root), file));
+  found.path = absolute_path(path);
   return found;
 }
 
@@ -65,12 +106,12 @@ Status CaseFolder::write() const {
   for (const CaseRound& round : rounds) {
     report::Object one;
     one.add("candidate", round.candidate);
-    one.add("reference", round.reference.empty() ? report::Value() : report::Value(round.reference));
+    one.add("reference", text_or_null(round.reference));
     one.add("extent", name_of(round.extent));
     list.emplace_back(std::move(one));
   }
   report::Object document;
-  document.add("format", kFormat).add("rounds", std::move(list));
+  document.add("format", kFormat).add("settings", object_of(settings)).add("rounds", std::move(list));
   std::string text;
   report::append_json(text, document);
   return write_file(file_of(path), text + "\n");

@@ -1,32 +1,47 @@
-// The next dump: what to ask of both sides, so that the answer pins an operator or takes the search further up, how large it
-// will be, and what each outcome would mean.
-//
-//   statistics alone blame an operator            its tensors and those of the calls before it, in that step, on that rank
-//   calls that were not dumped may be to blame    the module or the calls around them, as tensors
-//   operators that were not dumped                these
-//   what went in differs already                  the calls before, four times as many with each round
-//   a weight differs where the dump begins        statistics of the steps before
-//
-// Everything else is pinned: no dump can tell more.
+// The next dump: what to ask, so that the answer pins an operator or takes the search further up, how large it will be, and
+// what each outcome would mean. compared_plan.h makes it from two dumps, checked_plan.h from one.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/write/dump_request.h"
-#include "next/suspects.h"
+#include "dump/index/tensor_list.h"
+#include "graph/flow/run_graph.h"
+#include "ir/model/ir_graph.h"
 
 namespace msdump {
 
-inline constexpr size_t kMostSuspects = 4;  // that one dump asks about
+// What a dump was asked for, of the operators of a step: all; the calls of a range, none left out; or some, by name. What
+// enters a part of a network need not enter the network.
+enum class DumpExtent : uint8_t { kAll, kRange, kList };
+[[nodiscard]] std::string_view name_of(DumpExtent extent);  // "all", ...
 
-// A dump of the case, compared.
-struct ComparedRound {
-  const DiffResult* run = nullptr;
-  DumpExtent extent = DumpExtent::kAll;
+// An operator that may be to blame. The frames belong to the dumps that it was found in.
+struct Suspect {
+  enum class Open : uint8_t {
+    kPinned,       // the values that were dumped blame it, and nothing else may be to blame
+    kHiddenCalls,  // of msprobe: calls inside the module or between two calls were not dumped
+    kNotDumped,    // one of several operators that the dump does not have, or one that it has no values of
+    kStatistics,   // only statistics were dumped
+    kBefore,       // what goes in is wrong already or was not dumped, and the dump does not have what made it
+    kStepsBefore,  // a value of the network is wrong where the dump begins, and the run had steps before
+  };
+  struct Call {
+    std::string op_name;  // empty: only the line is known
+    const SourceFrame* frame = nullptr;
+  };
+  Open open = Open::kPinned;
+  std::string op_name, op_type, parameter;
+  const SourceFrame* frame = nullptr;
+  RunPlace place;
+  std::string_view kind;  // as diff or check names it; empty: by its error alone
+  std::string reason;
+  std::vector<Call> others;  // that may be to blame instead, the nearest first
 };
+[[nodiscard]] std::string_view name_of(Suspect::Open open);  // "pinned", "hidden_calls", ...
 
 enum class PlanState : uint8_t { kNothing, kPinned, kAsked };
 [[nodiscard]] std::string_view name_of(PlanState state);  // "nothing", "pinned", "asked"
@@ -39,17 +54,21 @@ struct DumpSize {
 
 struct NextPlan {
   PlanState state = PlanState::kNothing;
-  // Of the last round, which they point into, pinned ones first; of the first where the last blames nothing.
-  std::vector<Suspect> suspects;
-  bool of_first = false;
-  DumpRequest candidate, reference;
+  std::vector<Suspect> suspects;     // pinned ones first, then most upstream first
+  DumpRequest candidate, reference;  // of a single dump the candidate alone
   DumpExtent extent = DumpExtent::kAll;  // of these
   DumpSize size;
   std::string question;
   std::vector<std::string> outcomes;
 };
 
-// `rounds` of one case, oldest first, at least one; only the first and the last are looked at, others may be null. kind, target and asynchronous are taken from `as_before`.
-[[nodiscard]] NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before);
+// How many calls before a suspect round N asks about: 6 after round 1, and four times as many after each other.
+[[nodiscard]] size_t calls_before(size_t rounds);
+// The steps before `end`, ascending, at most 16.
+[[nodiscard]] std::vector<int64_t> steps_before(int64_t end);
+// The bytes of its elements, had they been dumped; 0 where the shape is not known.
+[[nodiscard]] uint64_t bytes_of_elements(const TensorRecord& record);
+// Operators to dump instead of those that were asked for: the gradients of parameters are made by a backward call.
+void name_makers(std::vector<std::string>& calls);
 
 }  // namespace msdump

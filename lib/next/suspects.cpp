@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include "divergence/roots/cut_text.h"
 
 namespace msdump {
 namespace {
@@ -36,8 +37,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
     return extent == DumpExtent::kRange ? Open::kPinned : Open::kBefore;
   }
   if (root.candidates.size() > 1) return Open::kNotDumped;
-  const OpPair& pair = run.pairing.operators[root.op];
-  if (pair.a == kNoOperator || pair.b == kNoOperator) return Open::kPinned;  // no value of it can be compared
+  if (!on_both_sides(run, root.op)) return Open::kPinned;  // no value of it can be compared
   if (root.kind == DivergenceKind::kMissing || root.kind == DivergenceKind::kShape || !root.arguments.empty())
     return Open::kPinned;
   if (enters(root)) {
@@ -76,33 +76,57 @@ double largest_error(const DiffResult& run, const std::vector<uint32_t>& tensors
 }
 
 // Few calls do not show what noise they have: what does not make the error that the range is about is its noise.
-bool is_noise(const DiffResult& run, const Suspect& suspect) {
+bool is_noise(const DiffResult& run, const RootSuspect& suspect, double largest) {
   constexpr double kShareOfLargest = 0.1;
   const Divergence* const root = suspect.root;
   if (root == nullptr || root->kind != DivergenceKind::kValue || !root->arguments.empty() || root->outputs.empty())
     return false;
-  const OpPair& pair = run.pairing.operators[root->op];
-  if (pair.a == kNoOperator || pair.b == kNoOperator) return false;
-  return largest_error(run, root->outputs) < kShareOfLargest * largest_error(run, run.rows);
+  return on_both_sides(run, root->op) && largest_error(run, root->outputs) < kShareOfLargest * largest;
+}
+
+RootSuspect suspect_at(const DiffResult& run, uint32_t op) {
+  RootSuspect suspect;
+  suspect.op = op;
+  suspect.operators = {op};
+  suspect.op_name = run.op_name(op);
+  suspect.op_type = run.op_type(op);
+  suspect.frame = run.frame(op);
+  return suspect;
+}
+
+RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
+  RootSuspect suspect = suspect_at(run, root.op);
+  suspect.root = &root;
+  suspect.place = root.place;
+  suspect.kind = name_of(root.kind);
+  suspect.parameter = root.parameter;
+  suspect.reason = root.reason;
+  suspect.open = open_of(run, root, extent, first);
+  suspect.operators = operators_of(root, suspect.open);
+  for (const auto* const list : {&root.candidates, &root.chain}) {
+    for (const uint32_t op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
+  }
+  if (root.cut) {
+    for (const CutLine& line : lines_of_cut(run, *root.cut)) suspect.others.push_back({{}, line.frame});
+  }
+  return suspect;
 }
 
 // In a range of calls, whose first ones have the errors of all before it: the first call at which the error jumps.
-std::optional<Suspect> jump_in(const DiffResult& run) {
+std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
     uint32_t tensor = 0;
     double in = 0, out = 0;  // largest relative errors
   };
   std::map<uint32_t, Call> calls;  // by run, which are in order
-  double largest = 0;
   for (const uint32_t row : run.rows) {
     const uint32_t index = run.divergence.runs[row];
-    const double error = error_of(run, row);
     if (index == kNoRun) continue;
+    const double error = error_of(run, row);
     Call& call = calls.try_emplace(index, Call{row}).first->second;
     double& side = run.identity(row).name.io == Io::kOutput ? call.out : call.in;
     side = std::max(side, error);
-    largest = std::max(largest, error);
   }
   double entered = 0;
   for (const auto& [index, call] : calls) {
@@ -113,11 +137,9 @@ std::optional<Suspect> jump_in(const DiffResult& run) {
     }
     const bool made = call.out >= kJump * call.in;
     if (!made && index == calls.begin()->first) return {};  // it came in
-    Suspect suspect;
-    suspect.op = run.pairing.tensors[call.tensor].op;
+    RootSuspect suspect = suspect_at(run, run.pairing.tensors[call.tensor].op);
     const Identity identity = run.identity(call.tensor);
     suspect.place = {identity.rank, identity.step, 0};
-    suspect.operators = {suspect.op};
     suspect.reason =
         made ? "its outputs have a much larger error than its inputs, and than all before"
              : "its inputs have a much larger error than anything before: something that was not dumped, or "
@@ -129,46 +151,23 @@ std::optional<Suspect> jump_in(const DiffResult& run) {
 
 }  // namespace
 
-std::string_view name_of(DumpExtent extent) {
-  switch (extent) {
-    case DumpExtent::kAll: return "all";
-    case DumpExtent::kRange: return "range";
-    case DumpExtent::kList: return "list";
-  }
-  return "";
+bool on_both_sides(const DiffResult& run, uint32_t op) {
+  const OpPair& pair = run.pairing.operators[op];
+  return pair.a != kNoOperator && pair.b != kNoOperator;
 }
 
-std::string_view name_of(Suspect::Open open) {
-  switch (open) {
-    case Open::kPinned: return "pinned";
-    case Open::kHiddenCalls: return "hidden_calls";
-    case Open::kNotDumped: return "not_dumped";
-    case Open::kStatistics: return "statistics";
-    case Open::kBefore: return "before";
-    case Open::kStepsBefore: return "steps_before";
-  }
-  return "";
-}
-
-std::vector<Suspect> suspects_of(const DiffResult& run, DumpExtent extent) {
+std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
   const std::optional<int64_t> first = first_step(run);
-  std::vector<Suspect> suspects;
+  std::vector<RootSuspect> suspects;
   for (const Divergence& root : run.divergence.roots) {
-    if (is_accepted(run, root)) continue;
-    Suspect suspect;
-    suspect.root = &root;
-    suspect.op = root.op;
-    suspect.place = root.place;
-    suspect.reason = root.reason;
-    suspect.open = open_of(run, root, extent, first);
-    suspect.operators = operators_of(root, suspect.open);
-    suspects.push_back(std::move(suspect));
+    if (!is_accepted(run, root)) suspects.push_back(suspect_of(run, root, extent, first));
   }
   if (extent != DumpExtent::kRange) return suspects;
-  std::erase_if(suspects, [&](const Suspect& suspect) { return is_noise(run, suspect); });
+  const double largest = largest_error(run, run.rows);
+  std::erase_if(suspects, [&](const RootSuspect& suspect) { return is_noise(run, suspect, largest); });
   const bool all_came_in =
-      std::all_of(suspects.begin(), suspects.end(), [](const Suspect& one) { return one.open == Open::kBefore; });
-  if (std::optional<Suspect> jump = all_came_in ? jump_in(run) : std::nullopt) return {std::move(*jump)};
+      std::all_of(suspects.begin(), suspects.end(), [](const RootSuspect& one) { return one.open == Open::kBefore; });
+  if (std::optional<RootSuspect> jump = all_came_in ? jump_in(run, largest) : std::nullopt) return {std::move(*jump)};
   return suspects;
 }
 

@@ -1,6 +1,7 @@
 // msdump check: one dump on its own: what is not finite, saturated, unchanged, missing; and who was first.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,17 +9,18 @@
 
 #include "base/text.h"
 #include "check/check_junit.h"
+#include "check/check_options.h"
 #include "check/check_page.h"
 #include "check/check_rows.h"
 #include "check/check_share.h"
 #include "check/check_shown.h"
 #include "check/check_text.h"
-#include "check/opened_check.h"
 #include "check/tree/tool_results.h"
 #include "check/trend.h"
 #include "check/values/value_rules.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
+#include "shared/opened_check.h"
 #include "shared/report_page.h"
 
 namespace msdump::cli {
@@ -95,7 +97,10 @@ class Check : public Command {
     if (options_.list_rules) return list_rules(session);
     check_part_options(session, options_.sharding, options_.part, {});
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
-    const Result<std::unique_ptr<OpenedCheck>> result = open_check(session, options_);
+    Result<check::RuleSet> rules = rules_of(options_);
+    if (!rules) return session.end_with(rules.error());
+    const Result<std::unique_ptr<OpenedCheck>> result =
+        open_check(session, options_.graph, std::move(*rules), options_.watched);
     if (!result) return session.end_with(result.error());
     const OpenedCheck& opened = **result;
     if (const Status same = check_inputs(session, {&opened.catalogue().index}); !same)

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "check/opened_check.h"
+#include "check/check_options.h"
+#include "shared/opened_check.h"
 #include "frame/subcommand.h"
 
 namespace msdump::cli {

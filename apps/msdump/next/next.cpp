@@ -1,5 +1,6 @@
 // msdump next: the configuration of the next dump, which would tell more about what a comparison found.
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,38 +11,37 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "config/data_dump/data_dump.h"
-#include "config/lint.h"
+#include "config/rules/setups.h"
 #include "config/write/dump_request.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"
-#include "io/json.h"
 #include "next/case_folder.h"
-#include "next/next_plan.h"
+#include "next/checked_plan.h"
+#include "next/compared_plan.h"
 #include "next/next_text.h"
+#include "next/used_config.h"
 #include "report/json_text.h"
+#include "shared/opened_check.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {
 namespace {
-
-constexpr uint64_t kMostConfig = uint64_t{4} << 20;
 
 const CommandInfo& next_info() {
   static const CommandInfo info{
       .name = "next",
       .order = 53,
       .summary = "the configuration of the next dump, which tells more",
-      .usage = "-d DUMP --ref REF [--config FILE] [-out DIR] | -d DIR",
+      .usage = "-d DUMP [--ref REF] [--config FILE] [-out DIR] | -d DIR",
       .description =
-          "Compares a dump with its reference, and plans the next dump of both: the tensors of the suspicious "
-          "operators "
-          "where statistics blame them, calls that were not dumped, what made an input that differs already, the steps "
-          "before. Prints or writes its configuration (msprobe's config.json, data_dump.json or acl.json, as the dump "
-          "was made), its size, the question that it answers, and what each outcome would mean. With -out the rounds "
-          "are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
+          "Compares a dump with its reference, or checks it on its own, and plans the next dump: the tensors of the "
+          "suspicious operators where statistics blame them, calls that were not dumped, what made an input that is "
+          "wrong already, the steps before. Prints or writes its configuration (msprobe's config.json, data_dump.json "
+          "or acl.json, as the dump was made), its size, the question that it answers, and what each outcome would "
+          "mean. With -out the rounds are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
       .examples = {{"msdump next -d bad --ref good", "what to dump next, printed"},
+                   {"msdump next -d bad", "the same without a reference: what makes NaN, or explodes"},
                    {"msdump next -d bad --ref good --config config.json -out case",
                     "begins a case; round-2 has what to run"},
                    {"msdump next -d case", "goes on with what round-2 dumped"}},
@@ -57,52 +57,9 @@ struct NextOptions {
   report::Form form = report::Form::kTable;
 };
 
-std::string absolute(const std::string& path) {
-  std::error_code none;
-  std::string found = std::filesystem::absolute(path, none).lexically_normal().string();
-  while (found.size() > 1 && found.back() == '/') found.pop_back();
-  return found;
-}
-
 bool is_empty_folder(const std::string& path) {
   std::error_code none;
   return !std::filesystem::is_directory(path, none) || std::filesystem::is_empty(path, none);
-}
-
-// What the configuration that was used says of the next one.
-struct UsedConfig {
-  ConfigKind kind = ConfigKind::kUnknown;
-  bool asynchronous = false;
-  DumpExtent extent = DumpExtent::kAll;
-};
-
-bool any_items(const JsonValue* object, std::string_view key) {
-  const JsonValue* const list = object == nullptr ? nullptr : object->find(key);
-  return list != nullptr && !list->items.empty();
-}
-
-Result<UsedConfig> used_config(const std::string& path) {
-  MSDUMP_TRY(const JsonValue root, in_file(read_json(path, kMostConfig), path));
-  UsedConfig used;
-  used.kind = kind_of_config(root);
-  if (used.kind == ConfigKind::kUnknown) {
-    Error error = make_error(ErrorCode::kUsage, "neither a data_dump.json, a config.json of msprobe nor an acl.json");
-    error.path = path;
-    return fail(std::move(error));
-  }
-  if (used.kind == ConfigKind::kDataDump) {
-    const DataDump dump = read_data_dump(root);
-    used.asynchronous = dump.async_enable.value_or(false) || (dump.has_e2e && !dump.enable.value_or(true));
-    if (dump.dump_mode == 1U) used.extent = DumpExtent::kList;
-  } else if (used.kind == ConfigKind::kMsprobe) {
-    const JsonValue* const task = root.find("task");
-    const JsonValue* const block = task == nullptr ? nullptr : root.find(task->text);
-    if (any_items(block, "scope")) used.extent = DumpExtent::kRange;
-    if (any_items(block, "list")) used.extent = DumpExtent::kList;
-  } else if (any_items(root.find("dump"), "dump_list")) {
-    used.extent = DumpExtent::kList;
-  }
-  return used;
 }
 
 // By how the dump lies.
@@ -129,7 +86,7 @@ class Next : public Command {
 
   void declare(CLI::App& app) override {
     add_dump_options(app, options_.dump);
-    app.add_option("--ref", options_.reference, "The dump of what it should be; a case knows its own")
+    app.add_option("--ref", options_.reference, "The dump of what it should be; without it the dump is checked on its own")
         ->type_name("PATH");
     app.add_option("--config", options_.config,
                    "The configuration that the dump was made with; without it the kind of the next one is that of the "
@@ -148,7 +105,7 @@ class Next : public Command {
                        "--framework-version 2.7.1");
     const Result<std::vector<std::string>> dumps = resolve_dumps(options_.dump, session.cancel);
     if (!dumps) return session.end_with(dumps.error());
-    if (dumps->size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP --ref REF");
+    if (dumps->size() != 1) throw UsageError("next takes one dump", "msdump next -d DUMP");
     Result<CaseFolder> found = case_of(dumps->front());
     if (!found) return session.end_with(found.error());
     return go_on(session, *found);
@@ -159,85 +116,136 @@ class Next : public Command {
   Result<CaseFolder> case_of(const std::string& dump) {
     in_folder_ = CaseFolder::is_one(dump);
     if (in_folder_) {
-      if (!options_.reference.empty() || !options_.out.empty())
-        throw UsageError("a case has its own reference and folder", "msdump next -d CASE");
-      return CaseFolder::read(dump);
+      if (!options_.reference.empty() || !options_.out.empty() || !options_.config.empty())
+        throw UsageError("a case has its own reference, configuration and folder", "msdump next -d CASE");
+      MSDUMP_TRY(CaseFolder found, CaseFolder::read(dump));
+      add_options(found.settings);
+      return found;
     }
-    if (options_.reference.empty())
-      throw UsageError("next compares with a reference: --ref is required", "msdump next -d DUMP --ref REF");
     CaseFolder begun;
-    begun.rounds.push_back({absolute(dump), absolute(options_.reference), DumpExtent::kAll});
+    add_options(begun.settings);
+    const std::string reference = options_.reference.empty() ? std::string() : absolute_path(options_.reference);
+    begun.rounds.push_back({absolute_path(dump), reference, DumpExtent::kAll});
     if (!options_.config.empty()) {
-      MSDUMP_TRY(used_, used_config(options_.config));
-      begun.rounds.front().extent = used_.extent;
+      MSDUMP_TRY(const UsedConfig used, read_used_config(options_.config));
+      begun.rounds.front().extent = used.extent;
+      begun.settings.kind = used.kind;
+      begun.settings.asynchronous = used.asynchronous;
+      begun.settings.net_name = used.net_name.value_or(begun.settings.net_name);
     }
     if (options_.out.empty()) return begun;
     if (CaseFolder::is_one(options_.out))
       return fail(
           make_error(ErrorCode::kUsage, "{} has a case already: msdump next -d {}", options_.out, options_.out));
-    begun.path = absolute(options_.out);
+    begun.path = absolute_path(options_.out);
     in_folder_ = true;
     return begun;
   }
 
-  Result<std::unique_ptr<DiffSide>> open_side(Session& session, const std::string& path) const {
-    const GraphOptions graph{.dump = {.options = {path}, .positionals = {}}, .ir = options_.ir, .selection = {}};
-    MSDUMP_TRY(OpenedGraph opened, open_graph(session.context, graph, {{}, Headers::kAll}));
-    return std::make_unique<DiffSide>(std::move(opened));
-  }
-
-  Result<DiffResult> compare(Session& session, const CaseRound& round) const {
-    MSDUMP_TRY(auto candidate, open_side(session, round.candidate));
-    MSDUMP_TRY(auto reference, open_side(session, round.reference));
-    DiffRules rules;
-    return diff_dumps(std::move(candidate), std::move(reference), nullptr, rules, {}, session.context,
-                      {.explain = {}, .flow = true});
+  // What is given now counts more than what the case has.
+  void add_options(CaseSettings& settings) const {
+    if (!options_.version.empty()) settings.framework_version = options_.version;
+    if (options_.ir.empty()) return;
+    settings.ir.clear();
+    for (const std::string& path : options_.ir) settings.ir.push_back(absolute_path(path));
   }
 
   ExitCode go_on(Session& session, CaseFolder& found) {
     const CaseRound& last = found.rounds.back();
     for (const std::string& folder : {last.candidate, last.reference}) {
-      if (found.rounds.size() > 1 && is_empty_folder(folder)) {
+      if (found.rounds.size() > 1 && !folder.empty() && is_empty_folder(folder)) {
         return session.end_with(
             make_error(ErrorCode::kNotFound, "round {} has not run: {} has no dump", found.rounds.size(), folder));
       }
     }
-    Result<DiffResult> newest = compare(session, last);
-    if (!newest) return session.end_with(newest.error());
-    for (const Error& error : newest->failures) session.messages.error(error);
-    if (newest->rows.empty())
-      return session.end_with(make_error(ErrorCode::kNotADump, "nothing to compare in {}", last.candidate));
-    std::vector<ComparedRound> rounds(found.rounds.size());
-    Result<DiffResult> oldest;
-    if (rounds.size() > 1) {
-      oldest = compare(session, found.rounds.front());
-      if (!oldest) return session.end_with(oldest.error());
-      rounds.front() = {&*oldest, found.rounds.front().extent};
-    }
-    rounds.back() = {&*newest, last.extent};
-    NextPlan plan = plan_next(rounds, as_before(*newest));
-    return answer(session, found, {plan.of_first ? *oldest : *newest, plan, rounds.size(), {}, {}}, plan);
+    Result<NextPlan> plan = last.reference.empty() ? plan_checked(session, found) : plan_compared(session, found);
+    if (!plan) return session.end_with(plan.error());
+    for (const Error* const error : failures_) session.messages.error(*error);
+    return answer(session, found, {*plan, found.rounds.size(), {}, {}}, *plan);
   }
 
-  [[nodiscard]] DumpRequest as_before(const DiffResult& run) const {
+  static GraphOptions graph_options(const CaseFolder& found, const std::string& path) {
+    return {.dump = {.options = {path}, .positionals = {}}, .ir = found.settings.ir, .selection = {}};
+  }
+
+  static Result<std::unique_ptr<DiffSide>> open_side(Session& session, const CaseFolder& found,
+                                                     const std::string& path) {
+    MSDUMP_TRY(OpenedGraph opened, open_graph(session.context, graph_options(found, path), {{}, Headers::kAll}));
+    return std::make_unique<DiffSide>(std::move(opened));
+  }
+
+  static Result<DiffResult> compare(Session& session, const CaseFolder& found, const CaseRound& round) {
+    MSDUMP_TRY(auto candidate, open_side(session, found, round.candidate));
+    MSDUMP_TRY(auto reference, open_side(session, found, round.reference));
+    DiffRules rules;
+    return diff_dumps(std::move(candidate), std::move(reference), nullptr, rules, {}, session.context,
+                      {.explain = {}, .flow = true});
+  }
+
+  Result<NextPlan> plan_compared(Session& session, const CaseFolder& found) {
+    std::vector<ComparedRound> rounds(found.rounds.size());
+    MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds.back()));
+    const DiffResult& newest = compared_.back();
+    if (newest.rows.empty())
+      return fail(make_error(ErrorCode::kNotADump, "nothing to compare in {}", found.rounds.back().candidate));
+    for (const Error& error : newest.failures) failures_.push_back(&error);
+    dumps_ = dumps_of(newest.a->opened);
+    if (rounds.size() > 1) {
+      MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds.front()));
+      rounds.front() = {&compared_.back(), found.rounds.front().extent};
+    }
+    rounds.back() = {&newest, found.rounds.back().extent};
+    return plan_next(rounds, as_before(found.settings, newest.a->catalogue().index, newest.pairing.a));
+  }
+
+  static Result<std::unique_ptr<OpenedCheck>> check_dump(Session& session, const CaseFolder& found,
+                                                         const CaseRound& round) {
+    MSDUMP_TRY(auto opened,
+               open_check(session, graph_options(found, round.candidate), check::RuleSet::defaults(), {}));
+    if (!opened->has_tensors())
+      return fail(make_error(ErrorCode::kNotADump, "nothing to check in {}", round.candidate));
+    MSDUMP_TRY(const Selection everything, Selection::compile({}));
+    MSDUMP_CHECK_OK(check::check_all(*opened->run, everything, session.context));
+    return opened;
+  }
+
+  Result<NextPlan> plan_checked(Session& session, const CaseFolder& found) {
+    std::vector<CheckedRound> rounds(found.rounds.size());
+    MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds.back()));
+    const OpenedCheck& newest = *checked_.back();
+    failures_ = newest.run->listing_failures;
+    for (const Error& error : newest.run->report.failures) failures_.push_back(&error);
+    dumps_ = dumps_of(newest.opened);
+    if (rounds.size() > 1) {
+      MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds.front()));
+      rounds.front() = {checked_.back()->run.get(), found.rounds.front().extent};
+    }
+    rounds.back() = {newest.run.get(), found.rounds.back().extent};
+    return plan_next(rounds, as_before(found.settings, newest.catalogue().index, newest.run->dump.operators()));
+  }
+
+  static DumpRequest as_before(const CaseSettings& settings, const DumpIndex& index,
+                               const std::vector<SequencedOp>& operators) {
     DumpRequest request;
-    request.kind = used_.kind == ConfigKind::kUnknown ? kind_of_dump(run.a->catalogue().index) : used_.kind;
-    request.asynchronous = used_.asynchronous;
+    request.kind = settings.kind == ConfigKind::kUnknown ? kind_of_dump(index) : settings.kind;
+    request.asynchronous = settings.asynchronous;
+    request.net_name = settings.net_name;
     if (request.kind == ConfigKind::kMsprobe)
-      request.target.framework = is_pytorch(run.pairing.a) ? Framework::kPyTorch : Framework::kMindSpore;
-    if (const auto release = parse_release(options_.version)) request.target.version = release->version;
+      request.target.framework = is_pytorch(operators) ? Framework::kPyTorch : Framework::kMindSpore;
+    if (const auto release = parse_release(settings.framework_version)) request.target.version = release->version;
     return request;
   }
 
   ExitCode answer(Session& session, CaseFolder& found, NextAnswer result, NextPlan& plan) {
     const bool asked = plan.state == PlanState::kAsked;
+    const CaseRound& last = found.rounds.back();
     if (asked) {
-      const std::string folder =
-          in_folder_ ? found.folder_of(found.rounds.size() + 1) : found.rounds.back().candidate + "-next";
+      const std::string folder = in_folder_ ? found.folder_of(found.rounds.size() + 1) : last.candidate + "-next";
       plan.candidate.path = in_folder_ ? folder + "/candidate" : folder;
-      plan.reference.path = in_folder_ ? folder + "/reference" : found.rounds.back().reference + "-next";
-      for (const auto& [request, text] :
-           {std::pair(&plan.candidate, &result.candidate), std::pair(&plan.reference, &result.reference)}) {
+      plan.reference.path = in_folder_ ? folder + "/reference" : last.reference + "-next";
+      std::vector<std::pair<DumpRequest*, std::string*>> sides = {{&plan.candidate, &result.candidate}};
+      if (!last.reference.empty()) sides.emplace_back(&plan.reference, &result.reference);
+      for (const auto& [request, text] : sides) {
         Result<std::string> written = write_config(*request);
         if (!written) return session.end_with(written.error());
         *text = std::move(*written);
@@ -266,20 +274,22 @@ class Next : public Command {
     const std::string next = found.folder_of(found.rounds.size() + 1);
     for (const auto& [name, text] :
          {std::pair("/candidate", &result.candidate), std::pair("/reference", &result.reference)}) {
+      if (text->empty()) continue;
       MSDUMP_CHECK_OK(make_directories(next + name));
       MSDUMP_CHECK_OK(write_file(next + name + ".json", *text));
       result.written.push_back(next + name + ".json");
     }
-    found.rounds.push_back({plan.candidate.path, plan.reference.path, plan.extent});
+    const std::string reference = result.reference.empty() ? std::string() : plan.reference.path;
+    found.rounds.push_back({plan.candidate.path, reference, plan.extent});
     return {};
   }
 
   void print(Session& session, const NextAnswer& result) const {
     if (options_.form == report::Form::kTable) return (void)session.out.write(next_text(result));
-    const auto sink = session.open_report(options_.form, dumps_of(result.run.a->opened), next_columns());
-    for (const Suspect& suspect : result.plan.suspects) (void)sink->row(suspect_row(result, suspect));
+    const auto sink = session.open_report(options_.form, dumps_, next_columns());
+    for (const Suspect& suspect : result.plan.suspects) (void)sink->row(suspect_row(suspect));
     std::vector<report::Object> failures;
-    for (const Error& error : result.run.failures) failures.push_back(report::failure_object(error));
+    for (const Error* const error : failures_) failures.push_back(report::failure_object(*error));
     report::Object summary;
     summary.add("suspects", static_cast<int64_t>(result.plan.suspects.size()));
     summary.add("failed", static_cast<int64_t>(failures.size()));
@@ -287,8 +297,12 @@ class Next : public Command {
   }
 
   NextOptions options_;
-  UsedConfig used_;
   bool in_folder_ = false;
+  // What plans point into.
+  std::deque<DiffResult> compared_;
+  std::deque<std::unique_ptr<OpenedCheck>> checked_;
+  std::vector<const Error*> failures_;
+  std::vector<std::string> dumps_;
 };
 
 const Registration kNextCommand{[] { return std::make_unique<Next>(); }};

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "divergence/roots/cut_text.h"
 #include "shared/graph_rows.h"
 
 namespace msdump::cli {
@@ -66,34 +65,24 @@ std::vector<report::Column> next_columns() {
   return columns;
 }
 
-report::Row suspect_row(const NextAnswer& answer, const Suspect& suspect) {
-  const Divergence* const root = suspect.root;
+report::Row suspect_row(const Suspect& suspect) {
+  const auto text_or_null = [](std::string_view text) { return text.empty() ? report::Value() : report::Value(text); };
   const RunPlace& place = suspect.place;
   report::Row row;
   row.add("state", name_of(suspect.open));
-  row.add("kind", root == nullptr ? report::Value() : report::Value(name_of(root->kind)));
+  row.add("kind", text_or_null(suspect.kind));
   row.add("rank", place.rank ? report::Value(*place.rank) : report::Value());
   row.add("step", place.step ? report::Value(*place.step) : report::Value());
-  row.add("op_name", answer.run.op_name(suspect.op));
-  row.add("op_type", answer.run.op_type(suspect.op));
-  row.add("parameter", root == nullptr || root->parameter.empty() ? report::Value() : report::Value(root->parameter));
-  row.add("source", source_value(answer.run.frame(suspect.op)));
+  row.add("op_name", text_or_null(suspect.op_name));
+  row.add("op_type", text_or_null(suspect.op_type));
+  row.add("parameter", text_or_null(suspect.parameter));
+  row.add("source", source_value(suspect.frame));
   row.add("reason", suspect.reason);
   report::List others;
-  const std::vector<uint32_t> none;
-  for (const auto* const list : {root == nullptr ? &none : &root->candidates, root == nullptr ? &none : &root->chain}) {
-    for (const uint32_t op : *list) {
-      report::Object one;
-      one.add("op_name", answer.run.op_name(op)).add("source", source_value(answer.run.frame(op)));
-      others.emplace_back(std::move(one));
-    }
-  }
-  if (root != nullptr && root->cut) {
-    for (const CutLine& line : lines_of_cut(answer.run, *root->cut)) {
-      report::Object one;
-      one.add("op_name", report::Value()).add("source", source_value(line.frame));
-      others.emplace_back(std::move(one));
-    }
+  for (const Suspect::Call& other : suspect.others) {
+    report::Object one;
+    one.add("op_name", text_or_null(other.op_name)).add("source", source_value(other.frame));
+    others.emplace_back(std::move(one));
   }
   row.add("candidates", std::move(others));
   return row;
@@ -107,7 +96,7 @@ report::Object next_document(const NextAnswer& answer) {
   document.add("rounds", static_cast<int64_t>(answer.round));
   report::List pinned;
   for (const Suspect& suspect : plan.suspects) {
-    if (suspect.open == Suspect::Open::kPinned) pinned.emplace_back(suspect_row(answer, suspect));
+    if (suspect.open == Suspect::Open::kPinned) pinned.emplace_back(suspect_row(suspect));
   }
   document.add("pinned", std::move(pinned));
   document.add("question", asked ? report::Value(plan.question) : report::Value());
@@ -133,9 +122,10 @@ std::string next_text(const NextAnswer& answer) {
   std::string text;
   for (size_t i = 0; i < std::min(plan.suspects.size(), kMostShown); ++i) {
     const Suspect& suspect = plan.suspects[i];
-    const std::string line = source_text(answer.run.frame(suspect.op));
+    const std::string line = source_text(suspect.frame);
+    const std::string& name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", answer.run.op_name(suspect.op), line.empty() ? "" : " (" + line + ")",
+             fmt::format("{}{}{}: {}", name, line.empty() ? "" : " (" + line + ")",
                          place_text(suspect.place), suspect.reason));
   }
   if (plan.suspects.size() > kMostShown)

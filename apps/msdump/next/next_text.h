@@ -11,7 +11,6 @@ namespace msdump::cli {
 
 // What was written, or would be; the texts of configurations are empty where nothing is asked.
 struct NextAnswer {
-  const DiffResult& run;  // that the suspects point into
   const NextPlan& plan;
   size_t round = 1;                       // that was compared
   std::string candidate, reference;       // the texts of the configurations
@@ -19,7 +18,7 @@ struct NextAnswer {
 };
 
 [[nodiscard]] std::vector<report::Column> next_columns();
-[[nodiscard]] report::Row suspect_row(const NextAnswer& answer, const Suspect& suspect);
+[[nodiscard]] report::Row suspect_row(const Suspect& suspect);
 // state, rounds, pinned, question, outcomes, configuration, estimate, written.
 [[nodiscard]] report::Object next_document(const NextAnswer& answer);
 [[nodiscard]] std::string next_text(const NextAnswer& answer);

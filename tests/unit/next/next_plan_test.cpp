@@ -1,4 +1,4 @@
-#include "next/next_plan.h"
+#include "next/compared_plan.h"
 
 #include <functional>
 #include <utility>

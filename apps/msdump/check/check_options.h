@@ -1,12 +1,11 @@
-// The options of msdump check, and the dump that it opened.
+// The options of msdump check.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "check/check.h"
-#include "frame/subcommand.h"
+#include "check/rules/rules.h"
+#include "report/row_sink.h"
 #include "shared/opened_graph.h"
 #include "shared/sharding.h"
 
@@ -24,16 +23,6 @@ struct CheckOptions {
   report::Form form = report::Form::kTable;
 };
 
-struct OpenedCheck {
-  OpenedGraph opened;
-  std::unique_ptr<check::CheckRun> run;
-
-  [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
-  [[nodiscard]] bool has_tensors() const { return !opened.catalogue->list.tensors().empty(); }
-};
-
-// Reads no tensor yet. Must not move: `run` refers to `opened`.
-Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options);
 // --rules and --rule.
 Result<check::RuleSet> rules_of(const CheckOptions& options);
 

@@ -1,11 +1,10 @@
-#include "check/opened_check.h"
+#include "shared/opened_check.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "frame/usage.h"
 
 namespace msdump::cli {
 namespace {
@@ -36,32 +35,18 @@ void use_graph(Session& session, const OpenedGraph& opened, std::span<const std:
 
 }  // namespace
 
-Result<check::RuleSet> rules_of(const CheckOptions& options) {
-  check::RuleSet rules = check::RuleSet::defaults();
-  if (!options.rules_file.empty()) {
-    MSDUMP_TRY(rules, check::RuleSet::read(options.rules_file));
-  }
-  for (const std::string& text : options.rules) {
-    const Status applied = rules.apply(text);
-    if (!applied) throw UsageError("--rule: " + applied.error().message, applied.error().hint);
-  }
-  if (const Status complete = rules.check_complete(); !complete)
-    throw UsageError(complete.error().message, complete.error().hint);
-  return rules;
-}
-
-Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const CheckOptions& options) {
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const GraphOptions& options, check::RuleSet rules,
+                                                std::span<const std::string> watched) {
   auto check = std::make_unique<OpenedCheck>();
-  MSDUMP_TRY(check::RuleSet rules, rules_of(options));
-  MSDUMP_TRY(check->opened, open_graph(session.context, with_dump(options.graph), {{}, Headers::kWhereNeeded}));
+  MSDUMP_TRY(check->opened, open_graph(session.context, with_dump(options), {{}, Headers::kWhereNeeded}));
   const OpenedGraph& opened = check->opened;
   const bool no_ir = opened.graph().size() == 0 && opened.loaded->failures.empty();
-  if (!options.graph.ir.empty() && no_ir)
-    return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.graph.ir, ", ")));
+  if (!options.ir.empty() && no_ir)
+    return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.ir, ", ")));
   DumpWithGraph dump{&opened.catalogue->index, &opened.catalogue->list.tensors()};
   dump.arguments = &opened.catalogue->list.arguments();
-  use_graph(session, opened, options.watched, dump);
-  check->run = std::make_unique<check::CheckRun>(dump, std::move(rules), options.watched);
+  use_graph(session, opened, watched, dump);
+  check->run = std::make_unique<check::CheckRun>(dump, std::move(rules), watched);
   check->run->choose([&](const TensorRecord& record, const Identity& identity) {
     return opened.selects(record) && (opened.operators.everything() || opened.operators.matches_file(identity));
   });

@@ -1,0 +1,31 @@
+// The next dump of two sides that were compared:
+//
+//   statistics alone blame an operator            its tensors and those of the calls before it, in that step, on that rank
+//   calls that were not dumped may be to blame    the module or the calls around them, as tensors
+//   operators that were not dumped                these
+//   what went in differs already                  the calls before, four times as many with each round
+//   a weight differs where the dump begins        statistics of the steps before
+//
+// Everything else is pinned: no dump can tell more.
+#pragma once
+
+#include <vector>
+
+#include "divergence/dump_diff.h"
+#include "next/next_plan.h"
+
+namespace msdump {
+
+inline constexpr size_t kMostSuspects = 4;  // that one dump asks about
+
+// A dump of the case, compared.
+struct ComparedRound {
+  const DiffResult* run = nullptr;
+  DumpExtent extent = DumpExtent::kAll;
+};
+
+// `rounds` of one case, oldest first, at least one; only the first and the last are looked at, others may be null. What
+// `as_before` says of the kind, the target and the mode is kept.
+[[nodiscard]] NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before);
+
+}  // namespace msdump
