@@ -60,7 +60,8 @@ bool hides_calls(const CheckRun& run, uint32_t op) {
     const auto entry = parse_msprobe_entry(run.op_name(other));
     return entry ? std::optional(entry->kind) : std::nullopt;
   };
-  if (kind_of(op) != MsprobeEntryKind::kModule || gain_of(gain_family(run.op_type(op))).noise != NoiseClass::kUnknown) return false;
+  if (kind_of(op) != MsprobeEntryKind::kModule || gain_of(gain_family(run.op_type(op))).noise != NoiseClass::kUnknown)
+    return false;
   for (uint32_t other = 0; other < run.dump.operators().size(); ++other) {
     if (kind_of(other) == MsprobeEntryKind::kCall) return false;
   }
@@ -76,7 +77,9 @@ Open open_of(const CheckRun& run, const FirstNonfinite& first, const RunPlace& p
     case Kind::kNan:
     case Kind::kInf: break;
   }
-  if (!first.inputs_finite.value_or(false)) return Open::kBefore;
+  // Inputs with nothing but the -inf of a mask are judged, and not finite.
+  const bool made_it = std::find(first.outputs.begin(), first.outputs.end(), first.tensor) != first.outputs.end();
+  if (!made_it || !first.inputs_finite) return Open::kBefore;
   return hides_calls(run, first.op) ? Open::kHiddenCalls : Open::kPinned;
 }
 
@@ -97,9 +100,9 @@ FoundSuspect suspect_of(const CheckRun& run, const FirstNonfinite& first, DumpEx
 
 // Numbers that stay finite: what explodes, and where ranks leave each other.
 bool shows_growth(const Finding& finding) {
-  constexpr RuleId kRules[] = {RuleId::kGradientExploding,  RuleId::kGradientTooLarge,  RuleId::kTooLarge,
-                               RuleId::kTensorRange,        RuleId::kActivationRange,   RuleId::kWeightTooLarge,
-                               RuleId::kWeightChangeLarge,  RuleId::kCollectiveMismatch, RuleId::kReplicaMismatch};
+  constexpr RuleId kRules[] = {RuleId::kGradientExploding, RuleId::kGradientTooLarge,   RuleId::kTooLarge,
+                               RuleId::kTensorRange,       RuleId::kActivationRange,    RuleId::kWeightTooLarge,
+                               RuleId::kWeightChangeLarge, RuleId::kCollectiveMismatch, RuleId::kReplicaMismatch};
   return finding.severity != check::Severity::kNote && finding.op != kNone &&
          std::any_of(std::begin(kRules), std::end(kRules),
                      [&](RuleId rule) { return finding.kind == check::info(rule).name; });
@@ -109,10 +112,10 @@ Open open_of(const CheckRun& run, const Finding& finding) {
   const bool of_weight = finding.kind != check::info(RuleId::kCollectiveMismatch).name;
   if (of_weight && begins_here(run, finding.step)) return Open::kStepsBefore;
   const auto& tensors = run.dump.operators()[finding.op].tensors;
-  const bool elements = finding.tensor != kNone
-                            ? run.dump.record(finding.tensor).has_elements
-                            : std::any_of(tensors.begin(), tensors.end(),
-                                          [&](uint32_t tensor) { return run.dump.record(tensor).has_elements; });
+  const bool elements = finding.tensor != kNone ? run.dump.record(finding.tensor).has_elements
+                                                : std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
+                                                    return run.dump.record(tensor).has_elements;
+                                                  });
   return elements ? Open::kPinned : Open::kStatistics;
 }
 
@@ -198,7 +201,6 @@ class CheckedPlanner {
     std::vector<std::string> names;
     for (const uint32_t one : runs) names.push_back(name_in(of, of.dump.runs()[one].op));
     if (run == kNone && found.op != kNone) names.push_back(name_in(of, found.op));
-    if (of_msprobe) name_makers(names);
     measure(of, runs);
     // A range of msprobe ends before what its last module makes.
     const auto entry = names.empty() ? std::nullopt : parse_msprobe_entry(names.back());
@@ -222,8 +224,9 @@ class CheckedPlanner {
     return kNone;
   }
 
-  static std::string name_in(const CheckRun& of, uint32_t op) {
-    return kernel_name(of.dump.dump(), of.dump.operators()[op]);
+  [[nodiscard]] std::string name_in(const CheckRun& of, uint32_t op) const {
+    const SequencedOp& operation = of.dump.operators()[op];
+    return name_to_ask(plan_.candidate, operation, kernel_name(of.dump.dump(), operation));
   }
 
   // Of the same rank, step and pass, in the order of time.
@@ -261,8 +264,10 @@ class CheckedPlanner {
         break;
       case Open::kNotDumped:
         plan_.question = fmt::format("what goes into {}, and what comes out?", name);
-        if_then("its inputs are in the range of their dtype and its outputs are not", fmt::format("{} is to blame", name));
-        if_then("its inputs are large or not finite already", "what made them is to blame; the next dump goes further up");
+        if_then("its inputs are in the range of their dtype and its outputs are not",
+                fmt::format("{} is to blame", name));
+        if_then("its inputs are large or not finite already",
+                "what made them is to blame; the next dump goes further up");
         break;
       case Open::kStatistics:
         plan_.question = fmt::format("what do the elements of {} and of the calls before it show?", name);

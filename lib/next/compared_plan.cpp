@@ -30,7 +30,8 @@ class CallsBefore {
     const bool backward = forward_entry_of(run.op_name(op)).has_value();
     for (const auto& [index, other] : op_of_run) {
       if (other == op) break;
-      if (on_both_sides(run, other) && forward_entry_of(run.op_name(other)).has_value() == backward) before_.push_back(other);
+      if (on_both_sides(run, other) && forward_entry_of(run.op_name(other)).has_value() == backward)
+        before_.push_back(other);
     }
   }
 
@@ -161,8 +162,14 @@ class ComparedPlanner {
 
   [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<uint32_t>& operators,
                                                   bool of_candidate) const {
-    std::vector<std::string> names = kernels_of(run, operators, of_candidate);
-    if (plan_.candidate.kind == ConfigKind::kMsprobe) name_makers(names);
+    std::vector<std::string> names;
+    for (const uint32_t op : operators) {
+      const OpPair& pair = run.pairing.operators[op];
+      const uint32_t place = of_candidate ? pair.a : pair.b;
+      if (place == kNoOperator) continue;
+      const SequencedOp& own = (of_candidate ? run.pairing.a : run.pairing.b)[place];
+      names.push_back(name_to_ask(plan_.candidate, own, kernels_of(run, {op}, of_candidate).front()));
+    }
     return names;
   }
 

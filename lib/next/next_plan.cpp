@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "msprobe/names.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -57,8 +59,14 @@ uint64_t bytes_of_elements(const TensorRecord& record) {
   return count ? bytes_of(record.name.dtype, *count).value_or(0) : 0;
 }
 
-void name_makers(std::vector<std::string>& calls) {
-  for (std::string& name : calls) name = backward_entry_of(name).value_or(name);
+std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const std::string& name) {
+  constexpr Version kPatterns{2, 3, 0};
+  if (request.kind == ConfigKind::kMsprobe) return backward_entry_of(name).value_or(name);
+  const bool patterns = request.target.version.value_or(kPatterns) >= kPatterns;
+  if (request.kind != ConfigKind::kDataDump || op.op != kNoIndex || !patterns) return name;
+  std::string pattern;
+  for (const char c : name) pattern += c == '_' ? "[_/]" : std::string(1, c);
+  return fmt::format("name-regex({})", pattern);
 }
 
 }  // namespace msdump

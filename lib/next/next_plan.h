@@ -10,6 +10,7 @@
 #include "config/write/dump_request.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
+#include "graph/join/dump_operators.h"
 #include "ir/model/ir_graph.h"
 
 namespace msdump {
@@ -54,8 +55,8 @@ struct DumpSize {
 
 struct NextPlan {
   PlanState state = PlanState::kNothing;
-  std::vector<Suspect> suspects;     // pinned ones first, then most upstream first
-  DumpRequest candidate, reference;  // of a single dump the candidate alone
+  std::vector<Suspect> suspects;         // pinned ones first, then most upstream first
+  DumpRequest candidate, reference;      // of a single dump the candidate alone
   DumpExtent extent = DumpExtent::kAll;  // of these
   DumpSize size;
   std::string question;
@@ -68,7 +69,9 @@ struct NextPlan {
 [[nodiscard]] std::vector<int64_t> steps_before(int64_t end);
 // The bytes of its elements, had they been dumped; 0 where the shape is not known.
 [[nodiscard]] uint64_t bytes_of_elements(const TensorRecord& record);
-// Operators to dump instead of those that were asked for: the gradients of parameters are made by a backward call.
-void name_makers(std::vector<std::string>& calls);
+// An operator as the configuration is to name it, of which `name` is the spelling of the dump's side. msprobe: the gradients
+// of parameters are made by a backward call. MindSpore, without an IR: files have '_' where names have '/', so from 2.3 on it
+// is chosen by a pattern.
+[[nodiscard]] std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const std::string& name);
 
 }  // namespace msdump

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "check/check_options.h"
-#include "shared/opened_check.h"
 #include "frame/subcommand.h"
+#include "shared/opened_check.h"
 
 namespace msdump::cli {
 

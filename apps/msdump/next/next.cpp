@@ -86,7 +86,8 @@ class Next : public Command {
 
   void declare(CLI::App& app) override {
     add_dump_options(app, options_.dump);
-    app.add_option("--ref", options_.reference, "The dump of what it should be; without it the dump is checked on its own")
+    app.add_option("--ref", options_.reference,
+                   "The dump of what it should be; without it the dump is checked on its own")
         ->type_name("PATH");
     app.add_option("--config", options_.config,
                    "The configuration that the dump was made with; without it the kind of the next one is that of the "
@@ -200,8 +201,8 @@ class Next : public Command {
 
   static Result<std::unique_ptr<OpenedCheck>> check_dump(Session& session, const CaseFolder& found,
                                                          const CaseRound& round) {
-    MSDUMP_TRY(auto opened,
-               open_check(session, graph_options(found, round.candidate), check::RuleSet::defaults(), {}));
+    MSDUMP_TRY(auto opened, open_check(session, graph_options(found, round.candidate), check::RuleSet::defaults(), {},
+                                       Headers::kAll));
     if (!opened->has_tensors())
       return fail(make_error(ErrorCode::kNotADump, "nothing to check in {}", round.candidate));
     MSDUMP_TRY(const Selection everything, Selection::compile({}));

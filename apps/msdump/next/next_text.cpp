@@ -22,10 +22,10 @@ std::string place_text(const RunPlace& place) {
 std::string size_text(const DumpSize& size) {
   std::string text = fmt::format("{}{} of {} per step and rank", size.at_least ? "at least " : "",
                                  human_bytes(size.bytes), plural(size.tensors, "tensor"));
-  if (size.of_all > 0)
-    text += fmt::format(", {:.2g} % of a full dump",
-                        100 * static_cast<double>(size.bytes) / static_cast<double>(size.of_all));
-  return text;
+  if (size.of_all == 0) return text;
+  const double share = 100 * static_cast<double>(size.bytes) / static_cast<double>(size.of_all);
+  return text + (share < 10 ? fmt::format(", {:.2g} % of a full dump", share)
+                            : fmt::format(", {:.0f} % of a full dump", share));
 }
 
 std::string asked_text(const DumpRequest& request) {
@@ -103,6 +103,7 @@ report::Object next_document(const NextAnswer& answer) {
   report::List outcomes;
   for (const std::string& outcome : plan.outcomes) outcomes.emplace_back(outcome);
   document.add("outcomes", std::move(outcomes));
+  // Statistics have next to no size.
   report::Object configuration, estimate;
   configuration.add("kind", name_of(plan.candidate.kind));
   configuration.add("candidate", answer.candidate);
@@ -110,7 +111,7 @@ report::Object next_document(const NextAnswer& answer) {
   estimate.add("tensors", static_cast<int64_t>(plan.size.tensors)).add("bytes", static_cast<int64_t>(plan.size.bytes));
   estimate.add("at_least", plan.size.at_least).add("full_bytes", static_cast<int64_t>(plan.size.of_all));
   document.add("configuration", asked ? report::Value(std::move(configuration)) : report::Value());
-  document.add("estimate", asked ? report::Value(std::move(estimate)) : report::Value());
+  document.add("estimate", asked && !plan.candidate.statistics ? report::Value(std::move(estimate)) : report::Value());
   report::List written;
   for (const std::string& path : answer.written) written.emplace_back(path);
   document.add("written", std::move(written));
@@ -122,11 +123,11 @@ std::string next_text(const NextAnswer& answer) {
   std::string text;
   for (size_t i = 0; i < std::min(plan.suspects.size(), kMostShown); ++i) {
     const Suspect& suspect = plan.suspects[i];
-    const std::string line = source_text(suspect.frame);
+    const std::string line =
+        suspect.frame == nullptr ? std::string() : fmt::format(" ({})", source_text(suspect.frame));
     const std::string& name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", name, line.empty() ? "" : " (" + line + ")",
-                         place_text(suspect.place), suspect.reason));
+             fmt::format("{}{}{}: {}", name, line, place_text(suspect.place), suspect.reason));
   }
   if (plan.suspects.size() > kMostShown)
     add_line(text, "", fmt::format("and {} more; --json has all", plan.suspects.size() - kMostShown));
@@ -135,7 +136,7 @@ std::string next_text(const NextAnswer& answer) {
   if (plan.state != PlanState::kAsked) return text;
   add_line(text, "question", plan.question);
   add_line(text, "dump", asked_text(plan.candidate));
-  add_line(text, "size", size_text(plan.size));
+  if (!plan.candidate.statistics) add_line(text, "size", size_text(plan.size));
   for (const std::string& outcome : plan.outcomes) add_line(text, "", outcome);
   for (const std::string& path : answer.written) add_line(text, "written", path);
   if (!answer.written.empty()) return text;

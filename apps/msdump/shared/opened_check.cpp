@@ -36,9 +36,9 @@ void use_graph(Session& session, const OpenedGraph& opened, std::span<const std:
 }  // namespace
 
 Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const GraphOptions& options, check::RuleSet rules,
-                                                std::span<const std::string> watched) {
+                                                std::span<const std::string> watched, Headers headers) {
   auto check = std::make_unique<OpenedCheck>();
-  MSDUMP_TRY(check->opened, open_graph(session.context, with_dump(options), {{}, Headers::kWhereNeeded}));
+  MSDUMP_TRY(check->opened, open_graph(session.context, with_dump(options), {{}, headers}));
   const OpenedGraph& opened = check->opened;
   const bool no_ir = opened.graph().size() == 0 && opened.loaded->failures.empty();
   if (!options.ir.empty() && no_ir)

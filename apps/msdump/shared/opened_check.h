@@ -21,6 +21,7 @@ struct OpenedCheck {
 
 // `watched`: globs of operators whose outputs were watched. Reads no tensor yet. Must not move: `run` refers to `opened`.
 Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const GraphOptions& options, check::RuleSet rules,
-                                                std::span<const std::string> watched);
+                                                std::span<const std::string> watched,
+                                                Headers headers = Headers::kWhereNeeded);
 
 }  // namespace msdump::cli

@@ -1,0 +1,227 @@
+#include "next/checked_plan.h"
+
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "support/catch.h"
+#include "support/check_run.h"
+#include "support/made_calls.h"
+#include "support/scratch_dir.h"
+
+#include "call_names.h"
+
+namespace msdump {
+namespace {
+
+using Open = Suspect::Open;
+
+constexpr float kBad = std::numeric_limits<float>::quiet_NaN();
+
+// A dump of the calls, checked.
+class CheckedCalls {
+ public:
+  explicit CheckedCalls(const std::function<void(MadeCalls&)>& build, const std::string& below = "step0/rank0") {
+    MadeCalls calls(false);
+    build(calls);
+    calls.write(scratch_.path(), below);
+    checked_ = std::make_unique<test::Checked>(scratch_.path());
+  }
+
+  [[nodiscard]] const check::CheckRun& run() const { return checked_->run(); }
+  [[nodiscard]] NextPlan plan(DumpExtent extent = DumpExtent::kAll) const { return planned({{&run(), extent}}); }
+  // After a first dump.
+  [[nodiscard]] NextPlan plan_after(const CheckedCalls& first, DumpExtent extent, size_t rounds = 2) const {
+    std::vector<CheckedRound> all(rounds);
+    all.front() = {&first.run(), DumpExtent::kAll};
+    all.back() = {&run(), extent};
+    return planned(all);
+  }
+
+ private:
+  static NextPlan planned(const std::vector<CheckedRound>& rounds) {
+    DumpRequest as_before;
+    as_before.target.framework = Framework::kPyTorch;
+    return plan_next(rounds, as_before);
+  }
+
+  test::ScratchDir scratch_;
+  std::unique_ptr<test::Checked> checked_;
+};
+
+// Calls [first, end) of a chain; what call `bad` and those after it make is NaN.
+void chain(MadeCalls& calls, size_t first, size_t end, size_t bad) {
+  const auto value = [&](size_t place) { return place > bad ? kBad : static_cast<float>(place + 1); };
+  for (size_t i = first; i < end; ++i) calls.ran(call(i), {{value(i), 1}}, {{value(i + 1), 1}});
+}
+
+constexpr size_t kHealthy = 100;
+
+TEST_CASE("a call that makes NaN of finite inputs is pinned, with its name and line, and nothing is asked") {
+  const CheckedCalls dump([](MadeCalls& calls) { chain(calls, 0, 6, 3); });
+  const NextPlan plan = dump.plan();
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE(plan.suspects.size() == 1);
+  const Suspect& suspect = plan.suspects.front();
+  CHECK(suspect.open == Open::kPinned);
+  CHECK(suspect.op_name == call(3));
+  CHECK(suspect.op_type == "gelu");
+  CHECK(suspect.kind == "nan");
+  CHECK(suspect.place.step == 0);
+  CHECK(suspect.place.rank == 0);
+  REQUIRE(suspect.frame != nullptr);
+  CHECK(plan.question.empty());
+  CHECK(plan.candidate.scope.empty());
+  CHECK(plan.size.of_all == 0);
+}
+
+TEST_CASE("of a healthy dump nothing is asked") {
+  const NextPlan plan = CheckedCalls([](MadeCalls& calls) { chain(calls, 0, 6, kHealthy); }).plan();
+  CHECK(plan.state == PlanState::kNothing);
+  CHECK(plan.suspects.empty());
+}
+
+TEST_CASE("NaN that enters the network is pinned, and NaN that enters a part of it is sought before the part") {
+  const auto build = [](MadeCalls& calls) { chain(calls, 6, 8, 2); };
+  const CheckedCalls part(build), whole([](MadeCalls&calls) { chain(calls, 0, 9, 2); });
+  CHECK(part.plan().state == PlanState::kPinned);
+  const NextPlan plan = part.plan_after(whole, DumpExtent::kRange);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kBefore);
+  CHECK(plan.candidate.scope == Texts{call(0), call(6)});
+  CHECK(plan.candidate.list.empty());
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0});
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{0});
+  CHECK_FALSE(plan.candidate.statistics);
+  CHECK(plan.candidate.all_risks);
+  CHECK(plan.extent == DumpExtent::kRange);
+  CHECK(plan.size.tensors == 14);
+  CHECK(plan.size.bytes == 14 * 8);
+  CHECK(plan.size.of_all == 18 * 8);
+  CHECK_FALSE(plan.size.at_least);
+  CHECK(plan.question == "where on the way to Functional.celu.0.forward does it begin?");
+  CHECK(plan.outcomes.size() == 2);
+}
+
+TEST_CASE("a call of a part that no other dump has is asked about with what the part has before it") {
+  const CheckedCalls part([](MadeCalls& calls) {
+    calls.ran("Torch.mul.0.forward", {{1, 1}}, {{2, 1}});
+    calls.ran("Torch.exp.0.forward", {}, {{kBad, 1}});
+  });
+  const CheckedCalls whole([](MadeCalls& calls) { chain(calls, 0, 9, 2); });
+  const NextPlan plan = part.plan_after(whole, DumpExtent::kRange);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kBefore);
+  CHECK(plan.candidate.scope == Texts{"Torch.mul.0.forward", "Torch.exp.0.forward"});
+  CHECK(plan.size.tensors == 3);
+}
+
+TEST_CASE("a call whose inputs were not dumped is asked about with six calls before it, of its own pass") {
+  const CheckedCalls dump([](MadeCalls& calls) {
+    calls.ran("Functional.mish.0.forward", {{1, 1}}, {{1, 1}});
+    calls.ran("Functional.mish.0.backward", {{1, 1}}, {{1, 1}});
+    chain(calls, 0, 8, kHealthy);
+    calls.ran("Functional.mish.1.backward", {{1, 1}}, {{1, 1}});
+    calls.ran(call(8), {}, {{kBad, 1}});
+  });
+  const NextPlan plan = dump.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kBefore);
+  CHECK(plan.candidate.scope == Texts{call(2), call(8)});
+}
+
+TEST_CASE(
+    "a module of a dump of modules is asked about with the calls inside it, and one that is one operator is not") {
+  const auto build = [](const std::string& name) {
+    return [name](MadeCalls& calls) { calls.ran(name, {{1, 1}}, {{kBad, 1}}); };
+  };
+  const CheckedCalls block(build("Module.net.Block.forward.0")), linear(build("Module.fc.Linear.forward.0"));
+  const NextPlan plan = block.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kHiddenCalls);
+  CHECK(plan.candidate.list == Texts{"Module.net.Block.forward.0"});
+  CHECK(plan.candidate.scope.empty());
+  CHECK(plan.extent == DumpExtent::kList);
+  CHECK(plan.size.at_least);
+  CHECK(plan.size.tensors == 2);
+  CHECK(plan.outcomes.size() == 1);
+  CHECK(linear.plan().state == PlanState::kPinned);
+  const CheckedCalls mixed([](MadeCalls& calls) {
+    calls.ran("Functional.relu.0.forward", {{1, 1}}, {{1, 1}}, "Module.net.Block.forward.0");
+    calls.ran("Module.net.Block.forward.0", {{1, 1}}, {{kBad, 1}});
+  });
+  CHECK(mixed.plan().state == PlanState::kPinned);
+}
+
+TEST_CASE(
+    "a weight that is not finite where the dump begins asks for statistics of the steps before, if there are any") {
+  const auto build = [](MadeCalls& calls) {
+    calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{kBad, 4}});
+    calls.has("weight", {kBad, 1});
+  };
+  const CheckedCalls first(build), later(build, "step20/rank0");
+  CHECK(first.plan().state == PlanState::kPinned);
+  const NextPlan plan = later.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kStepsBefore);
+  CHECK(plan.suspects.front().kind == "parameter");
+  CHECK(plan.candidate.statistics);
+  CHECK(plan.candidate.list.empty());
+  REQUIRE(plan.candidate.steps.size() == 16);
+  CHECK(plan.candidate.steps.front() == 4);
+  CHECK(plan.candidate.steps.back() == 19);
+  CHECK(plan.extent == DumpExtent::kAll);
+}
+
+TEST_CASE(
+    "a gradient that explodes is pinned by its elements, and asks for the steps before where the dump begins later") {
+  const auto build = [](MadeCalls& calls) {
+    calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{3, 4}});
+    calls.ran("Module.fc.Linear.backward.0", {{1, 2}}, {{3, 4}});
+    calls.ran("Module.fc.Linear.parameters_grad.0", {}, {{1e8F, 1e8F}});
+  };
+  const CheckedCalls first(build), later(build, "step3/rank0");
+  const NextPlan pinned = first.plan();
+  CHECK(pinned.state == PlanState::kPinned);
+  REQUIRE_FALSE(pinned.suspects.empty());
+  CHECK(pinned.suspects.front().kind == "gradient_exploding");
+  CHECK(pinned.suspects.front().op_name == "Module.fc.Linear.parameters_grad.0");
+  const NextPlan plan = later.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.candidate.statistics);
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2});
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{0});
+}
+
+TEST_CASE("each round asks about four times as many calls before, up to a limit") {
+  CHECK(calls_before(1) == 6);
+  CHECK(calls_before(2) == 24);
+  CHECK(calls_before(3) == 96);
+  CHECK(calls_before(100) == 6144);
+  CHECK(steps_before(1) == std::vector<int64_t>{0});
+  CHECK(steps_before(0).empty());
+  CHECK(steps_before(40).front() == 24);
+}
+
+TEST_CASE("an operator that only files name is chosen by a pattern where MindSpore knows patterns") {
+  DumpRequest request;
+  request.kind = ConfigKind::kDataDump;
+  SequencedOp op;
+  CHECK(name_to_ask(request, op, "Default_net_Log-op2") == "name-regex(Default[_/]net[_/]Log-op2)");
+  request.target.version = Version{2, 3, 0};
+  CHECK(name_to_ask(request, op, "a_b").starts_with("name-regex"));
+  request.target.version = Version{2, 2, 14};
+  CHECK(name_to_ask(request, op, "a_b") == "a_b");
+  request.target.version.reset();
+  op.op = 0;
+  CHECK(name_to_ask(request, op, "Default/a_b") == "Default/a_b");
+  request.kind = ConfigKind::kAcl;
+  op.op = kNoIndex;
+  CHECK(name_to_ask(request, op, "a_b") == "a_b");
+  request.kind = ConfigKind::kMsprobe;
+  CHECK(name_to_ask(request, op, "Module.fc.Linear.parameters_grad.1") == "Module.fc.Linear.backward.1");
+  CHECK(name_to_ask(request, op, "Functional.linear.0.forward") == "Functional.linear.0.forward");
+}
+
+}  // namespace
+}  // namespace msdump
