@@ -33,6 +33,9 @@ class Case:
     noise: float = 0.0  # of the candidate
     fault: Fault | None = None
     threads: int = 1  # of the candidate
+    alone: bool = False  # without a reference: what is wrong is not finite
+    begin: int = 0  # the first step of the first dump
+    wrong_from: int | None = None  # the first step in which it can be seen, where that is part of the truth
 
     @property
     def title(self):
@@ -41,6 +44,10 @@ class Case:
     @property
     def half(self):
         return "held" if zlib.crc32(self.title.encode()) % 2 else "fit"
+
+    @property
+    def sides(self):
+        return ("candidate",) if self.alone else ("candidate", "reference")
 
     @property
     def steps(self):
@@ -127,6 +134,33 @@ FAULTS = [
     Fault("mixture", "betas", "the second beta of AdamW 0.999 instead of 0.95", (("(0.9, 0.95)", "(0.9, 0.999)"),),
           ("step",), near=UPDATED),
 ]
+# Without a reference: NaN and infinities. Written down before `msdump next` ran on any of them.
+NONFINITE = [
+    Fault("vision", "blind", "all keys are masked",
+          (("torch.softmax(scores, dim=-1)", 'torch.softmax(scores + float("-inf"), dim=-1)'),), ("softmax",),
+          ("blocks.?.attn",)),
+    Fault("vision", "empty", "the mean of no tokens", (("x[:, 1:].mean(1)", "x[:, TOKENS:].mean(1)"),), ("pooled",)),
+    after_start("vision", "infinite", "infinities in a weight", 'model.blocks[1].down.weight.data[3] = float("inf")',
+                lines=("residual2",), modules=("blocks.1.down",)),
+    Fault("diffusion", "root", "the square root of negative numbers",
+          (("(1 - alpha).sqrt() * noise", "(0.5 - alpha).sqrt() * noise"),), ("noisy",)),
+    Fault("diffusion", "zero", "a division by zero",
+          (("(self.short(x) + h) / math.sqrt(2)", "(self.short(x) + h) / (h - h)"),), ("residual",), RESIDUALS),
+    Fault("mixture", "shareless", "shares are divided by zero",
+          (("best = best / best.sum(-1, keepdim=True)", "best = best / (best.sum(-1, keepdim=True) * 0)"),),
+          ("normalise",), ("blocks.?.mlp",)),
+    Fault("mixture", "logarithm", "the logarithm of negative numbers",
+          (("chances = F.softmax(self.router(rows), dim=-1)", "chances = torch.log(F.softmax(self.router(rows), dim=-1) - 2)"),),
+          ("chances",), ("blocks.?.mlp",)),
+    Fault("mixture", "slope", "the slope of a square root at zero",
+          (("loss = entropy + 0.01 * balance", "loss = entropy + torch.sqrt(0.01 * (balance - balance.detach()))"),), ("loss",)),
+    Fault("vision", "poisoned", "gradients are NaN in step 2",
+          (("clip_grad_norm_(model.parameters(), 1.0)", 'clip_grad_norm_(model.parameters(), 1.0 if step != 2 else float("nan"))'),),
+          ("clip", "step"), ("*",)),
+    Fault("diffusion", "broken", "a weight is infinite after step 1",
+          (("optimizer.step()", 'optimizer.step(); step == 1 and model.middle1.conv1.weight.data.fill_(float("inf"))'),), ("first",),
+          ("middle1.conv1",)),
+]
 NOISES = {"mix": 1e-4, "L1": 1e-5, "L0": 1e-4}
 # Level of the first dump and whether the candidate rounds otherwise, fault by fault.
 FIRST = {
@@ -148,6 +182,21 @@ CLEAN = [("vision", "seed", "mix", 1e-4, 1), ("vision", "threads", "L0", 0.0, 2)
          ("convolution", "threads", "L1", 1e-4, 2)]
 
 
+# Level of the first dump, its first step, and the step that the answer has to name.
+ALONE = {
+    "vision": {"blind": ("L1", 0, None), "empty": ("mix", 0, None), "infinite": ("mix", 0, None), "poisoned": ("mix", 4, 3)},
+    "diffusion": {"root": ("L1", 0, None), "zero": ("L0", 0, None), "broken": ("mix", 4, 2)},
+    "mixture": {"shareless": ("L1", 0, None), "logarithm": ("L0", 0, None), "slope": ("L1", 0, None)},
+}
+CLEAN_ALONE = {"vision": "L0", "diffusion": "L1", "mixture": "mix", "decoder": "L1", "translator": "mix",
+               "convolution": "L0", "recurrent": "mix"}
+
+
+def alone_of(fault):
+    level, begin, wrong_from = ALONE[fault.net][fault.name]
+    return Case(fault.net, fault.name, level, 0.0, fault, 1, True, begin, wrong_from)
+
+
 def first_of(fault):
     level, _, exact = FIRST[fault.net][fault.name].partition(" ")
     return Case(fault.net, fault.name, level, 0.0 if exact else NOISES[level], fault)
@@ -155,6 +204,8 @@ def first_of(fault):
 
 CASES = [first_of(fault) for fault in (*FAULTS, *ALL) if fault.name in FIRST[fault.net]]
 CASES += [Case(net, f"clean-{kind}", level, noise, None, threads) for net, kind, level, noise, threads in CLEAN]
+CASES += [alone_of(fault) for fault in NONFINITE]
+CASES += [Case(net, "clean-alone", level, alone=True) for net, level in CLEAN_ALONE.items()]
 
 
 def script_of(net):

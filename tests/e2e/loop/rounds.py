@@ -10,7 +10,6 @@ import shutil
 from cases import MSPROBE, SIZES, script_of
 from training import changed, start, wait
 
-SIDES = ("candidate", "reference")
 LOUD = ("[ERROR]", "Traceback")
 
 
@@ -19,7 +18,7 @@ def read(path):
 
 
 def write_scripts(folder, case):
-    for side in SIDES:
+    for side in ("candidate", "reference"):
         changes = case.fault.changes if case.fault and side == "candidate" else ()
         text = changed(changed(read(script_of(case.net)), SIZES.get(case.net, ())), changes)
         os.makedirs(f"{folder}/{side}", exist_ok=True)
@@ -96,4 +95,4 @@ def measure_whole(case, scripts, folder):
         with open(known, "w", encoding="utf-8") as file:
             json.dump(size_of(dump), file)
         shutil.rmtree(dump)
-    return json.loads(read(known)) * case.steps * len(SIDES)
+    return json.loads(read(known)) * case.steps * len(case.sides)
