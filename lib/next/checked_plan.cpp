@@ -72,8 +72,11 @@ Open open_of(const CheckRun& run, const FirstNonfinite& first, const RunPlace& p
   using Kind = FirstNonfinite::Kind;
   switch (first.kind) {
     case Kind::kOverflow: return first.inputs.empty() && first.outputs.empty() ? Open::kNotDumped : Open::kPinned;
-    case Kind::kParameter: return begins_here(run, place.step) ? Open::kStepsBefore : Open::kPinned;
-    case Kind::kInput: return extent == DumpExtent::kAll || !first.parameter.empty() ? Open::kPinned : Open::kBefore;
+    case Kind::kParameter:
+    case Kind::kInput:
+      if (extent != DumpExtent::kAll && first.kind == Kind::kInput && first.parameter.empty()) return Open::kBefore;
+      // Of a call without names the input may be a weight as well as data.
+      return begins_here(run, place.step) ? Open::kStepsBefore : Open::kPinned;
     case Kind::kNan:
     case Kind::kInf: break;
   }

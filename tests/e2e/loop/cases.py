@@ -35,7 +35,7 @@ class Case:
     threads: int = 1  # of the candidate
     alone: bool = False  # without a reference: what is wrong is not finite
     begin: int = 0  # the first step of the first dump
-    wrong_from: int | None = None  # the first step in which it can be seen, where that is part of the truth
+    wrong_in: tuple = ()  # the step that goes wrong and the one that shows it, where they are part of the truth
 
     @property
     def title(self):
@@ -158,7 +158,8 @@ NONFINITE = [
           (("clip_grad_norm_(model.parameters(), 1.0)", 'clip_grad_norm_(model.parameters(), 1.0 if step != 2 else float("nan"))'),),
           ("clip", "step"), ("*",)),
     Fault("diffusion", "broken", "a weight is infinite after step 1",
-          (("optimizer.step()", 'optimizer.step(); step == 1 and model.middle1.conv1.weight.data.fill_(float("inf"))'),), ("first",),
+          (("optimizer.step()", 'optimizer.step(); step == 1 and model.middle1.conv1.weight.data.fill_(float("inf"))'),),
+          ("first", "step"),
           ("middle1.conv1",)),
     Fault("diffusion", "clamped", "infinities that a clamp hides again",
           (("torch.clamp(alpha / (1 - alpha), max=5.0)", "torch.clamp(alpha / (alpha - alpha), max=5.0)"),), ("weight",)),
@@ -169,8 +170,8 @@ NONFINITE = [
     after_start("decoder", "negative", "a negative epsilon", "model.blocks[1].norm2.eps = -100.0", lines=("rms",),
                 modules=("blocks.1.norm2",)),
     Fault("decoder", "broken", "a weight is NaN after step 2",
-          (("optimizer.step()", 'optimizer.step(); step == 2 and model.head.weight.data.fill_(float("nan"))'),), ("head",),
-          ("head",)),
+          (("optimizer.step()", 'optimizer.step(); step == 2 and model.head.weight.data.fill_(float("nan"))'),),
+          ("head", "step"), ("head",)),
     Fault("translator", "targetless", "the loss of no targets",
           (("target[:, 1:].flatten(), ignore_index", "torch.full_like(target[:, 1:].flatten(), PAD), ignore_index"),),
           ("loss",)),
@@ -208,25 +209,25 @@ CLEAN = [("vision", "seed", "mix", 1e-4, 1), ("vision", "threads", "L0", 0.0, 2)
          ("convolution", "threads", "L1", 1e-4, 2)]
 
 
-# Level of the first dump, its first step, and the step that the answer has to name.
+# Level of the first dump, its first step, and the steps of which the answer has to name one.
 ALONE = {
-    "vision": {"blind": ("L1", 0, None), "empty": ("mix", 0, None), "infinite": ("mix", 0, None), "poisoned": ("mix", 4, 3)},
-    "diffusion": {"root": ("L1", 0, None), "zero": ("L0", 0, None), "broken": ("mix", 4, 2),
-                  "clamped": ("L1", 0, None)},
-    "mixture": {"shareless": ("L1", 0, None), "logarithm": ("L0", 0, None), "slope": ("L1", 0, None),
-                "hidden": ("mix", 0, None)},
-    "decoder": {"hidden": ("L1", 0, None), "negative": ("mix", 0, None), "broken": ("mix", 5, 3)},
-    "translator": {"targetless": ("L1", 0, None), "scale": ("L1", 0, None)},
-    "convolution": {"deviation": ("mix", 0, None), "stem": ("L0", 0, None)},
-    "recurrent": {"nobody": ("L0", 0, None), "logarithm": ("L1", 0, None), "scores": ("L0", 0, None)},
+    "vision": {"blind": ("L1", 0, ()), "empty": ("mix", 0, ()), "infinite": ("mix", 0, ()), "poisoned": ("mix", 4, (2, 3))},
+    "diffusion": {"root": ("L1", 0, ()), "zero": ("L0", 0, ()), "broken": ("mix", 4, (1, 2)),
+                  "clamped": ("L1", 0, ())},
+    "mixture": {"shareless": ("L1", 0, ()), "logarithm": ("L0", 0, ()), "slope": ("L1", 0, ()),
+                "hidden": ("mix", 0, ())},
+    "decoder": {"hidden": ("L1", 0, ()), "negative": ("mix", 0, ()), "broken": ("mix", 5, (2, 3))},
+    "translator": {"targetless": ("L1", 0, ()), "scale": ("L1", 0, ())},
+    "convolution": {"deviation": ("mix", 0, ()), "stem": ("L0", 0, ())},
+    "recurrent": {"nobody": ("L0", 0, ()), "logarithm": ("L1", 0, ()), "scores": ("L0", 0, ())},
 }
 CLEAN_ALONE = {"vision": "L0", "diffusion": "L1", "mixture": "mix", "decoder": "L1", "translator": "mix",
                "convolution": "L0", "recurrent": "mix"}
 
 
 def alone_of(fault):
-    level, begin, wrong_from = ALONE[fault.net][fault.name]
-    return Case(fault.net, fault.name, level, 0.0, fault, 1, True, begin, wrong_from)
+    level, begin, wrong_in = ALONE[fault.net][fault.name]
+    return Case(fault.net, fault.name, level, 0.0, fault, 1, True, begin, wrong_in)
 
 
 def first_of(fault):

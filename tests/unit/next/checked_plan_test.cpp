@@ -103,6 +103,15 @@ TEST_CASE("NaN that enters the network is pinned, and NaN that enters a part of 
   CHECK(plan.outcomes.size() == 2);
 }
 
+TEST_CASE("NaN that enters in the first step of a later dump may be a weight's: the steps before are asked for") {
+  const CheckedCalls later([](MadeCalls& calls) { calls.ran(call(0), {{kBad, 1}}, {{kBad, 1}}); }, "step2/rank0");
+  const NextPlan plan = later.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().kind == "input");
+  CHECK(plan.suspects.front().open == Open::kStepsBefore);
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1});
+}
+
 TEST_CASE("a call of a part that no other dump has is asked about with what the part has before it") {
   const CheckedCalls part([](MadeCalls& calls) {
     calls.ran("Torch.mul.0.forward", {{1, 1}}, {{2, 1}});
