@@ -189,6 +189,11 @@ class Next : public Command {
     const DiffResult& newest = compared_.back();
     if (newest.rows.empty())
       return fail(make_error(ErrorCode::kNotADump, "nothing to compare in {}", found.rounds.back().candidate));
+    const auto& pairs = newest.pairing.tensors;
+    if (std::none_of(pairs.begin(), pairs.end(),
+                     [](const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }))
+      return fail(make_error(ErrorCode::kNotADump, "{} has no tensor of {}", found.rounds.back().reference,
+                             found.rounds.back().candidate));
     for (const Error& error : newest.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.a->opened);
     if (rounds.size() > 1) {
@@ -256,6 +261,7 @@ class Next : public Command {
       if (const Status kept = keep(found, result, plan); !kept) return session.end_with(kept.error());
     }
     print(session, result);
+    if (!failures_.empty()) return ExitCode::kSomeFailed;
     return asked ? ExitCode::kOk : ExitCode::kNo;
   }
 
