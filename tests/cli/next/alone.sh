@@ -1,5 +1,5 @@
 # Without a reference the next dump is planned after what check found; the case keeps what the first round was told.
-masked() { show "$@" | sed "s|$PWD|PWD|"; }
+masked() { show "$@" | sed "s|$PWD|PWD|g"; }
 entry() { # NAME INPUT-MAX OUTPUT-MAX
   local statistic='{"type":"torch.Tensor","dtype":"torch.float32","shape":[2],"Max":%s,"Min":%s,"Mean":%s,"Norm":%s}'
   # shellcheck disable=SC2059  # the statistic is the format

@@ -1,5 +1,5 @@
 # What next cannot do it says; a case that was damaged is named.
-masked() { show "$@" | sed "s|$PWD|PWD|"; }
+masked() { show "$@" | sed "s|$PWD|PWD|g"; }
 mkdir -p dump empty damaged
 masked msdump next -d dump
 masked msdump next -d dump --ref missing

@@ -1,6 +1,6 @@
 # Statistics of a chain of calls, of which the fifth goes wrong; the next dump has the tensors of the calls before it, and pins
 # the one whose inputs agree. A case keeps the rounds.
-masked() { show "$@" | sed "s|$PWD|PWD|"; }
+masked() { show "$@" | sed "s|$PWD|PWD|g"; }
 statistic() { # VALUE
   printf '{"type":"torch.Tensor","dtype":"torch.float32","shape":[2],"Max":%s,"Min":-%s,"Mean":0.5,"Norm":%s}' "$1" "$1" "$1"
 }
