@@ -71,7 +71,7 @@ bool hides_calls(const CheckRun& run, uint32_t op) {
 Open open_of(const CheckRun& run, const FirstNonfinite& first, const RunPlace& place, DumpExtent extent) {
   using Kind = FirstNonfinite::Kind;
   switch (first.kind) {
-    case Kind::kOverflow: return first.inputs.empty() && first.outputs.empty() ? Open::kNotDumped : Open::kPinned;
+    case Kind::kOverflow: return Open::kPinned;
     case Kind::kParameter:
     case Kind::kInput:
       if (extent != DumpExtent::kAll && first.kind == Kind::kInput && first.parameter.empty()) return Open::kBefore;
@@ -265,13 +265,6 @@ class CheckedPlanner {
         plan_.question = fmt::format("which of the calls inside {} makes it?", name);
         if_then("the inputs of one of them are finite and its outputs are not", "that call is to blame");
         break;
-      case Open::kNotDumped:
-        plan_.question = fmt::format("what goes into {}, and what comes out?", name);
-        if_then("its inputs are in the range of their dtype and its outputs are not",
-                fmt::format("{} is to blame", name));
-        if_then("its inputs are large or not finite already",
-                "what made them is to blame; the next dump goes further up");
-        break;
       case Open::kStatistics:
         plan_.question = fmt::format("what do the elements of {} and of the calls before it show?", name);
         if_then("they show the same", fmt::format("{} is to blame", name));
@@ -287,6 +280,7 @@ class CheckedPlanner {
         if_then("a gradient is wrong before the weight is", "the operator that made it is to blame");
         if_then("a weight is wrong first", "its update in the step before is to blame");
         break;
+      case Open::kNotDumped:
       case Open::kPinned: break;
     }
   }

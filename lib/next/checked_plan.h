@@ -2,7 +2,6 @@
 //
 //   the first NaN or infinity comes out of a module   the calls inside it
 //   its inputs were not dumped, or are bad already    the calls before it, four times as many with each round
-//   the device noted an overflow, but no values       the tensors of that operator
 //   a parameter or gradient is bad or explodes where  statistics of the steps before
 //   the dump begins, and the run had steps before
 //   statistics show what is wrong with a collective   the tensors of its group, or of the operator and the calls before it

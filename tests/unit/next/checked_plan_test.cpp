@@ -3,6 +3,8 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "support/catch.h"
 #include "support/check_run.h"
@@ -21,10 +23,15 @@ constexpr float kBad = std::numeric_limits<float>::quiet_NaN();
 // A dump of the calls, checked.
 class CheckedCalls {
  public:
-  explicit CheckedCalls(const std::function<void(MadeCalls&)>& build, const std::string& below = "step0/rank0") {
-    MadeCalls calls(false);
-    build(calls);
-    calls.write(scratch_.path(), below);
+  using Build = std::function<void(MadeCalls&)>;
+  explicit CheckedCalls(const Build& build, const std::string& below = "step0/rank0")
+      : CheckedCalls(std::vector<std::pair<Build, std::string>>{{build, below}}) {}
+  explicit CheckedCalls(const std::vector<std::pair<Build, std::string>>& parts) {
+    for (const auto& [build, below] : parts) {
+      MadeCalls calls(false);
+      build(calls);
+      calls.write(scratch_.path(), below);
+    }
     checked_ = std::make_unique<test::Checked>(scratch_.path());
   }
 
@@ -200,6 +207,49 @@ TEST_CASE(
   CHECK(plan.candidate.statistics);
   CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2});
   CHECK(plan.candidate.ranks == std::vector<int64_t>{0});
+}
+
+TEST_CASE("a weight that is not finite in a later step of the dump is pinned there: the steps before are in the dump") {
+  const auto build = [](float weight) {
+    return [weight](MadeCalls& calls) {
+      calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{weight, 4}});
+      calls.has("weight", {weight, 1});
+    };
+  };
+  const CheckedCalls dump({{build(1), "step2/rank0"}, {build(kBad), "step5/rank0"}});
+  const NextPlan plan = dump.plan();
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE_FALSE(plan.suspects.empty());
+  CHECK(plan.suspects.front().kind == "parameter");
+  CHECK(plan.suspects.front().place.step == 5);
+}
+
+TEST_CASE("the calls before are those of the rank and step that is bad") {
+  const auto healthy = [](MadeCalls& calls) { chain(calls, 0, 9, kHealthy); };
+  const auto bad = [](MadeCalls& calls) {
+    calls.ran(call(0), {{1, 1}}, {{1, 1}});
+    calls.ran(call(1), {}, {{kBad, 1}});
+  };
+  for (const std::string below : {"step0/rank1", "step1/rank0"}) {
+    INFO(below);
+    const CheckedCalls dump({{healthy, "step0/rank0"}, {bad, below}});
+    const NextPlan plan = dump.plan();
+    REQUIRE(plan.state == PlanState::kAsked);
+    CHECK(plan.candidate.scope == Texts{call(0), call(1)});
+    CHECK(plan.size.tensors == 3);
+    CHECK(plan.candidate.steps == std::vector<int64_t>{below == "step1/rank0"});
+    CHECK(plan.candidate.ranks == std::vector<int64_t>{below == "step0/rank1"});
+  }
+}
+
+TEST_CASE("the size of a call is that of the first dump, which has all of its tensors") {
+  const CheckedCalls part([](MadeCalls& calls) { calls.ran(call(0), {}, {{kBad, 1}}); });
+  const CheckedCalls whole([](MadeCalls& calls) { chain(calls, 0, 2, 0); });
+  const NextPlan plan = part.plan_after(whole, DumpExtent::kList);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.candidate.list == Texts{call(0)});
+  CHECK(plan.extent == DumpExtent::kList);
+  CHECK(plan.size.tensors == 2);
 }
 
 TEST_CASE("each round asks about four times as many calls before, up to a limit") {

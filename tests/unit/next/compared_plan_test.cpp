@@ -41,9 +41,11 @@ class PlannedRound {
     return plan_next({{&*run_, extent}}, as_before);
   }
   // After a first dump.
-  [[nodiscard]] NextPlan plan_after(const PlannedRound& first, DumpExtent extent) const {
-    DumpRequest as_before;
-    return plan_next({{&first.run(), DumpExtent::kAll}, {&*run_, extent}}, as_before);
+  [[nodiscard]] NextPlan plan_after(const PlannedRound& first, DumpExtent extent, size_t rounds = 2) const {
+    std::vector<ComparedRound> all(rounds);
+    all.front() = {&first.run(), DumpExtent::kAll};
+    all.back() = {&*run_, extent};
+    return plan_next(all, {});
   }
 
  private:
@@ -179,6 +181,47 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0", "Default/Neg-op0"});
   CHECK(plan.candidate.scope.empty());
   CHECK(plan.extent == DumpExtent::kList);
+}
+
+TEST_CASE("calls that msprobe did not dump are asked for: those inside a module, or between two calls") {
+  const PlannedRound inside([](MadeCalls& calls) {
+    calls.ran("Module.a.Block.forward.0", {{1, 2}}, {{calls.bad() ? 50.0F : 3.0F, 4}});
+  });
+  const NextPlan module = inside.plan(ConfigKind::kMsprobe);
+  REQUIRE(module.state == PlanState::kAsked);
+  CHECK(module.suspects.front().open == Suspect::Open::kHiddenCalls);
+  CHECK(module.candidate.list == Texts{"Module.a.Block.forward.0"});
+  CHECK(module.candidate.level == "mix");
+  CHECK(module.candidate.all_risks);
+  CHECK(module.size.at_least);
+  CHECK(module.size.tensors == 2);
+  CHECK(module.outcomes.size() == 2);
+
+  const PlannedRound between([](MadeCalls& calls) {
+    calls.ran(call(0), {{1, 2}}, {{3, 4}});
+    calls.ran(call(1), {{calls.bad() ? 70.0F : 5.0F, 6}}, {{calls.bad() ? 80.0F : 7.0F, 8}});
+  });
+  const NextPlan calls = between.plan(ConfigKind::kMsprobe);
+  REQUIRE(calls.state == PlanState::kAsked);
+  CHECK(calls.suspects.front().open == Suspect::Open::kHiddenCalls);
+  CHECK(calls.candidate.scope == Texts{call(0), call(1)});
+  CHECK(calls.extent == DumpExtent::kRange);
+  CHECK(calls.size.tensors == 4);
+}
+
+TEST_CASE(
+    "where what was asked about is healthy, the next suspect of the first dump is asked about, until none is left") {
+  const PlannedRound first([](MadeCalls& calls) {
+    calls.ran("Module.a.Block.forward.0", {{1, 2}}, {{calls.bad() ? 50.0F : 3.0F, 4}});
+    calls.ran("Module.b.Other.forward.0", {{7, 8}}, {{calls.bad() ? 90.0F : 4.0F, 6}});
+  });
+  REQUIRE(first.plan(ConfigKind::kMsprobe).suspects.size() == 2);
+  const PlannedRound healthy([](MadeCalls& calls) { chain(calls, 0, 2, right); });
+  const NextPlan second = healthy.plan_after(first, DumpExtent::kList, 2);
+  REQUIRE(second.state == PlanState::kAsked);
+  CHECK(second.suspects.size() == 1);
+  CHECK(second.candidate.list == Texts{"Module.b.Other.forward.0"});
+  CHECK(healthy.plan_after(first, DumpExtent::kList, 3).state == PlanState::kNothing);
 }
 
 TEST_CASE("the names of states are those of the documents") {
