@@ -137,6 +137,26 @@ FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
   return found;
 }
 
+// What the device noted: an operator that was dumped because of it, else a task without files.
+std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
+  std::optional<FoundSuspect> first;
+  for (const Finding& finding : run.report.findings) {
+    if (finding.kind != check::info(RuleId::kOperatorOverflow).name || finding.op == kNone) continue;
+    FoundSuspect found = suspect_of(run, finding);
+    found.shown.open = Open::kPinned;
+    if (!first || found.run < first->run) first = std::move(found);
+  }
+  if (first || run.report.overflows.empty()) return first;
+  const check::OverflowHit& hit = run.report.overflows.front();
+  FoundSuspect found =
+      found_at(run, kNone, check::info(RuleId::kOperatorOverflow).name,
+               fmt::format("the device noted an overflow: {}; no file here is of that task", check::describe(hit)));
+  found.shown.place = {hit.rank, hit.step, 0};
+  found.shown.open = Open::kNotDumped;
+  if (hit.rank) found.ranks = {*hit.rank};
+  return found;
+}
+
 // The first in time.
 std::optional<FoundSuspect> first_growth(const CheckRun& run) {
   std::optional<FoundSuspect> first;
@@ -154,7 +174,7 @@ std::optional<FoundSuspect> first_growth(const CheckRun& run) {
 class CheckedPlanner {
  public:
   CheckedPlanner(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds), last_(*rounds.back().run), first_(*rounds.front().run) {
+      : rounds_(rounds), last_(*rounds.back().run), whole_(rounds[whole_round(rounds)]), first_(*whole_.run) {
     plan_.candidate = as_before;
   }
 
@@ -163,9 +183,11 @@ class CheckedPlanner {
     if (last_.report.first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
     } else {
-      found = first_growth(last_);
+      found = first_overflow(last_);
+      if (!found) found = first_growth(last_);
     }
-    if (!found) return std::move(plan_);
+    // The operators that overflow were asked for once.
+    if (!found || (found->shown.open == Open::kNotDumped && rounds_.size() > 1)) return std::move(plan_);
     plan_.suspects = {found->shown};
     const bool pinned = found->shown.open == Open::kPinned;
     plan_.state = pinned ? PlanState::kPinned : PlanState::kAsked;
@@ -183,14 +205,28 @@ class CheckedPlanner {
       request.steps = open == Open::kStepsBefore ? steps_before(*found.shown.place.step)
                                                  : std::vector<int64_t>{*found.shown.place.step};
     request.ranks = found.ranks;
-    if (open != Open::kStepsBefore) add_calls(found);
+    if (open == Open::kNotDumped) add_overflow();
+    if (open != Open::kStepsBefore && open != Open::kNotDumped) add_calls(found);
     if (open == Open::kHiddenCalls) plan_.size.at_least = true;
     for (uint32_t tensor = 0; tensor < first_.dump.tensors(); ++tensor)
       plan_.size.of_all += bytes_of_elements(first_.dump.record(tensor));
     say(found.shown);
   }
 
-  // A call of the last dump, and those before it in the first, which has them all.
+  // msprobe has no task for it; its statistics count what is infinite.
+  void add_overflow() {
+    plan_.size.at_least = true;
+    if (plan_.candidate.kind == ConfigKind::kMsprobe) return ask_everything();
+    plan_.candidate.overflow = true;
+    plan_.extent = DumpExtent::kList;
+  }
+
+  void ask_everything() {
+    plan_.candidate.statistics = true;
+    plan_.extent = DumpExtent::kAll;
+  }
+
+  // A call of the last dump, and those before it in the one that has them all.
   void add_calls(const FoundSuspect& found) {
     DumpRequest& request = plan_.candidate;
     const bool of_msprobe = request.kind == ConfigKind::kMsprobe;
@@ -200,6 +236,8 @@ class CheckedPlanner {
     if (run == kNone) run = found.run;
     std::vector<uint32_t> runs;
     if (run != kNone && before) runs = nearest_before(of, run);
+    const bool none_known = rounds_.back().extent != DumpExtent::kAll && whole_.extent != DumpExtent::kAll;
+    if (found.shown.open == Open::kBefore && runs.empty() && none_known) return ask_everything();
     if (run != kNone) runs.push_back(run);
     std::vector<std::string> names;
     for (const uint32_t one : runs) names.push_back(name_in(of, of.dump.runs()[one].op));
@@ -281,12 +319,18 @@ class CheckedPlanner {
         if_then("a weight is wrong first", "its update in the step before is to blame");
         break;
       case Open::kNotDumped:
+        plan_.question = "which operator overflows?";
+        if_then("an operator is dumped", "its output is beyond the range of its type");
+        if_then("none is", "the device notes overflow that no operator of the network makes");
+        break;
       case Open::kPinned: break;
     }
   }
 
   const std::vector<CheckedRound>& rounds_;
-  const CheckRun &last_, &first_;
+  const CheckRun& last_;
+  const CheckedRound& whole_;
+  const CheckRun& first_;  // of `whole_`
   NextPlan plan_;
 };
 

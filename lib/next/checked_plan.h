@@ -1,11 +1,14 @@
 // The next dump of a run on its own, after what check found in the last one:
 //
 //   the first NaN or infinity comes out of a module   the calls inside it
-//   its inputs were not dumped, or are bad already    the calls before it, four times as many with each round
+//   its inputs were not dumped, or are bad already    the calls before it, four times as many with each round; where no dump
+//                                                     has any, statistics of everything in that step
 //   a parameter or gradient is bad or explodes where  statistics of the steps before
 //   the dump begins, and the run had steps before
 //   statistics show what is wrong with a collective   the tensors of its group, or of the operator and the calls before it
 //   or which gradient explodes
+//   the device noted an overflow of an operator       the operators that overflow
+//   that has no files
 //
 // An operator that makes NaN of finite inputs is pinned by statistics as well as by elements.
 #pragma once
@@ -23,7 +26,7 @@ struct CheckedRound {
   DumpExtent extent = DumpExtent::kAll;
 };
 
-// `rounds` of one case, oldest first, at least one; only the first and the last are looked at, others may be null. What
+// `rounds` of one case, oldest first, at least one; only the last one and whole_round() are looked at, others may be null. What
 // `as_before` says of the kind, the target and the mode is kept. The plan has no reference.
 [[nodiscard]] NextPlan plan_next(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before);
 

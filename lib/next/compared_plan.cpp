@@ -44,17 +44,25 @@ class CallsBefore {
   std::vector<uint32_t> before_;  // in the order of the runs
 };
 
-std::optional<uint32_t> operator_named(const DiffResult& run, const std::string& name) {
-  for (uint32_t op = 0; op < run.pairing.operators.size(); ++op) {
-    if (run.op_name(op) == name) return op;
+// The one that ran at this place; each rank has operators of its own. Else the first of that name.
+std::optional<uint32_t> operator_named(const DiffResult& run, const std::string& name, const RunPlace& place) {
+  std::vector<bool> named(run.pairing.operators.size(), false);
+  for (uint32_t op = 0; op < named.size(); ++op) named[op] = run.op_name(op) == name;
+  for (const uint32_t row : run.rows) {
+    const uint32_t op = run.pairing.tensors[row].op;
+    if (op == kNoOperator || !named[op]) continue;
+    const Identity identity = run.identity(row);
+    if (identity.rank == place.rank && identity.step == place.step) return op;
   }
-  return {};
+  const auto first = std::find(named.begin(), named.end(), true);
+  if (first == named.end()) return {};
+  return static_cast<uint32_t>(first - named.begin());
 }
 
 class ComparedPlanner {
  public:
   ComparedPlanner(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds), last_(*rounds.back().run), first_(*rounds.front().run) {
+      : rounds_(rounds), last_(*rounds.back().run), begin_(whole_round(rounds)), first_(*rounds[begin_].run) {
     plan_.candidate = plan_.reference = as_before;
   }
 
@@ -75,10 +83,11 @@ class ComparedPlanner {
  private:
   // What was asked about is healthy: the next one that the first dump suspects.
   void add_not_asked() {
-    if (rounds_.size() < 2) return;
-    std::vector<RootSuspect> suspects = suspects_of(first_, rounds_.front().extent);
-    if (rounds_.size() - 1 >= suspects.size()) return;
-    suspects_ = {std::move(suspects[rounds_.size() - 1])};
+    const size_t asked = rounds_.size() - 1 - begin_;
+    if (asked == 0) return;
+    std::vector<RootSuspect> suspects = suspects_of(first_, rounds_[begin_].extent);
+    if (asked >= suspects.size()) return;
+    suspects_ = {std::move(suspects[asked])};
     of_ = &first_;
   }
 
@@ -100,12 +109,13 @@ class ComparedPlanner {
     const std::vector<int64_t> asked_steps =
         open == Open::kStepsBefore ? steps_before(*steps.begin()) : std::vector<int64_t>(steps.begin(), steps.end());
     for (DumpRequest* const request : {&plan_.candidate, &plan_.reference}) {
-      request->statistics = open == Open::kStepsBefore;
+      request->statistics = open == Open::kStepsBefore || everything_;
+      if (everything_) request->list.clear();
       if (placed) request->steps = asked_steps;
       request->ranks.assign(ranks.begin(), ranks.end());
       request->all_risks = request->target.framework == Framework::kPyTorch;
     }
-    if (open != Open::kStepsBefore)
+    if (open != Open::kStepsBefore && !everything_)
       plan_.extent = plan_.candidate.scope.empty() ? DumpExtent::kList : DumpExtent::kRange;
     say(open);
     measure();
@@ -124,7 +134,13 @@ class ComparedPlanner {
     if (suspect.open == Open::kStepsBefore) return;
     if (suspect.open == Open::kHiddenCalls) return add_hidden(*suspect.root, suspect.place);
     if (suspect.open == Open::kNotDumped) return add_list(*of_, suspect.operators, suspect.place);
-    const std::optional<uint32_t> op = operator_named(first_, of_->op_name(suspect.op));
+    const std::optional<uint32_t> op = operator_named(first_, of_->op_name(suspect.op), suspect.place);
+    const bool none_known = rounds_.back().extent != DumpExtent::kAll && rounds_[begin_].extent != DumpExtent::kAll;
+    if (suspect.open == Open::kBefore && none_known &&
+        (!op || CallsBefore(first_, *op, suspect.place).nearest(1).empty())) {
+      everything_ = true;
+      return;
+    }
     if (!op) return add_list(*of_, suspect.operators, suspect.place);
     std::vector<uint32_t> operators = CallsBefore(first_, *op, suspect.place).nearest(calls_before(rounds_.size()));
     // A range of msprobe ends before what its last module makes.
@@ -242,8 +258,11 @@ class ComparedPlanner {
   }
 
   const std::vector<ComparedRound>& rounds_;
-  const DiffResult &last_, &first_;
+  const DiffResult& last_;
+  const size_t begin_;  // the round of `first_`
+  const DiffResult& first_;
   NextPlan plan_;
+  bool everything_ = false;  // no dump has the calls before
   std::vector<RootSuspect> suspects_;
   const DiffResult* of_ = &last_;                                     // to which the suspects belong
   std::map<std::pair<const DiffResult*, uint32_t>, RunPlace> asked_;  // operators of a comparison

@@ -3,7 +3,8 @@
 //   statistics alone blame an operator            its tensors and those of the calls before it, in that step, on that rank
 //   calls that were not dumped may be to blame    the module or the calls around them, as tensors
 //   operators that were not dumped                these
-//   what went in differs already                  the calls before, four times as many with each round
+//   what went in differs already                  the calls before, four times as many with each round; where no dump has
+//                                                 any, statistics of everything in that step
 //   a weight differs where the dump begins        statistics of the steps before
 //
 // Everything else is pinned: no dump can tell more.
@@ -24,7 +25,7 @@ struct ComparedRound {
   DumpExtent extent = DumpExtent::kAll;
 };
 
-// `rounds` of one case, oldest first, at least one; only the first and the last are looked at, others may be null. What
+// `rounds` of one case, oldest first, at least one; only the last one and whole_round() are looked at, others may be null. What
 // `as_before` says of the kind, the target and the mode is kept.
 [[nodiscard]] NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before);
 

@@ -63,6 +63,14 @@ struct NextPlan {
   std::vector<std::string> outcomes;
 };
 
+// Of rounds that begin a case: the first that has everything, else the first. `rounds` is not empty.
+template <class Round>
+[[nodiscard]] size_t whole_round(const std::vector<Round>& rounds) {
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    if (rounds[i].extent == DumpExtent::kAll) return i;
+  }
+  return 0;
+}
 // How many calls before a suspect round N asks about: 6 after round 1, and four times as many after each other.
 [[nodiscard]] size_t calls_before(size_t rounds);
 // The steps before `end`, ascending, at most 16.

@@ -1,5 +1,8 @@
 #include "support/made_calls.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "support/statistics_run.h"
@@ -10,22 +13,48 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One tensor: its file, and what dump.json says of it.
-std::string leaf(const fs::path& folder, const std::string& name, const Values& values) {
-  const std::string file = name + ".npy";
-  const Shape shape{static_cast<int64_t>(values.size())};
-  const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  test::write_bytes(folder / "dump_tensor_data" / file, test::npy_of("<f4", shape, bytes));
-  return fmt::format(R"({{"type":"torch.Tensor","dtype":"torch.float32","shape":[{}],"data_name":"{}"}})",
-                     values.size(), file);
+std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "\"nan\""; }
+
+std::string statistics_text(const Values& values) {
+  double largest = -HUGE_VAL, least = HUGE_VAL, sum = 0, squares = 0;
+  for (const float value : values) {
+    largest = std::max<double>(largest, value);
+    least = std::min<double>(least, value);
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  // NaN counts as the largest and the least, as in the tools.
+  if (std::isnan(sum)) largest = least = sum;
+  return fmt::format(R"("Max":{},"Min":{},"Mean":{},"Norm":{})", number_text(largest), number_text(least),
+                     number_text(sum / static_cast<double>(values.size())), number_text(std::sqrt(squares)));
 }
 
-std::string leaves(const fs::path& folder, const std::string& name, const std::vector<Values>& tensors) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    text += (i == 0 ? "" : ",") + leaf(folder, fmt::format("{}.{}", name, i), tensors[i]);
-  return "[" + text + "]";
-}
+// What dump.json says of a tensor; without statistics its file is written too.
+class Leaves {
+ public:
+  Leaves(fs::path folder, bool statistics) : folder_(std::move(folder)), statistics_(statistics) {}
+
+  [[nodiscard]] std::string of(const std::string& name, const Values& values) const {
+    std::string rest = statistics_ ? statistics_text(values) : fmt::format(R"("data_name":"{}.npy")", name);
+    if (!statistics_) {
+      const Shape shape{static_cast<int64_t>(values.size())};
+      const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+      test::write_bytes(folder_ / "dump_tensor_data" / (name + ".npy"), test::npy_of("<f4", shape, bytes));
+    }
+    return fmt::format(R"({{"type":"torch.Tensor","dtype":"torch.float32","shape":[{}],{}}})", values.size(), rest);
+  }
+
+  [[nodiscard]] std::string of(const std::string& name, const std::vector<Values>& tensors) const {
+    std::string text;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      text += (i == 0 ? "" : ",") + of(fmt::format("{}.{}", name, i), tensors[i]);
+    return "[" + text + "]";
+  }
+
+ private:
+  fs::path folder_;
+  bool statistics_;
+};
 
 std::string scalar(const std::string& type, const std::string& value) {
   return type.empty() ? "null" : fmt::format(R"({{"type":"{}","value":{}}})", type, value);
@@ -50,36 +79,38 @@ void MadeCalls::given(const std::string& keyword, const std::string& type, const
 void MadeCalls::write(const fs::path& dump, const std::string& below) const {
   const fs::path folder = dump / below;
   fs::create_directories(folder / "dump_tensor_data");
+  const Leaves leaves(folder, statistics_);
   std::string data, construct, stack;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     const std::string comma = i == 0 ? "" : ",\n";
     data += fmt::format("{}\"{}\": ", comma, entry.name);
     if (entry.name.find(".parameters_grad") != std::string::npos) {
-      data += fmt::format(R"({{"weight":[{}]}})", leaf(folder, entry.name + ".weight", entry.outputs.at(0)));
+      data += fmt::format(R"({{"weight":[{}]}})", leaves.of(entry.name + ".weight", entry.outputs.at(0)));
     } else {
       const bool forward = entry.name.find(".forward") != std::string::npos;
-      std::string inputs = leaves(folder, entry.name + ".input", entry.inputs);
+      std::string inputs = leaves.of(entry.name + ".input", entry.inputs);
       inputs.insert(inputs.size() - 1,
                     entry.inputs.empty() ? entry.arguments.substr(entry.arguments.empty() ? 0 : 1) : entry.arguments);
       std::string parameters;
       for (const auto& [name, values] : entry.parameters) {
         parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,
-                                  leaf(folder, entry.name + ".parameters." + name, values));
+                                  leaves.of(entry.name + ".parameters." + name, values));
       }
       data += fmt::format(R"({{"{}":{},{}{}"output":{}}})", forward ? "input_args" : "input", inputs,
                           forward ? fmt::format(R"("input_kwargs":{{{}}},)", entry.keywords) : "",
                           parameters.empty() ? "" : fmt::format(R"("parameters":{{{}}},)", parameters),
-                          leaves(folder, entry.name + ".output", entry.outputs));
+                          leaves.of(entry.name + ".output", entry.outputs));
     }
     construct += fmt::format("{}\"{}\": {}", comma, entry.name,
                              entry.parent.empty() ? "null" : fmt::format("\"{}\"", entry.parent));
     stack += fmt::format("{}\"{}\": [[\"{}\"], [\"File /home/user/net.py, line {}, in forward, \\n y = f(x)\"]]", comma,
                          i, entry.name, entry.line);
   }
-  test::write_bytes(
-      folder / "dump.json",
-      R"({"task":"tensor","level":"mix","framework":"pytorch","dump_data_dir":null,"data":{)" + data + "}}");
+  test::write_bytes(folder / "dump.json",
+                    fmt::format(R"({{"task":"{}","level":"mix","framework":"pytorch","dump_data_dir":null,"data":{{)",
+                                statistics_ ? "statistics" : "tensor") +
+                        data + "}}");
   test::write_bytes(folder / "construct.json", "{" + construct + "}");
   test::write_bytes(folder / "stack.json", "{" + stack + "}");
 }

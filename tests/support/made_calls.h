@@ -38,6 +38,8 @@ class MadeCalls {
   void has(const std::string& parameter, const Values& values) {
     entries_.back().parameters.emplace_back(parameter, values);
   }
+  // Statistics stand for the elements of all tensors.
+  void as_statistics() { statistics_ = true; }
   // The line of the latest call, in place of its own.
   void made_at(int line) { entries_.back().line = line; }
 
@@ -54,6 +56,7 @@ class MadeCalls {
   };
 
   const bool bad_;
+  bool statistics_ = false;
   std::vector<Entry> entries_;
 };
 

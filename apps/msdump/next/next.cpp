@@ -20,6 +20,7 @@
 #include "next/checked_plan.h"
 #include "next/compared_plan.h"
 #include "next/next_text.h"
+#include "next/saved_document.h"
 #include "next/used_config.h"
 #include "report/json_text.h"
 #include "shared/opened_check.h"
@@ -33,13 +34,14 @@ const CommandInfo& next_info() {
       .name = "next",
       .order = 53,
       .summary = "the configuration of the next dump, which tells more",
-      .usage = "-d DUMP [--ref REF] [--config FILE] [-out DIR] | -d DIR",
+      .usage = "-d DUMP [--ref REF] [--config FILE] [-out DIR] | -d DIR | -d FILE",
       .description =
           "Compares a dump with its reference, or checks it on its own, and plans the next dump: the tensors of the "
           "suspicious operators where statistics blame them, calls that were not dumped, what made an input that is "
           "wrong already, the steps before. Prints or writes its configuration (msprobe's config.json, data_dump.json "
           "or acl.json, as the dump was made), its size, the question that it answers, and what each outcome would "
-          "mean. With -out the rounds are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
+          "mean. FILE, the --json document of diff or check, stands for the dumps that it names. With -out the rounds "
+          "are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
       .examples = {{"msdump next -d bad --ref good", "what to dump next, printed"},
                    {"msdump next -d bad", "the same without a reference: what makes NaN, or explodes"},
                    {"msdump next -d bad --ref good --config config.json -out case",
@@ -125,8 +127,9 @@ class Next : public Command {
     }
     CaseFolder begun;
     add_options(begun.settings);
-    const std::string reference = options_.reference.empty() ? std::string() : absolute_path(options_.reference);
-    begun.rounds.push_back({absolute_path(dump), reference, DumpExtent::kAll});
+    MSDUMP_TRY(const SavedDocument dumps, dumps_named(dump));
+    const std::string reference = dumps.reference.empty() ? std::string() : absolute_path(dumps.reference);
+    begun.rounds.push_back({absolute_path(dumps.candidate), reference, DumpExtent::kAll});
     if (!options_.config.empty()) {
       MSDUMP_TRY(const UsedConfig used, read_used_config(options_.config));
       begun.rounds.front().extent = used.extent;
@@ -141,6 +144,21 @@ class Next : public Command {
     begun.path = absolute_path(options_.out);
     in_folder_ = true;
     return begun;
+  }
+
+  // The dump and its reference, by their paths or by the document of a comparison or check.
+  [[nodiscard]] Result<SavedDocument> dumps_named(const std::string& path) const {
+    if (!is_saved_document(path)) return SavedDocument{path, options_.reference};
+    if (!options_.reference.empty())
+      throw UsageError(fmt::format("{} says which dumps it is about", path), "msdump next -d FILE");
+    MSDUMP_TRY(SavedDocument saved, read_saved_document(path));
+    std::error_code none;
+    for (const std::string& dump : {saved.candidate, saved.reference}) {
+      if (!dump.empty() && !std::filesystem::exists(dump, none))
+        return fail(make_error(ErrorCode::kNotFound, "{} is not there; {} names it so: run next where that was written",
+                               dump, path));
+    }
+    return saved;
   }
 
   // What is given now counts more than what the case has.
@@ -196,11 +214,12 @@ class Next : public Command {
                              found.rounds.back().candidate));
     for (const Error& error : newest.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.a->opened);
-    if (rounds.size() > 1) {
-      MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds.front()));
-      rounds.front() = {&compared_.back(), found.rounds.front().extent};
+    for (size_t i = 0; i < rounds.size(); ++i) rounds[i].extent = found.rounds[i].extent;
+    rounds.back().run = &newest;
+    if (const size_t whole = whole_round(rounds); whole + 1 < rounds.size()) {
+      MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds[whole]));
+      rounds[whole].run = &compared_.back();
     }
-    rounds.back() = {&newest, found.rounds.back().extent};
     return plan_next(rounds, as_before(found.settings, newest.a->catalogue().index, newest.pairing.a));
   }
 
@@ -222,11 +241,12 @@ class Next : public Command {
     failures_ = newest.run->listing_failures;
     for (const Error& error : newest.run->report.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.opened);
-    if (rounds.size() > 1) {
-      MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds.front()));
-      rounds.front() = {checked_.back()->run.get(), found.rounds.front().extent};
+    for (size_t i = 0; i < rounds.size(); ++i) rounds[i].extent = found.rounds[i].extent;
+    rounds.back().run = newest.run.get();
+    if (const size_t whole = whole_round(rounds); whole + 1 < rounds.size()) {
+      MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds[whole]));
+      rounds[whole].run = checked_.back()->run.get();
     }
-    rounds.back() = {newest.run.get(), found.rounds.back().extent};
     return plan_next(rounds, as_before(found.settings, newest.catalogue().index, newest.run->dump.operators()));
   }
 

@@ -31,7 +31,9 @@ std::string size_text(const DumpSize& size) {
 std::string asked_text(const DumpRequest& request) {
   std::string text = request.statistics ? "statistics" : "tensors";
   const auto& names = request.scope.empty() ? request.list : request.scope;
-  if (names.empty()) {
+  if (request.overflow) {
+    text += " of the operators that overflow";
+  } else if (names.empty()) {
     text += " of everything";
   } else {
     text += request.scope.empty() ? " of " : " from ";
@@ -50,6 +52,9 @@ std::string asked_text(const DumpRequest& request) {
   add("rank", request.ranks);
   return text;
 }
+
+// Statistics have next to none, and which operators overflow is not known.
+bool has_size(const NextPlan& plan) { return !plan.candidate.statistics && !plan.candidate.overflow; }
 
 void add_line(std::string& text, std::string_view head, std::string_view line) {
   text += fmt::format("{:<10}{}\n", head, line);
@@ -103,7 +108,6 @@ report::Object next_document(const NextAnswer& answer) {
   report::List outcomes;
   for (const std::string& outcome : plan.outcomes) outcomes.emplace_back(outcome);
   document.add("outcomes", std::move(outcomes));
-  // Statistics have next to no size.
   report::Object configuration, estimate;
   configuration.add("kind", name_of(plan.candidate.kind));
   configuration.add("candidate", answer.candidate);
@@ -111,7 +115,7 @@ report::Object next_document(const NextAnswer& answer) {
   estimate.add("tensors", static_cast<int64_t>(plan.size.tensors)).add("bytes", static_cast<int64_t>(plan.size.bytes));
   estimate.add("at_least", plan.size.at_least).add("full_bytes", static_cast<int64_t>(plan.size.of_all));
   document.add("configuration", asked ? report::Value(std::move(configuration)) : report::Value());
-  document.add("estimate", asked && !plan.candidate.statistics ? report::Value(std::move(estimate)) : report::Value());
+  document.add("estimate", asked && has_size(plan) ? report::Value(std::move(estimate)) : report::Value());
   report::List written;
   for (const std::string& path : answer.written) written.emplace_back(path);
   document.add("written", std::move(written));
@@ -125,7 +129,8 @@ std::string next_text(const NextAnswer& answer) {
     const Suspect& suspect = plan.suspects[i];
     const std::string line =
         suspect.frame == nullptr ? std::string() : fmt::format(" ({})", source_text(suspect.frame));
-    const std::string& name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
+    std::string name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
+    if (name.empty()) name = "an operator";
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
              fmt::format("{}{}{}: {}", name, line, place_text(suspect.place), suspect.reason));
   }
@@ -136,7 +141,7 @@ std::string next_text(const NextAnswer& answer) {
   if (plan.state != PlanState::kAsked) return text;
   add_line(text, "question", plan.question);
   add_line(text, "dump", asked_text(plan.candidate));
-  if (!plan.candidate.statistics) add_line(text, "size", size_text(plan.size));
+  if (has_size(plan)) add_line(text, "size", size_text(plan.size));
   for (const std::string& outcome : plan.outcomes) add_line(text, "", outcome);
   for (const std::string& path : answer.written) add_line(text, "written", path);
   if (!answer.written.empty()) return text;

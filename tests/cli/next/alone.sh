@@ -45,11 +45,25 @@ cd "$work" || exit
 mkdir -p ms/rank_0/Net/0/3
 npy ms/rank_0/Net/0/3/Log.Default_Log-op2.2.1.20000.output.0.DefaultFormat.npy '<f4' '(2,)' "$(f32 nan 1)"
 echo '{"common_dump_settings":{"dump_mode":1,"path":"/d","net_name":"LeNet","iteration":"3","input_output":1,"kernels":["Default/Log-op2"],"support_device":[0]},"e2e_dump_settings":{"enable":true,"trans_flag":true}}' >data_dump.json
+msdump next -d ms --framework-version 2.3 | grep '^dump'
 masked msdump next -d ms --config data_dump.json --framework-version 2.3 -out of_ms
-jq -c '.common_dump_settings | [.net_name, .kernels, .iteration, .support_device[0], .path]' of_ms/round-2/candidate.json | sed "s|$PWD|PWD|"
+jq -c '.common_dump_settings | [.net_name, .kernels, .saved_data, .iteration, .support_device[0], .path]' of_ms/round-2/candidate.json | sed "s|$PWD|PWD|"
 jq -c .settings of_ms/case.json
 mkdir -p of_ms/round-2/candidate/rank_0/Net/0/3
 cp ms/rank_0/Net/0/3/* of_ms/round-2/candidate/rank_0/Net/0/3
 msdump next -d of_ms -q | head -3
 jq -c '.common_dump_settings | .net_name' of_ms/round-3/candidate.json
 masked msdump next -d ms --config data_dump.json -out of.ms
+
+# An overflow that the device noted of a task without files: what overflows is asked for, once.
+mkdir -p noted/rank_0/Net/0/3
+two_floats noted/rank_0/Net/0/3/Mul.Default_Mul-op1.8.7.1700000000000001.output.0.DefaultFormat.npy '\0\0\x80\x3f\0\0\0\x40'
+echo '{"AI Core":{"status":32,"task_id":57,"stream_id":7}}' \
+  >noted/rank_0/Net/0/3/Opdebug.Node_OpDebug.9.9.1700000000000002.output.0.json
+masked msdump next -d noted -out of_noted
+jq -c '.common_dump_settings | [.op_debug_mode, .kernels, .iteration]' of_noted/round-2/candidate.json
+msdump next -d noted --json | jq -c '[.rows[0] | .state, .kind, .op_name, .step], .estimate'
+cp -r noted/rank_0 of_noted/round-2/candidate
+masked msdump next -d of_noted
+mv of_noted/round-2/candidate/rank_0/Net/0/3/Mul.Default_Mul-op1.{8,57}.7.1700000000000001.output.0.DefaultFormat.npy
+masked msdump next -d of_noted

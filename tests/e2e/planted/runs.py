@@ -29,23 +29,33 @@ def read(path):
         return file.read()
 
 
+def write_scripts(folder, texts):
+    os.makedirs(folder, exist_ok=True)
+    for name, text in texts.items():
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def start(folder, net, steps, dump_configuration, variables=()):
+    """The scripts of a folder; what they say goes to its log."""
+    environment = dict(os.environ, MINDSPORE_DUMP_CONFIG=dump_configuration, GLOG_v="3", PLANTED_STEPS=str(steps))
+    environment.update(variables)
+    with open(f"{folder}/log", "w", encoding="utf-8") as log:
+        return subprocess.Popen([sys.executable, f"{net}.py"], cwd=folder, env=environment, stdout=log, stderr=log)
+
+
 def train(folder, net, text, steps, variables=()):
     """Once for a folder and a script; `variables` of the environment too."""
     texts = {f"{net}.py": text, "start.py": read(f"{HERE}/nets/start.py")}
     if is_complete(folder, texts):
         return Run(folder)
     shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    for name, text in texts.items():
-        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
-            file.write(text)
+    write_scripts(folder, texts)
     with open(f"{folder}/data_dump.json", "w", encoding="utf-8") as file:
         json.dump(configuration(f"{folder}/dump"), file)
-    environment = dict(os.environ, MINDSPORE_DUMP_CONFIG=f"{folder}/data_dump.json", MS_DEV_SAVE_GRAPHS="1",
-                       MS_DEV_SAVE_GRAPHS_PATH=f"{folder}/save_graphs", GLOG_v="3", PLANTED_STEPS=str(steps))
-    environment.update(variables)
-    with open(f"{folder}/log", "w", encoding="utf-8") as log:
-        subprocess.run([sys.executable, f"{net}.py"], cwd=folder, env=environment, stdout=log, stderr=log, check=True)
+    graphs = {"MS_DEV_SAVE_GRAPHS": "1", "MS_DEV_SAVE_GRAPHS_PATH": f"{folder}/save_graphs"}
+    if start(folder, net, steps, f"{folder}/data_dump.json", {**graphs, **dict(variables)}).wait():
+        raise RuntimeError(f"the run failed: {folder}/log")
     keep_final_graphs(f"{folder}/save_graphs")
     open(f"{folder}/complete", "w", encoding="utf-8").close()
     return Run(folder)

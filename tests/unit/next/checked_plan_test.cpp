@@ -149,7 +149,10 @@ TEST_CASE("a call whose inputs were not dumped is asked about with six calls bef
 TEST_CASE(
     "a module of a dump of modules is asked about with the calls inside it, and one that is one operator is not") {
   const auto build = [](const std::string& name) {
-    return [name](MadeCalls& calls) { calls.ran(name, {{1, 1}}, {{kBad, 1}}); };
+    return [name](MadeCalls& calls) {
+      calls.ran("Module.stem.Stem.forward.0", {{1, 1}}, {{1, 1}});
+      calls.ran(name, {{1, 1}}, {{kBad, 1}});
+    };
   };
   const CheckedCalls block(build("Module.net.Block.forward.0")), linear(build("Module.fc.Linear.forward.0"));
   const NextPlan plan = block.plan();
@@ -240,6 +243,74 @@ TEST_CASE("the calls before are those of the rank and step that is bad") {
     CHECK(plan.candidate.steps == std::vector<int64_t>{below == "step1/rank0"});
     CHECK(plan.candidate.ranks == std::vector<int64_t>{below == "step0/rank1"});
   }
+}
+
+TEST_CASE(
+    "where no dump has the calls before, statistics of everything in that step are asked for, and then the range") {
+  const CheckedCalls listed([](MadeCalls& calls) { calls.ran(call(7), {{kBad, 1}}, {{kBad, 1}}); });
+  for (const DumpExtent extent : {DumpExtent::kList, DumpExtent::kRange}) {
+    const NextPlan plan = listed.plan(extent);
+    REQUIRE(plan.state == PlanState::kAsked);
+    CHECK(plan.suspects.front().open == Open::kBefore);
+    CHECK(plan.candidate.statistics);
+    CHECK(plan.candidate.list.empty());
+    CHECK(plan.candidate.scope.empty());
+    CHECK(plan.candidate.steps == std::vector<int64_t>{0});
+    CHECK(plan.candidate.ranks == std::vector<int64_t>{0});
+    CHECK(plan.extent == DumpExtent::kAll);
+  }
+  const CheckedCalls whole([](MadeCalls& calls) { chain(calls, 0, 9, kHealthy); });
+  const auto after_it = [&](const CheckedCalls& last, DumpExtent extent) {
+    DumpRequest as_before;
+    as_before.target.framework = Framework::kPyTorch;
+    return plan_next({{&listed.run(), DumpExtent::kList}, {&whole.run(), DumpExtent::kAll}, {&last.run(), extent}},
+                     as_before);
+  };
+  const NextPlan third = after_it(listed, DumpExtent::kRange);
+  CHECK_FALSE(third.candidate.statistics);
+  CHECK(third.candidate.scope == Texts{call(0), call(7)});
+}
+
+TEST_CASE("statistics of a dump that does not have the inputs ask for elements, and not for the same again") {
+  const CheckedCalls dump([](MadeCalls& calls) { calls.ran(call(0), {}, {{kBad, 1}}); });
+  const NextPlan plan = dump.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK_FALSE(plan.candidate.statistics);
+  CHECK(plan.candidate.list == Texts{call(0)});
+}
+
+TEST_CASE(
+    "a collective whose ranks got different values is pinned by elements, and asked about on its group by statistics") {
+  const auto dump = [](bool statistics) {
+    std::vector<std::pair<CheckedCalls::Build, std::string>> parts;
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto build = [rank, statistics](MadeCalls& calls) {
+        const auto value = [&](size_t i) { return static_cast<float>(i) + 0.25F * static_cast<float>(rank); };
+        if (statistics) calls.as_statistics();
+        for (size_t i = 0; i < 3; ++i) calls.ran(call(i), {{value(i), 1}}, {{value(i + 1), 1}});
+        calls.ran("Distributed.all_reduce.0.forward", {{value(3), 1}}, {{rank == 2 ? 20.0F : 13.5F, 4}});
+        calls.given("op", "torch.distributed.ReduceOp", R"("RedOpType.SUM")");
+        calls.given("group", "torch.ProcessGroup", R"(null,"group_ranks":[0,1,2,3],"group_id":"a")");
+      };
+      for (const std::string step : {"step0", "step1"})
+        parts.emplace_back(build, step + "/rank" + std::to_string(rank));
+    }
+    return std::make_unique<CheckedCalls>(parts);
+  };
+  const auto elements = dump(false);
+  const NextPlan pinned = elements->plan();
+  CHECK(pinned.state == PlanState::kPinned);
+  REQUIRE_FALSE(pinned.suspects.empty());
+  CHECK(pinned.suspects.front().op_name == "Distributed.all_reduce.0.forward");
+  CHECK(pinned.suspects.front().place.step == 0);
+  const auto statistics = dump(true);
+  const NextPlan plan = statistics->plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kStatistics);
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{0, 1, 2, 3});
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0});
+  CHECK(plan.candidate.scope == Texts{call(0), "Distributed.all_reduce.0.forward"});
+  CHECK_FALSE(plan.candidate.statistics);
 }
 
 TEST_CASE("the size of a call is that of the first dump, which has all of its tensors") {

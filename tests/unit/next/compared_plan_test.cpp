@@ -16,11 +16,16 @@ namespace {
 // Dumps of both sides, compared, and what is planned after them.
 class PlannedRound {
  public:
-  explicit PlannedRound(const std::function<void(MadeCalls&)>& build, const std::string& below = "step0/rank0") {
+  using Build = std::function<void(MadeCalls&)>;
+  explicit PlannedRound(const Build& build, const std::string& below = "step0/rank0")
+      : PlannedRound(std::vector<std::pair<Build, std::string>>{{build, below}}) {}
+  explicit PlannedRound(const std::vector<std::pair<Build, std::string>>& parts) {
     for (const bool bad : {false, true}) {
-      MadeCalls calls(bad);
-      build(calls);
-      calls.write(scratch_.path() / (bad ? "bad" : "ref"), below);
+      for (const auto& [build, below] : parts) {
+        MadeCalls calls(bad);
+        build(calls);
+        calls.write(scratch_.path() / (bad ? "bad" : "ref"), below);
+      }
     }
     compare();
   }
@@ -118,6 +123,119 @@ TEST_CASE("in a range the first call at which the error jumps is pinned, and not
   CHECK(plan.state == PlanState::kPinned);
   REQUIRE_FALSE(plan.suspects.empty());
   CHECK(plan.suspects.front().op_name == call(5));
+}
+
+TEST_CASE("a range into which an error comes pins the call at which a much larger one begins, and says where in it") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  // `made`: by the call, else by what it reads.
+  for (const bool made : {true, false}) {
+    INFO(made);
+    const PlannedRound part([made](MadeCalls& calls) {
+      const auto scale = [&](float wrong) { return calls.bad() ? wrong : 1.0F; };
+      for (size_t i = 2; i < 5; ++i)
+        calls.ran(call(i), {{right(i) * scale(1.1F), 1}}, {{right(i + 1) * scale(1.1F), 1}});
+      calls.ran(call(5), {{right(5) * scale(made ? 1.1F : 1.6F), 1}}, {{right(6) * scale(1.6F), 1}});
+      calls.ran(call(6), {{right(6) * scale(1.6F), 1}}, {{right(7) * scale(1.6F), 1}});
+    });
+    const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    CHECK(plan.suspects.front().op_name == call(5));
+    CHECK(plan.suspects.front().reason.starts_with(made ? "its outputs have a much" : "its inputs have a much"));
+    CHECK(plan.suspects.front().place.step == 0);
+  }
+}
+
+// What statistics show: the outputs of call 4 and all after it are another.
+void wrong_statistics(MadeCalls& calls) {
+  calls.as_statistics();
+  chain(calls, 0, 9, [&](size_t i) { return calls.bad() && i >= 5 ? 20 + right(i) : right(i); });
+}
+
+TEST_CASE("an operator that statistics blame is asked about with the calls before it, of its rank and step") {
+  const auto healthy = [](MadeCalls& calls) {
+    calls.as_statistics();
+    chain(calls, 0, 9, right);
+  };
+  const PlannedRound round({{healthy, "step0/rank0"}, {healthy, "step1/rank0"}, {wrong_statistics, "step1/rank1"}});
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kStatistics);
+  CHECK(plan.suspects.front().op_name == call(4));
+  CHECK(plan.candidate.scope == Texts{call(0), call(4)});
+  CHECK(plan.candidate.steps == std::vector<int64_t>{1});
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{1});
+  CHECK(plan.size.tensors == 10);
+  CHECK(plan.size.of_all == 3 * 18 * 8);
+  CHECK(plan.extent == DumpExtent::kRange);
+  // data_dump.json has no ranges.
+  const NextPlan listed = round.plan(ConfigKind::kDataDump);
+  CHECK(listed.candidate.scope.empty());
+  CHECK(listed.candidate.list.size() == 5);
+  CHECK(listed.extent == DumpExtent::kList);
+}
+
+TEST_CASE("calls of one side alone, and of the other pass, are not asked for") {
+  const PlannedRound round([](MadeCalls& calls) {
+    calls.as_statistics();
+    calls.ran(call(0), {{1, 1}}, {{2, 1}});
+    calls.ran(call(1), {{2, 1}}, {{3, 1}});
+    calls.ran("Functional.mish.0.backward", {{2, 1}}, {{3, 1}});
+    if (calls.bad()) calls.ran("Functional.softsign.0.forward", {{3, 1}}, {{3, 1}});
+    calls.ran(call(2), {{3, 1}}, {{calls.bad() ? 44.0F : 4.0F, 1}});
+  });
+  const NextPlan plan = round.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  REQUIRE(plan.suspects.front().op_name == call(2));
+  std::vector<std::string> names = plan.reference.list;
+  CHECK(names.size() == 3);
+  CHECK(plan.candidate.list == names);
+}
+
+TEST_CASE("the first call of a dump is asked about alone") {
+  const PlannedRound round([](MadeCalls& calls) {
+    calls.as_statistics();
+    calls.ran(call(0), {{1, 1}}, {{calls.bad() ? 44.0F : 4.0F, 1}});
+  });
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.candidate.scope.empty());
+  CHECK(plan.candidate.list == Texts{call(0)});
+  CHECK(plan.extent == DumpExtent::kList);
+}
+
+TEST_CASE(
+    "where neither side has the calls before, statistics of everything in that step are asked for, and then the "
+    "range") {
+  const PlannedRound listed([](MadeCalls& calls) {
+    calls.ran(call(7), {{calls.bad() ? 30.0F : 3.0F, 1}}, {{calls.bad() ? 40.0F : 4.0F, 1}});
+  });
+  const NextPlan plan = listed.plan(ConfigKind::kMsprobe, DumpExtent::kList);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
+  for (const DumpRequest& request : {plan.candidate, plan.reference}) {
+    CHECK(request.statistics);
+    CHECK(request.list.empty());
+    CHECK(request.scope.empty());
+    CHECK(request.steps == std::vector<int64_t>{0});
+  }
+  CHECK(plan.extent == DumpExtent::kAll);
+  const PlannedRound whole([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const NextPlan third = plan_next(
+      {{&listed.run(), DumpExtent::kList}, {&whole.run(), DumpExtent::kAll}, {&listed.run(), DumpExtent::kRange}}, {});
+  REQUIRE(third.state == PlanState::kAsked);
+  CHECK_FALSE(third.candidate.statistics);
+  CHECK(third.candidate.scope == Texts{call(0), call(7)});
+}
+
+TEST_CASE("a call of a part whose inputs were not dumped is sought before the part") {
+  const auto build = [](MadeCalls& calls) { calls.ran(call(4), {}, {{calls.bad() ? 50.0F : 5.0F, 1}}); };
+  const PlannedRound part(build), whole([](MadeCalls&calls) { chain(calls, 0, 9, right); });
+  CHECK(part.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
+  const NextPlan plan = part.plan_after(whole, DumpExtent::kList);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
+  CHECK(plan.candidate.scope == Texts{call(0), call(4)});
 }
 
 TEST_CASE("a value that a dump of everything reads first is the network's own, and one of a part is not") {
