@@ -51,10 +51,14 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   return by_statistics(run, root) ? Open::kStatistics : Open::kPinned;
 }
 
-std::vector<uint32_t> operators_of(const Divergence& root, Open open) {
+std::vector<uint32_t> operators_of(const DiffResult& run, const Divergence& root, Open open) {
   std::vector<uint32_t> operators = {root.op};
   if (open == Open::kNotDumped) operators.insert(operators.end(), root.candidates.begin(), root.candidates.end());
-  if (open == Open::kStatistics) operators.insert(operators.end(), root.chain.begin(), root.chain.end());
+  if (open == Open::kStatistics) {
+    operators.insert(operators.end(), root.chain.begin(), root.chain.end());
+    // Where its readers show it: what they read.
+    for (const uint32_t tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
+  }
   std::vector<uint32_t> once;
   for (const uint32_t op : operators) {
     if (std::find(once.begin(), once.end(), op) == once.end()) once.push_back(op);
@@ -102,7 +106,7 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
   suspect.parameter = root.parameter;
   suspect.reason = root.reason;
   suspect.open = open_of(run, root, extent, first);
-  suspect.operators = operators_of(root, suspect.open);
+  suspect.operators = operators_of(run, root, suspect.open);
   for (const auto* const list : {&root.candidates, &root.chain}) {
     for (const uint32_t op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
   }
