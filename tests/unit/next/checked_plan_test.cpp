@@ -333,6 +333,17 @@ TEST_CASE("each round asks about four times as many calls before, up to a limit"
   CHECK(steps_before(40).front() == 24);
 }
 
+TEST_CASE("a tensor is as large as its elements, and as its file where the shape is not known") {
+  TensorRecord record;
+  CHECK(bytes_of_elements(record) == 0);
+  record.bytes = 5;
+  CHECK(bytes_of_elements(record) == 5);
+  const Shape shape{2, 3};
+  record.shape = &shape;
+  record.name.dtype = DType::kFloat16;
+  CHECK(bytes_of_elements(record) == 12);
+}
+
 TEST_CASE("an operator that only files name is chosen by a pattern where MindSpore knows patterns") {
   DumpRequest request;
   request.kind = ConfigKind::kDataDump;

@@ -1,6 +1,8 @@
 #include "next/compared_plan.h"
 
 #include <functional>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "support/catch.h"
@@ -175,6 +177,34 @@ TEST_CASE("an operator that statistics blame is asked about with the calls befor
   CHECK(listed.extent == DumpExtent::kList);
 }
 
+TEST_CASE("in a range NaN is not noise beside a large error") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part([](MadeCalls& calls) {
+    const float made = calls.bad() ? std::numeric_limits<float>::quiet_NaN() : 3.0F;
+    calls.ran(call(2), {{3, 1}}, {{made, 1}});
+    calls.ran(call(3), {{5, 1}}, {{6, 1}});
+    calls.ran(call(4), {{6, 1}}, {{calls.bad() ? 90.0F : 9.0F, 1}});
+  });
+  const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+  REQUIRE(plan.suspects.size() == 2);
+  CHECK(plan.suspects.front().op_name == call(2));
+  CHECK(plan.suspects.front().kind == "nan");
+}
+
+TEST_CASE("a module that statistics blame is asked about alone: no range ends in one") {
+  const PlannedRound round([](MadeCalls& calls) {
+    calls.as_statistics();
+    calls.ran(call(0), {{1, 1}}, {{2, 1}});
+    calls.ran("Module.fc.Linear.forward.0", {{2, 1}}, {{calls.bad() ? 30.0F : 3.0F, 1}});
+  });
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kStatistics);
+  CHECK(plan.candidate.list == Texts{"Module.fc.Linear.forward.0"});
+  CHECK(plan.reference.list == plan.candidate.list);
+  CHECK(plan.candidate.scope.empty());
+}
+
 TEST_CASE("calls of one side alone, and of the other pass, are not asked for") {
   const PlannedRound round([](MadeCalls& calls) {
     calls.as_statistics();
@@ -252,7 +282,7 @@ TEST_CASE("noise of the first call of a range is not to blame for a much larger 
   const PlannedRound part([](MadeCalls& calls) {
     chain(calls, 2, 8, [&](size_t i) {
       if (!calls.bad() || i <= 2) return right(i);
-      return right(i) * (i > 5 ? 3.0F : 1.02F);
+      return right(i) * (i > 5 ? 3.0F : 1.1F);
     });
   });
   for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList}) {
@@ -301,6 +331,22 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   CHECK(plan.extent == DumpExtent::kList);
 }
 
+TEST_CASE("one dump asks about four suspects at most") {
+  std::vector<std::pair<PlannedRound::Build, std::string>> parts;
+  for (size_t rank = 0; rank < 6; ++rank) {
+    const auto build = [rank](MadeCalls& calls) {
+      calls.as_statistics();
+      chain(calls, 0, 9, [&](size_t i) { return calls.bad() && i > rank ? 20 + right(i) : right(i); });
+    };
+    parts.emplace_back(build, "step0/rank" + std::to_string(rank));
+  }
+  const PlannedRound round(parts);
+  const NextPlan plan = round.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.size() == 6);
+  CHECK(plan.candidate.ranks.size() == kMostSuspects);
+}
+
 TEST_CASE("calls that msprobe did not dump are asked for: those inside a module, or between two calls") {
   const PlannedRound inside([](MadeCalls& calls) {
     calls.ran("Module.a.Block.forward.0", {{1, 2}}, {{calls.bad() ? 50.0F : 3.0F, 4}});
@@ -309,6 +355,8 @@ TEST_CASE("calls that msprobe did not dump are asked for: those inside a module,
   REQUIRE(module.state == PlanState::kAsked);
   CHECK(module.suspects.front().open == Suspect::Open::kHiddenCalls);
   CHECK(module.candidate.list == Texts{"Module.a.Block.forward.0"});
+  CHECK(module.reference.list == module.candidate.list);
+  CHECK(module.reference.level == "mix");
   CHECK(module.candidate.level == "mix");
   CHECK(module.candidate.all_risks);
   CHECK(module.size.at_least);
@@ -323,6 +371,7 @@ TEST_CASE("calls that msprobe did not dump are asked for: those inside a module,
   REQUIRE(calls.state == PlanState::kAsked);
   CHECK(calls.suspects.front().open == Suspect::Open::kHiddenCalls);
   CHECK(calls.candidate.scope == Texts{call(0), call(1)});
+  CHECK(calls.reference.scope == calls.candidate.scope);
   CHECK(calls.extent == DumpExtent::kRange);
   CHECK(calls.size.tensors == 4);
 }
@@ -340,6 +389,7 @@ TEST_CASE(
   CHECK(second.suspects.size() == 1);
   CHECK(second.candidate.list == Texts{"Module.b.Other.forward.0"});
   CHECK(healthy.plan_after(first, DumpExtent::kList, 3).state == PlanState::kNothing);
+  CHECK(healthy.plan_after(first, DumpExtent::kRange, 3).state == PlanState::kNothing);
 }
 
 TEST_CASE("the names of states are those of the documents") {
@@ -347,6 +397,7 @@ TEST_CASE("the names of states are those of the documents") {
   CHECK(name_of(PlanState::kPinned) == "pinned");
   CHECK(name_of(PlanState::kAsked) == "asked");
   CHECK(name_of(Suspect::Open::kHiddenCalls) == "hidden_calls");
+  CHECK(name_of(Suspect::Open::kPinned) == "pinned");
 }
 
 }  // namespace
