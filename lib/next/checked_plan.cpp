@@ -215,7 +215,6 @@ class CheckedPlanner {
 
   // msprobe has no task for it; its statistics count what is infinite.
   void add_overflow() {
-    plan_.size.at_least = true;
     if (plan_.candidate.kind == ConfigKind::kMsprobe) return ask_everything();
     plan_.candidate.overflow = true;
     plan_.extent = DumpExtent::kList;

@@ -178,8 +178,9 @@ TEST_CASE(
     calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{kBad, 4}});
     calls.has("weight", {kBad, 1});
   };
-  const CheckedCalls first(build), later(build, "step20/rank0");
+  const CheckedCalls first(build), second(build, "step1/rank0"), later(build, "step20/rank0");
   CHECK(first.plan().state == PlanState::kPinned);
+  CHECK(second.plan().candidate.steps == std::vector<int64_t>{0});
   const NextPlan plan = later.plan();
   REQUIRE(plan.state == PlanState::kAsked);
   CHECK(plan.suspects.front().open == Open::kStepsBefore);
