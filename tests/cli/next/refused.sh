@@ -28,3 +28,5 @@ npy b/rank_0/Net/0/0/Exp.Default_Exp-op5.2.1.20000.output.0.DefaultFormat.npy '<
 masked msdump next -d a --ref b
 echo damaged >b/rank_0/Net/0/0/Neg.Default_Neg-op6.2.1.20000.output.0.DefaultFormat.npy
 masked msdump next -d b
+cp -r b c && rm c/*/*/*/*/Neg*
+masked msdump next -d b --ref c

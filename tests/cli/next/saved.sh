@@ -27,5 +27,9 @@ sed 's/"bad","rows"/"bad"/' compared.json >one.json
 masked msdump next -d one.json
 sed 's/"rows":/"lines":/' compared.json >other.json
 masked msdump next -d other.json
+{ printf '{%1048576s' '' && tail -c +2 compared.json; } >wide.json
+masked msdump next -d wide.json
+{ head -c 30 compared.json && printf '%1048576s' '' && tail -c +31 compared.json; } >wide.json
+masked msdump next -d wide.json
 mv bad gone
 masked msdump next -d compared.json

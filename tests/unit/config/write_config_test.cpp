@@ -1,4 +1,5 @@
 // Configurations that are written: each is judged by lint_config for its target, three are compared whole.
+#include "config/lint.h"
 #include "config/write/dump_request.h"
 #include "lint_run.h"
 #include "support/catch.h"
@@ -230,6 +231,31 @@ TEST_CASE("what data_dump.json cannot be asked for") {
   CHECK(fault_of(request) == "written");
   request.path = "out";
   CHECK(fault_of(request) == "path 'out' is not absolute: the run is refused");
+}
+
+TEST_CASE("2.3 finds overflow in every dump; from 1.3 to 2.5 an asynchronous dump has no section of the other kind") {
+  DumpRequest request = data_dump("2.3");
+  request.overflow = true;
+  CHECK(write_config(request).value().find("\"op_debug_mode\": 3") != std::string::npos);
+  request = data_dump("2.2");
+  request.overflow = true;
+  CHECK(fault_of(request) == "MindSpore 2.2 finds overflow in asynchronous dumps on Ascend only");
+  for (const auto& [release, has_section] : {std::pair("1.2", true), {"1.3", false}, {"2.5", false}, {"2.6", true}}) {
+    INFO(release);
+    request = data_dump(release);
+    request.asynchronous = true;
+    CHECK((write_config(request).value().find("e2e_dump_settings") != std::string::npos) == has_section);
+  }
+}
+
+TEST_CASE("a configuration is as large as one that is read, and no larger") {
+  DumpRequest request = msprobe(Framework::kPyTorch);
+  request.list = {"a"};
+  const size_t others = write_config(request).value().size() - 1;
+  request.list = {std::string(kMostConfigBytes - others, 'a')};
+  CHECK(write_config(request).value().size() == kMostConfigBytes);
+  request.list.front() += 'a';
+  CHECK(fault_of(request) == "the configuration would have 4.0 MiB: name fewer operators");
 }
 
 TEST_CASE("what msprobe and AscendCL cannot be asked for") {
