@@ -10,7 +10,7 @@ reference: `replica` (ranks differ in what they should share), `collective` (a r
 import pathlib
 from dataclasses import dataclass
 
-from cases import RUNS
+from cases import PAIRS, RUNS
 
 NETS = pathlib.Path(__file__).resolve().parent / "nets"
 IMPORTED = ("parallel", "attention")  # what the scripts of the nets share
@@ -36,6 +36,11 @@ class Fault:
 
 
 FAULTS = []
+
+
+def pair_of(fault):
+    return next(pair for pair in PAIRS if pair.candidate == fault.base and (
+        pair.reference == fault.reference if fault.reference else pair.reference.endswith("whole")))
 
 
 def fault(name, what, base, changes, lines, **more):
