@@ -19,6 +19,9 @@ void forget_local_numbers(RunFacts& facts) {
   const auto is_local = [&](uint32_t tensor) {
     return tensor != kNoTensor && (cuts->parts[tensor] || facts.is_forgotten(tensor));
   };
+  const auto of_unknown_layout = [&](uint32_t tensor) {
+    return facts.compared(tensor) && facts.differs(tensor) && !facts.layout_known(tensor);
+  };
   for (const OpRun& run : facts.runs()) {
     const auto locals = std::count_if(run.inputs.begin(), run.inputs.end(),
                                       [&](const RunInput& input) { return is_local(input.tensor); });
@@ -26,6 +29,7 @@ void forget_local_numbers(RunFacts& facts) {
       const bool local =
           cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.made_as);
       if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) facts.forget(input.tensor);
+      if (facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor)) facts.forget(input.tensor);
     }
     // What is picked by such numbers lies in an order of its own, unless a layout is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
@@ -33,8 +37,7 @@ void forget_local_numbers(RunFacts& facts) {
     for (const uint32_t output : run.outputs) {
       const bool local = locals > 0 || cuts->both_cut;
       if (local && differs_as_number(output)) facts.forget(output);
-      if (facts.compared(output) && picked && facts.differs(output) && !facts.layout_known(output))
-        facts.forget(output);
+      if (picked && of_unknown_layout(output)) facts.forget(output);
     }
   }
 }

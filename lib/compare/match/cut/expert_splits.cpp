@@ -8,6 +8,7 @@
 
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
+#include "tensor/dtype_kind.h"
 
 namespace msdump {
 namespace {
@@ -17,6 +18,12 @@ struct Weight {
   uint32_t op = 0, tensor = 0;               // of the side
   std::vector<std::vector<size_t>> classes;  // of ranks that have the same elements, by place
 };
+
+// Numbers of rows and tokens are not weights: those that a rank counts from its own first row are also another rank's.
+bool may_be_weight(const TensorRecord& record) {
+  return record.name.io != Io::kOutput && record.shape != nullptr && record.shape->size() >= 2 &&
+         kind_of(record.name.dtype) == DTypeKind::kFloat;
+}
 
 class ExpertSplits {
  public:
@@ -44,8 +51,7 @@ class ExpertSplits {
       for (const uint32_t tensor : side.operators()[op].tensors) {
         const TensorRecord& record = side.tensors()[tensor];
         const auto& records = side.members(tensor).records;
-        if (records.size() < 2 || record.name.io == Io::kOutput || record.shape == nullptr || record.shape->size() < 2)
-          continue;
+        if (records.size() < 2 || !may_be_weight(record)) continue;
         const bool alike = std::all_of(records.begin(), records.end(), [&](const TensorRecord* piece) {
           return piece != nullptr && piece->shape != nullptr && *piece->shape == *record.shape;
         });
@@ -89,7 +95,7 @@ class ExpertSplits {
     for (uint32_t op = 0; op < other.operators().size(); ++op) {
       for (const uint32_t tensor : other.operators()[op].tensors) {
         const TensorRecord& record = other.tensors()[tensor];
-        if (record.shape == nullptr || record.name.io == Io::kOutput || record.shape->size() < 2) continue;
+        if (!may_be_weight(record)) continue;
         std::vector<Place>& places = known[kind(other.operators()[op], record)];
         const auto split = split_there.find(tensor);
         if (split == split_there.end()) {
